@@ -1,0 +1,235 @@
+//! What a step tells: one stream of events feeds traces, clocks and explorers.
+
+use std::fmt;
+
+use crate::choice::MessageId;
+use crate::monitor::Heat;
+use crate::worker::WorkerId;
+
+/// The identity of a shared object (a lock, a channel): the `number`-th that `creator` made.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ObjectId {
+    /// Who made it.
+    pub creator: WorkerId,
+    /// Which one of the creator's objects it is, from 0.
+    pub number: u32,
+}
+
+/// How an object was touched.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Access {
+    /// Two reads commute.
+    Read,
+    /// A write is ordered with every other access.
+    Write,
+}
+
+/// Why a message did not arrive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Discard {
+    /// The network lost it: an injected fault.
+    Lost,
+    /// The receiver ignores such events in its state.
+    Ignored,
+    /// The receiver has halted or is down.
+    Gone,
+    /// The timer that sent it was cancelled.
+    Cancelled,
+}
+
+/// How a machine changed its state.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Transition {
+    /// The first state of a machine.
+    Start,
+    /// Left one state for another.
+    Goto,
+    /// Entered a state on top of the present one.
+    Push,
+    /// Went back to the state below.
+    Pop,
+}
+
+/// A text that is only written down if somebody wants it.
+#[derive(Clone, Copy)]
+pub enum Text<'a> {
+    /// Plain words.
+    Str(&'a str),
+    /// A value in its `Debug` form.
+    Debug(&'a dyn fmt::Debug),
+    /// A value in its `Display` form.
+    Display(&'a dyn fmt::Display),
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Text::Str(text) => f.write_str(text),
+            Text::Debug(value) => fmt::Debug::fmt(value, f),
+            Text::Display(value) => fmt::Display::fmt(value, f),
+        }
+    }
+}
+
+/// Something that happened in a step. The stepping worker is the subject unless a field names
+/// another.
+///
+/// A step tells `Event<Text>`, whose texts cost nothing until they are written; a trace keeps
+/// `Event<String>`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event<T> {
+    /// A worker came to be.
+    Created {
+        /// The new worker.
+        worker: WorkerId,
+        /// What it is: a machine type, a task's name.
+        name: T,
+    },
+    /// A message left for another worker's inbox.
+    Sent {
+        /// The message.
+        message: MessageId,
+        /// Its receiver.
+        to: WorkerId,
+        /// What it carries.
+        payload: T,
+    },
+    /// The network doubled a message: an injected fault.
+    Duplicated {
+        /// The message that was sent.
+        message: MessageId,
+        /// Its double.
+        copy: MessageId,
+    },
+    /// A message was taken from the inbox and is being handled.
+    Received {
+        /// The message.
+        message: MessageId,
+        /// What it carries.
+        payload: T,
+    },
+    /// A message will not be handled.
+    Discarded {
+        /// The message.
+        message: MessageId,
+        /// Why.
+        why: Discard,
+    },
+    /// A machine raised an event to itself.
+    Raised {
+        /// What it carries.
+        payload: T,
+    },
+    /// A machine changed its state.
+    Changed {
+        /// How.
+        how: Transition,
+        /// The state it is in now.
+        to: T,
+    },
+    /// A worker can step again.
+    Enabled {
+        /// Who.
+        worker: WorkerId,
+    },
+    /// The stepping worker waits.
+    Blocked {
+        /// For what.
+        on: T,
+    },
+    /// A worker will not step again.
+    Halted {
+        /// Who.
+        worker: WorkerId,
+    },
+    /// A shared object was touched.
+    Accessed {
+        /// The object.
+        object: ObjectId,
+        /// How.
+        access: Access,
+        /// The operation in words, such as ``lock `cache` ``.
+        what: T,
+    },
+    /// A timer was armed.
+    TimerSet {
+        /// The timer, a worker of its own.
+        timer: WorkerId,
+        /// What it will send.
+        payload: T,
+    },
+    /// A timer was disarmed.
+    TimerCancelled {
+        /// The timer.
+        timer: WorkerId,
+    },
+    /// A machine stored its durable state.
+    Persisted {
+        /// The state stored.
+        payload: T,
+    },
+    /// A machine lost its volatile state and its unreleased effects: an injected fault.
+    Crashed {
+        /// Who.
+        worker: WorkerId,
+    },
+    /// A crashed machine came back from its durable state.
+    Restarted {
+        /// Who.
+        worker: WorkerId,
+    },
+    /// An event was announced to the monitors.
+    Announced {
+        /// The event.
+        payload: T,
+    },
+    /// A monitor changed its state.
+    MonitorChanged {
+        /// The monitor.
+        monitor: T,
+        /// The state it is in now.
+        to: T,
+        /// Whether that state is hot or cold.
+        heat: Heat,
+    },
+    /// The program wrote a line for the reader of the trace.
+    Noted {
+        /// The line.
+        text: T,
+    },
+}
+
+impl<T> Event<T> {
+    /// The same event with its texts in another form.
+    pub fn map<U>(self, mut text: impl FnMut(T) -> U) -> Event<U> {
+        match self {
+            Event::Created { worker, name } => Event::Created { worker, name: text(name) },
+            Event::Sent { message, to, payload } => {
+                Event::Sent { message, to, payload: text(payload) }
+            }
+            Event::Duplicated { message, copy } => Event::Duplicated { message, copy },
+            Event::Received { message, payload } => {
+                Event::Received { message, payload: text(payload) }
+            }
+            Event::Discarded { message, why } => Event::Discarded { message, why },
+            Event::Raised { payload } => Event::Raised { payload: text(payload) },
+            Event::Changed { how, to } => Event::Changed { how, to: text(to) },
+            Event::Enabled { worker } => Event::Enabled { worker },
+            Event::Blocked { on } => Event::Blocked { on: text(on) },
+            Event::Halted { worker } => Event::Halted { worker },
+            Event::Accessed { object, access, what } => {
+                Event::Accessed { object, access, what: text(what) }
+            }
+            Event::TimerSet { timer, payload } => Event::TimerSet { timer, payload: text(payload) },
+            Event::TimerCancelled { timer } => Event::TimerCancelled { timer },
+            Event::Persisted { payload } => Event::Persisted { payload: text(payload) },
+            Event::Crashed { worker } => Event::Crashed { worker },
+            Event::Restarted { worker } => Event::Restarted { worker },
+            Event::Announced { payload } => Event::Announced { payload: text(payload) },
+            Event::MonitorChanged { monitor, to, heat } => {
+                Event::MonitorChanged { monitor: text(monitor), to: text(to), heat }
+            }
+            Event::Noted { text: line } => Event::Noted { text: text(line) },
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The vocabulary of Dally as types.
+//!
+//! A [`Program`] can be started any number of times; each start gives a [`System`], one live
+//! execution. A system offers its enabled workers; whoever drives it picks one, and
+//! [`System::step`] runs that worker to its next scheduling point. Everything the step asks or
+//! tells goes through [`Env`]. That is the whole contract between front ends (machines, tasks)
+//! and search (strategies, shrinking): neither knows the other.
+//!
+//! The choices made are a [`Schedule`]; what happened is a [`Trace`]; what went wrong is a
+//! [`Bug`]; a bug with the schedule that causes it is a [`Finding`].
+//!
+//! Invariant: this crate knows no front end and no algorithm.
+
+pub mod bug;
+pub mod choice;
+pub mod clock;
+pub mod event;
+pub mod finding;
+pub mod fingerprint;
+pub mod monitor;
+pub mod panics;
+pub mod schedule;
+pub mod system;
+pub mod trace;
+pub mod worker;
+
+pub use bug::{Bug, BugKind, Cause, Location};
+pub use choice::{Choice, MessageId, Tag};
+pub use clock::VectorClock;
+pub use event::{Access, Discard, Event, ObjectId, Text, Transition};
+pub use finding::{Finding, Shrunk};
+pub use fingerprint::Fingerprint;
+pub use monitor::{Announcement, Heat, Monitor, Monitors};
+pub use schedule::{Schedule, ScheduleError};
+pub use system::{
+    Acceptance, Captured, Cut, Env, Observe, Op, Program, Status, Stop, System, Waiting,
+};
+pub use trace::{Item, Trace, TraceStep, Tracer};
+pub use worker::WorkerId;

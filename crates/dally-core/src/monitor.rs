@@ -1,0 +1,146 @@
+//! Monitors: specifications that observe an execution and judge it.
+
+use std::any::{Any, TypeId};
+use std::fmt::Debug;
+
+use triomphe::Arc;
+
+use crate::bug::Bug;
+use crate::event::{Event, Text};
+use crate::fingerprint;
+use crate::system::{Acceptance, Env, Stop};
+
+/// An event that a program announces to its monitors: any plain value.
+pub trait Announcement: Any + Debug {}
+
+impl<T: Any + Debug> Announcement for T {}
+
+/// Whether a monitor waits for something good to happen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Heat {
+    /// Something good is overdue: an execution must not stay or end here.
+    Hot,
+    /// All is well.
+    Cold,
+    /// Neither: the state makes no claim.
+    Neutral,
+}
+
+/// A specification: called synchronously, deterministic, seen by nobody but the search.
+pub trait Monitor: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+
+    /// Whether it has a handler for events of this type in any of its states.
+    fn observes(&self, event: TypeId) -> bool;
+
+    /// Takes note of an announced event, of a type that it observes.
+    fn observe(&mut self, event: &dyn Any) -> Result<(), Bug>;
+
+    /// The name of the state it is in.
+    fn state(&self) -> &'static str;
+
+    /// Whether that state is hot or cold.
+    fn heat(&self) -> Heat;
+
+    /// Appends an injective encoding of its state.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// A copy in the same state.
+    fn duplicate(&self) -> Arc<dyn Monitor>;
+}
+
+/// The monitors of one execution, shared copy-on-write between forks.
+#[derive(Clone, Default)]
+pub struct Monitors {
+    all: Vec<Arc<dyn Monitor>>,
+    hot: u64,
+}
+
+impl Monitors {
+    /// Adds a monitor; at most 64 fit.
+    ///
+    /// # Panics
+    /// On the 65th monitor.
+    pub fn add(&mut self, monitor: Arc<dyn Monitor>) {
+        assert!(self.all.len() < 64, "an execution has at most 64 monitors");
+        self.all.push(monitor);
+        self.reheat(self.all.len() - 1);
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Tells every monitor, in the order in which they were added.
+    pub fn announce<T: Announcement>(&mut self, event: &T, env: &mut dyn Env) -> Result<(), Stop> {
+        self.announce_any(event, event, env)
+    }
+
+    /// As [`Monitors::announce`], where the event's type is no longer known.
+    pub fn announce_any(
+        &mut self,
+        event: &dyn Any,
+        payload: &dyn Debug,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        env.event(Event::Announced { payload: Text::Debug(payload) })?;
+        for index in 0..self.all.len() {
+            let shared = &mut self.all[index];
+            if !shared.observes(event.type_id()) {
+                continue;
+            }
+            if !Arc::is_unique(shared) {
+                *shared = shared.duplicate();
+            }
+            let Some(monitor) = Arc::get_mut(shared) else { unreachable!("made unique above") };
+            let before = monitor.state();
+            monitor.observe(event)?;
+            let to = monitor.state();
+            if to != before {
+                let (monitor, heat) = (Text::Str(monitor.name()), monitor.heat());
+                env.event(Event::MonitorChanged { monitor, to: Text::Str(to), heat })?;
+                self.reheat(index);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the monitors say of the present state.
+    pub fn acceptance(&self) -> Acceptance {
+        Acceptance { hot: self.hot }
+    }
+
+    /// The name of a monitor and the state it is in.
+    pub fn describe(&self, index: usize) -> (String, String) {
+        let monitor = &self.all[index];
+        (monitor.name().to_owned(), monitor.state().to_owned())
+    }
+
+    /// The share of the monitors in a fingerprint; `scratch` is overwritten.
+    pub fn hash(&self, scratch: &mut Vec<u8>) -> u64 {
+        self.all.iter().enumerate().fold(0u64, |sum, (index, monitor)| {
+            scratch.clear();
+            monitor.encode(scratch);
+            sum.wrapping_add(fingerprint::part(!(index as u64), fingerprint::of_bytes(scratch)))
+        })
+    }
+
+    /// Appends an injective encoding of all monitors.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        for monitor in &self.all {
+            let start = out.len();
+            out.extend_from_slice(&[0; 4]);
+            monitor.encode(out);
+            let length = (out.len() - start - 4) as u32;
+            out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        }
+    }
+
+    fn reheat(&mut self, index: usize) {
+        let bit = 1 << index;
+        self.hot =
+            if self.all[index].heat() == Heat::Hot { self.hot | bit } else { self.hot & !bit };
+    }
+}

@@ -1,0 +1,141 @@
+//! Panics of the program under test: caught, with message and place, and kept off the screen.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::Once;
+
+use crate::bug::{Bug, BugKind, Location};
+use crate::system::{Cut, Stop};
+
+/// Runs code of the program under test. A panic becomes a bug with the place where it was
+/// raised, and nothing is printed; [`cut`] becomes [`Stop::Cut`].
+///
+/// ```
+/// use dally_core::{panics, Stop};
+///
+/// let Err(Stop::Bug(bug)) = panics::catch(|| panic!("two leaders")) else { panic!() };
+/// assert_eq!(bug.message, "two leaders");
+/// assert!(bug.location.is_some());
+/// ```
+pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(install);
+    DEPTH.set(DEPTH.get() + 1);
+    let result = panic::catch_unwind(AssertUnwindSafe(code));
+    DEPTH.set(DEPTH.get() - 1);
+    result.map_err(|payload| {
+        if payload.is::<Cut>() {
+            return Stop::Cut;
+        }
+        let bug = SEEN.with_borrow_mut(|seen| seen.pop()).unwrap_or_else(|| {
+            // `resume_unwind` of the program's own: no hook ran, so there is no place.
+            Bug::new(BugKind::Panic, text_of(&*payload))
+        });
+        SEEN.with_borrow_mut(Vec::clear);
+        // The payload may have a destructor of the program's, and that may panic too.
+        let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
+        if let Err(second) = dropped {
+            std::mem::forget(second);
+        }
+        Stop::Bug(Box::new(bug))
+    })
+}
+
+/// Leaves the program's code at once, as if by a panic that no hook sees: for operations that
+/// the program calls and that have been told [`Cut`].
+pub fn cut() -> ! {
+    panic::resume_unwind(Box::new(Cut))
+}
+
+/// What [`before_abort`] calls.
+pub type Save = Box<dyn Fn(Bug)>;
+
+/// Says what to do on this thread when the program panics in a destructor while it unwinds:
+/// Rust then aborts the process, and this is the last chance to save the finding.
+pub fn before_abort(save: Option<Save>) {
+    BEFORE_ABORT.set(save);
+}
+
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static SEEN: RefCell<Vec<Bug>> = const { RefCell::new(Vec::new()) };
+    static BEFORE_ABORT: RefCell<Option<Save>> = const { RefCell::new(None) };
+}
+
+fn install() {
+    let previous = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if DEPTH.get() == 0 {
+            return previous(info);
+        }
+        let text = text_of(info.payload());
+        if is_abort(&text) {
+            save_before_abort(info, &text);
+            return previous(info);
+        }
+        let location = info.location().map(Location::from);
+        SEEN.with_borrow_mut(|seen| seen.push(Bug::new(BugKind::Panic, text).at(location)));
+    }));
+}
+
+/// The messages of the panics after which Rust aborts, from `core::panicking`.
+fn is_abort(text: &str) -> bool {
+    text == "panic in a destructor during cleanup"
+        || text == "panic in a function that cannot unwind"
+}
+
+fn save_before_abort(info: &PanicHookInfo<'_>, text: &str) {
+    let mut seen = SEEN.take().into_iter();
+    let mut bug = seen
+        .next()
+        .unwrap_or_else(|| Bug::new(BugKind::Panic, text).at(info.location().map(Location::from)));
+    for later in seen {
+        let place = later.location.map_or_else(String::new, |at| format!(" at {at}"));
+        bug.message += &format!("\nand then, in a destructor{place}: {}", later.message);
+    }
+    if let Some(save) = BEFORE_ABORT.take() {
+        save(bug);
+    }
+}
+
+fn text_of(payload: &(dyn Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&'static str>() {
+        (*text).to_owned()
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a panic whose payload is not text".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_that_the_program_catches_itself_is_no_bug_and_leaves_no_trace() {
+        let caught = catch(|| panic::catch_unwind(|| panic!("inner")).is_err());
+        assert!(caught.unwrap());
+        let Err(Stop::Bug(bug)) = catch(|| panic!("outer")) else { panic!("no bug") };
+        assert_eq!(bug.message, "outer");
+    }
+
+    #[test]
+    fn a_cut_is_not_a_bug() {
+        assert!(matches!(catch(|| cut()), Err(Stop::Cut)));
+    }
+
+    #[test]
+    fn a_payload_that_panics_when_dropped_does_no_harm() {
+        struct Grenade;
+        impl Drop for Grenade {
+            fn drop(&mut self) {
+                panic!("payload dropped");
+            }
+        }
+        let caught = catch(|| panic::panic_any(Grenade));
+        let Err(Stop::Bug(bug)) = caught else { panic!("no bug") };
+        assert_eq!(bug.message, "a panic whose payload is not text");
+    }
+}

@@ -1,0 +1,178 @@
+//! The contract between front ends and search.
+
+use crate::bug::Bug;
+use crate::choice::{MessageId, Tag};
+use crate::event::{Event, ObjectId, Text};
+use crate::fingerprint::Fingerprint;
+use crate::worker::WorkerId;
+
+/// What is tested: it can be started any number of times, from any thread.
+pub trait Program: Send + Sync {
+    /// One live execution of this program.
+    type System: System;
+
+    /// Starts a fresh execution. Starting is deterministic; a bug in it is the program's.
+    fn start(&self) -> Result<Self::System, Bug>;
+
+    /// Starts afresh in the memory of an execution that has ended.
+    fn restart(&self, system: &mut Self::System) -> Result<(), Bug> {
+        *system = self.start()?;
+        Ok(())
+    }
+
+    /// What a step is in this program, for output: counts of steps and schedules compare only
+    /// at the same granularity.
+    fn granularity(&self) -> &'static str;
+}
+
+/// One live execution of a program.
+pub trait System {
+    /// The workers that can step, sorted by id.
+    fn enabled(&self) -> &[WorkerId];
+
+    /// What the next step of an enabled worker does first.
+    fn pending(&self, worker: WorkerId) -> Op;
+
+    /// Runs `worker`, which is enabled, to its next scheduling point. The step is atomic for all
+    /// other workers. After [`Stop`] the execution is over and only [`System::end`] follows.
+    fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop>;
+
+    /// Whether the execution goes on, is done, or is stuck.
+    fn status(&self) -> Status;
+
+    /// What the monitors say of the present state.
+    fn acceptance(&self) -> Acceptance;
+
+    /// A hash of part of the state.
+    fn observe(&self, how: Observe) -> u64;
+
+    /// What a worker is, without its id: a machine type, a task's name.
+    fn name(&self, worker: WorkerId) -> String;
+
+    /// The name of the `index`-th monitor and the state it is in.
+    fn monitor(&self, index: usize) -> (String, String);
+
+    /// Ends the execution, complete or not: runs the destructors of the program's values, once
+    /// and in order, and reports a panic in one of them.
+    fn end(&mut self) -> Result<(), Bug> {
+        Ok(())
+    }
+}
+
+/// A system whose whole state can be had.
+pub trait Captured: System {
+    /// Why this execution cannot be captured after all, if so: it holds a worker without
+    /// `Clone + Eq + Hash`. The other methods may be called only where this is `None`.
+    fn obstacle(&self) -> Option<String>;
+
+    /// A hash of the whole state.
+    fn fingerprint(&self) -> Fingerprint;
+
+    /// Appends an injective encoding of the whole state.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// A second execution in the same state.
+    #[must_use]
+    fn fork(&self) -> Self;
+
+    /// Goes back to a saved state, reusing memory.
+    fn restore_from(&mut self, saved: &Self);
+}
+
+/// What a step may ask and tell.
+pub trait Env {
+    /// Asks for one of `of` values, `of >= 1`.
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut>;
+
+    /// Asks which of these messages, at least one, the mailbox delivers; answers a position.
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut>;
+
+    /// Tells what happened.
+    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut>;
+}
+
+/// The answer of an [`Env`] that wants no more of this step: give up and return [`Stop::Cut`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cut;
+
+/// Why a step did not reach its end.
+#[derive(Debug)]
+pub enum Stop {
+    /// The program has a bug.
+    Bug(Box<Bug>),
+    /// The [`Env`] cut the step short, and knows why.
+    Cut,
+}
+
+impl From<Cut> for Stop {
+    fn from(_: Cut) -> Stop {
+        Stop::Cut
+    }
+}
+
+impl From<Bug> for Stop {
+    fn from(bug: Bug) -> Stop {
+        Stop::Bug(Box::new(bug))
+    }
+}
+
+/// What the next step of a worker does first; two operations that commute are independent.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Op {
+    /// Creates a worker.
+    Create,
+    /// Sends to this worker's inbox.
+    Send(WorkerId),
+    /// Takes from its own inbox.
+    Receive,
+    /// Reads this object.
+    Read(ObjectId),
+    /// Writes, locks or unlocks this object.
+    Write(ObjectId),
+    /// Fires a timer of this worker.
+    Timer(WorkerId),
+    /// Crashes or restarts a worker.
+    Fault,
+    /// Touches nothing that others can see.
+    Local,
+    /// Anything: depends on all.
+    Unknown,
+}
+
+/// Whether an execution goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Some worker is enabled.
+    Running,
+    /// Nothing is left to do.
+    Done,
+    /// No worker is enabled, and these wait for what will not come.
+    Stuck(Vec<Waiting>),
+}
+
+/// A worker that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Who.
+    pub worker: WorkerId,
+    /// What it is.
+    pub name: String,
+    /// What it waits for, in words, with the place in the source where that is known.
+    pub on: String,
+}
+
+/// What monitors say of a state: one bit per monitor, up to 64.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Acceptance {
+    /// The monitors in a hot state: something good is overdue.
+    pub hot: u64,
+}
+
+/// Which part of the state an observation hashes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Observe {
+    /// The inboxes alone.
+    Inboxes,
+    /// Inboxes, control states and pending operations; for tasks what each waits for.
+    Control,
+}

@@ -1,0 +1,247 @@
+//! Identities of workers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::fingerprint;
+
+/// The identity of a worker: the path from the root of the creation tree.
+///
+/// An id derives from (parent, n-th child) and never from a global counter, so a worker has the
+/// same id in every schedule in which it exists. Ids order like their paths, parents before
+/// children, timers of a worker before its children.
+///
+/// ```
+/// use dally_core::WorkerId;
+///
+/// let first = WorkerId::root(0);
+/// let second_child = first.child(1);
+/// assert_eq!(second_child.to_string(), "0.1");
+/// assert_eq!("0.1".parse(), Ok(second_child));
+/// assert!(first < first.child(0) && first.child(0) < second_child);
+/// ```
+///
+/// The path is packed into 64 bits, nibble by nibble from the top: `0` ends it, `1` marks the
+/// next ordinal as a timer's, `2..=11` are the ordinals 0 to 9, and `12`, `13`, `14`, `15`
+/// announce 1, 2, 4 and 7 further digits (base 15, written 1 to 15) of a larger ordinal. That
+/// keeps packed order equal to path order. A path that does not fit (deeper than about 16)
+/// becomes a hash of (parent, ordinal) whose top nibble is `0`, which no path has: still stable,
+/// no longer readable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkerId(u64);
+
+const TIMER: u64 = 1;
+const SMALL: u64 = 2;
+/// Longer ordinals: (marker nibble, further digits, the first ordinal of this form).
+const LONG: [(u64, u32, u32); 4] = [(12, 1, 10), (13, 2, 25), (14, 4, 250), (15, 7, 50_875)];
+
+impl WorkerId {
+    /// The injector of faults: a worker of the engine whose steps crash and restart machines.
+    pub const FAULTS: WorkerId = WorkerId((TIMER << 60) | (SMALL << 56));
+
+    /// The `n`-th worker that a program starts with.
+    pub fn root(n: u32) -> WorkerId {
+        WorkerId(0).extended(false, n)
+    }
+
+    /// The `n`-th worker that this one creates.
+    #[must_use]
+    pub fn child(self, n: u32) -> WorkerId {
+        self.extended(false, n)
+    }
+
+    /// The `n`-th timer of this worker: timers are workers whose step is to fire.
+    #[must_use]
+    pub fn timer(self, n: u32) -> WorkerId {
+        self.extended(true, n)
+    }
+
+    /// The bits of the id, for hashing and compact tables.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The id with these bits; any bits make an id, most belong to no worker.
+    pub fn from_bits(bits: u64) -> WorkerId {
+        WorkerId(bits)
+    }
+
+    fn is_hashed(self) -> bool {
+        self.0 != 0 && self.0 >> 60 == 0
+    }
+
+    fn extended(self, timer: bool, n: u32) -> WorkerId {
+        self.packed(timer, n).unwrap_or_else(|| {
+            let salt = u64::from(n) | u64::from(timer) << 32;
+            WorkerId((fingerprint::mix(self.0, salt) >> 4).max(1))
+        })
+    }
+
+    fn packed(self, timer: bool, n: u32) -> Option<WorkerId> {
+        if self.is_hashed() {
+            return None;
+        }
+        let mut bits = self.0;
+        let mut free = if bits == 0 { 64 } else { bits.trailing_zeros() / 4 * 4 };
+        let mut push = |nibble: u64| -> Option<()> {
+            free = free.checked_sub(4)?;
+            bits |= nibble << free;
+            Some(())
+        };
+        if timer {
+            push(TIMER)?;
+        }
+        match LONG.iter().rev().find(|form| n >= form.2) {
+            None => push(SMALL + u64::from(n))?,
+            Some(&(marker, digits, first)) => {
+                push(marker)?;
+                let rest = n - first;
+                if rest >= 15u32.pow(digits) {
+                    return None;
+                }
+                for place in (0..digits).rev() {
+                    push(u64::from(rest / 15u32.pow(place) % 15 + 1))?;
+                }
+            }
+        }
+        Some(WorkerId(bits))
+    }
+
+    /// The path as (is a timer, ordinal) pairs; `None` for a hashed id.
+    fn path(self) -> Option<Vec<(bool, u32)>> {
+        if self.is_hashed() {
+            return None;
+        }
+        let mut nibbles = (0..16).rev().map(|i| self.0 >> (4 * i) & 15).take_while(|&n| n != 0);
+        let mut path = Vec::new();
+        while let Some(first) = nibbles.next() {
+            let timer = first == TIMER;
+            let marker = if timer { nibbles.next()? } else { first };
+            let ordinal = match LONG.iter().find(|form| form.0 == marker) {
+                None => u32::try_from(marker.checked_sub(SMALL)?).ok()?,
+                Some(&(_, digits, start)) => {
+                    let mut rest = 0;
+                    for _ in 0..digits {
+                        rest = rest * 15 + u32::try_from(nibbles.next()? - 1).ok()?;
+                    }
+                    start + rest
+                }
+            };
+            path.push((timer, ordinal));
+        }
+        Some(path)
+    }
+}
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == WorkerId::FAULTS {
+            return f.write_str("faults");
+        }
+        let Some(path) = self.path() else { return write!(f, "~{:015x}", self.0) };
+        for (i, (timer, ordinal)) in path.into_iter().enumerate() {
+            let dot = if i == 0 { "" } else { "." };
+            let mark = if timer { "t" } else { "" };
+            write!(f, "{dot}{mark}{ordinal}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The text is not the name of a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAWorker;
+
+impl fmt::Display for NotAWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a worker is written as a path such as `0`, `0.2` or `0.2.t1`")
+    }
+}
+
+impl std::error::Error for NotAWorker {}
+
+impl FromStr for WorkerId {
+    type Err = NotAWorker;
+
+    fn from_str(text: &str) -> Result<WorkerId, NotAWorker> {
+        if text == "faults" {
+            return Ok(WorkerId::FAULTS);
+        }
+        if let Some(hash) = text.strip_prefix('~') {
+            let id = u64::from_str_radix(hash, 16).map(WorkerId).map_err(|_| NotAWorker)?;
+            return if id.is_hashed() && id.to_string() == text { Ok(id) } else { Err(NotAWorker) };
+        }
+        let mut id = WorkerId(0);
+        for part in text.split('.') {
+            let (timer, digits) = match part.strip_prefix('t') {
+                Some(digits) => (true, digits),
+                None => (false, part),
+            };
+            let ordinal: u32 = digits.parse().map_err(|_| NotAWorker)?;
+            id = id.packed(timer, ordinal).ok_or(NotAWorker)?;
+        }
+        if id.to_string() == text { Ok(id) } else { Err(NotAWorker) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Path = Vec<(bool, u32)>;
+
+    fn id(path: &Path) -> WorkerId {
+        path.iter().fold(WorkerId(0), |id, &(timer, n)| id.extended(timer, n))
+    }
+
+    fn paths() -> impl Strategy<Value = Path> {
+        let ordinal = prop_oneof![0..12u32, 20..30u32, 245..255u32, 50_870..50_880u32];
+        prop::collection::vec((any::<bool>(), ordinal), 1..9)
+    }
+
+    proptest! {
+        #[test]
+        fn text_round_trips(path in paths()) {
+            prop_assert_eq!(id(&path).to_string().parse(), Ok(id(&path)));
+        }
+
+        #[test]
+        fn readable_ids_order_like_their_paths(a in paths(), b in paths()) {
+            let key = |p: &Path| p.iter().map(|&(t, n)| (!t, n)).collect::<Vec<_>>();
+            if !id(&a).is_hashed() && !id(&b).is_hashed() {
+                prop_assert_eq!(id(&a).cmp(&id(&b)), key(&a).cmp(&key(&b)));
+            }
+        }
+
+        #[test]
+        fn any_text_is_a_worker_or_an_error(text in "[0-9t.~a-f]{0,20}") {
+            if let Ok(id) = text.parse::<WorkerId>() {
+                prop_assert_eq!(id.to_string(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_too_deep_for_64_bits_is_hashed_and_stays_distinct() {
+        let mut deep = WorkerId::root(0);
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..1000 {
+            deep = deep.child(3);
+            assert!(seen.insert(deep) && seen.insert(deep.timer(3)));
+        }
+        assert!(deep.to_string().starts_with('~'));
+    }
+
+    #[test]
+    fn the_fault_injector_has_a_name() {
+        assert_eq!(WorkerId::FAULTS.to_string(), "faults");
+        assert_eq!("faults".parse(), Ok(WorkerId::FAULTS));
+    }
+}

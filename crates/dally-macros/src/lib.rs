@@ -1,0 +1,1 @@
+//! dally-macros
