@@ -1,5 +1,10 @@
 //! Schedules: the choices of an execution, small, stable and replayable.
 
+mod binary;
+mod enabled;
+mod text;
+mod token;
+
 use std::fmt;
 
 use crate::choice::Choice;
@@ -25,7 +30,85 @@ pub struct Schedule {
     pub enabled: Vec<Vec<WorkerId>>,
 }
 
+/// The version of both written forms.
+const VERSION: &str = "1";
+
 impl Schedule {
+    /// The schedule as a text file: its head, then one choice a line.
+    ///
+    /// ```
+    /// use dally_core::{Choice, Schedule, WorkerId};
+    ///
+    /// let (a, b) = (WorkerId::root(0), WorkerId::root(1));
+    /// let schedule = Schedule {
+    ///     program: "ping-pong".into(),
+    ///     choices: vec![Choice::Worker(a), Choice::Worker(b), Choice::Worker(b)],
+    ///     enabled: vec![vec![a], vec![a, b], vec![a, b]],
+    ///     ..Schedule::default()
+    /// };
+    /// let text = schedule.to_text();
+    /// assert!(text.starts_with("dally schedule 1\nprogram: ping-pong\n"));
+    /// assert!(text.ends_with("\n\n0 of 0\n1 of 0 1\n1\n"));
+    /// assert_eq!(Schedule::parse(&text), Ok(schedule));
+    /// ```
+    pub fn to_text(&self) -> String {
+        text::write(self)
+    }
+
+    /// The schedule as a token of one line, `dally1-` and letters, digits, `-` and `_`.
+    pub fn to_token(&self) -> String {
+        token::write(self)
+    }
+
+    /// Reads a text file or a token; blanks, quotes and backticks around it do no harm.
+    ///
+    /// Whatever is not exactly what [`to_text`](Schedule::to_text) or
+    /// [`to_token`](Schedule::to_token) wrote is an error that says so.
+    ///
+    /// ```
+    /// use dally_core::Schedule;
+    ///
+    /// let error = Schedule::parse("dally schedule 2\n").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "line 1: this schedule is of version 2; this Dally reads version 1"
+    /// );
+    /// ```
+    pub fn parse(text: &str) -> Result<Schedule, ScheduleError> {
+        let around = |char: char| char.is_whitespace() || "\"'`\u{feff}".contains(char);
+        let inside = text.trim_matches(around);
+        if let Some((version, rest)) = token::recognise(inside) {
+            return token::read(version, rest);
+        }
+        let file = text.trim_start_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
+        if let Some(version) = text::recognise(file) {
+            let above = text[..text.len() - file.len()].matches('\n').count();
+            return text::read(version, file).map_err(|error| ScheduleError {
+                line: error.line.map(|line| line + above),
+                ..error
+            });
+        }
+        let message = if inside.is_empty() {
+            "this is empty and not a Dally schedule".to_owned()
+        } else if inside.starts_with('{') && inside.contains("\"dally-trace\"") {
+            "this is a JSON trace: give the `.schedule` file beside it, or the token that it holds"
+                .to_owned()
+        } else {
+            format!(
+                "this is not a Dally schedule: its first line should be `dally schedule \
+                 {VERSION}` (a file) or begin with `dally{VERSION}-` (a token), and is `{}`",
+                text::clip(inside.lines().next().unwrap_or(""))
+            )
+        };
+        Err(ScheduleError { line: None, message })
+    }
+
+    /// The workers that were enabled before the `step`-th step, from 0; empty where that was
+    /// not recorded.
+    pub fn enabled_at(&self, step: usize) -> &[WorkerId] {
+        self.enabled.get(step).map_or(&[], Vec::as_slice)
+    }
+
     /// The value of a setting.
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|entry| entry.0 == name).map(|entry| entry.1.as_str())

@@ -1,0 +1,101 @@
+//! Enabled sets as changes to the set before: what both written forms store.
+
+use std::collections::BTreeSet;
+
+use super::Schedule;
+use crate::worker::WorkerId;
+
+/// The most entries that the enabled sets of one schedule may have in total. The written forms
+/// store changes, so a small text can stand for sets of any size: this bounds what reading one
+/// allocates (128 MiB). Larger sets are not written; a replay then checks less.
+pub(super) const MOST: usize = 1 << 24;
+
+/// How an enabled set differs from the one before.
+#[derive(Default, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub added: Vec<WorkerId>,
+    pub removed: Vec<WorkerId>,
+}
+
+impl Change {
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// The enabled sets of a schedule, step by step, sorted and without doubles whatever the
+/// schedule holds; all empty where there are none or too many to write.
+pub(super) struct Sets<'a> {
+    schedule: &'a Schedule,
+    written: bool,
+    step: usize,
+    set: Vec<WorkerId>,
+}
+
+impl<'a> Sets<'a> {
+    pub fn new(schedule: &'a Schedule) -> Sets<'a> {
+        let total = schedule.enabled.iter().map(Vec::len).fold(0, usize::saturating_add);
+        Sets { schedule, written: total <= MOST, step: 0, set: Vec::new() }
+    }
+
+    /// Goes to the next step: its set, and how it differs from the one before.
+    pub fn advance(&mut self) -> (&[WorkerId], Change) {
+        let mut next = match self.written {
+            true => self.schedule.enabled_at(self.step).to_vec(),
+            false => Vec::new(),
+        };
+        next.sort_unstable();
+        next.dedup();
+        let missing = |from: &[WorkerId], of: &[WorkerId]| -> Vec<WorkerId> {
+            of.iter().copied().filter(|worker| from.binary_search(worker).is_err()).collect()
+        };
+        let change =
+            Change { added: missing(&self.set, &next), removed: missing(&next, &self.set) };
+        self.step += 1;
+        self.set = next;
+        (&self.set, change)
+    }
+}
+
+/// Builds enabled sets from changes.
+#[derive(Default)]
+pub(super) struct Builder {
+    current: BTreeSet<WorkerId>,
+    all: Vec<Vec<WorkerId>>,
+    total: usize,
+}
+
+/// The enabled sets have more than [`MOST`] entries.
+pub(super) struct TooLarge;
+
+impl Builder {
+    /// Adds a worker; false if it was there.
+    pub fn add(&mut self, worker: WorkerId) -> bool {
+        self.current.insert(worker)
+    }
+
+    /// Takes a worker out; false if it was not there.
+    pub fn remove(&mut self, worker: WorkerId) -> bool {
+        self.current.remove(&worker)
+    }
+
+    /// Starts again from the empty set.
+    pub fn clear(&mut self) {
+        self.current.clear();
+    }
+
+    /// The set is complete: it is that of the next step.
+    pub fn push(&mut self) -> Result<(), TooLarge> {
+        self.total += self.current.len();
+        if self.total > MOST {
+            return Err(TooLarge);
+        }
+        self.all.push(self.current.iter().copied().collect());
+        Ok(())
+    }
+
+    /// All sets; none if every one is empty, since then they were not recorded.
+    pub fn finish(self) -> Vec<Vec<WorkerId>> {
+        if self.total == 0 { Vec::new() } else { self.all }
+    }
+}
