@@ -1,1 +1,21 @@
-//! dally-search
+//! Strategies, runner, replay and shrinking, over any program of `dally-core`.
+//!
+//! A [`Strategy`] picks the choices of one schedule after another. [`run`] executes a program
+//! under it on several threads and gives a [`Report`] that does not depend on their number;
+//! findings are confirmed by repetition and shrunk, and reach the [`Sink`] the moment they are
+//! found. [`replay`] runs a recorded schedule again and says where a changed program leaves it.
+
+mod kind;
+mod options;
+mod replay;
+mod report;
+mod runner;
+pub mod sampling;
+mod strategy;
+
+pub use kind::{StrategyKind, UnknownStrategy};
+pub use options::{Options, Phase, Progress, Sink};
+pub use replay::{Divergence, Mode, Replayed, replay};
+pub use report::{Coverage, Ended, Report};
+pub use runner::run;
+pub use strategy::{Outcome, Point, Strategy};

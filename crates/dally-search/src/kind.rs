@@ -1,0 +1,186 @@
+//! The bundled strategies by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::sampling::{Dfs, Fair, Irs, Pct, Portfolio, Random, RoundRobin};
+use crate::strategy::Strategy;
+
+/// A bundled strategy, as options and the command line name it.
+///
+/// ```
+/// use dally_search::StrategyKind;
+///
+/// assert_eq!("pct:10".parse(), Ok(StrategyKind::Pct { d: 10 }));
+/// assert_eq!("pct".parse(), Ok(StrategyKind::Pct { d: 3 }));
+/// assert!("ptc".parse::<StrategyKind>().unwrap_err().to_string().contains("did you mean `pct`?"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StrategyKind {
+    /// Uniform among the enabled workers: [`Random`].
+    #[default]
+    Random,
+    /// Random priorities with `d` change points: [`Pct`], made fair.
+    Pct {
+        /// The number of change points, at least 1.
+        d: u32,
+    },
+    /// Exhaustive, depth first: [`Dfs`].
+    Dfs,
+    /// Workers in turn: [`RoundRobin`], made fair.
+    RoundRobin,
+    /// Random with iterative depth bounding: [`Irs`].
+    Irs,
+    /// Several strategies in rotation: [`Portfolio`].
+    Portfolio,
+}
+
+impl StrategyKind {
+    /// The names that can be given, `pct` also with its parameter as in `pct:10`.
+    pub const NAMES: [&'static str; 6] =
+        ["random", "pct", "dfs", "round-robin", "irs", "portfolio"];
+
+    /// The strategy itself. Strategies that are not fair become random after half of
+    /// `max_steps`, so that liveness can be judged under them too.
+    pub fn build(&self, seed: u64, max_steps: usize) -> Box<dyn Strategy> {
+        let unfair = max_steps / 2;
+        match *self {
+            StrategyKind::Random => Box::new(Random::new(seed)),
+            StrategyKind::Pct { d } => {
+                Box::new(Fair::new(Box::new(Pct::new(seed, d)), unfair, seed))
+            }
+            StrategyKind::Dfs => Box::new(Dfs::default()),
+            StrategyKind::RoundRobin => {
+                Box::new(Fair::new(Box::new(RoundRobin::new(seed)), unfair, seed))
+            }
+            StrategyKind::Irs => Box::new(Irs::new(seed, max_steps)),
+            StrategyKind::Portfolio => {
+                let members = [
+                    StrategyKind::Random,
+                    StrategyKind::Pct { d: 3 },
+                    StrategyKind::Irs,
+                    StrategyKind::Pct { d: 10 },
+                ];
+                Box::new(Portfolio::new(members.map(|kind| kind.build(seed, max_steps)).into()))
+            }
+        }
+    }
+}
+
+/// The text that [`FromStr`] reads back.
+impl fmt::Display for StrategyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StrategyKind::Random => f.pad("random"),
+            StrategyKind::Pct { d } => f.pad(&format!("pct:{d}")),
+            StrategyKind::Dfs => f.pad("dfs"),
+            StrategyKind::RoundRobin => f.pad("round-robin"),
+            StrategyKind::Irs => f.pad("irs"),
+            StrategyKind::Portfolio => f.pad("portfolio"),
+        }
+    }
+}
+
+impl FromStr for StrategyKind {
+    type Err = UnknownStrategy;
+
+    fn from_str(text: &str) -> Result<StrategyKind, UnknownStrategy> {
+        let unknown = || UnknownStrategy { text: text.to_owned() };
+        Ok(match text {
+            "random" => StrategyKind::Random,
+            "pct" => StrategyKind::Pct { d: 3 },
+            "dfs" => StrategyKind::Dfs,
+            "round-robin" => StrategyKind::RoundRobin,
+            "irs" => StrategyKind::Irs,
+            "portfolio" => StrategyKind::Portfolio,
+            _ => {
+                let d = text.strip_prefix("pct:").ok_or_else(unknown)?;
+                let d = d.parse().ok().filter(|d| (1..=1_000).contains(d)).ok_or_else(unknown)?;
+                StrategyKind::Pct { d }
+            }
+        })
+    }
+}
+
+/// A text names no strategy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownStrategy {
+    /// The text.
+    pub text: String,
+}
+
+impl fmt::Display for UnknownStrategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(d) = self.text.strip_prefix("pct:") {
+            return write!(
+                f,
+                "`{d}` is no number of change points for pct: give one from 1 to 1000, as in \
+                 `pct:3`"
+            );
+        }
+        write!(f, "no strategy `{}`: ", self.text)?;
+        if let Some(near) = nearest(&self.text) {
+            write!(f, "did you mean `{near}`? ")?;
+        }
+        write!(f, "There are {} (pct also as `pct:10`)", StrategyKind::NAMES.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownStrategy {}
+
+/// The name at an edit distance of at most 2 that is nearest, if any.
+fn nearest(text: &str) -> Option<&'static str> {
+    StrategyKind::NAMES
+        .into_iter()
+        .map(|name| (distance(text, name), name))
+        .filter(|&(distance, name)| distance <= 2 && distance < name.len())
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Levenshtein's distance, ignoring case.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().flat_map(char::to_lowercase).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_and_written_back() {
+        for name in StrategyKind::NAMES {
+            let kind: StrategyKind = name.parse().unwrap();
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_unknown_gets_the_list_and_a_guess() {
+        let message = |text: &str| text.parse::<StrategyKind>().unwrap_err().to_string();
+        insta::assert_snapshot!(message("radnom"), @"");
+        insta::assert_snapshot!(message("Round_Robin"), @"");
+        insta::assert_snapshot!(message("genetic"), @"");
+        insta::assert_snapshot!(message(""), @"");
+        insta::assert_snapshot!(message("pct:0"), @"");
+        insta::assert_snapshot!(message("pct:many"), @"");
+    }
+
+    #[test]
+    fn built_strategies_say_what_they_are() {
+        let names = StrategyKind::NAMES
+            .map(|name| name.parse::<StrategyKind>().unwrap().build(0, 1_000).name());
+        insta::assert_snapshot!(names.join("\n"), @"");
+    }
+}

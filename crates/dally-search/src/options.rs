@@ -1,0 +1,150 @@
+//! What a run is asked to do, and whom it tells.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use dally_core::Finding;
+
+use crate::sampling::Random;
+use crate::strategy::Strategy;
+
+/// What a run is asked to do.
+///
+/// ```
+/// use dally_search::{Options, StrategyKind};
+///
+/// let strategy: StrategyKind = "pct:5".parse()?;
+/// let options = Options { schedules: 50_000, seed: 7, ..Options::with(strategy) };
+/// assert_eq!(options.strategy.name(), "pct(5)");
+/// # Ok::<(), dally_search::UnknownStrategy>(())
+/// ```
+#[derive(Clone)]
+pub struct Options {
+    /// The name of the program, as schedules and messages give it.
+    pub program: String,
+    /// Settings of the program to be written into schedules, as (name, value).
+    pub settings: Vec<(String, String)>,
+    /// Who picks the choices.
+    pub strategy: Box<dyn Strategy>,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// How many schedules to run.
+    pub schedules: u64,
+    /// How long to go on; `None` for as long as the schedules take.
+    pub time: Option<Duration>,
+    /// How many steps a schedule may have. A value chosen counts as a step. The bound is looked
+    /// at between steps of workers, so the last of them is never cut in two.
+    pub max_steps: usize,
+    /// Whether a schedule that reaches the step bound is a bug.
+    pub fail_on_max_steps: bool,
+    /// How many steps a monitor may stay hot under a fair strategy; `None` for half of the step
+    /// bound.
+    pub temperature: Option<usize>,
+    /// How many values and events one step may have before it counts as endless.
+    pub step_items: u32,
+    /// How long one step may take before it counts as blocking its thread.
+    pub step_time: Duration,
+    /// How many threads run schedules. The report does not depend on it.
+    pub threads: usize,
+    /// Whether to go on after a bug, and group findings by their cause.
+    pub keep_going: bool,
+    /// Whether to shrink findings.
+    pub shrink: bool,
+    /// How many steps the shrinking of one finding may replay in total.
+    pub shrink_steps: u64,
+    /// Whether to run some schedules (numbers 1, 2, 4, 8, ...) twice and compare, to catch
+    /// programs with nondeterminism that is not under control.
+    pub repeat_check: bool,
+    /// Whether every state is observed, for [`Report::observations`](crate::Report); otherwise
+    /// only the last state of each schedule is.
+    pub observations: bool,
+    /// Set it to end the run: what was found is kept.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            program: "program".into(),
+            settings: Vec::new(),
+            strategy: Box::new(Random::new(0)),
+            seed: 0,
+            schedules: 10_000,
+            time: None,
+            max_steps: 10_000,
+            fail_on_max_steps: false,
+            temperature: None,
+            step_items: 10_000,
+            step_time: Duration::from_secs(10),
+            threads: 1,
+            keep_going: false,
+            shrink: true,
+            shrink_steps: 1_000_000,
+            repeat_check: true,
+            observations: false,
+            stop: Arc::default(),
+        }
+    }
+}
+
+impl Options {
+    /// The defaults with this strategy.
+    pub fn with(strategy: crate::StrategyKind) -> Options {
+        let options = Options::default();
+        Options { strategy: strategy.build(options.seed, options.max_steps), ..options }
+    }
+}
+
+/// Whom a run tells what it finds, the moment it finds it.
+pub trait Sink: Send + Sync {
+    /// A finding: at once and raw when a schedule fails (no trace yet), and again, better, when
+    /// it has been confirmed and shrunk. The later one with the same [`cause`] replaces the
+    /// earlier; a raw finding that cannot be repeated is replaced by one of another cause, whose
+    /// [`found_at`] is the same.
+    ///
+    /// It may be called from any thread, and right before the process aborts.
+    ///
+    /// [`cause`]: dally_core::Bug::cause
+    /// [`found_at`]: Finding::found_at
+    fn found(&self, finding: &Finding) {
+        let _ = finding;
+    }
+
+    /// How far the run is: several times a second, from the thread that called
+    /// [`run`](crate::run).
+    fn progress(&self, progress: &Progress) {
+        let _ = progress;
+    }
+}
+
+/// Nobody.
+impl Sink for () {}
+
+/// How far a run is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Schedules run so far.
+    pub schedules: u64,
+    /// Schedules asked for.
+    pub of: u64,
+    /// Steps in all these schedules.
+    pub steps: u64,
+    /// Distinct observations so far.
+    pub observations: u64,
+    /// Causes of bugs found so far.
+    pub findings: usize,
+    /// What it does at the moment.
+    pub phase: Phase,
+    /// How long it has been at it.
+    pub elapsed: Duration,
+}
+
+/// What a run does at the moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Running schedules.
+    Searching,
+    /// Repeating a finding with a full record, and making it small.
+    Shrinking,
+}

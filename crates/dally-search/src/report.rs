@@ -1,0 +1,177 @@
+//! What a run found, and what it covered.
+
+use std::fmt;
+use std::time::Duration;
+
+use dally_core::Finding;
+
+/// What came of a run. All but [`Report::elapsed`] is the same for the same program, seed and
+/// options, with any number of threads, unless the clock or the user ended the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The program's name.
+    pub program: String,
+    /// The strategy's name.
+    pub strategy: String,
+    /// The seed.
+    pub seed: u64,
+    /// What a step is in this program.
+    pub granularity: &'static str,
+    /// How many schedules were run.
+    pub schedules: u64,
+    /// Steps in all of them together; every value chosen counts as one.
+    pub steps: u64,
+    /// Steps of the longest of them.
+    pub longest: usize,
+    /// How many schedules were cut by the step bound or by the strategy's own depth bound.
+    pub cut: u64,
+    /// The step bound.
+    pub max_steps: usize,
+    /// Distinct observations: of all states, or of last states, as the options say.
+    pub observations: u64,
+    /// One finding for each cause, in the order in which their first schedules come.
+    pub findings: Vec<Finding>,
+    /// Why the run ended.
+    pub ended: Ended,
+    /// What else a reader should know, a sentence each.
+    pub notes: Vec<String>,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Ended {
+    /// All the schedules asked for were run.
+    Schedules,
+    /// A bug was found, and the run was to end at the first.
+    Bug,
+    /// The strategy has nothing left to try.
+    Exhausted,
+    /// The time was up.
+    Time,
+    /// The user stopped it.
+    Interrupted,
+    /// A step did not come back, and its thread with it.
+    Stuck,
+}
+
+/// What was covered, in a form that can be printed: never just "no bug".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// Every schedule was run.
+    Exhausted {
+        /// How many there are.
+        schedules: u64,
+    },
+    /// Every schedule was run up to the step bound, which cut some of them.
+    ExhaustedToBound {
+        /// How many there are.
+        schedules: u64,
+        /// How many of them were cut.
+        cut: u64,
+        /// The step bound.
+        max_steps: usize,
+    },
+    /// Some schedules were run.
+    Sampled {
+        /// How many.
+        schedules: u64,
+        /// How many of them were cut.
+        cut: u64,
+        /// By which strategy.
+        strategy: String,
+        /// Why there were no more.
+        ended: Ended,
+    },
+}
+
+impl Report {
+    /// What was covered.
+    pub fn coverage(&self) -> Coverage {
+        let (schedules, cut) = (self.schedules, self.cut);
+        match self.ended {
+            Ended::Exhausted if cut == 0 => Coverage::Exhausted { schedules },
+            Ended::Exhausted => {
+                Coverage::ExhaustedToBound { schedules, cut, max_steps: self.max_steps }
+            }
+            ended => Coverage::Sampled { schedules, cut, strategy: self.strategy.clone(), ended },
+        }
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Coverage::Exhausted { schedules } => {
+                write!(f, "exhausted: {}", count(*schedules, "schedule"))
+            }
+            Coverage::ExhaustedToBound { schedules, cut, max_steps } => write!(
+                f,
+                "exhausted up to the step bound of {}: {}, {} of them cut by the bound",
+                grouped(*max_steps as u64),
+                count(*schedules, "schedule"),
+                grouped(*cut),
+            ),
+            Coverage::Sampled { schedules, cut, strategy, ended } => {
+                write!(f, "sampled {} by {strategy}", count(*schedules, "schedule"))?;
+                if *cut > 0 {
+                    write!(f, ", {} of them cut by a bound", grouped(*cut))?;
+                }
+                f.write_str(match ended {
+                    Ended::Schedules | Ended::Exhausted => "",
+                    Ended::Bug => ", up to the first bug",
+                    Ended::Time => ", until the time was up",
+                    Ended::Interrupted => ", until it was interrupted",
+                    Ended::Stuck => ", until a step did not come back",
+                })
+            }
+        }
+    }
+}
+
+/// A number with its noun, such as `1 schedule` or `12,000 schedules`.
+pub(crate) fn count(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A number with its digits in groups of three.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_in_groups_of_three() {
+        let text = [0, 1, 999, 1_000, 12_345, 1_000_000].map(grouped);
+        assert_eq!(text, ["0", "1", "999", "1,000", "12,345", "1,000,000"]);
+    }
+
+    #[test]
+    fn coverage_says_what_was_done_and_what_cut_it_short() {
+        let sampled = |schedules, cut, ended| {
+            Coverage::Sampled { schedules, cut, strategy: "pct(3)".into(), ended }.to_string()
+        };
+        assert_eq!(Coverage::Exhausted { schedules: 90 }.to_string(), "exhausted: 90 schedules");
+        assert_eq!(
+            Coverage::ExhaustedToBound { schedules: 1, cut: 1, max_steps: 10_000 }.to_string(),
+            "exhausted up to the step bound of 10,000: 1 schedule, 1 of them cut by the bound",
+        );
+        assert_eq!(sampled(1_000, 0, Ended::Schedules), "sampled 1,000 schedules by pct(3)");
+        assert_eq!(
+            sampled(12, 3, Ended::Time),
+            "sampled 12 schedules by pct(3), 3 of them cut by a bound, until the time was up",
+        );
+    }
+}

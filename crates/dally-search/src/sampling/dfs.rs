@@ -1,0 +1,79 @@
+//! Exhaustive search, depth first.
+
+use dally_core::{Tag, WorkerId};
+
+use crate::strategy::{Point, Strategy};
+
+/// Every schedule once, depth first, without states: each schedule repeats the choices of the
+/// one before up to the last that has an option left, and takes the next option there.
+///
+/// The options of a choice are taken in order: enabled workers by id, values from 0. Bounded by
+/// the step bound of the run, without which a program that never ends has no second schedule.
+#[derive(Clone, Debug, Default)]
+pub struct Dfs {
+    /// The choices with more than one option: (the one taken, how many).
+    path: Vec<(u32, u32)>,
+    at: usize,
+}
+
+impl Dfs {
+    fn choose(&mut self, of: usize) -> usize {
+        if of < 2 {
+            return 0;
+        }
+        let of = u32::try_from(of).unwrap_or(u32::MAX);
+        if self.at == self.path.len() {
+            self.path.push((0, of));
+        }
+        let choice = &mut self.path[self.at];
+        self.at += 1;
+        if choice.1 != of {
+            // Only a program with uncontrolled nondeterminism gets here, and the runner's check
+            // reports it; the search goes on with what there is.
+            *choice = (choice.0.min(of - 1), of);
+        }
+        choice.0 as usize
+    }
+}
+
+impl Strategy for Dfs {
+    fn name(&self) -> String {
+        "dfs".into()
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        if schedule == 0 {
+            self.path.clear();
+            self.at = 0;
+            return true;
+        }
+        // Choices beyond `at` were not reached again: again, uncontrolled nondeterminism.
+        self.path.truncate(self.at);
+        self.at = 0;
+        while let Some((taken, of)) = self.path.last_mut() {
+            if *taken + 1 < *of {
+                *taken += 1;
+                return true;
+            }
+            self.path.pop();
+        }
+        false
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        let choice = self.choose(point.enabled.len());
+        point.enabled.get(choice).copied()
+    }
+
+    fn value(&mut self, of: u32, _tag: Tag) -> Option<u32> {
+        Some(self.choose(of as usize) as u32)
+    }
+
+    fn is_sequential(&self) -> bool {
+        true
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,79 @@
+//! Fairness by falling back to random.
+
+use dally_core::{MessageId, Tag, WorkerId};
+
+use super::Random;
+use crate::strategy::{Outcome, Point, Strategy};
+
+/// A strategy that is not fair, made fair: after `unfair` steps of a schedule random takes over.
+///
+/// Under an unfair strategy a program that waits in a loop may do so for ever; the random tail
+/// lets it come to its end, and monitors can be judged there.
+#[derive(Clone)]
+pub struct Fair {
+    inner: Box<dyn Strategy>,
+    random: Random,
+    unfair: usize,
+    in_tail: bool,
+}
+
+impl Fair {
+    /// `inner` for the first `unfair` steps, then random with this seed.
+    pub fn new(inner: Box<dyn Strategy>, unfair: usize, seed: u64) -> Fair {
+        Fair { inner, random: Random::new(seed), unfair, in_tail: false }
+    }
+}
+
+impl Strategy for Fair {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.inner.reseed(seed);
+        self.random.reseed(seed);
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        self.in_tail = false;
+        self.random.begin(schedule);
+        self.inner.begin(schedule)
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        self.in_tail = point.step >= self.unfair;
+        if self.in_tail { self.random.worker(point) } else { self.inner.worker(point) }
+    }
+
+    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        if self.in_tail { self.random.value(of, tag) } else { self.inner.value(of, tag) }
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+        if self.in_tail {
+            self.random.delivery(candidates)
+        } else {
+            self.inner.delivery(candidates)
+        }
+    }
+
+    fn end(&mut self) {
+        self.inner.end();
+    }
+
+    fn learn(&mut self, batch: &[Outcome]) {
+        self.inner.learn(batch);
+    }
+
+    fn is_fair(&self) -> bool {
+        self.in_tail || self.inner.is_fair()
+    }
+
+    fn is_sequential(&self) -> bool {
+        self.inner.is_sequential()
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,126 @@
+//! Uniform random choice.
+
+use dally_core::{Tag, WorkerId, fingerprint};
+use fastrand::Rng;
+
+use crate::strategy::{Point, Strategy};
+
+/// Picks uniformly among the enabled workers and among values.
+///
+/// One exception: faults are scarce by budget, and a uniform pick would spend the budget in the
+/// first steps of every schedule. So a pick of the fault injector stands with probability 1/8
+/// (otherwise it is drawn again among the others, if there are any), and a value tagged as a
+/// fault is other than "no fault" with probability 1/8.
+#[derive(Clone, Debug)]
+pub struct Random {
+    seed: u64,
+    rng: Rng,
+}
+
+impl Random {
+    /// With this seed.
+    pub fn new(seed: u64) -> Random {
+        Random { seed, rng: Rng::with_seed(seed) }
+    }
+
+    /// The generator of schedule number `schedule` under this seed.
+    pub(crate) fn generator(seed: u64, schedule: u64) -> Rng {
+        Rng::with_seed(fingerprint::mix(seed, schedule))
+    }
+
+    /// A worker of the enabled.
+    pub(crate) fn pick(rng: &mut Rng, enabled: &[WorkerId]) -> Option<WorkerId> {
+        let (&first, others) = enabled.split_first()?;
+        let picked = enabled[rng.usize(..enabled.len())];
+        // The injector has the smallest of all ids, so it comes first.
+        if picked == WorkerId::FAULTS && picked == first && !others.is_empty() && rng.u8(..8) != 0 {
+            return Some(others[rng.usize(..others.len())]);
+        }
+        Some(picked)
+    }
+
+    /// A value below `of`.
+    pub(crate) fn choose(rng: &mut Rng, of: u32, tag: Tag) -> u32 {
+        match (tag, of) {
+            (_, 0 | 1) => 0,
+            (Tag::Fault, of) => {
+                if rng.u8(..8) == 0 {
+                    rng.u32(1..of)
+                } else {
+                    0
+                }
+            }
+            (Tag::Program, of) => rng.u32(..of),
+        }
+    }
+}
+
+impl Strategy for Random {
+    fn name(&self) -> String {
+        "random".into()
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        self.rng = Random::generator(self.seed, schedule);
+        true
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        Random::pick(&mut self.rng, point.enabled)
+    }
+
+    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        Some(Random::choose(&mut self.rng, of, tag))
+    }
+
+    fn is_fair(&self) -> bool {
+        true
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_are_picked_equally_often() {
+        let enabled = [0, 1, 2, 3].map(WorkerId::root);
+        let mut rng = Random::generator(1, 2);
+        let mut counts = [0u32; 4];
+        for _ in 0..40_000 {
+            let picked = Random::pick(&mut rng, &enabled).unwrap();
+            counts[enabled.iter().position(|&worker| worker == picked).unwrap()] += 1;
+        }
+        // Binomial(40,000, 1/4) has a standard deviation of 87.
+        assert!(counts.iter().all(|count| count.abs_diff(10_000) < 440), "{counts:?}");
+    }
+
+    #[test]
+    fn the_fault_injector_is_picked_an_eighth_as_often_as_a_worker_would_be() {
+        let enabled = [WorkerId::FAULTS, WorkerId::root(0), WorkerId::root(1), WorkerId::root(2)];
+        let mut rng = Random::generator(1, 2);
+        let picks =
+            (0..32_000).filter(|_| Random::pick(&mut rng, &enabled) == Some(WorkerId::FAULTS));
+        assert!(picks.count().abs_diff(1_000) < 160);
+        assert_eq!(Random::pick(&mut rng, &enabled[..1]), Some(WorkerId::FAULTS));
+    }
+
+    #[test]
+    fn a_fault_is_injected_once_in_eight_and_every_fault_has_its_share() {
+        let mut rng = Random::generator(3, 4);
+        let mut counts = [0u32; 3];
+        for _ in 0..16_000 {
+            counts[Random::choose(&mut rng, 3, Tag::Fault) as usize] += 1;
+        }
+        assert!(counts[0].abs_diff(14_000) < 210, "{counts:?}");
+        assert!(counts[1].abs_diff(1_000) < 160 && counts[2].abs_diff(1_000) < 160, "{counts:?}");
+    }
+}
