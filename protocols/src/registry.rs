@@ -1,0 +1,59 @@
+//! The list of protocols, for the command line and the evaluation.
+
+use dally::machines::MachineProgram;
+use dally::tasks::TaskProgram;
+
+use crate::{
+    bounded_buffer, calculator, connection_pool, messaging, stale_cache, two_phase_commit,
+};
+
+/// A protocol that can be checked.
+#[derive(Clone, Copy)]
+pub struct Protocol {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub summary: &'static str,
+    /// The bugs planted in it.
+    pub bugs: &'static [PlantedBug],
+    /// A step bound that suits it.
+    pub max_steps: usize,
+    /// Makes the program: with the bug of this name, or the correct version.
+    pub program: fn(bug: Option<&str>) -> Subject,
+}
+
+/// A bug that can be switched on.
+#[derive(Clone, Copy)]
+pub struct PlantedBug {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What is wrong, in one sentence.
+    pub summary: &'static str,
+}
+
+/// A program of either front end.
+pub enum Subject {
+    /// Machines.
+    Machines(MachineProgram),
+    /// Tasks.
+    Tasks(TaskProgram),
+}
+
+/// All protocols, in the order of `dally list`.
+pub fn all() -> &'static [Protocol] {
+    ALL
+}
+
+/// The protocol of this name.
+pub fn find(name: &str) -> Option<&'static Protocol> {
+    ALL.iter().find(|protocol| protocol.name == name)
+}
+
+const ALL: &[Protocol] = &[
+    two_phase_commit::PROTOCOL,
+    messaging::PROTOCOL,
+    calculator::PROTOCOL,
+    bounded_buffer::PROTOCOL,
+    stale_cache::PROTOCOL,
+    connection_pool::PROTOCOL,
+];
