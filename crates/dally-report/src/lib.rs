@@ -1,1 +1,16 @@
-//! dally-report
+//! Findings and traces of Dally, for people and for programs.
+//!
+//! - [`text`]: what a failing test prints, and what a clean run covered;
+//! - [`json`]: the same as a documented, versioned document (`docs/json.md`);
+//! - [`store`]: the directory where findings are kept.
+//!
+//! Invariant: this crate knows traces and statistics and nothing of how they came about.
+
+pub mod about;
+pub mod json;
+pub mod store;
+pub mod text;
+
+pub use about::{About, Statistics};
+pub use store::Store;
+pub use text::Style;

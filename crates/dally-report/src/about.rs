@@ -1,0 +1,62 @@
+//! What a report says besides the finding itself.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::text::Style;
+
+/// The circumstances of a finding, filled in by whoever ran the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// The program as people know it: a test's path or a protocol's name.
+    pub program: String,
+    /// The run that showed the bug, up to now.
+    pub statistics: Statistics,
+    /// The commands that replay the finding, the best last: the text ends with it.
+    pub replay: Vec<String>,
+    /// The file in which the schedule was saved.
+    pub saved: Option<PathBuf>,
+    /// How many steps of a long trace to show, the last ones; `None` shows all.
+    pub steps_shown: Option<usize>,
+    /// How to see all steps, as the end of a sentence such as `set DALLY_TRACE=all to see all`.
+    pub see_all: Option<String>,
+    /// The directory from which source files are looked for; `None` is the current one.
+    pub source_root: Option<PathBuf>,
+    /// Whether to use colours.
+    pub style: Style,
+}
+
+impl About {
+    /// How many steps a text shows unless told otherwise: about two screens.
+    pub const STEPS_SHOWN: usize = 60;
+
+    /// Nothing known but the name; long traces are cut to [`About::STEPS_SHOWN`] steps.
+    pub fn new(program: impl Into<String>) -> About {
+        About { program: program.into(), steps_shown: Some(About::STEPS_SHOWN), ..About::default() }
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Schedules run to their end.
+    pub schedules: u64,
+    /// Steps of all schedules together.
+    pub steps: u64,
+    /// Different observations of states; `None` where they were not counted.
+    pub distinct_observations: Option<u64>,
+    /// How long it took; `None` leaves times out, so that output can be compared byte for byte.
+    pub elapsed: Option<Duration>,
+    /// The name of the strategy, such as `pct(3)`.
+    pub strategy: String,
+    /// The seed.
+    pub seed: u64,
+    /// What a step is, such as `per-send`.
+    pub granularity: String,
+    /// How many threads ran schedules.
+    pub threads: usize,
+    /// What the run covered, in a sentence; empty where there is nothing to say.
+    pub coverage: String,
+    /// Why the run stopped, in a sentence.
+    pub stopped: String,
+}

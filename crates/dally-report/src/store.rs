@@ -1,0 +1,103 @@
+//! The directory where findings are kept.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dally_core::{Finding, fingerprint};
+
+use crate::about::About;
+use crate::json;
+
+/// A directory of findings: for each a schedule file and, beside it, a JSON trace.
+///
+/// Files are written whole or not at all, and are there as soon as [`Store::save`] returns: a
+/// run that is killed later loses nothing. A finding is named after its program and its cause,
+/// so the shrunk form of a finding takes the place of the raw one.
+///
+/// The directory is made when the first finding is saved.
+#[derive(Clone, Debug)]
+pub struct Store {
+    directory: PathBuf,
+}
+
+impl Store {
+    /// A store in this directory, which need not exist yet.
+    pub fn new(directory: impl Into<PathBuf>) -> Store {
+        Store { directory: directory.into() }
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where the schedule of this finding goes.
+    ///
+    /// ```
+    /// use dally_core::{Bug, BugKind};
+    /// use dally_report::Store;
+    ///
+    /// let bug = Bug::new(BugKind::Deadlock, "all tasks wait");
+    /// let path = Store::new("findings").path("pool::tests::drains", &bug);
+    /// assert_eq!(path.to_str(), Some("findings/pool.tests.drains-76a54b74.schedule"));
+    /// ```
+    pub fn path(&self, program: &str, bug: &dally_core::Bug) -> PathBuf {
+        self.directory.join(format!("{}-{}.schedule", file_name(program), bug.cause()))
+    }
+
+    /// Saves a finding in place of an earlier one of the same cause; answers the path of the
+    /// schedule. The JSON trace has the same name and the extension `json`.
+    pub fn save(&self, finding: &Finding, about: &About) -> io::Result<PathBuf> {
+        let path = self.path(&about.program, &finding.bug);
+        fs::create_dir_all(&self.directory)
+            .and_then(|()| write(&path, finding.schedule.to_text().as_bytes()))
+            .and_then(|()| {
+                write(&path.with_extension("json"), json::finding(finding, about).as_bytes())
+            })
+            .map_err(|why| {
+                let message = format!(
+                    "cannot save the finding in the directory `{}`: {why}; make it a directory \
+                     that can be written to, or name another one",
+                    self.directory.display()
+                );
+                io::Error::new(why.kind(), message)
+            })?;
+        Ok(path)
+    }
+}
+
+/// Writes a file whole or not at all: to a file of another name first, which is then renamed.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Other threads and other processes (one per test under nextest) may be saving here too.
+    static UNIQUE: AtomicU64 = AtomicU64::new(0);
+    let unique = UNIQUE.fetch_add(1, Ordering::Relaxed);
+    let draft = path.with_extension(format!("{}-{unique}.tmp", std::process::id()));
+    let written = fs::File::create(&draft)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&draft, path));
+    if written.is_err() {
+        // What is left of it is of no use, and the first error is the one to tell.
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+/// The program's name as part of a file name on any system.
+///
+/// `::` becomes a dot. Whatever else has no place in a file name becomes `_`, and a hash of the
+/// name is added, so that two programs never share a file.
+fn file_name(program: &str) -> String {
+    const LONGEST: usize = 100;
+    let dotted = program.replace("::", ".");
+    let plain = |char: char| char.is_ascii_alphanumeric() || "._-".contains(char);
+    let safe: String =
+        dotted.chars().map(|char| if plain(char) { char } else { '_' }).take(LONGEST).collect();
+    let faithful = safe == dotted && !program.contains('.');
+    if faithful && !safe.starts_with(['.', '-']) && !safe.is_empty() {
+        return safe;
+    }
+    let hash = fingerprint::of_bytes(program.as_bytes()) as u32;
+    format!("{}-{hash:08x}", safe.trim_start_matches(['.', '-']))
+}
