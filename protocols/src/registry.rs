@@ -1,6 +1,11 @@
 //! The list of protocols, for the command line and the evaluation.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use dally::core::Schedule;
 use dally::machines::MachineProgram;
+use dally::search::{self, Mode, Options, Replayed, Report, Sink};
 use dally::tasks::TaskProgram;
 
 use crate::{
@@ -37,6 +42,26 @@ pub enum Subject {
     Machines(MachineProgram),
     /// Tasks.
     Tasks(TaskProgram),
+}
+
+impl Subject {
+    /// Runs schedules of it: [`dally::search::run`], whichever front end it has.
+    pub fn run(self, options: Options, sink: Arc<dyn Sink>) -> Report {
+        match self {
+            Subject::Machines(program) => search::run(Arc::new(program), options, sink),
+            Subject::Tasks(program) => search::run(Arc::new(program), options, sink),
+        }
+    }
+
+    /// Runs a recorded schedule of it: [`dally::search::replay`].
+    pub fn replay(self, schedule: &Schedule, mode: Mode, step_time: Duration) -> Replayed {
+        match self {
+            Subject::Machines(program) => {
+                search::replay(Arc::new(program), schedule, mode, step_time)
+            }
+            Subject::Tasks(program) => search::replay(Arc::new(program), schedule, mode, step_time),
+        }
+    }
 }
 
 /// All protocols, in the order of `dally list`.

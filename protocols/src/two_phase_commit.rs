@@ -97,11 +97,7 @@ pub const PROTOCOL: Protocol = Protocol {
 
 /// The protocol with its faults, with this bug or without any.
 pub fn program(bug: Option<Bug>) -> MachineProgram {
-    MachineProgram::new(PROTOCOL.name, move |setup| deploy(setup, bug)).faults(Faults {
-        lose: 1,
-        duplicate: 1,
-        crash: 1,
-    })
+    MachineProgram::new(PROTOCOL.name, move |setup| deploy(setup, bug)).faults(FAULTS)
 }
 
 /// Creates the machines and the monitors.
@@ -115,6 +111,9 @@ pub fn deploy(setup: &mut Setup, bug: Option<Bug>) {
     setup.monitor(Atomicity::default());
     setup.monitor(Progress);
 }
+
+/// What goes wrong in every execution, at most.
+pub const FAULTS: Faults = Faults { lose: 1, duplicate: 1, crash: 1 };
 
 const PARTICIPANTS: usize = 3;
 const TRANSACTIONS: Tx = 2;
