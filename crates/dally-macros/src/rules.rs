@@ -1,0 +1,167 @@
+//! The attributes inside a block: `#[on(..)]` and its kin, as written.
+
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Error, Ident, Meta, Token, Type};
+
+use crate::arguments::Kind;
+
+/// What an attribute inside the block says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verb {
+    /// A handler for an event.
+    On,
+    /// An action on entry to a state.
+    Entry,
+    /// An action on exit from a state.
+    Exit,
+    /// A handler for when nothing can be dequeued.
+    Default,
+    /// A change of state on an event.
+    Goto,
+    /// Leaves an event in the inbox.
+    Defer,
+    /// Drops an event.
+    Ignore,
+}
+
+impl Verb {
+    const ALL: [Verb; 7] =
+        [Verb::On, Verb::Entry, Verb::Exit, Verb::Default, Verb::Goto, Verb::Defer, Verb::Ignore];
+
+    /// The verb of an attribute, if it is one of ours.
+    pub fn of(attribute: &Attribute) -> Option<Verb> {
+        Verb::ALL.into_iter().find(|verb| attribute.path().is_ident(verb.name()))
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verb::On => "on",
+            Verb::Entry => "entry",
+            Verb::Exit => "exit",
+            Verb::Default => "default",
+            Verb::Goto => "goto",
+            Verb::Defer => "defer",
+            Verb::Ignore => "ignore",
+        }
+    }
+
+    /// How it is written.
+    pub fn usage(self) -> &'static str {
+        match self {
+            Verb::On => "`#[on(State, Event)]`",
+            Verb::Entry => "`#[entry(State)]`",
+            Verb::Exit => "`#[exit(State)]`",
+            Verb::Default => "`#[default(State)]`",
+            Verb::Goto => "`#[goto(State, Event => NextState)]`",
+            Verb::Defer => "`#[defer(State, Event)]`",
+            Verb::Ignore => "`#[ignore(State, Event)]`",
+        }
+    }
+
+    /// Whether it stands on a function.
+    pub fn has_handler(self) -> bool {
+        matches!(self, Verb::On | Verb::Entry | Verb::Exit | Verb::Default)
+    }
+
+    /// Whether it is about events.
+    pub fn has_events(self) -> bool {
+        matches!(self, Verb::On | Verb::Goto | Verb::Defer | Verb::Ignore)
+    }
+
+    /// Whether such a block can have it: a monitor has no inbox.
+    pub fn is_of(self, kind: Kind) -> bool {
+        kind == Kind::Machine || !matches!(self, Verb::Default | Verb::Defer)
+    }
+}
+
+/// One attribute, parsed.
+pub struct Rule {
+    /// As written, for messages that point at it.
+    pub attribute: Attribute,
+    /// What it says.
+    pub verb: Verb,
+    /// In which states; empty for `_`.
+    pub states: Vec<Ident>,
+    /// On which events; empty for `_`, and where the verb has none.
+    pub events: Vec<Type>,
+    /// The state after `=>`.
+    pub target: Option<Ident>,
+}
+
+impl Rule {
+    /// Parses the arguments of an attribute with this verb.
+    pub fn parse(verb: Verb, attribute: &Attribute) -> syn::Result<Rule> {
+        let Meta::List(list) = &attribute.meta else {
+            return Err(Error::new_spanned(attribute, format!("write {}", verb.usage())));
+        };
+        if list.tokens.is_empty() {
+            return Err(Error::new_spanned(attribute, format!("write {}", verb.usage())));
+        }
+        let parser = |input: ParseStream<'_>| {
+            let states = states(verb, input)?;
+            let (mut events, mut target) = (Vec::new(), None);
+            if verb.has_events() {
+                events = self::events(verb, input)?;
+            }
+            if verb == Verb::Goto {
+                input.parse::<Token![=>]>().map_err(|error| usage(verb, error))?;
+                target = Some(input.parse().map_err(|error| usage(verb, error))?);
+            }
+            if !input.is_empty() {
+                return Err(usage(verb, input.error("this is too much")));
+            }
+            Ok(Rule { attribute: attribute.clone(), verb, states, events, target })
+        };
+        parser.parse2(list.tokens.clone())
+    }
+}
+
+fn usage(verb: Verb, error: Error) -> Error {
+    Error::new(error.span(), format!("{error}; write {}", verb.usage()))
+}
+
+fn states(verb: Verb, input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    if input.parse::<Option<Token![_]>>()?.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut states = Vec::new();
+    loop {
+        let state: Ident = input.parse().map_err(|error| {
+            usage(verb, Error::new(error.span(), "expected the name of a state, or `_` for any"))
+        })?;
+        if input.peek(Token![::]) {
+            return Err(input.error("name the state alone, without the path of the enum"));
+        }
+        states.push(state);
+        if input.parse::<Option<Token![|]>>()?.is_none() {
+            break;
+        }
+    }
+    if !verb.has_events() && input.peek(Token![,]) {
+        return Err(input.error("several states are written `A | B`"));
+    }
+    Ok(states)
+}
+
+fn events(verb: Verb, input: ParseStream<'_>) -> syn::Result<Vec<Type>> {
+    if input.parse::<Option<Token![,]>>()?.is_none() || input.is_empty() {
+        return Err(usage(verb, input.error("the event is missing")));
+    }
+    if input.parse::<Option<Token![_]>>()?.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut events = Vec::new();
+    loop {
+        if input.peek(Token![_]) {
+            return Err(input.error("`_` is any event: it stands alone"));
+        }
+        events.push(input.parse()?);
+        if input.peek(Token![|]) {
+            return Err(input.error("several events are written `A, B`"));
+        }
+        if input.parse::<Option<Token![,]>>()?.is_none() || input.is_empty() {
+            return Ok(events);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The signatures of handlers.
+
+use quote::ToTokens;
+use syn::{FnArg, ImplItemFn, ReceiverKind, ReturnType, Safety, Signature, Type};
+
+use crate::arguments::Kind;
+use crate::problems::Problems;
+use crate::rules::{Rule, Verb};
+
+/// A function of the block that rules call.
+pub struct Handler {
+    /// Its name.
+    pub name: syn::Ident,
+    /// The type of its second parameter, the context.
+    pub context: Option<Type>,
+    /// The type of its third parameter, the event.
+    pub event: Option<Type>,
+}
+
+/// Reads the signature of a function that carries these rules; none if it cannot be called.
+pub fn read(
+    kind: Kind,
+    function: &ImplItemFn,
+    rules: &[Rule],
+    problems: &mut Problems,
+) -> Option<Handler> {
+    let before = problems.len();
+    let sig = &function.sig;
+    refuse_modifiers(kind, function, problems);
+    let only_events = rules.iter().all(|rule| rule.verb == Verb::On);
+    let [context, event] = match parameters(sig, only_events) {
+        Some(parameters) => parameters.map(|ty| ty.cloned()),
+        None => {
+            problems.add(&sig.inputs, shapes(kind, only_events));
+            return None;
+        }
+    };
+    if let Some(event) = &event {
+        refuse_several_events(rules, event, problems);
+    }
+    (problems.len() == before).then(|| Handler { name: sig.ident.clone(), context, event })
+}
+
+fn refuse_modifiers(kind: Kind, function: &ImplItemFn, problems: &mut Problems) {
+    let sig = &function.sig;
+    if let Some(asyncness) = &sig.asyncness {
+        let why = match kind {
+            Kind::Machine => {
+                "a handler cannot be async: it is one step of its machine, and runs to its end; \
+                 wait for an answer in a state of its own, with a handler for the event that \
+                 brings it"
+            }
+            Kind::Monitor => "a handler of a monitor cannot be async: monitors only observe",
+        };
+        problems.add(asyncness, why);
+    }
+    if !matches!(sig.safety, Safety::Default) {
+        problems.add(&sig.safety, "a handler is safe to call");
+    }
+    if !sig.generics.params.is_empty() {
+        problems.add(&sig.generics, "a handler has no generic parameters of its own");
+    }
+    let returns_nothing = match &sig.output {
+        ReturnType::Default => true,
+        ReturnType::Type(_, ty) => match &**ty {
+            Type::Tuple(tuple) => tuple.elems.is_empty(),
+            Type::Never(_) => true,
+            _ => false,
+        },
+    };
+    if !returns_nothing {
+        problems.add(&sig.output, "a handler returns nothing: nobody could take the value");
+    }
+    let conditional = function
+        .attrs
+        .iter()
+        .find(|attribute| ["cfg", "cfg_attr"].iter().any(|name| attribute.path().is_ident(name)));
+    if let Some(attribute) = conditional {
+        let kind = kind.name();
+        let message =
+            format!("a handler is always there: put conditions on the whole {kind} block");
+        problems.add(attribute, message);
+    }
+}
+
+/// The types of context and event, if the parameters have one of the allowed shapes.
+fn parameters(sig: &Signature, event_allowed: bool) -> Option<[Option<&Type>; 2]> {
+    if !matches!(sig.receiver()?.kind, ReceiverKind::Reference(..)) {
+        return None;
+    }
+    let mut types = sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(&*typed.ty),
+        FnArg::Receiver(_) => None,
+    });
+    let (context, event, more) = (types.next(), types.next(), types.next());
+    // An event in the context's place is the usual slip; the context is always borrowed.
+    let context_is_borrowed = match context {
+        Some(Type::Reference(reference)) => reference.mutability.is_some(),
+        Some(_) => false,
+        None => true,
+    };
+    let fits = context_is_borrowed && more.is_none() && (event_allowed || event.is_none());
+    fits.then_some([context, event])
+}
+
+fn shapes(kind: Kind, event_allowed: bool) -> String {
+    let context = kind.context();
+    let mut message = format!(
+        "a handler takes `(&mut self)`, `(&mut self, cx: &mut {context}<Self>)` or \
+         `(&mut self, cx: &mut {context}<Self>, event: Event)`"
+    );
+    if !event_allowed {
+        message = format!(
+            "an action without an event takes `(&mut self)` or \
+             `(&mut self, cx: &mut {context}<Self>)`"
+        );
+    }
+    message
+}
+
+/// A handler that is given the event must be for one type of event.
+fn refuse_several_events(rules: &[Rule], parameter: &Type, problems: &mut Problems) {
+    let mut types = rules.iter().flat_map(|rule| &rule.events).map(text);
+    let first = types.next();
+    let any = rules.iter().any(|rule| rule.events.is_empty());
+    if any || types.any(|other| Some(other) != first) {
+        problems.add(
+            parameter,
+            "this handler is for several events, so it cannot take one as a parameter; leave the \
+             parameter out, or write a handler for each event",
+        );
+    }
+}
+
+/// What tells two types apart here.
+pub fn text(ty: &Type) -> String {
+    ty.to_token_stream().to_string()
+}

@@ -1,0 +1,139 @@
+//! Which rule decides for which state and event.
+
+use std::collections::BTreeMap;
+
+use crate::block::{Block, Placed};
+use crate::problems::Problems;
+use crate::rules::Verb;
+use crate::signature::Handler;
+
+/// The rules of a block by what they are about; `None` stands for `_`.
+#[derive(Default)]
+pub struct Table {
+    events: BTreeMap<(Option<usize>, Option<usize>), usize>,
+    actions: BTreeMap<(Verb, Option<usize>), usize>,
+    states: usize,
+    known: usize,
+}
+
+impl Table {
+    /// Enters the rules of a block.
+    pub fn new(block: &Block, handlers: &[Handler], problems: &mut Problems) -> Table {
+        let (states, known) = (block.arguments.states.len(), block.events.len());
+        let mut table = Table { states, known, ..Table::default() };
+        for (number, placed) in block.rules.iter().enumerate() {
+            if let Some((other, what)) = table.enter(block, number) {
+                let other = describe(&block.rules[other], handlers);
+                let message = format!("{what}: the other is {other}");
+                problems.add(&placed.rule.attribute, message);
+            }
+        }
+        table
+    }
+
+    /// The rule for an event in a state.
+    ///
+    /// A state's own rules come first, then those of any state (`_`); among each, a rule that
+    /// names the event comes before one for any event. So a state that says what it does with
+    /// all other events is not overruled from outside.
+    pub fn rule(&self, state: usize, event: usize) -> Option<usize> {
+        let (state, event) = (Some(state), Some(event));
+        [(state, event), (state, None), (None, event), (None, None)]
+            .iter()
+            .find_map(|key| self.events.get(key).copied())
+    }
+
+    /// The rule for entry, exit or default of a state: its own before that of any state.
+    pub fn action(&self, verb: Verb, state: usize) -> Option<usize> {
+        self.actions.get(&(verb, Some(state))).or(self.actions.get(&(verb, None))).copied()
+    }
+
+    /// For which states and events a rule decides: each entry is a set of states and the events
+    /// for which it does in all of them.
+    pub fn decided_by(&self, rule: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let mut groups: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+        for state in 0..self.states {
+            let events: Vec<usize> =
+                (0..self.known).filter(|event| self.rule(state, *event) == Some(rule)).collect();
+            if events.is_empty() {
+                continue;
+            }
+            match groups.iter_mut().find(|(_, same)| *same == events) {
+                Some((states, _)) => states.push(state),
+                None => groups.push((vec![state], events)),
+            }
+        }
+        groups
+    }
+
+    /// Enters a rule; if there was one already, gives that and says for what.
+    fn enter(&mut self, block: &Block, number: usize) -> Option<(usize, String)> {
+        let rule = &block.rules[number].rule;
+        let states = keys(&rule.states, |name| block.state(name));
+        let mut conflict = None;
+        if rule.verb.has_events() {
+            for state in states {
+                for event in keys(&rule.events, |ty| block.event(ty)) {
+                    let before = self.events.insert((state, event), number);
+                    conflict = conflict.or(before.map(|before| {
+                        let event = event.map_or("any other event".to_owned(), |event| {
+                            format!("`{}`", event_name(block, event))
+                        });
+                        (before, format!("{} has two rules for {event}", subject(block, state)))
+                    }));
+                }
+            }
+        } else {
+            for state in states {
+                let before = self.actions.insert((rule.verb, state), number);
+                conflict = conflict.or(before.map(|before| {
+                    let (subject, verb) = (subject(block, state), rule.verb.name());
+                    (before, format!("{subject} has two `#[{verb}]` actions"))
+                }));
+            }
+        }
+        conflict
+    }
+}
+
+/// The numbers of the names that are known, or the wildcard if there are no names at all.
+fn keys<T>(names: &[T], number: impl Fn(&T) -> Option<usize>) -> Vec<Option<usize>> {
+    if names.is_empty() {
+        return vec![None];
+    }
+    names.iter().map(number).filter(Option::is_some).collect()
+}
+
+fn subject(block: &Block, state: Option<usize>) -> String {
+    match state {
+        Some(state) => format!("state `{}`", block.arguments.states[state].name),
+        None => "`_` (any other state)".to_owned(),
+    }
+}
+
+fn describe(placed: &Placed, handlers: &[Handler]) -> String {
+    let verb = placed.rule.verb.name();
+    match placed.handler.and_then(|handler| handlers.get(handler)) {
+        Some(handler) => format!("`#[{verb}]` on `fn {}`", handler.name),
+        None => format!("an `#[{verb}]`"),
+    }
+}
+
+/// The name of an event for people: its type without the path to it.
+pub fn event_name(block: &Block, event: usize) -> String {
+    use quote::ToTokens;
+    use syn::Type;
+
+    let ty = &block.events[event];
+    let tokens = match ty {
+        Type::Path(path) => path.path.segments.last().to_token_stream(),
+        _ => ty.to_token_stream(),
+    };
+    // `Reply < u32 >` is how the compiler prints tokens; people write it without the spaces.
+    let text = tokens.to_string();
+    text.replace(" <", "<")
+        .replace("< ", "<")
+        .replace(" >", ">")
+        .replace(" ,", ",")
+        .replace(" :: ", "::")
+}
