@@ -1,0 +1,64 @@
+//! Every finding replays to the same bug: over all protocols, bugs and strategies.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dally::core::{Finding, Schedule};
+use dally::search::{Mode, Options, StrategyKind};
+use dally_protocols::{PlantedBug, Protocol, all};
+
+const STRATEGIES: [&str; 6] = ["random", "pct:3", "pct:10", "irs", "round-robin", "portfolio"];
+
+/// Rare bugs are left to other tests: this one wants many findings, and of every kind.
+const SCHEDULES: u64 = 500;
+
+/// `DALLY_REPLAYS=10000` for the full check.
+fn wanted() -> usize {
+    std::env::var("DALLY_REPLAYS").map_or(400, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn findings_of_all_protocols_and_strategies_replay_to_the_same_bug() {
+    let mut replayed = 0;
+    for seed in 0.. {
+        for protocol in all() {
+            for bug in protocol.bugs {
+                for strategy in STRATEGIES {
+                    for finding in findings(protocol, bug, strategy, seed) {
+                        check(protocol, bug, strategy, &finding);
+                        replayed += 1;
+                    }
+                }
+            }
+        }
+        if replayed >= wanted() {
+            return println!("{replayed} findings replayed");
+        }
+        assert!(replayed > 0, "no findings at all");
+    }
+}
+
+fn findings(protocol: &Protocol, bug: &PlantedBug, strategy: &str, seed: u64) -> Vec<Finding> {
+    let strategy: StrategyKind = strategy.parse().expect("a bundled strategy");
+    let options = Options {
+        program: protocol.name.into(),
+        strategy: strategy.build(seed, protocol.max_steps),
+        seed,
+        schedules: SCHEDULES,
+        max_steps: protocol.max_steps,
+        shrink: seed % 2 == 0, // raw schedules and shrunk ones must both replay
+        ..Options::default()
+    };
+    (protocol.program)(Some(bug.name)).run(options, Arc::new(())).findings
+}
+
+/// Through the token, as a user would.
+fn check(protocol: &Protocol, bug: &PlantedBug, strategy: &str, finding: &Finding) {
+    let token = finding.schedule.to_token();
+    let schedule = Schedule::parse(&token).expect("a token that was just written");
+    let program = (protocol.program)(Some(bug.name));
+    let replayed = program.replay(&schedule, Mode::Exact, Duration::from_secs(10));
+    let context = format!("{} {} {strategy}: {token}", protocol.name, bug.name);
+    assert_eq!(replayed.left_at, None, "{context}");
+    assert_eq!(replayed.bug.as_ref(), Some(&finding.bug), "{context}");
+}
