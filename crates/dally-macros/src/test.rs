@@ -92,7 +92,7 @@ enum Shape {
 
 fn generate(function: ItemFn, options: Vec<(Ident, Expr)>) -> syn::Result<TokenStream> {
     let shape = shape_of(&function)?;
-    let ItemFn { attrs, vis, sig, block } = &function;
+    let ItemFn { attrs, vis, sig, block, .. } = &function;
     let name = &sig.ident;
     let mut of_test = TokenStream::new();
     let mut of_program = TokenStream::new();

@@ -1,0 +1,137 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dally::search::StrategyKind;
+use dally::settings::parse_time;
+
+/// Finds the bugs of asynchronous systems by controlling who runs next.
+///
+/// Dally runs a program under thousands of schedules: which worker steps next, which message
+/// arrives, which value a choice returns. When a schedule fails, Dally shrinks it, tells its
+/// story and hands back a file and a token that replay it every time.
+///
+/// Start with `dally list`, then `dally check raft-v1 --bug duplicate-votes`.
+#[derive(Debug, Parser)]
+#[command(name = "dally", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  no bug was found
+  1  a bug was found, or a replayed schedule showed its bug
+  2  bad usage or bad input; nothing was checked";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the bundled protocols and the bugs planted in them.
+    List(ListArgs),
+    /// Check a protocol under many schedules.
+    Check(CheckArgs),
+    /// Run one recorded schedule again.
+    Replay(ReplayArgs),
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs; the schema is in docs/json.md.
+    Json,
+}
+
+/// Arguments of `dally list`.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Arguments of `dally check`.
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckArgs {
+    /// The protocol, one of `dally list`.
+    pub name: String,
+
+    /// Switch on this planted bug; without it the correct version is checked.
+    #[arg(long)]
+    pub bug: Option<String>,
+
+    /// How to pick choices: random, pct or pct:DEPTH, dfs, round-robin, irs, portfolio.
+    ///
+    /// random: uniform among the workers that can step; a strong default.
+    /// pct: random priorities with DEPTH change points; for bugs that need few, far-apart
+    /// reorderings.
+    /// dfs: every schedule once, exhaustive on small programs.
+    /// round-robin: workers take turns.
+    /// irs: random with an iteratively growing depth bound; for bugs near the start.
+    /// portfolio: rotates several of these.
+    #[arg(long, default_value = "random", verbatim_doc_comment)]
+    pub strategy: StrategyKind,
+
+    /// Stop after this many schedules.
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    pub schedules: u64,
+
+    /// Stop after this time, such as 500ms, 30s or 5m.
+    #[arg(long, value_parser = parse_time, value_name = "TIME")]
+    pub time: Option<Duration>,
+
+    /// Where the strategy's random choices start from: same seed, same run.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+
+    /// Abandon a schedule after this many steps (values chosen count too); by default what
+    /// suits the protocol.
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<usize>,
+
+    /// Run schedules on this many threads; the report does not depend on it.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub threads: usize,
+
+    /// Go on after the first bug, and group what is found by cause.
+    #[arg(long)]
+    pub all: bool,
+
+    /// Write findings into this directory.
+    #[arg(long, default_value = ".dally", value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  dally check raft-v1 --bug duplicate-votes
+  dally check two-phase-commit --schedules 100000 --threads 2
+  dally check failure-detector --bug early-timeout --strategy pct:10 --seed 7
+  dally check paxos --bug smallest-proposal --time 30s --all --format json";
+
+/// Arguments of `dally replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArgs {
+    /// A schedule: a file that `dally check` wrote, or a token that starts with `dally1-`.
+    pub schedule: String,
+
+    /// Where the program no longer fits the schedule, go on as far as possible instead of
+    /// stopping, and say where the recording was left.
+    #[arg(long)]
+    pub best_effort: bool,
+
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}

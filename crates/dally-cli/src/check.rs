@@ -1,0 +1,97 @@
+//! `dally check`.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dally::checking::{self, Checked, Checking};
+use dally::core::Schedule;
+use dally::report::{About, Statistics, Style, json, text};
+use dally::settings::Settings;
+
+use crate::args::{CheckArgs, Format};
+use crate::list::look_up;
+use crate::{BUG, CLEAN, progress};
+
+/// The name under which a schedule remembers its planted bug.
+pub const BUG_SETTING: &str = "bug";
+
+/// Checks a protocol and prints what came of it; answers the exit code.
+pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
+    let (protocol, bug) = look_up(&arguments.name, arguments.bug.as_deref())?;
+    let settings = Settings {
+        strategy: arguments.strategy,
+        schedules: arguments.schedules,
+        time: arguments.time,
+        seed: arguments.seed,
+        max_steps: arguments.max_steps.unwrap_or(protocol.max_steps),
+        threads: arguments.threads,
+        keep_going: arguments.all,
+        out: Some(arguments.out.clone()),
+        ..Settings::default()
+    };
+    let bar = progress::bar(settings.schedules);
+    let watched = bar.clone();
+    let checking = Checking {
+        replay_settings: bug
+            .map(|bug| (BUG_SETTING.to_owned(), bug.to_owned()))
+            .into_iter()
+            .collect(),
+        watch: Box::new(move |progress| progress::show(&watched, progress)),
+        stop: stop_on_interrupt()?,
+        ..Checking::new(protocol.name, settings)
+    };
+    let checked = checking.run(|options, sink| (protocol.program)(bug).run(options, sink));
+    bar.finish_and_clear();
+    let statistics = checking::statistics(&checked.report, arguments.threads);
+    match arguments.format {
+        Format::Text => print!("{}", as_text(protocol.name, &checked, &statistics)),
+        Format::Json => {
+            print!("{}", json::run(protocol.name, &statistics, &checked.report.findings));
+        }
+    }
+    for problem in checked.problems.iter().chain(&checked.report.notes) {
+        eprintln!("note: {problem}");
+    }
+    Ok(if checked.report.findings.is_empty() { CLEAN } else { BUG })
+}
+
+fn as_text(name: &str, checked: &Checked, statistics: &Statistics) -> String {
+    let style = Style::of(&std::io::stdout());
+    let mut out = String::new();
+    for (finding, saved) in checked.report.findings.iter().zip(&checked.saved) {
+        let about = About {
+            statistics: statistics.clone(),
+            replay: replay_commands(&finding.schedule, saved.as_deref()),
+            saved: saved.clone(),
+            see_all: Some("`dally replay` shows all".into()),
+            style,
+            ..About::new(name)
+        };
+        out += &text::finding(finding, &about);
+        out.push('\n');
+    }
+    out += &text::summary(name, statistics, &checked.report.findings, style);
+    out
+}
+
+fn replay_commands(schedule: &Schedule, saved: Option<&Path>) -> Vec<String> {
+    match saved {
+        Some(path) => vec![format!("dally replay {}", path.display())],
+        None => vec![format!("dally replay {}", schedule.to_token())],
+    }
+}
+
+/// A flag that Ctrl-C sets: the run ends and tells what it knows. A second Ctrl-C ends the
+/// process at once; findings are on disk by then.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, String> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .map_err(|why| format!("Ctrl-C cannot be watched for: {why}"))?;
+    Ok(stop)
+}

@@ -1,0 +1,169 @@
+//! One run from settings to saved findings: what `#[dally::test]` and the command line share.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dally_core::{Finding, Schedule};
+use dally_report::{About, Statistics, Store};
+use dally_search::{Ended, Options, Progress, Report, Sink};
+
+use crate::settings::Settings;
+
+/// A program, as far as a run is concerned, and who watches it.
+pub struct Checking {
+    /// The name that schedules carry.
+    pub program: String,
+    /// What else a schedule must say to be replayed, such as the planted bug, as (name, value).
+    pub replay_settings: Vec<(String, String)>,
+    /// How to check it.
+    pub settings: Settings,
+    /// Called several times a second.
+    pub watch: Box<dyn Fn(&Progress) + Send + Sync>,
+    /// Set it to end the run: what was found is kept.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// What came of a run.
+pub struct Checked {
+    /// What was found and covered.
+    pub report: Report,
+    /// Where each finding was saved, in the order of the report's findings.
+    pub saved: Vec<Option<PathBuf>>,
+    /// What went wrong with saving, a sentence each.
+    pub problems: Vec<String>,
+}
+
+impl Checking {
+    /// A run of the program of this name that nobody watches.
+    pub fn new(program: impl Into<String>, settings: Settings) -> Checking {
+        Checking {
+            program: program.into(),
+            replay_settings: Vec::new(),
+            settings,
+            watch: Box::new(|_| {}),
+            stop: Arc::default(),
+        }
+    }
+
+    /// Runs it: `run` is [`dally_search::run`] with the program filled in.
+    pub fn run(self, run: impl FnOnce(Options, Arc<dyn Sink>) -> Report) -> Checked {
+        let settings = self.settings;
+        let options = Options {
+            program: self.program.clone(),
+            settings: self.replay_settings,
+            strategy: settings.strategy.build(settings.seed, settings.max_steps),
+            seed: settings.seed,
+            schedules: settings.schedules,
+            time: settings.time,
+            max_steps: settings.max_steps,
+            fail_on_max_steps: settings.fail_on_max_steps,
+            temperature: settings.temperature,
+            threads: settings.threads.max(1),
+            keep_going: settings.keep_going,
+            shrink: settings.shrink,
+            stop: self.stop,
+            ..Options::default()
+        };
+        let keeper = Arc::new(Keeper {
+            program: self.program,
+            store: settings.out.map(Store::new),
+            watch: self.watch,
+            kept: Mutex::default(),
+        });
+        let report = run(options, Arc::clone(&keeper) as Arc<dyn Sink>);
+        let mut kept = keeper.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let saved = report.findings.iter().map(|found| kept.files.remove(&found.found_at));
+        Checked { saved: saved.collect(), report, problems: std::mem::take(&mut kept.problems) }
+    }
+}
+
+/// Saves findings the moment they are found.
+struct Keeper {
+    program: String,
+    store: Option<Store>,
+    watch: Box<dyn Fn(&Progress) + Send + Sync>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// The file of the finding of each failing schedule.
+    files: BTreeMap<u64, PathBuf>,
+    problems: Vec<String>,
+}
+
+impl Sink for Keeper {
+    fn found(&self, finding: &Finding) {
+        let Some(store) = &self.store else { return };
+        let saved = store.save(finding, &About::new(&self.program));
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        match saved {
+            Ok(path) => {
+                let earlier = kept.files.insert(finding.found_at, path.clone());
+                // A finding that could not be repeated has another cause now, and so another
+                // file; the raw one would mislead.
+                if let Some(earlier) = earlier.filter(|earlier| *earlier != path) {
+                    let _ = std::fs::remove_file(earlier.with_extension("json"));
+                    let _ = std::fs::remove_file(earlier);
+                }
+            }
+            Err(why) => {
+                let why = why.to_string();
+                if !kept.problems.contains(&why) {
+                    kept.problems.push(why);
+                }
+            }
+        }
+    }
+
+    fn progress(&self, progress: &Progress) {
+        (self.watch)(progress);
+    }
+}
+
+/// The figures of a run, for the report.
+pub fn statistics(report: &Report, threads: usize) -> Statistics {
+    Statistics {
+        schedules: report.schedules,
+        steps: report.steps,
+        distinct_observations: Some(report.observations),
+        elapsed: Some(report.elapsed),
+        strategy: report.strategy.clone(),
+        seed: report.seed,
+        granularity: report.granularity.to_owned(),
+        threads,
+        coverage: report.coverage().to_string(),
+        stopped: match report.ended {
+            Ended::Schedules => "all schedules were run",
+            Ended::Bug => "a bug was found",
+            Ended::Exhausted => "there are no further schedules",
+            Ended::Time => "the time was up",
+            Ended::Interrupted => "it was interrupted",
+            Ended::Stuck => "a step did not come back",
+        }
+        .to_owned(),
+    }
+}
+
+/// Reads a schedule from what a user gave: a token, or the path of a file.
+pub fn read_schedule(given: &str) -> Result<Schedule, String> {
+    let given = given.trim();
+    if given.is_empty() {
+        return Err("no schedule was given: name a file or paste a token".into());
+    }
+    let unquoted = given.trim_matches(['"', '\'', '`']);
+    if unquoted.starts_with("dally") && !Path::new(given).exists() {
+        return Schedule::parse(given).map_err(|why| format!("the token cannot be read: {why}"));
+    }
+    let bytes = std::fs::read(given).map_err(|why| {
+        format!(
+            "`{given}` cannot be read: {why}\n  \
+             a schedule is a file that Dally wrote, or a token that starts with `dally1-`"
+        )
+    })?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| format!("`{given}` is not a Dally schedule: it is not text"))?;
+    Schedule::parse(&text).map_err(|why| format!("`{given}`, {why}"))
+}

@@ -1,0 +1,218 @@
+//! What a run can be told: by the attribute of a test, by environment variables, by the command
+//! line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dally_core::Schedule;
+use dally_search::StrategyKind;
+
+/// How a program is checked.
+///
+/// ```
+/// use dally::settings::Settings;
+///
+/// let mut settings = Settings::default();
+/// let variable = |name: &str| (name == "DALLY_SCHEDULES").then(|| "50000".to_owned());
+/// settings.override_by(variable).unwrap();
+/// assert_eq!(settings.schedules, 50_000);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Picks the choices.
+    pub strategy: StrategyKind,
+    /// How many schedules to run.
+    pub schedules: u64,
+    /// How long to run, if that comes first.
+    pub time: Option<Duration>,
+    /// Where the strategy's random choices start from.
+    pub seed: u64,
+    /// How many steps a schedule may have.
+    pub max_steps: usize,
+    /// How many threads run schedules.
+    pub threads: usize,
+    /// Whether to go on after the first bug.
+    pub keep_going: bool,
+    /// Whether to shrink what is found.
+    pub shrink: bool,
+    /// How many steps a monitor may stay hot under a fair strategy; half of `max_steps` if not
+    /// given.
+    pub temperature: Option<usize>,
+    /// Whether a schedule that reaches `max_steps` is a bug.
+    pub fail_on_max_steps: bool,
+    /// Where findings are written; nowhere if not given.
+    pub out: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            strategy: StrategyKind::Random,
+            schedules: 1_000,
+            time: None,
+            seed: 0,
+            max_steps: 10_000,
+            threads: 1,
+            keep_going: false,
+            shrink: true,
+            temperature: None,
+            fail_on_max_steps: false,
+            out: None,
+        }
+    }
+}
+
+/// The environment variables that change settings, with what they mean.
+pub const VARIABLES: [(&str, &str); 11] = [
+    ("DALLY_STRATEGY", "random, pct, pct:DEPTH, dfs, round-robin, irs or portfolio"),
+    ("DALLY_SCHEDULES", "how many schedules to run"),
+    ("DALLY_TIME", "how long to run, such as 30s"),
+    ("DALLY_SEED", "where random choices start from"),
+    ("DALLY_MAX_STEPS", "how many steps a schedule may have"),
+    ("DALLY_THREADS", "how many threads run schedules"),
+    ("DALLY_KEEP_GOING", "1: go on after the first bug"),
+    ("DALLY_SHRINK", "0: show the first failing schedule as it is"),
+    ("DALLY_TEMPERATURE", "how many steps a monitor may stay hot"),
+    ("DALLY_FAIL_ON_MAX_STEPS", "1: reaching the step bound is a bug"),
+    ("DALLY_OUT", "the directory that findings are written to"),
+];
+
+/// The name under which a schedule remembers [`Settings::max_steps`].
+const MAX_STEPS: &str = "max-steps";
+/// The name under which a schedule remembers [`Settings::temperature`].
+const TEMPERATURE: &str = "temperature";
+/// The name under which a schedule remembers [`Settings::fail_on_max_steps`].
+const FAIL_ON_MAX_STEPS: &str = "fail-on-max-steps";
+
+impl Settings {
+    /// Takes over what the environment says. `variable` looks a name up; an error names the
+    /// variable and what it should hold.
+    pub fn override_by(&mut self, variable: impl Fn(&str) -> Option<String>) -> Result<(), String> {
+        for (name, meaning) in VARIABLES {
+            let Some(text) = variable(name) else { continue };
+            self.set(name, text.trim())
+                .map_err(|why| format!("{name}={text}: {why}\n  it sets {meaning}"))?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
+        match name {
+            "DALLY_STRATEGY" => self.strategy = text.parse().map_err(|why| format!("{why}"))?,
+            "DALLY_SCHEDULES" => self.schedules = number(text)?,
+            "DALLY_TIME" => self.time = Some(parse_time(text)?),
+            "DALLY_SEED" => self.seed = number(text)?,
+            "DALLY_MAX_STEPS" => self.max_steps = number(text)?,
+            "DALLY_THREADS" => self.threads = number(text)?,
+            "DALLY_KEEP_GOING" => self.keep_going = switch(text)?,
+            "DALLY_SHRINK" => self.shrink = switch(text)?,
+            "DALLY_TEMPERATURE" => self.temperature = Some(number(text)?),
+            "DALLY_FAIL_ON_MAX_STEPS" => self.fail_on_max_steps = switch(text)?,
+            "DALLY_OUT" => self.out = Some(PathBuf::from(text)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What a schedule must remember to be judged the same when it is replayed.
+    pub fn for_schedule(&self) -> Vec<(String, String)> {
+        let mut pairs = vec![(MAX_STEPS.to_owned(), self.max_steps.to_string())];
+        if let Some(bound) = self.temperature {
+            pairs.push((TEMPERATURE.to_owned(), bound.to_string()));
+        }
+        if self.fail_on_max_steps {
+            pairs.push((FAIL_ON_MAX_STEPS.to_owned(), "1".to_owned()));
+        }
+        pairs
+    }
+
+    /// Takes over what a schedule remembers.
+    pub fn remember(&mut self, schedule: &Schedule) -> Result<(), String> {
+        for (name, value) in &schedule.settings {
+            let read = match name.as_str() {
+                MAX_STEPS => number(value).map(|steps| self.max_steps = steps),
+                TEMPERATURE => number(value).map(|steps| self.temperature = Some(steps)),
+                FAIL_ON_MAX_STEPS => switch(value).map(|on| self.fail_on_max_steps = on),
+                _ => Ok(()),
+            };
+            read.map_err(|why| format!("the schedule has `{name}: {value}`: {why}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a length of time such as `250ms`, `30s`, `5m`, `2h`.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// assert_eq!(dally::settings::parse_time("1.5s"), Ok(Duration::from_millis(1500)));
+/// assert!(dally::settings::parse_time("soon").is_err());
+/// ```
+pub fn parse_time(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("a time is a number with a unit, such as 500ms, 30s, 5m or 2h".into()),
+    };
+    let amount: f64 = digits.trim().parse().map_err(|_| format!("`{digits}` is not a number"))?;
+    Duration::try_from_secs_f64(amount * unit)
+        .map_err(|_| format!("`{text}` is not a length of time that can be waited for"))
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.replace('_', "").parse().map_err(|_| format!("`{text}` is not a whole number that fits"))
+}
+
+fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "0" | "false" | "no" | "off" => Ok(false),
+        _ => Err(format!("`{text}` is neither 1 nor 0")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &'static str, value: &'static str) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        settings.override_by(|asked| (asked == name).then(|| value.to_owned()))?;
+        Ok(settings)
+    }
+
+    #[test]
+    fn each_variable_reaches_its_setting() {
+        assert_eq!(with("DALLY_SEED", "7").unwrap().seed, 7);
+        assert_eq!(with("DALLY_SCHEDULES", "100_000").unwrap().schedules, 100_000);
+        assert_eq!(with("DALLY_TIME", "2m").unwrap().time, Some(Duration::from_secs(120)));
+        assert!(with("DALLY_KEEP_GOING", "1").unwrap().keep_going);
+        assert!(!with("DALLY_SHRINK", "off").unwrap().shrink);
+        assert_eq!(with("DALLY_OUT", "x/y").unwrap().out, Some(PathBuf::from("x/y")));
+    }
+
+    #[test]
+    fn a_bad_value_names_the_variable_and_its_meaning() {
+        insta::assert_snapshot!(with("DALLY_SCHEDULES", "many").unwrap_err(), @r"
+        DALLY_SCHEDULES=many: `many` is not a whole number that fits
+          it sets how many schedules to run
+        ");
+        insta::assert_snapshot!(with("DALLY_TIME", "30").unwrap_err(), @r"
+        DALLY_TIME=30: a time is a number with a unit, such as 500ms, 30s, 5m or 2h
+          it sets how long to run, such as 30s
+        ");
+    }
+
+    #[test]
+    fn what_a_schedule_remembers_comes_back() {
+        let told = Settings { max_steps: 77, temperature: Some(9), ..Settings::default() };
+        let schedule = Schedule { settings: told.for_schedule(), ..Schedule::default() };
+        let mut settings = Settings::default();
+        settings.remember(&schedule).unwrap();
+        assert_eq!((settings.max_steps, settings.temperature), (77, Some(9)));
+    }
+}

@@ -1,0 +1,365 @@
+//! What `#[dally::test]` expands to.
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dally_core::{Bug, BugKind, Finding, Program, Schedule};
+use dally_report::{About, Statistics, text};
+use dally_search::{Mode, Replayed};
+
+use crate::checking::{self, Checked, Checking};
+use crate::settings::Settings;
+
+/// A test: a program with settings, run under `cargo test`.
+///
+/// `#[dally::test]` writes it; by hand it is
+///
+/// ```
+/// use dally::testing::Test;
+/// use dally::tasks::{self, TaskProgram};
+///
+/// Test::new("my-crate", "my_crate::tests::two_tasks").schedules(100).run(TaskProgram::new(
+///     "two_tasks",
+///     || async {
+///         let other = tasks::spawn(async { tasks::yield_now().await });
+///         other.await.unwrap();
+///     },
+/// ));
+/// ```
+pub struct Test {
+    package: &'static str,
+    /// The path with the crate: the identity of the test in schedules.
+    path: &'static str,
+    settings: Settings,
+    expected: Option<&'static str>,
+    /// A bad option of the attribute, told when the test runs.
+    mistake: Option<String>,
+}
+
+impl Test {
+    /// The test of this path (`crate::module::function`) in this package, with default settings.
+    pub fn new(package: &'static str, path: &'static str) -> Test {
+        let settings = Settings { out: Some(default_directory()), ..Settings::default() };
+        Test { package, path, settings, expected: None, mistake: None }
+    }
+
+    /// Picks the choices: `random`, `pct`, `pct:10`, `dfs`, `round-robin`, `irs`, `portfolio`.
+    #[must_use]
+    pub fn strategy(mut self, name: &str) -> Test {
+        match name.parse() {
+            Ok(strategy) => self.settings.strategy = strategy,
+            Err(why) => self.mistake = Some(format!("strategy = {name:?}: {why}")),
+        }
+        self
+    }
+
+    /// How many schedules to run; 1,000 if not said.
+    #[must_use]
+    pub fn schedules(mut self, schedules: u64) -> Test {
+        self.settings.schedules = schedules;
+        self
+    }
+
+    /// How long to run, such as `"30s"`.
+    #[must_use]
+    pub fn time(mut self, time: &str) -> Test {
+        match crate::settings::parse_time(time) {
+            Ok(time) => self.settings.time = Some(time),
+            Err(why) => self.mistake = Some(format!("time = {time:?}: {why}")),
+        }
+        self
+    }
+
+    /// Where random choices start from.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Test {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// How many steps a schedule may have.
+    #[must_use]
+    pub fn max_steps(mut self, steps: usize) -> Test {
+        self.settings.max_steps = steps;
+        self
+    }
+
+    /// How many threads run schedules.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Test {
+        self.settings.threads = threads;
+        self
+    }
+
+    /// Whether to go on after the first bug.
+    #[must_use]
+    pub fn keep_going(mut self, keep_going: bool) -> Test {
+        self.settings.keep_going = keep_going;
+        self
+    }
+
+    /// Whether to shrink what is found.
+    #[must_use]
+    pub fn shrink(mut self, shrink: bool) -> Test {
+        self.settings.shrink = shrink;
+        self
+    }
+
+    /// How many steps a monitor may stay hot.
+    #[must_use]
+    pub fn temperature(mut self, steps: usize) -> Test {
+        self.settings.temperature = Some(steps);
+        self
+    }
+
+    /// Whether a schedule that reaches the step bound is a bug.
+    #[must_use]
+    pub fn fail_on_max_steps(mut self, fail: bool) -> Test {
+        self.settings.fail_on_max_steps = fail;
+        self
+    }
+
+    /// The test passes if and only if a bug is found, of the kind with this name (such as
+    /// `"deadlock"`) or with this text in its message.
+    #[must_use]
+    pub fn should_fail(mut self, expected: &'static str) -> Test {
+        self.expected = Some(expected);
+        self
+    }
+
+    /// Runs the test: returns if it passes, unwinds with its report printed if it fails.
+    pub fn run<P: Program + 'static>(self, program: P) {
+        let variable = |name: &str| std::env::var(name).ok();
+        if let Err(text) = self.judge(Arc::new(program), variable) {
+            eprint!("\n{text}");
+            // Not `panic!`: the text says it all, and a message of the panic machinery above it
+            // would point at this line instead of the user's.
+            std::panic::resume_unwind(Box::new("the Dally test failed"));
+        }
+    }
+
+    /// The verdict: what a failing test prints.
+    fn judge<P: Program + 'static>(
+        self,
+        program: Arc<P>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<(), String> {
+        if let Some(mistake) = self.mistake {
+            return Err(format!("error: in the attribute of {}: {mistake}\n", self.path));
+        }
+        let mut settings = self.settings.clone();
+        settings.override_by(&variable).map_err(|why| format!("error: {why}\n"))?;
+        let all_steps = variable("DALLY_TRACE").is_some_and(|value| value == "all");
+        if let Some(given) = variable("DALLY_REPLAY") {
+            return self.replay(program, &given, settings, all_steps);
+        }
+        let threads = settings.threads;
+        let checked = Checking::new(self.path, settings)
+            .run(|options, sink| dally_search::run(program, options, sink));
+        self.verdict(&checked, &checking::statistics(&checked.report, threads), all_steps)
+    }
+
+    fn verdict(
+        &self,
+        checked: &Checked,
+        statistics: &Statistics,
+        all_steps: bool,
+    ) -> Result<(), String> {
+        let findings = &checked.report.findings;
+        match self.expected {
+            None if findings.is_empty() => return Ok(()),
+            Some(expected) if findings.iter().any(|found| matches(&found.bug, expected)) => {
+                return Ok(());
+            }
+            Some(expected) if findings.is_empty() => {
+                return Err(self.no_failure(expected, statistics));
+            }
+            _ => {}
+        }
+        let mut out = String::new();
+        for (finding, saved) in findings.iter().zip(&checked.saved) {
+            let about = self.about(&finding.schedule, saved.clone(), statistics, all_steps);
+            out += &text::finding(finding, &about);
+            out.push('\n');
+        }
+        if let Some(expected) = self.expected {
+            out += &format!("The test expects a failure of another kind: `{expected}`.\n");
+        }
+        for problem in checked.problems.iter().chain(&checked.report.notes) {
+            out += &format!("note: {problem}\n");
+        }
+        Err(out)
+    }
+
+    fn no_failure(&self, expected: &str, statistics: &Statistics) -> String {
+        let message = format!("the test expects a failure (`{expected}`), and no schedule failed");
+        let finding = Finding {
+            bug: Bug::new(BugKind::NoFailure, message),
+            schedule: Schedule::default(),
+            trace: dally_core::Trace::default(),
+            found_at: statistics.schedules,
+            occurrences: 1,
+            shrunk: None,
+            notes: vec![format!(
+                "{}; more schedules or another strategy may show it: DALLY_SCHEDULES={} \
+                 DALLY_STRATEGY=portfolio",
+                statistics.coverage,
+                statistics.schedules.saturating_mul(10),
+            )],
+        };
+        let about =
+            About { statistics: statistics.clone(), style: style(), ..About::new(self.name()) };
+        text::finding(&finding, &about)
+    }
+
+    fn about(
+        &self,
+        schedule: &Schedule,
+        saved: Option<PathBuf>,
+        statistics: &Statistics,
+        all_steps: bool,
+    ) -> About {
+        // A token longer than this is no longer pasted with pleasure, and the file is there.
+        const LONGEST_TOKEN: usize = 2_000;
+        let command = |given: &str| {
+            format!(
+                "DALLY_REPLAY={given} cargo test -p {} {} -- --exact",
+                self.package,
+                self.name()
+            )
+        };
+        let token = schedule.to_token();
+        let mut replay = Vec::new();
+        if token.len() <= LONGEST_TOKEN || saved.is_none() {
+            replay.push(command(&token));
+        }
+        if let Some(path) = &saved {
+            replay.push(command(&shell_word(&path.display().to_string())));
+        }
+        let mut about = About::new(self.name());
+        about.statistics = statistics.clone();
+        about.replay = replay;
+        about.saved = saved;
+        about.see_all = Some("set DALLY_TRACE=all to see all".into());
+        about.style = style();
+        if all_steps {
+            about.steps_shown = None;
+        }
+        about
+    }
+
+    fn replay<P: Program + 'static>(
+        &self,
+        program: Arc<P>,
+        given: &str,
+        mut settings: Settings,
+        all_steps: bool,
+    ) -> Result<(), String> {
+        let schedule = checking::read_schedule(given)
+            .map_err(|why| format!("error: DALLY_REPLAY: {why}\n"))?;
+        if schedule.program != self.path {
+            eprintln!(
+                "dally: {} is not run: the schedule in DALLY_REPLAY is of {}",
+                self.path, schedule.program
+            );
+            return Ok(());
+        }
+        settings.remember(&schedule).map_err(|why| format!("error: DALLY_REPLAY: {why}\n"))?;
+        let replayed =
+            dally_search::replay(program, &schedule, Mode::Exact, Duration::from_secs(10));
+        let statistics = Statistics {
+            strategy: "replay".into(),
+            schedules: 1,
+            steps: replayed.schedule.choices.len() as u64,
+            ..Statistics::default()
+        };
+        let about = self.about(&schedule, None, &statistics, all_steps);
+        judge_replay(&schedule, replayed, &about)
+    }
+
+    /// The path as `cargo test` knows it: without the crate.
+    fn name(&self) -> &'static str {
+        self.path.split_once("::").map_or(self.path, |(_, rest)| rest)
+    }
+}
+
+/// What a replay has to say for itself: `Err` with the text if the bug shows or the program no
+/// longer fits the schedule.
+pub fn judge_replay(recorded: &Schedule, replayed: Replayed, about: &About) -> Result<(), String> {
+    let mut out = String::new();
+    if let Some(left) = &replayed.left_at {
+        out += &format!(
+            "The program no longer follows the schedule: step {}: {}\n",
+            left.step, left.message
+        );
+    }
+    if let Some(bug) = replayed.bug {
+        let finding = Finding {
+            bug,
+            schedule: replayed.schedule,
+            trace: replayed.trace,
+            found_at: 1,
+            occurrences: 1,
+            shrunk: None,
+            notes: replayed.notes,
+        };
+        out += &text::finding(&finding, about);
+    }
+    if out.is_empty() {
+        eprintln!(
+            "dally: the schedule runs to its end; the bug no longer shows: {}",
+            recorded.outcome
+        );
+        return Ok(());
+    }
+    Err(out)
+}
+
+/// What a test's body may return.
+pub trait Verdict {
+    /// Panics if the test failed.
+    fn check(self);
+}
+
+impl Verdict for () {
+    fn check(self) {}
+}
+
+impl<E: Debug> Verdict for Result<(), E> {
+    #[track_caller]
+    fn check(self) {
+        if let Err(error) = self {
+            panic!("the test returned an error: {error:?}");
+        }
+    }
+}
+
+fn matches(bug: &Bug, expected: &str) -> bool {
+    bug.kind.name() == expected || bug.message.contains(expected)
+}
+
+fn style() -> text::Style {
+    text::Style::default()
+}
+
+/// `target/dally` of the build that the test binary belongs to, found from the binary itself
+/// (`target/<profile>/deps/<test>`), since neither cargo nor nextest says where it is.
+fn default_directory() -> PathBuf {
+    let target = std::env::current_exe().ok().and_then(|binary| {
+        let deps = binary.parent().filter(|parent| parent.ends_with("deps"))?;
+        Some(deps.parent()?.parent()?.to_owned())
+    });
+    target.unwrap_or_else(std::env::temp_dir).join("dally")
+}
+
+/// A word that a shell reads back as it is.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
+    if text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,81 @@
+//! Measuring two tools in turn, in one process, so that noise of the machine hits both.
+
+use std::time::{Duration, Instant};
+
+/// The strategies that both sides have.
+#[derive(Clone, Copy)]
+pub enum Strategy {
+    /// Uniform random.
+    Random,
+    /// PCT with this depth.
+    Pct(usize),
+}
+
+impl Strategy {
+    /// For the table.
+    pub fn name(self) -> String {
+        match self {
+            Strategy::Random => "random".into(),
+            Strategy::Pct(depth) => format!("pct({depth})"),
+        }
+    }
+}
+
+/// What was done in a measured interval.
+#[derive(Clone, Copy, Default)]
+pub struct Work {
+    /// Schedules run.
+    pub schedules: u64,
+    /// Steps taken in them.
+    pub steps: u64,
+}
+
+/// A rate: the median over rounds.
+#[derive(Clone, Copy)]
+pub struct Rate {
+    /// Schedules per second.
+    pub schedules: f64,
+    /// Steps per second.
+    pub steps: f64,
+}
+
+/// One contestant: runs that many schedules from that seed.
+pub type Contestant<'a> = dyn Fn(u64, u64) -> Work + 'a;
+
+/// Measures both in `rounds` alternating rounds of about `budget` each and gives their medians.
+pub fn compare(
+    ours: &Contestant<'_>,
+    theirs: &Contestant<'_>,
+    rounds: u64,
+    budget: Duration,
+) -> (Rate, Rate) {
+    let (our_size, their_size) = (size_for(ours, budget), size_for(theirs, budget));
+    let (mut our_rates, mut their_rates) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        our_rates.push(rate(ours, our_size, round));
+        their_rates.push(rate(theirs, their_size, round));
+    }
+    (median(our_rates), median(their_rates))
+}
+
+/// How many schedules fill the budget.
+fn size_for(contestant: &Contestant<'_>, budget: Duration) -> u64 {
+    let trial = 2_000;
+    contestant(trial, 0);
+    let start = Instant::now();
+    contestant(trial, 0);
+    let one = start.elapsed().as_secs_f64() / trial as f64;
+    ((budget.as_secs_f64() / one) as u64).max(trial)
+}
+
+fn rate(contestant: &Contestant<'_>, schedules: u64, seed: u64) -> Rate {
+    let start = Instant::now();
+    let work = contestant(schedules, seed);
+    let seconds = start.elapsed().as_secs_f64();
+    Rate { schedules: work.schedules as f64 / seconds, steps: work.steps as f64 / seconds }
+}
+
+fn median(mut rates: Vec<Rate>) -> Rate {
+    rates.sort_by(|a, b| a.schedules.total_cmp(&b.schedules));
+    rates[rates.len() / 2]
+}
