@@ -1,1 +1,31 @@
-//! dally-machines
+//! State machines in Rust under Dally's control.
+//!
+//! A machine's handler is a function from (state, event, chosen values) to (state, effects). It
+//! runs when its event is dequeued; raise, goto, push and pop happen at once; what others can
+//! see (send, create, announce, timers, persist, halt) is queued and then released in order,
+//! with scheduling points in between. So every global state can be captured although handlers
+//! are plain Rust.
+//!
+//! Invariant: a machine's step is a pure function of the state and the choices made.
+
+pub mod addr;
+pub mod capture;
+pub mod cx;
+pub mod machine;
+pub mod message;
+pub mod monitor;
+
+mod cell;
+mod effect;
+mod encoding;
+mod inbox;
+mod pool;
+mod timer;
+mod twice;
+mod worker;
+
+pub use addr::Addr;
+pub use cx::Cx;
+pub use inbox::Mailbox;
+pub use machine::{Capture, Handles, Machine, NotDurable, Reaction};
+pub use monitor::{MonitorCx, MonitorMachine, Verdict};

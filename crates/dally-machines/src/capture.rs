@@ -1,0 +1,63 @@
+//! What a type needs so that its values can be part of a captured state, said so that the
+//! compiler's message tells what to do.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use crate::machine::Capture;
+use crate::message::{Opaque, Shared, Slot};
+
+/// A machine whose state can be copied, compared and encoded.
+///
+/// Every type with these derives is one; the trait is there for its error message.
+#[diagnostic::on_unimplemented(
+    message = "the state of machine `{Self}` cannot be captured",
+    label = "`{Self}` is not `Clone + Eq + Hash`",
+    note = "derive what is missing: `#[derive(Clone, PartialEq, Eq, Hash, Debug)]`",
+    note = "or declare it `#[machine(uncaptured, ..)]`: then it needs only `Debug`, and runs \
+            where no copies of the state are needed"
+)]
+pub trait CapturedState: Clone + Eq + Hash {}
+
+impl<M: Clone + Eq + Hash> CapturedState for M {}
+
+/// How a machine with these derives is captured.
+pub const fn captured<M: CapturedState>() -> Capture<M> {
+    Capture::DERIVED
+}
+
+/// An event that a captured machine can handle, since its inbox is part of its state.
+///
+/// Every type with these derives is one; the trait is there for its error message.
+#[diagnostic::on_unimplemented(
+    message = "event `{Self}` cannot be part of a captured state",
+    label = "`{Self}` is not `Clone + Eq + Hash + Debug + Send + Sync`",
+    note = "derive what is missing: `#[derive(Clone, PartialEq, Eq, Hash, Debug)]`",
+    note = "or declare the machine `#[machine(uncaptured, ..)]`: then its events need only `Debug`"
+)]
+pub trait CapturedEvent: Sized {
+    /// How a message with such an event is stored.
+    type Slot: Slot<Self>;
+}
+
+impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> CapturedEvent for E {
+    type Slot = Shared<E>;
+}
+
+/// An event that a machine declared `uncaptured` can handle.
+///
+/// Every type that can be printed and sent to another thread is one; the trait is there for its
+/// error message.
+#[diagnostic::on_unimplemented(
+    message = "event `{Self}` cannot be sent to a machine",
+    label = "`{Self}` is not `Debug + Send + Sync`",
+    note = "derive `Debug`: `#[derive(Debug)]`"
+)]
+pub trait OpaqueEvent: Sized {
+    /// How a message with such an event is stored.
+    type Slot: Slot<Self>;
+}
+
+impl<E: Debug + Send + Sync + 'static> OpaqueEvent for E {
+    type Slot = Opaque<E>;
+}

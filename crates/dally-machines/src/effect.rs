@@ -1,0 +1,136 @@
+//! What a handler does to the world: queued when it runs, released in order afterwards.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::time::Duration;
+
+use dally_core::fingerprint::{self, Encoder};
+use dally_core::{Bug, WorkerId};
+use triomphe::Arc;
+
+use crate::encoding::{self, Form};
+use crate::inbox::Mailbox;
+use crate::message::{Content, Message};
+use crate::worker::Worker;
+
+/// How many effects one run of a handler may queue before it counts as endless.
+pub(crate) const MAX_EFFECTS: usize = 10_000;
+
+/// Something that others can see.
+#[derive(Clone)]
+pub(crate) enum Effect {
+    /// Sends a message.
+    Send { to: WorkerId, event: u16, message: Message },
+    /// Brings a machine to life.
+    Create(Arc<Worker>),
+    /// Tells the monitors.
+    Announce(Message),
+    /// Arms a timer, replacing one with the same event.
+    Arm { event: u16, message: Message, after: Duration, periodic: bool },
+    /// Disarms the timer with the same event, and takes back its tick.
+    Cancel { event: u16, message: Message },
+    /// Stores the next of the cell's unsaved durable states.
+    Persist,
+    /// Ends the machine.
+    Halt,
+    /// Ends the execution with a bug; `apart` from the step before it if that sent or created
+    /// something, so that the failure does not hide what comes of that.
+    Fail { bug: Arc<Bug>, apart: bool },
+    /// Has been released.
+    Released,
+}
+
+impl Effect {
+    /// What it does, in words, for people.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Effect::Send { to, message, .. } => format!("sent {:?} to {to}", message.payload()),
+            Effect::Create(worker) => format!("created `{}`", worker.cell.name()),
+            Effect::Announce(message) => format!("announced {:?}", message.payload()),
+            Effect::Arm { message, .. } => format!("armed a timer for {:?}", message.payload()),
+            Effect::Cancel { message, .. } => format!("cancelled {:?}", message.payload()),
+            Effect::Persist => "persisted".to_owned(),
+            Effect::Halt => "halted".to_owned(),
+            Effect::Fail { bug, .. } => format!("failed: {}", bug.message),
+            Effect::Released => "did nothing".to_owned(),
+        }
+    }
+
+    /// Appends an injective encoding. Durations are left out: under test a timer may fire at any
+    /// time.
+    pub(crate) fn encode(&self, form: Form, out: &mut Vec<u8>) {
+        match self {
+            Effect::Send { to, event, message } => {
+                out.push(0);
+                Encoder::encode(to, out);
+                encoding::event(*event, message, form, out);
+            }
+            Effect::Create(worker) => {
+                out.push(1);
+                Encoder::encode(&worker.id, out);
+                // A worker not yet alive has an empty inbox, alike in every order.
+                encoding::framed(out, |out| worker.encode(form, Mailbox::Fifo, out));
+            }
+            Effect::Announce(message) => {
+                out.push(2);
+                encoding::event(0, message, form, out);
+            }
+            Effect::Arm { event, message, periodic, .. } => {
+                out.extend_from_slice(&[3, u8::from(*periodic)]);
+                encoding::event(*event, message, form, out);
+            }
+            Effect::Cancel { event, message } => {
+                out.push(4);
+                encoding::event(*event, message, form, out);
+            }
+            Effect::Persist => out.push(5),
+            Effect::Halt => out.push(6),
+            Effect::Fail { bug, .. } => {
+                out.push(7);
+                Encoder::encode(&bug.cause(), out);
+                Encoder::encode(&bug.message, out);
+            }
+            Effect::Released => out.push(8),
+        }
+    }
+}
+
+/// The slot of an announced event: monitors borrow it, nobody takes it.
+pub(crate) struct Told<E>(pub(crate) Option<E>);
+
+impl<E: Hash + Debug + Send + Sync + 'static> Content for Told<E> {
+    fn payload(&self) -> &dyn Debug {
+        match &self.0 {
+            Some(event) => event,
+            None => &self.0,
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        Encoder::encode(std::any::type_name::<E>(), out);
+        Encoder::encode(&self.0, out);
+    }
+
+    fn hash(&self) -> u64 {
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes);
+        fingerprint::of_bytes(&bytes)
+    }
+
+    fn can_copy(&self) -> bool {
+        false
+    }
+
+    fn same(&self, _: &dyn Content) -> bool {
+        false
+    }
+
+    fn clear(&mut self) {
+        self.0 = None;
+    }
+
+    fn event(&self) -> Option<&dyn Any> {
+        self.0.as_ref().map(|event| event as &dyn Any)
+    }
+}

@@ -1,0 +1,30 @@
+//! Byte forms of states: exact ones for storage, hashed ones for fingerprints.
+
+use crate::message::Message;
+
+/// How messages appear in an encoding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// By their content: injective.
+    Exact,
+    /// By their cached hash: cheap, as good as a fingerprint.
+    Hashed,
+}
+
+/// Appends what `write` appends, after its length: what follows cannot be mistaken for it.
+pub(crate) fn framed(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    write(out);
+    let length = (out.len() - start - 4) as u32;
+    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+/// Appends an event: its number at the receiver, and its content.
+pub(crate) fn event(number: u16, message: &Message, form: Form, out: &mut Vec<u8>) {
+    out.extend_from_slice(&number.to_le_bytes());
+    match form {
+        Form::Exact => framed(out, |out| message.encode(out)),
+        Form::Hashed => out.extend_from_slice(&message.hash().to_le_bytes()),
+    }
+}

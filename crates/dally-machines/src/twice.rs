@@ -1,0 +1,168 @@
+//! The check that a handler is a function: run it twice, compare.
+
+use dally_core::{Bug, BugKind, Cut, Env, Event, MessageId, Tag, Text};
+
+use crate::cell::{Cell, Input, MachineCell, Ran};
+use crate::cx::Turn;
+use crate::effect::Effect;
+use crate::encoding::Form;
+use crate::machine::Machine;
+use crate::pool::Pool;
+
+/// Runs a handler on `cell`, and again on `copy` with the same values chosen. Results that
+/// differ are uncontrolled nondeterminism: the wall clock, the iteration order of a hash map,
+/// state outside the machine.
+pub(crate) fn run<M: Machine>(
+    cell: &mut MachineCell<M>,
+    mut copy: MachineCell<M>,
+    input: Input<'_>,
+    turn: Turn<'_>,
+) -> Ran {
+    let mut children = *turn.children;
+    let mut again = None;
+    // With two references the first run takes the event by a copy and leaves the original.
+    let (first, second) = match input {
+        Input::Start => (Input::Start, Input::Start),
+        Input::Default => (Input::Default, Input::Default),
+        Input::Event { event, message } => {
+            let second = again.insert(message.clone());
+            (Input::Event { event, message }, Input::Event { event, message: second })
+        }
+    };
+    let mut recorder = Recorder { env: turn.env, values: Vec::new() };
+    let me = turn.me;
+    let effects = turn.effects;
+    let ran = cell.once(
+        first,
+        Turn {
+            me,
+            children: turn.children,
+            effects: &mut *effects,
+            pool: turn.pool,
+            env: &mut recorder,
+            excess: None,
+            twice: false,
+        },
+    );
+    if matches!(ran, Ran::Stopped(_)) {
+        return ran;
+    }
+    let mut repeater = Repeater { values: recorder.values.into_iter(), strayed: false };
+    let mut repeated = Vec::new();
+    let ran_again = copy.once(
+        second,
+        Turn {
+            me,
+            children: &mut children,
+            effects: &mut repeated,
+            pool: &mut Pool::default(),
+            env: &mut repeater,
+            excess: None,
+            twice: false,
+        },
+    );
+    let strayed = repeater.strayed || repeater.values.next().is_some();
+    match difference(cell, &copy, [effects, &repeated], [&ran, &ran_again], strayed) {
+        None => ran,
+        Some(difference) => {
+            let message = format!(
+                "a handler of `{}` ran twice from the same state with the same choices, and the \
+                 results differ: {difference}",
+                M::NAME
+            );
+            Ran::Stopped(Bug::new(BugKind::Uncontrolled, message).by(M::NAME).into())
+        }
+    }
+}
+
+fn difference<M: Machine>(
+    first: &MachineCell<M>,
+    second: &MachineCell<M>,
+    effects: [&Vec<Effect>; 2],
+    ran: [&Ran; 2],
+    strayed: bool,
+) -> Option<String> {
+    if strayed {
+        return Some("it asked for other values".to_owned());
+    }
+    let outcomes = ran.map(|ran| format!("{ran:?}"));
+    if outcomes[0] != outcomes[1] {
+        return Some(format!("first {}, then {}", outcomes[0], outcomes[1]));
+    }
+    let bytes = |cell: &MachineCell<M>| {
+        let mut bytes = Vec::new();
+        cell.encode(&mut bytes);
+        bytes
+    };
+    if bytes(first) != bytes(second) {
+        return Some(format!(
+            "the machine became {:?} in state `{}`, then {:?} in state `{}`",
+            first.machine,
+            first.state_name(),
+            second.machine,
+            second.state_name()
+        ));
+    }
+    let bytes = |effects: &[Effect]| {
+        let mut bytes = Vec::new();
+        effects.iter().for_each(|effect| effect.encode(Form::Exact, &mut bytes));
+        bytes
+    };
+    if effects[0].len() != effects[1].len() {
+        let lengths = effects.map(Vec::len);
+        return Some(format!("it had {} effects, then {}", lengths[0], lengths[1]));
+    }
+    let differs = |&at: &usize| bytes(&effects[0][at..=at]) != bytes(&effects[1][at..=at]);
+    (0..effects[0].len())
+        .find(differs)
+        .map(|at| format!("it {}, then {}", effects[0][at].words(), effects[1][at].words()))
+}
+
+/// Passes everything on and keeps the values chosen.
+struct Recorder<'a> {
+    env: &'a mut dyn Env,
+    values: Vec<(u32, u32)>,
+}
+
+impl Env for Recorder<'_> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        let value = self.env.value(of, tag)?;
+        self.values.push((of, value));
+        Ok(value)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        self.env.delivery(candidates)
+    }
+
+    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+        self.env.event(event)
+    }
+}
+
+/// Answers with the values of the first run and tells nobody.
+struct Repeater {
+    values: std::vec::IntoIter<(u32, u32)>,
+    strayed: bool,
+}
+
+impl Env for Repeater {
+    fn value(&mut self, of: u32, _: Tag) -> Result<u32, Cut> {
+        match self.values.next() {
+            Some((then, value)) if then == of => Ok(value),
+            _ => {
+                self.strayed = true;
+                Err(Cut)
+            }
+        }
+    }
+
+    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
+        self.strayed = true;
+        Err(Cut)
+    }
+
+    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! A machine under control, with all that belongs to it: the unit of copying and hashing.
+
+use std::any::Any;
+use std::collections::VecDeque;
+
+use dally_core::fingerprint::Encoder;
+use dally_core::{MessageId, WorkerId};
+use triomphe::Arc;
+
+use crate::cell::{Cell, MachineCell};
+use crate::effect::Effect;
+use crate::encoding::{self, Form};
+use crate::inbox::{Envelope, Mailbox};
+use crate::machine::Machine;
+use crate::pool::Pool;
+use crate::timer::Timer;
+
+/// Where a machine is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Life {
+    /// Created or restarted: its first step enters the start state.
+    New,
+    /// Handling events.
+    Up,
+    /// Crashed; may come back.
+    Down,
+    /// Over.
+    Halted,
+}
+
+/// A machine, its inbox, its timers and its unreleased effects.
+pub(crate) struct Worker {
+    pub(crate) id: WorkerId,
+    pub(crate) life: Life,
+    /// How many messages it has sent.
+    pub(crate) sent: u32,
+    /// How many machines it has created.
+    pub(crate) children: u32,
+    pub(crate) inbox: VecDeque<Envelope>,
+    /// Where in the inbox something is that can be dequeued; known while no effect is pending.
+    pub(crate) ready: Option<u32>,
+    /// Whether the state has a default handler; known while no effect is pending.
+    pub(crate) idles: bool,
+    pub(crate) effects: Vec<Effect>,
+    /// How many of the effects have been released.
+    pub(crate) released: usize,
+    pub(crate) timers: Vec<Timer>,
+    pub(crate) cell: Box<dyn Cell>,
+}
+
+impl Worker {
+    /// A worker for a machine, in memory from the pool if there is some.
+    pub(crate) fn make<M: Machine>(id: WorkerId, machine: M, pool: &mut Pool) -> Arc<Worker> {
+        if let Some(mut shared) = pool.worker(std::any::TypeId::of::<M>())
+            && let Some(worker) = Arc::get_mut(&mut shared)
+            && let Some(cell) = (&mut *worker.cell as &mut dyn Any).downcast_mut::<MachineCell<M>>()
+        {
+            cell.reset(machine);
+            worker.id = id;
+            return shared;
+        }
+        Arc::new(Worker {
+            id,
+            life: Life::New,
+            sent: 0,
+            children: 0,
+            inbox: VecDeque::new(),
+            ready: None,
+            idles: false,
+            effects: Vec::new(),
+            released: 0,
+            timers: Vec::new(),
+            cell: Box::new(MachineCell::new(machine)),
+        })
+    }
+
+    /// Forgets everything but the memory and the machine itself.
+    pub(crate) fn clear(&mut self, pool: &mut Pool) {
+        self.drop_inbox(pool);
+        self.drop_effects(pool);
+        for timer in self.timers.drain(..) {
+            if let Some(message) = timer.message {
+                pool.put(message);
+            }
+        }
+        self.life = Life::New;
+        (self.sent, self.children) = (0, 0);
+        (self.ready, self.idles) = (None, false);
+    }
+
+    pub(crate) fn drop_inbox(&mut self, pool: &mut Pool) {
+        for envelope in self.inbox.drain(..) {
+            pool.put(envelope.message);
+        }
+        self.ready = None;
+    }
+
+    pub(crate) fn drop_effects(&mut self, pool: &mut Pool) {
+        for effect in self.effects.drain(..) {
+            match effect {
+                Effect::Send { message, .. }
+                | Effect::Announce(message)
+                | Effect::Arm { message, .. }
+                | Effect::Cancel { message, .. } => pool.put(message),
+                Effect::Create(worker) => pool.put_worker(worker),
+                Effect::Persist | Effect::Halt | Effect::Fail { .. } | Effect::Released => {}
+            }
+        }
+        self.released = 0;
+    }
+
+    /// Whether effects wait to be released.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.released < self.effects.len()
+    }
+
+    pub(crate) fn is_enabled(&self) -> bool {
+        match self.life {
+            Life::New => true,
+            Life::Up => self.is_busy() || self.ready.is_some() || self.idles,
+            Life::Down | Life::Halted => false,
+        }
+    }
+
+    /// Whether messages can reach it.
+    pub(crate) fn is_there(&self) -> bool {
+        matches!(self.life, Life::New | Life::Up)
+    }
+
+    /// The identity of its next message.
+    pub(crate) fn next_message(&mut self) -> MessageId {
+        let number = self.sent;
+        self.sent = self.sent.wrapping_add(1);
+        MessageId { sender: self.id, number }
+    }
+
+    /// A copy; `None` where the machine is not captured.
+    pub(crate) fn duplicate(&self) -> Option<Worker> {
+        Some(Worker {
+            cell: self.cell.duplicate()?,
+            inbox: self.inbox.clone(),
+            effects: self.effects.clone(),
+            timers: self.timers.clone(),
+            ..*self
+        })
+    }
+
+    /// Becomes a copy of `saved` in the same memory; `false`, and unchanged, where that cannot be.
+    pub(crate) fn copy_from(&mut self, saved: &Worker, pool: &mut Pool) -> bool {
+        if !self.cell.copy_from(&*saved.cell) {
+            return false;
+        }
+        self.clear(pool);
+        self.inbox.extend(saved.inbox.iter().cloned());
+        self.effects.extend(saved.effects.iter().cloned());
+        self.timers.extend(saved.timers.iter().cloned());
+        self.id = saved.id;
+        self.life = saved.life;
+        (self.sent, self.children) = (saved.sent, saved.children);
+        (self.ready, self.idles) = (saved.ready, saved.idles);
+        self.released = saved.released;
+        true
+    }
+
+    /// Appends an injective encoding of all that its future depends on. Message numbers are left
+    /// out: they only name what happens.
+    pub(crate) fn encode(&self, form: Form, mailbox: Mailbox, out: &mut Vec<u8>) {
+        out.push(self.life as u8);
+        if self.life == Life::Halted {
+            return;
+        }
+        Encoder::encode(&self.children, out);
+        encoding::framed(out, |out| Encoder::encode(self.cell.name(), out));
+        encoding::framed(out, |out| self.cell.encode(out));
+        let pending = &self.effects[self.released..];
+        out.extend_from_slice(&(pending.len() as u32).to_le_bytes());
+        for effect in pending {
+            effect.encode(form, out);
+        }
+        encoding::framed(out, |out| mailbox.encode(&self.inbox, form, out));
+        for timer in &self.timers {
+            timer.encode(form, out);
+        }
+    }
+}
