@@ -2,8 +2,12 @@
 
 pub mod bounded_buffer;
 pub mod calculator;
+pub mod chord;
 pub mod connection_pool;
+pub mod failure_detector;
 pub mod messaging;
+pub mod paxos;
+pub mod raft;
 pub mod registry;
 pub mod stale_cache;
 pub mod two_phase_commit;

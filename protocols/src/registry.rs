@@ -9,7 +9,8 @@ use dally::search::{self, Mode, Options, Replayed, Report, Sink};
 use dally::tasks::TaskProgram;
 
 use crate::{
-    bounded_buffer, calculator, connection_pool, messaging, stale_cache, two_phase_commit,
+    bounded_buffer, calculator, chord, connection_pool, failure_detector, messaging, paxos, raft,
+    stale_cache, two_phase_commit,
 };
 
 /// A protocol that can be checked.
@@ -76,6 +77,11 @@ pub fn find(name: &str) -> Option<&'static Protocol> {
 
 const ALL: &[Protocol] = &[
     two_phase_commit::PROTOCOL,
+    raft::V1,
+    raft::V2,
+    paxos::PROTOCOL,
+    failure_detector::PROTOCOL,
+    chord::PROTOCOL,
     messaging::PROTOCOL,
     calculator::PROTOCOL,
     bounded_buffer::PROTOCOL,
