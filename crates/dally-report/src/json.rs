@@ -1,11 +1,11 @@
 //! Findings and runs as JSON. `docs/json.md` documents every field.
 
-use dally_core::{
-    Access, Bug, Choice, Discard, Event, Finding, Heat, Item, Schedule, Tag, TraceStep, Transition,
-};
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+mod item;
 
+use dally_core::{Bug, Choice, Finding, Schedule, TraceStep};
+use serde::Serialize;
+
+use self::item::Fields;
 use crate::about::{About, Statistics};
 
 /// The version of both documents. Fields may be added without a new version; a field that goes
@@ -56,7 +56,7 @@ struct TraceDocument<'a> {
     notes: &'a [String],
     schedule: ScheduleDocument<'a>,
     workers: Vec<Worker<'a>>,
-    steps: Vec<Step<'a>>,
+    steps: Vec<Step>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<StatisticsDocument<'a>>,
 }
@@ -86,7 +86,7 @@ fn trace_document<'a>(
             .collect(),
         steps: (1..)
             .zip(&finding.trace.steps)
-            .map(|(number, step)| Step { number, step })
+            .map(|(number, step)| Step::new(number, step))
             .collect(),
         statistics: statistics.map(StatisticsDocument::from),
     }
@@ -138,7 +138,7 @@ struct ScheduleDocument<'a> {
     settings: Vec<Setting<'a>>,
     outcome: &'a str,
     token: String,
-    choices: Vec<Value>,
+    choices: Vec<Fields>,
 }
 
 #[derive(Serialize)]
@@ -151,16 +151,15 @@ impl<'a> From<&'a Schedule> for ScheduleDocument<'a> {
     fn from(schedule: &'a Schedule) -> ScheduleDocument<'a> {
         let mut step = 0;
         let choices = schedule.choices.iter().map(|choice| {
-            let Choice::Worker(worker) = choice else { return inner_choice(choice) };
-            let enabled = schedule.enabled_at(step);
-            step += 1;
-            match enabled {
-                [] => json!({ "worker": worker.to_string() }),
-                _ => json!({
-                    "worker": worker.to_string(),
-                    "enabled": enabled.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                }),
+            let mut fields = item::choice(choice);
+            if let Choice::Worker(_) = choice {
+                let enabled = schedule.enabled_at(step).iter().map(ToString::to_string);
+                step += 1;
+                if enabled.len() > 0 {
+                    fields.0.push(("enabled", enabled.collect()));
+                }
             }
+            fields
         });
         ScheduleDocument {
             program: &schedule.program,
@@ -174,125 +173,29 @@ impl<'a> From<&'a Schedule> for ScheduleDocument<'a> {
     }
 }
 
-/// A choice inside a step.
-fn inner_choice(choice: &Choice) -> Value {
-    match choice {
-        Choice::Worker(worker) => json!({ "worker": worker.to_string() }),
-        Choice::Value { index, of, tag: Tag::Program } => json!({ "value": index, "of": of }),
-        Choice::Value { index, of, tag: Tag::Fault } => json!({ "fault": index, "of": of }),
-        Choice::Delivery(message) => json!({ "deliver": message.to_string() }),
-    }
-}
-
 #[derive(Serialize)]
 struct Worker<'a> {
     id: String,
     name: &'a str,
 }
 
-struct Step<'a> {
-    number: usize,
-    step: &'a TraceStep,
+#[derive(Serialize)]
+struct Step {
+    step: usize,
+    worker: String,
+    clock: Fields<String>,
+    items: Vec<Fields>,
 }
 
-impl Serialize for Step<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Fields {
-            step: usize,
-            worker: String,
-            clock: serde_json::Map<String, Value>,
-            items: Vec<Value>,
+impl Step {
+    fn new(number: usize, step: &TraceStep) -> Step {
+        let clock = step.clock.iter().map(|(worker, count)| (worker.to_string(), count.into()));
+        Step {
+            step: number,
+            worker: step.worker.to_string(),
+            clock: Fields(clock.collect()),
+            items: step.items.iter().map(item::item).collect(),
         }
-        let clock = self.step.clock.iter().map(|(worker, n)| (worker.to_string(), n.into()));
-        let item = |item: &Item| match item {
-            Item::Chose(choice) => inner_choice(choice),
-            Item::Told(event) => event_value(event),
-        };
-        Fields {
-            step: self.number,
-            worker: self.step.worker.to_string(),
-            clock: clock.collect(),
-            items: self.step.items.iter().map(item).collect(),
-        }
-        .serialize(serializer)
-    }
-}
-
-fn event_value(event: &Event<String>) -> Value {
-    match event {
-        Event::Created { worker, name } => {
-            json!({ "event": "created", "worker": worker.to_string(), "name": name })
-        }
-        Event::Sent { message, to, payload } => json!({
-            "event": "sent",
-            "message": message.to_string(),
-            "to": to.to_string(),
-            "payload": payload,
-        }),
-        Event::Duplicated { message, copy } => json!({
-            "event": "duplicated",
-            "message": message.to_string(),
-            "copy": copy.to_string(),
-        }),
-        Event::Received { message, payload } => {
-            json!({ "event": "received", "message": message.to_string(), "payload": payload })
-        }
-        Event::Discarded { message, why } => {
-            let why = match why {
-                Discard::Lost => "lost",
-                Discard::Ignored => "ignored",
-                Discard::Gone => "gone",
-                Discard::Cancelled => "cancelled",
-            };
-            json!({ "event": "discarded", "message": message.to_string(), "why": why })
-        }
-        Event::Raised { payload } => json!({ "event": "raised", "payload": payload }),
-        Event::Changed { how, to } => {
-            let how = match how {
-                Transition::Start => "start",
-                Transition::Goto => "goto",
-                Transition::Push => "push",
-                Transition::Pop => "pop",
-            };
-            json!({ "event": "changed", "how": how, "to": to })
-        }
-        Event::Enabled { worker } => {
-            json!({ "event": "enabled", "worker": worker.to_string() })
-        }
-        Event::Blocked { on } => json!({ "event": "blocked", "on": on }),
-        Event::Halted { worker } => json!({ "event": "halted", "worker": worker.to_string() }),
-        Event::Accessed { object, access, what } => {
-            let access = match access {
-                Access::Read => "read",
-                Access::Write => "write",
-            };
-            let object = format!("{}#{}", object.creator, object.number);
-            json!({ "event": "accessed", "object": object, "access": access, "what": what })
-        }
-        Event::TimerSet { timer, payload } => {
-            json!({ "event": "timer-set", "timer": timer.to_string(), "payload": payload })
-        }
-        Event::TimerCancelled { timer } => {
-            json!({ "event": "timer-cancelled", "timer": timer.to_string() })
-        }
-        Event::Persisted { payload } => json!({ "event": "persisted", "payload": payload }),
-        Event::Crashed { worker } => {
-            json!({ "event": "crashed", "worker": worker.to_string() })
-        }
-        Event::Restarted { worker } => {
-            json!({ "event": "restarted", "worker": worker.to_string() })
-        }
-        Event::Announced { payload } => json!({ "event": "announced", "payload": payload }),
-        Event::MonitorChanged { monitor, to, heat } => {
-            let heat = match heat {
-                Heat::Hot => "hot",
-                Heat::Cold => "cold",
-                Heat::Neutral => "neutral",
-            };
-            json!({ "event": "monitor-changed", "monitor": monitor, "to": to, "heat": heat })
-        }
-        Event::Noted { text } => json!({ "event": "noted", "text": text }),
     }
 }
 

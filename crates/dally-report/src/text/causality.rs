@@ -1,0 +1,81 @@
+//! What a trace knows of messages and names: who sent what, and what became of it.
+
+use std::collections::BTreeMap;
+
+use dally_core::{Discard, Event, Item, MessageId, Trace, WorkerId};
+
+/// The way of every message through a trace. Steps count from 1.
+#[derive(Default)]
+pub(super) struct Messages<'a> {
+    pub sent: BTreeMap<MessageId, Sent<'a>>,
+    pub fate: BTreeMap<MessageId, Fate>,
+    /// Doubles, with the messages that they repeat.
+    pub doubles: BTreeMap<MessageId, MessageId>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Sent<'a> {
+    pub step: usize,
+    pub to: WorkerId,
+    pub payload: &'a str,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy)]
+pub(super) enum Fate {
+    /// It was received in this step.
+    Received(usize),
+    /// It was discarded in this step.
+    Discarded(usize, Discard),
+}
+
+impl<'a> Messages<'a> {
+    pub fn of(trace: &'a Trace) -> Messages<'a> {
+        let mut messages = Messages::default();
+        for (step, taken) in (1..).zip(&trace.steps) {
+            for item in &taken.items {
+                let Item::Told(event) = item else { continue };
+                match *event {
+                    Event::Sent { message, to, ref payload } => {
+                        messages.sent.insert(message, Sent { step, to, payload });
+                    }
+                    Event::Duplicated { message, copy } => {
+                        if let Some(&sent) = messages.sent.get(&message) {
+                            messages.sent.insert(copy, Sent { step, ..sent });
+                        }
+                        messages.doubles.insert(copy, message);
+                    }
+                    Event::Received { message, .. } => {
+                        messages.fate.insert(message, Fate::Received(step));
+                    }
+                    Event::Discarded { message, why } => {
+                        messages.fate.insert(message, Fate::Discarded(step, why));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        messages
+    }
+
+    /// The payload of a message, if it was seen being sent.
+    pub fn payload(&self, message: MessageId) -> Option<&'a str> {
+        self.sent.get(&message).map(|sent| sent.payload)
+    }
+}
+
+/// What workers are called.
+pub(super) struct Names<'a>(pub &'a BTreeMap<WorkerId, String>);
+
+impl Names<'_> {
+    /// The name and id of a worker, such as `Participant 0.2`.
+    pub fn of(&self, worker: WorkerId) -> String {
+        let id = worker.to_string();
+        match self.0.get(&worker) {
+            Some(name) if *name != id && worker != WorkerId::FAULTS && !name.is_empty() => {
+                format!("{name} {id}")
+            }
+            _ => id,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The line of the user's source where it broke, as rustc would show it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dally_core::Location;
+
+use super::style::{Ink, Style};
+
+/// No line of the source is quoted further than this.
+const WIDEST: usize = 120;
+
+/// The place, and the line there with a caret under the column if the file can be read.
+pub(super) fn excerpt(at: &Location, who: &str, root: Option<&Path>, style: Style) -> String {
+    let number = at.line.to_string();
+    let margin = " ".repeat(number.len());
+    let arrow = style.paint(Ink::Faint, "-->");
+    let mut out = format!("{margin}{arrow} {at}{who}\n");
+    let Some(line) = read_line(at, root) else { return out };
+    let column = (at.column as usize).saturating_sub(1);
+    let shown: String = line.chars().take(WIDEST).collect();
+    let more = if line.chars().nth(WIDEST).is_some() { "..." } else { "" };
+    // Tabs before the caret stay tabs, so that it lands under its column however wide they are.
+    let before: String =
+        shown.chars().take(column).map(|char| if char == '\t' { '\t' } else { ' ' }).collect();
+    let bar = style.paint(Ink::Faint, "|");
+    out += &format!("{margin} {bar}\n");
+    out += &format!("{} {bar} {shown}{more}\n", style.paint(Ink::Faint, &number));
+    if column < shown.chars().count() {
+        out += &format!("{margin} {bar} {before}{}\n", style.paint(Ink::Bug, "^"));
+    }
+    out
+}
+
+fn read_line(at: &Location, root: Option<&Path>) -> Option<String> {
+    let text = fs::read_to_string(find(Path::new(&at.file), root)?).ok()?;
+    let line = text.lines().nth((at.line as usize).checked_sub(1)?)?.trim_end();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// The compiler names files from the root of the workspace, tests run in the root of their
+/// package: so the directory with the lock file is tried first, then `root` and those above it.
+fn find(file: &Path, root: Option<&Path>) -> Option<PathBuf> {
+    if file.is_absolute() {
+        return file.is_file().then(|| file.to_owned());
+    }
+    let root = match root {
+        Some(root) => root.to_owned(),
+        None => std::env::current_dir().ok()?,
+    };
+    let workspace = root.ancestors().find(|directory| directory.join("Cargo.lock").is_file());
+    let candidates = workspace.into_iter().chain(root.ancestors());
+    candidates.map(|directory| directory.join(file)).find(|path| path.is_file())
+}

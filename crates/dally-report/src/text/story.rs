@@ -1,0 +1,329 @@
+//! What each step of a trace did, in words.
+
+use std::collections::BTreeMap;
+
+use dally_core::{
+    Access, Choice, Discard, Event, Heat, Item, MessageId, ObjectId, Tag, Trace, TraceStep,
+    Transition, WorkerId,
+};
+
+use super::causality::{Fate, Messages, Names};
+use super::style::Ink;
+use super::words::clip;
+
+/// The steps of a trace in words, and what is known at their end.
+pub(super) struct Story<'a> {
+    pub names: Names<'a>,
+    pub messages: Messages<'a>,
+    pub steps: Vec<(WorkerId, Vec<Line>)>,
+    /// The states of each machine, the present one last.
+    pub states: BTreeMap<WorkerId, Vec<&'a str>>,
+    /// What a worker waits for, if its last step ended so.
+    pub waits: BTreeMap<WorkerId, &'a str>,
+    /// Who will not step again.
+    pub gone: BTreeMap<WorkerId, Gone>,
+    /// What each timer sends.
+    pub timers: BTreeMap<WorkerId, &'a str>,
+    monitors: BTreeMap<&'a str, String>,
+    touched: BTreeMap<ObjectId, Touched>,
+}
+
+/// Something that happened, in words.
+pub(super) struct Line {
+    pub ink: Option<Ink>,
+    pub text: String,
+}
+
+/// Why a worker does not step any more, and since which step.
+#[derive(Clone, Copy)]
+pub(super) enum Gone {
+    Halted(usize),
+    Crashed(usize),
+}
+
+/// Who wrote and who accessed an object last, and in which step.
+#[derive(Clone, Copy, Default)]
+struct Touched {
+    written: Option<(WorkerId, usize)>,
+    accessed: Option<(WorkerId, usize)>,
+}
+
+impl<'a> Story<'a> {
+    pub fn of(trace: &'a Trace) -> Story<'a> {
+        let mut story = Story {
+            names: Names(&trace.names),
+            messages: Messages::of(trace),
+            steps: Vec::with_capacity(trace.steps.len()),
+            states: BTreeMap::new(),
+            waits: BTreeMap::new(),
+            gone: BTreeMap::new(),
+            timers: BTreeMap::new(),
+            monitors: BTreeMap::new(),
+            touched: BTreeMap::new(),
+        };
+        for (number, step) in (1..).zip(&trace.steps) {
+            story.waits.remove(&step.worker);
+            let mut lines: Vec<Line> =
+                step.items.iter().filter_map(|item| story.line(number, step, item)).collect();
+            if lines.is_empty() {
+                lines.push(plain("runs"));
+            }
+            story.steps.push((step.worker, lines));
+        }
+        story
+    }
+
+    fn line(&mut self, number: usize, step: &'a TraceStep, item: &'a Item) -> Option<Line> {
+        match item {
+            Item::Chose(choice) => self.choice(step, choice),
+            Item::Told(event) => self.event(number, step, event),
+        }
+    }
+
+    fn choice(&self, step: &TraceStep, choice: &Choice) -> Option<Line> {
+        let told = |wanted: fn(&Event<String>) -> bool| {
+            step.items.iter().any(|item| matches!(item, Item::Told(event) if wanted(event)))
+        };
+        match *choice {
+            Choice::Worker(_) => None,
+            Choice::Value { index, of, tag: Tag::Program } => {
+                Some(plain(format!("chooses {index} from 0..{of}")))
+            }
+            // No fault is no news, and the event of a fault says more than its choice.
+            Choice::Value { index, of, tag: Tag::Fault } => (index > 0 && !told(is_fault))
+                .then(|| fault(format!("fault {index} of {}", of.saturating_sub(1)))),
+            Choice::Delivery(message) => {
+                let taken = step.items.iter().any(|item| {
+                    matches!(item, Item::Told(Event::Received { message: taken, .. }
+                        | Event::Discarded { message: taken, .. }) if *taken == message)
+                });
+                (!taken).then(|| plain(format!("is handed {message}")))
+            }
+        }
+    }
+
+    fn event(
+        &mut self,
+        number: usize,
+        step: &'a TraceStep,
+        event: &'a Event<String>,
+    ) -> Option<Line> {
+        let me = step.worker;
+        let text = match event {
+            Event::Created { worker, .. } => format!("creates {}", self.names.of(*worker)),
+            Event::Sent { message, to, payload } => {
+                let verb = if self.timers.contains_key(&me) { "fires" } else { "sends" };
+                let to = self.names.of(*to);
+                format!("{verb} {} to {to}{}", clip(payload), self.fate(number, *message))
+            }
+            Event::Duplicated { message, copy } => {
+                let fate = self.fate(number, *copy);
+                return Some(fault(format!("{} is duplicated{fate}", self.message(*message))));
+            }
+            Event::Received { message, payload } => {
+                format!("receives {}{}", clip(payload), self.origin(*message))
+            }
+            Event::Discarded { message, why } => return Some(self.discarded(me, *message, *why)),
+            Event::Raised { payload } => format!("raises {}", clip(payload)),
+            Event::Changed { how, to } => self.changed(me, *how, to),
+            Event::Enabled { worker } => {
+                if *worker == me || is_implied(step, *worker) {
+                    return None;
+                }
+                format!("wakes {}", self.names.of(*worker))
+            }
+            Event::Blocked { on } => {
+                self.waits.insert(me, on);
+                format!("waits for {on}")
+            }
+            Event::Halted { worker } => {
+                self.gone.insert(*worker, Gone::Halted(number));
+                if *worker == me {
+                    "halts".to_owned()
+                } else {
+                    format!("halts {}", self.names.of(*worker))
+                }
+            }
+            Event::Accessed { object, access, what } => {
+                format!("{}{}", clip(what), self.accessed(number, me, *object, *access))
+            }
+            Event::TimerSet { timer, payload } => {
+                self.timers.insert(*timer, payload);
+                format!("sets timer {timer} to send {}", clip(payload))
+            }
+            Event::TimerCancelled { timer } => match self.timers.get(timer) {
+                Some(payload) => format!("cancels timer {timer} of {}", clip(payload)),
+                None => format!("cancels timer {timer}"),
+            },
+            Event::Persisted { payload } => format!("persists {}", clip(payload)),
+            Event::Crashed { worker } => {
+                self.gone.insert(*worker, Gone::Crashed(number));
+                self.waits.remove(worker);
+                let name = self.names.of(*worker);
+                return Some(fault(format!("{name} crashes{}", self.in_state(*worker))));
+            }
+            Event::Restarted { worker } => {
+                self.gone.remove(worker);
+                self.states.remove(worker);
+                let name = self.names.of(*worker);
+                return Some(fault(format!("{name} restarts from its durable state")));
+            }
+            Event::Announced { payload } => format!("announces {}", clip(payload)),
+            Event::MonitorChanged { monitor, to, heat } => {
+                let now = match heat {
+                    Heat::Hot => format!("hot {to}"),
+                    Heat::Cold => format!("cold {to}"),
+                    Heat::Neutral => to.clone(),
+                };
+                match self.monitors.insert(monitor, now.clone()) {
+                    Some(before) => format!("monitor {monitor}: {before} -> {now}"),
+                    None => format!("monitor {monitor} -> {now}"),
+                }
+            }
+            Event::Noted { text } => format!("note: {text}"),
+        };
+        Some(plain(text))
+    }
+
+    fn changed(&mut self, me: WorkerId, how: Transition, to: &'a str) -> String {
+        let states = self.states.entry(me).or_default();
+        let before = states.last().copied();
+        match how {
+            Transition::Start => {
+                *states = vec![to];
+                format!("starts in {to}")
+            }
+            Transition::Goto => {
+                states.pop();
+                states.push(to);
+                before.map_or_else(|| format!("-> {to}"), |before| format!("{before} -> {to}"))
+            }
+            Transition::Push => {
+                states.push(to);
+                let on = before.map_or_else(String::new, |before| format!(" on top of {before}"));
+                format!("pushes {to}{on}")
+            }
+            Transition::Pop => {
+                states.pop();
+                // A trace need not tell of the states below; this one is certain.
+                if states.last() != Some(&to) {
+                    *states = vec![to];
+                }
+                let from = before.map_or_else(String::new, |before| format!("{before} "));
+                format!("pops {from}back to {to}")
+            }
+        }
+    }
+
+    /// Where a message that is sent in step `number` arrives.
+    fn fate(&self, number: usize, message: MessageId) -> String {
+        match self.messages.fate.get(&message) {
+            Some(Fate::Received(step)) => format!(" (-> step {step})"),
+            // The next line says it.
+            Some(Fate::Discarded(step, _)) if *step == number => String::new(),
+            Some(Fate::Discarded(step, why)) => format!(" ({} in step {step})", reason(*why)),
+            None => " (never received)".to_owned(),
+        }
+    }
+
+    /// Where a message that is received comes from.
+    fn origin(&self, message: MessageId) -> String {
+        let (message, double) = match self.messages.doubles.get(&message) {
+            Some(original) => (*original, "the double, "),
+            None => (message, ""),
+        };
+        // An event that a program starts with was sent by nobody in the trace.
+        let Some(sent) = self.messages.sent.get(&message) else { return String::new() };
+        match self.timers.contains_key(&message.sender) {
+            true => format!(" from its timer {} ({double}step {})", message.sender, sent.step),
+            false => {
+                format!(" from {} ({double}step {})", self.names.of(message.sender), sent.step)
+            }
+        }
+    }
+
+    fn discarded(&self, me: WorkerId, message: MessageId, why: Discard) -> Line {
+        let name = self.message(message);
+        let to = self.messages.sent.get(&message).map(|sent| sent.to);
+        let receiver = to.map_or_else(|| "its receiver".to_owned(), |to| self.names.of(to));
+        match why {
+            Discard::Lost => fault(format!("{name} to {receiver} is lost")),
+            Discard::Ignored if to == Some(me) => {
+                let origin = self.origin(message);
+                plain(format!("ignores {name}{origin}{}", self.in_state(me)))
+            }
+            Discard::Ignored => plain(format!("{name} is ignored by {receiver}")),
+            Discard::Gone => plain(format!("{name} is dropped: {receiver} is gone")),
+            Discard::Cancelled => plain(format!("{name} is dropped: its timer was cancelled")),
+        }
+    }
+
+    fn accessed(
+        &mut self,
+        number: usize,
+        me: WorkerId,
+        object: ObjectId,
+        access: Access,
+    ) -> String {
+        let touched = self.touched.entry(object).or_default();
+        let before = match access {
+            Access::Read => touched.written,
+            Access::Write => touched.accessed,
+        };
+        touched.accessed = Some((me, number));
+        if access == Access::Write {
+            touched.written = Some((me, number));
+        }
+        match before {
+            Some((other, step)) if other != me => {
+                format!(" (after {}, step {step})", self.names.of(other))
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn message(&self, message: MessageId) -> String {
+        self.messages.payload(message).map_or_else(|| format!("message {message}"), clip)
+    }
+
+    fn in_state(&self, worker: WorkerId) -> String {
+        let state = self.states.get(&worker).and_then(|states| states.last());
+        state.map_or_else(String::new, |state| format!(" in {state}"))
+    }
+}
+
+fn plain(text: impl Into<String>) -> Line {
+    Line { ink: None, text: text.into() }
+}
+
+fn fault(text: String) -> Line {
+    Line { ink: Some(Ink::Fault), text: format!("FAULT: {text}") }
+}
+
+fn reason(why: Discard) -> &'static str {
+    match why {
+        Discard::Lost => "lost",
+        Discard::Ignored => "ignored",
+        Discard::Gone | Discard::Cancelled => "dropped",
+    }
+}
+
+fn is_fault(event: &Event<String>) -> bool {
+    matches!(
+        event,
+        Event::Duplicated { .. }
+            | Event::Crashed { .. }
+            | Event::Restarted { .. }
+            | Event::Discarded { why: Discard::Lost, .. }
+    )
+}
+
+/// Whether another event of the step says already that this worker can go on.
+fn is_implied(step: &TraceStep, woken: WorkerId) -> bool {
+    step.items.iter().any(|item| match item {
+        Item::Told(Event::Created { worker, .. } | Event::Restarted { worker }) => *worker == woken,
+        Item::Told(Event::Sent { to, .. }) => *to == woken,
+        Item::Told(Event::TimerSet { timer, .. }) => *timer == woken,
+        _ => false,
+    })
+}

@@ -1,0 +1,118 @@
+//! The story as a table, and where everybody ended.
+
+use std::collections::BTreeMap;
+
+use dally_core::WorkerId;
+
+use super::story::{Gone, Story};
+use super::style::{Ink, Style};
+use super::words::{clip, count};
+
+/// Longer names of workers push their line to the right instead of widening the table.
+const WIDEST: usize = 32;
+/// Not more workers, and not more messages of one inbox, are listed at the end.
+const MOST_WORKERS: usize = 20;
+const MOST_MESSAGES: usize = 3;
+
+/// The last `shown` steps, one line an event; the worker is named where it changes. The last
+/// line is the bug.
+pub(super) fn steps(story: &Story<'_>, shown: usize, bug: &str, style: Style) -> String {
+    let from = story.steps.len().saturating_sub(shown);
+    let told = &story.steps[from..];
+    let width = column(told.iter().map(|(worker, _)| story.names.of(*worker)));
+    let digits = story.steps.len().to_string().len().max(3);
+    let mut out = String::new();
+    let mut row = |number: &str, name: &str, ink: Option<Ink>, text: &str| {
+        let pad = " ".repeat(width.saturating_sub(name.chars().count()));
+        let number = style.paint(Ink::Faint, format!("{number:>digits$}"));
+        let name = style.paint(Ink::Worker, name);
+        let text = ink.map_or_else(|| text.to_owned(), |ink| style.paint(ink, text));
+        out += &format!(" {number}  {name}{pad}  {text}\n");
+    };
+    let mut last = None;
+    for (number, (worker, lines)) in (from + 1..).zip(told) {
+        let mut number = number.to_string();
+        let mut name = story.names.of(*worker);
+        if last.replace(*worker) == Some(*worker) {
+            name.clear();
+        }
+        for line in lines {
+            for (index, text) in line.text.lines().enumerate() {
+                let indent = if index == 0 { "" } else { "  " };
+                row(&number, &name, line.ink, &format!("{indent}{text}"));
+                number.clear();
+                name.clear();
+            }
+        }
+    }
+    let mark = style.paint(Ink::Bug, format!("{:>digits$}", "BUG"));
+    out + &format!(" {mark}  {}\n", style.paint(Ink::Bug, bug))
+}
+
+/// The state of every worker at the end of the trace, what it waits for and what is left in its
+/// inbox. Workers that have halted with nothing left are not listed.
+pub(super) fn ending(story: &Story<'_>, style: Style) -> String {
+    let mut left: BTreeMap<WorkerId, Vec<String>> = BTreeMap::new();
+    for (message, sent) in &story.messages.sent {
+        if !story.messages.fate.contains_key(message) {
+            let what = format!(
+                "{} from {} (step {})",
+                clip(sent.payload),
+                story.names.of(message.sender),
+                sent.step
+            );
+            left.entry(sent.to).or_default().push(what);
+        }
+    }
+    let mut rows = Vec::new();
+    for &worker in story.names.0.keys() {
+        let messages = left.remove(&worker).unwrap_or_default();
+        let is_timer = story.timers.contains_key(&worker) || worker == WorkerId::FAULTS;
+        let halted = matches!(story.gone.get(&worker), Some(Gone::Halted(_)));
+        if is_timer || (halted && messages.is_empty()) {
+            continue;
+        }
+        let mut words = Vec::new();
+        match story.gone.get(&worker) {
+            Some(Gone::Halted(step)) => words.push(format!("halted in step {step}")),
+            Some(Gone::Crashed(step)) => words.push(format!("down since step {step}")),
+            None => {
+                let state = story.states.get(&worker).map(|states| states.join(" > "));
+                words.extend(state.map(|state| format!("in {state}")));
+                let waits = story.waits.get(&worker);
+                words.extend(waits.map(|on| format!("waits for {on}")));
+            }
+        }
+        let mut messages = messages.into_iter();
+        let shown: Vec<String> = messages.by_ref().take(MOST_MESSAGES).collect();
+        if !shown.is_empty() {
+            let more = match messages.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            words.push(format!("not received: {}{more}", shown.join(", ")));
+        }
+        if !words.is_empty() {
+            rows.push((story.names.of(worker), words.join("; ")));
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let hidden = rows.len().saturating_sub(MOST_WORKERS);
+    rows.truncate(MOST_WORKERS);
+    let width = column(rows.iter().map(|row| row.0.clone()));
+    let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, "In the end:"));
+    for (name, words) in rows {
+        let pad = " ".repeat(width.saturating_sub(name.chars().count()));
+        out += &format!(" {}{pad}  {words}\n", style.paint(Ink::Worker, name));
+    }
+    if hidden > 0 {
+        out += &format!(" and {}\n", count(hidden as u64, "other worker"));
+    }
+    out
+}
+
+fn column(names: impl Iterator<Item = String>) -> usize {
+    names.map(|name| name.chars().count()).filter(|&width| width <= WIDEST).max().unwrap_or(0)
+}
