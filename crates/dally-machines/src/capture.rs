@@ -26,15 +26,8 @@ pub const fn captured<M: CapturedState>() -> Capture<M> {
     Capture::DERIVED
 }
 
-/// An event that a captured machine can handle, since its inbox is part of its state.
-///
-/// Every type with these derives is one; the trait is there for its error message.
-#[diagnostic::on_unimplemented(
-    message = "event `{Self}` cannot be part of a captured state",
-    label = "`{Self}` is not `Clone + Eq + Hash + Debug + Send + Sync`",
-    note = "derive what is missing: `#[derive(Clone, PartialEq, Eq, Hash, Debug)]`",
-    note = "or declare the machine `#[machine(uncaptured, ..)]`: then its events need only `Debug`"
-)]
+/// An event that a captured machine can handle, since its inbox is part of its state: derive
+/// `Clone, PartialEq, Eq, Hash, Debug`, or declare the machine `uncaptured`.
 pub trait CapturedEvent: Sized {
     /// How a message with such an event is stored.
     type Slot: Slot<Self>;
@@ -44,15 +37,7 @@ impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> CapturedEvent for E {
     type Slot = Shared<E>;
 }
 
-/// An event that a machine declared `uncaptured` can handle.
-///
-/// Every type that can be printed and sent to another thread is one; the trait is there for its
-/// error message.
-#[diagnostic::on_unimplemented(
-    message = "event `{Self}` cannot be sent to a machine",
-    label = "`{Self}` is not `Debug + Send + Sync`",
-    note = "derive `Debug`: `#[derive(Debug)]`"
-)]
+/// An event that a machine declared `uncaptured` can handle: derive `Debug`.
 pub trait OpaqueEvent: Sized {
     /// How a message with such an event is stored.
     type Slot: Slot<Self>;

@@ -165,7 +165,7 @@ impl Found<'_> {
         } else {
             let known = self.kind.arguments();
             format!(
-                "`{name}` is not an argument of `#[{kind}]`; there are {}{}",
+                "`{name}` is not an argument of `#[{kind}]`, which takes {}{}",
                 names::list(known),
                 names::did_you_mean(&name.to_string(), known),
             )

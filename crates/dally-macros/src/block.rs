@@ -3,7 +3,7 @@
 use quote::ToTokens;
 use syn::{
     Attribute, Error, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl, ReceiverKind,
-    ReturnType, Type,
+    ReturnType, Type, parse_quote,
 };
 
 use crate::arguments::{Arguments, Kind};
@@ -84,13 +84,27 @@ impl Block {
                         self.recovers = true;
                         self.check_recover(function, problems);
                     }
+                    let called = !rules.is_empty() || function.sig.ident == "recover";
                     self.place_on_function(function, rules, &mut handlers, problems);
-                    states::bring_into_scope(&self.enum_name, &self.arguments.states, function);
+                    if called {
+                        // The shape of the signature is ours, whatever the body makes of it.
+                        function.attrs.push(parse_quote!(#[allow(
+                            clippy::missing_const_for_fn,
+                            clippy::needless_pass_by_ref_mut,
+                            clippy::needless_pass_by_value,
+                            clippy::unused_self,
+                        )]));
+                    }
+                    let states = &self.arguments.states;
+                    for name in states::bring_into_scope(&self.enum_name, states, function) {
+                        problems.add(&name, self.no_such_state(&name));
+                    }
                 }
                 ImplItem::Const(constant) if !rules.is_empty() => {
                     let unit = matches!(&constant.ty, Type::Tuple(tuple) if tuple.elems.is_empty());
                     if !unit {
-                        let message = "rules stand on `const RULES: () = ();`, which goes away";
+                        let message = "a constant that carries rules has the type `()`, since it \
+                                       is only there to carry them: `const RULES: () = ();`";
                         problems.add(&constant.ty, message);
                     }
                     self.place_on_constant(rules, problems);

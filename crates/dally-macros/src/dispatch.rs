@@ -55,6 +55,7 @@ impl Dispatch<'_> {
     ) -> Option<TokenStream> {
         if let Some(target) = &placed.rule.target {
             let enum_name = &self.block.enum_name;
+            self.block.state(target)?;
             return Some(quote!(cx.goto(#enum_name::#target);));
         }
         let handler = &self.handlers[placed.handler?];
@@ -187,10 +188,10 @@ fn call(handler: &Handler) -> TokenStream {
 /// The implementation of a trait for the type of the block.
 pub fn implementation(block: &Block, of: TokenStream, items: TokenStream) -> TokenStream {
     let self_ty = &block.item.self_ty;
-    let (generics, _, clause) = block.item.generics.split_for_impl();
+    let (parameters, _, clause) = block.item.generics.split_for_impl();
     quote! {
         #[automatically_derived]
-        impl #generics #of for #self_ty #clause { #items }
+        impl #parameters #of for #self_ty #clause { #items }
     }
 }
 

@@ -66,9 +66,10 @@ fn machine(dispatch: &Dispatch<'_>) -> TokenStream {
 }
 
 fn handle(dispatch: &Dispatch<'_>) -> TokenStream {
-    let machines = machines();
     let arms = dispatch.arms(|placed| {
-        dispatch.body(placed, |event, _| quote!(#machines::message::take::<Self, #event>(message)))
+        dispatch.body(placed, |event, _| {
+            quote_spanned!(event.span()=> ::dally::machines::message::take::<Self, #event>(message))
+        })
     });
     quote! {
         match (state, event) {
@@ -90,8 +91,10 @@ fn durability(dispatch: &Dispatch<'_>) -> TokenStream {
     // The block's own `recover` comes before the trait's; without it this would call itself.
     let recover =
         if dispatch.block.recovers { quote!(Self::recover(self, durable)) } else { quote!(self) };
+    // A private type here is an error of rustc's, which is to point at the argument.
+    let declaration = quote_spanned!(durable.span()=> type Durable = #durable;);
     quote! {
-        type Durable = #durable;
+        #declaration
         const IS_DURABLE: bool = true;
         fn recover(self, durable: ::core::option::Option<#durable>) -> Self { #recover }
     }
@@ -104,7 +107,7 @@ fn capture(dispatch: &Dispatch<'_>) -> TokenStream {
     } else {
         let self_ty = &dispatch.block.item.self_ty;
         let machine = quote_spanned!(self_ty.span()=> Self);
-        quote!(::core::option::Option::Some(#machines::machine::captured::<#machine>()))
+        quote!(::core::option::Option::Some(#machines::capture::captured::<#machine>()))
     };
     quote! {
         fn capture() -> ::core::option::Option<#machines::Capture<Self>> { #answer }
@@ -114,12 +117,15 @@ fn capture(dispatch: &Dispatch<'_>) -> TokenStream {
 fn handles(dispatch: &Dispatch<'_>, event: usize) -> TokenStream {
     let machines = machines();
     let (number, ty) = (Literal::u16_suffixed(event as u16), &dispatch.block.events[event]);
-    let slot =
-        if dispatch.block.arguments.uncaptured.is_some() { quote!(Opaque) } else { quote!(Shared) };
-    let slot = quote_spanned!(ty.span()=> #machines::message::#slot<#ty>);
+    let event = match dispatch.block.arguments.uncaptured {
+        Some(_) => quote_spanned!(ty.span()=> ::dally::machines::capture::OpaqueEvent),
+        None => quote_spanned!(ty.span()=> ::dally::machines::capture::CapturedEvent),
+    };
+    // An event without the derives is an error of rustc's, which is to point at the event.
+    let slot = quote_spanned!(ty.span()=> type Slot = <#ty as #event>::Slot;);
     let items = quote! {
         const EVENT: u16 = #number;
-        type Slot = #slot;
+        #slot
     };
     implementation(dispatch.block, quote!(#machines::Handles<#ty>), items)
 }

@@ -1,6 +1,6 @@
 //! The attributes inside a block: `#[on(..)]` and its kin, as written.
 
-use syn::parse::{ParseStream, Parser};
+use syn::parse::ParseStream;
 use syn::{Attribute, Error, Ident, Meta, Token, Type};
 
 use crate::arguments::Kind;
@@ -92,12 +92,13 @@ pub struct Rule {
 impl Rule {
     /// Parses the arguments of an attribute with this verb.
     pub fn parse(verb: Verb, attribute: &Attribute) -> syn::Result<Rule> {
-        let Meta::List(list) = &attribute.meta else {
-            return Err(Error::new_spanned(attribute, format!("write {}", verb.usage())));
+        let list = match &attribute.meta {
+            Meta::List(list) if !list.tokens.is_empty() => list,
+            _ => {
+                let message = format!("the arguments are missing: write {}", verb.usage());
+                return Err(Error::new_spanned(attribute, message));
+            }
         };
-        if list.tokens.is_empty() {
-            return Err(Error::new_spanned(attribute, format!("write {}", verb.usage())));
-        }
         let parser = |input: ParseStream<'_>| {
             let states = states(verb, input)?;
             let (mut events, mut target) = (Vec::new(), None);
@@ -113,7 +114,7 @@ impl Rule {
             }
             Ok(Rule { attribute: attribute.clone(), verb, states, events, target })
         };
-        parser.parse2(list.tokens.clone())
+        list.parse_args_with(parser)
     }
 }
 
@@ -146,7 +147,8 @@ fn states(verb: Verb, input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
 
 fn events(verb: Verb, input: ParseStream<'_>) -> syn::Result<Vec<Type>> {
     if input.parse::<Option<Token![,]>>()?.is_none() || input.is_empty() {
-        return Err(usage(verb, input.error("the event is missing")));
+        let error = Error::new(input.span(), "the event is missing");
+        return Err(usage(verb, error));
     }
     if input.parse::<Option<Token![_]>>()?.is_some() {
         return Ok(Vec::new());

@@ -46,9 +46,8 @@ fn refuse_modifiers(kind: Kind, function: &ImplItemFn, problems: &mut Problems) 
     if let Some(asyncness) = &sig.asyncness {
         let why = match kind {
             Kind::Machine => {
-                "a handler cannot be async: it is one step of its machine, and runs to its end; \
-                 wait for an answer in a state of its own, with a handler for the event that \
-                 brings it"
+                "a handler cannot be async, since it is one step of its machine; to wait for \
+                 something, go to a state for that and handle there the event that brings it"
             }
             Kind::Monitor => "a handler of a monitor cannot be async: monitors only observe",
         };

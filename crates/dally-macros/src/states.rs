@@ -2,7 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Ident, ImplItemFn, parse_quote};
+use syn::{FnArg, Ident, ImplItemFn, Pat, Type, parse_quote};
 
 use crate::arguments::State;
 use crate::block::Block;
@@ -28,21 +28,85 @@ pub fn declare(block: &Block) -> TokenStream {
     }
 }
 
-/// Makes the states that a function mentions resolve inside its body.
+/// Makes the states that a function mentions resolve inside its body, and gives the names in
+/// `cx.goto(Name)` and `cx.push(Name)` that are no states.
 ///
-/// Only those: a glob import could shadow other names of the user's without need.
-pub fn bring_into_scope(enum_name: &Ident, states: &[State], function: &mut ImplItemFn) {
+/// Only what is mentioned: a glob import could shadow other names of the user's without need.
+/// A name that is no state is imported as one, so that there is one error about it, not two.
+pub fn bring_into_scope(
+    enum_name: &Ident,
+    states: &[State],
+    function: &mut ImplItemFn,
+) -> Vec<Ident> {
+    let body = function.block.to_token_stream();
     let mut used = Vec::new();
-    mentions(function.block.to_token_stream(), states, &mut used);
-    if used.is_empty() {
-        return;
+    mentions(body.clone(), states, &mut used);
+    let mut wrong = Vec::new();
+    targets(body, &contexts(function), &mut wrong);
+    wrong.retain(|name| states.iter().all(|state| state.name != *name));
+    if !used.is_empty() || !wrong.is_empty() {
+        let some = &states[0].name;
+        // A name can be mentioned in ways that only look like a use, such as a field's.
+        let import = parse_quote! {
+            #[allow(unused_imports)]
+            use #enum_name::{#(#used,)* #(#some as #wrong,)*};
+        };
+        function.block.stmts.insert(0, import);
     }
-    // A name can be mentioned in ways that only look like a use, such as a field's.
-    let import = parse_quote! {
-        #[allow(unused_imports)]
-        use #enum_name::{#(#used),*};
-    };
-    function.block.stmts.insert(0, import);
+    wrong
+}
+
+/// The names of the parameters that are contexts.
+fn contexts(function: &ImplItemFn) -> Vec<Ident> {
+    let typed = function.sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(typed),
+        FnArg::Receiver(_) => None,
+    });
+    typed
+        .filter_map(|typed| match (&*typed.pat, &*typed.ty) {
+            (Pat::Ident(pattern), Type::Reference(reference)) => match &*reference.elem {
+                Type::Path(path) => {
+                    let name = &path.path.segments.last()?.ident;
+                    (name == "Cx" || name == "MonitorCx").then(|| pattern.ident.clone())
+                }
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect()
+}
+
+/// Appends the names in `cx.goto(Name)` and `cx.push(Name)`, where they look like a state's.
+fn targets(tokens: TokenStream, contexts: &[Ident], found: &mut Vec<Ident>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (index, token) in tokens.iter().enumerate() {
+        if let TokenTree::Group(group) = token {
+            targets(group.stream(), contexts, found);
+        }
+        let [
+            TokenTree::Ident(cx),
+            TokenTree::Punct(dot),
+            TokenTree::Ident(method),
+            TokenTree::Group(arguments),
+            ..,
+        ] = &tokens[index..]
+        else {
+            continue;
+        };
+        let is_transition =
+            contexts.contains(cx) && dot.as_char() == '.' && (method == "goto" || method == "push");
+        let mut arguments = arguments.stream().into_iter();
+        if let (true, Some(TokenTree::Ident(name)), None) =
+            (is_transition, arguments.next(), arguments.next())
+        {
+            let text = name.to_string();
+            let is_camel_case =
+                text.starts_with(char::is_uppercase) && text.contains(char::is_lowercase);
+            if is_camel_case && !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
 }
 
 /// Appends the states whose names occur by themselves, not as `Other::Name` or `other.Name`.

@@ -115,7 +115,7 @@ fn describe(placed: &Placed, handlers: &[Handler]) -> String {
     let verb = placed.rule.verb.name();
     match placed.handler.and_then(|handler| handlers.get(handler)) {
         Some(handler) => format!("`#[{verb}]` on `fn {}`", handler.name),
-        None => format!("an `#[{verb}]`"),
+        None => format!("`#[{verb}]`"),
     }
 }
 
