@@ -132,7 +132,9 @@ impl Parser {
             None => self.step(line)?,
             Some(choice) => inner(choice).ok_or_else(|| not_a_choice(line))?,
         };
-        if self.promised.is_some_and(|promised| self.schedule.choices.len() >= promised) {
+        let checked = matches!(self.checksum, Some((Some(_), _)));
+        let promised = self.promised.filter(|_| checked);
+        if promised.is_some_and(|promised| self.schedule.choices.len() >= promised) {
             return Err(format!("there are more choices than the header says; {DAMAGED}"));
         }
         self.schedule.choices.push(choice);
