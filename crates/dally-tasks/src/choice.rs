@@ -1,0 +1,79 @@
+//! Value choices, and words to monitors and readers.
+
+use std::fmt;
+
+use dally_core::{Announcement, Event, Stop, Tag, Text};
+
+use crate::current;
+
+/// Any number below `n`: every one of them is explored.
+///
+/// # Panics
+/// If `n` is 0, outside of a Dally execution, and in a program's closure outside of its async
+/// block.
+#[track_caller]
+pub fn choose(n: usize) -> usize {
+    let of = u32::try_from(n).unwrap_or(u32::MAX);
+    assert!(of > 0, "choose(0): there is nothing to choose from");
+    let chosen = current::with("`choose`", |running| match &mut running.env {
+        Some(env) => match env.value(of, Tag::Program) {
+            Ok(index) => Some(index as usize),
+            Err(_) => {
+                running.exec.cut = true;
+                Some(0)
+            }
+        },
+        // A destructor gets the first value: nothing is explored any more.
+        None if running.exec.phase == crate::exec::Phase::TearDown => Some(0),
+        None => None,
+    });
+    let Some(chosen) = chosen else {
+        panic!("a choice outside of the program's tasks: make it inside of the async block");
+    };
+    chosen
+}
+
+/// `false` or `true`: both are explored.
+#[track_caller]
+pub fn flip() -> bool {
+    choose(2) == 1
+}
+
+/// Any of these options: every one of them is explored.
+///
+/// # Panics
+/// If there is none, and where [`choose`] does.
+#[track_caller]
+pub fn pick<T>(options: &[T]) -> &T {
+    assert!(!options.is_empty(), "pick from an empty slice: there is nothing to choose from");
+    &options[choose(options.len())]
+}
+
+/// Announces an event to the program's monitors, at once.
+///
+/// If a monitor finds fault with it, the execution ends here with that bug.
+#[track_caller]
+pub fn announce<T: Announcement>(event: T) {
+    current::with("`announce`", |running| {
+        let Some(env) = &mut running.env else { return };
+        let exec = &mut *running.exec;
+        match current::apart(|| exec.monitors.announce(&event, &mut **env)) {
+            Ok(()) => {}
+            Err(Stop::Cut) => exec.cut = true,
+            Err(Stop::Bug(bug)) => {
+                exec.bug.get_or_insert(bug);
+                exec.cut = true;
+            }
+        }
+    });
+}
+
+/// Writes a line for the reader of the trace. The text is formatted only if it is kept.
+#[track_caller]
+pub fn note(text: impl fmt::Display) {
+    current::with("`note`", |running| {
+        if running.env.is_some() {
+            current::apart(|| running.tell(Event::Noted { text: Text::Display(&text) }));
+        }
+    });
+}

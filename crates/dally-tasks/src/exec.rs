@@ -1,0 +1,379 @@
+//! One execution: its tasks, timers and objects, and which of them can step.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
+use std::time::Duration;
+
+use dally_core::{Bug, Monitors, ObjectId, Op, WorkerId};
+
+use crate::text::{CLOCK, Object, TaskName, Wait};
+use crate::waker::{Shared, TaskWaker};
+
+/// What is polled.
+pub(crate) type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Where an execution is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// The program's closure makes the main task.
+    Setup,
+    /// Tasks step.
+    Step,
+    /// Destructors run; nothing is scheduled any more.
+    TearDown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// Enabled: its next step polls it.
+    Runnable,
+    Running,
+    Blocked,
+    Finished,
+}
+
+pub(crate) struct Task {
+    pub id: WorkerId,
+    pub name: TaskName,
+    pub state: State,
+    pub future: Option<BoxFuture>,
+    /// Its next step drops the future.
+    pub aborted: bool,
+    /// Woken, by itself or by others, since its poll began.
+    pub ready: bool,
+    /// What it does next or waits for: of the last poll.
+    op: Op,
+    ops: u32,
+    pub waits: Vec<Wait>,
+    /// Absent while the task is polled with it.
+    pub waker: Option<Waker>,
+    wake: Arc<TaskWaker>,
+    children: u32,
+    objects: u32,
+    timers: u32,
+}
+
+impl Task {
+    /// Notes an operation that the task stands before. Before several it may do any of them.
+    pub fn announce(&mut self, op: Op) {
+        self.op = if self.ops == 0 { op } else { Op::Unknown };
+        self.ops += 1;
+    }
+
+    /// What its next step does first.
+    pub fn pending(&self) -> Op {
+        if self.ops == 0 || self.aborted { Op::Unknown } else { self.op }
+    }
+
+    /// Whether this waker is the task's own and not one that a combinator put in between.
+    pub fn owns(&self, waker: &Waker) -> bool {
+        waker.data() == Arc::as_ptr(&self.wake).cast()
+    }
+
+    fn begin_poll(&mut self) {
+        self.state = State::Running;
+        self.ready = false;
+        self.ops = 0;
+        self.waits.clear();
+    }
+}
+
+/// A timer that is armed, or has fired and is still held by its `Sleep`.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    pub id: WorkerId,
+    pub owner: WorkerId,
+    pub deadline: Duration,
+    pub fired: bool,
+    pub waker: Option<Waker>,
+}
+
+/// Who an entry of the enabled list is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Who {
+    Task(usize),
+    Timer(usize),
+}
+
+pub(crate) struct Exec {
+    /// Which execution this is, of all in this process: compared for equality only.
+    pub run: u64,
+    /// Counts steps and is never reset, so that a stamp of an earlier execution equals none.
+    pub steps: u64,
+    pub phase: Phase,
+    /// The task that runs.
+    pub current: usize,
+    /// Virtual time since the start.
+    pub now: Duration,
+    /// The environment has had enough of this step.
+    pub cut: bool,
+    /// A bug that an operation met while the program's code was running.
+    pub bug: Option<Box<Bug>>,
+    pub monitors: Monitors,
+    /// The workers that can step, sorted, and beside each who it is.
+    pub enabled: Vec<WorkerId>,
+    whose: Vec<Who>,
+    /// The tasks in the order of their creation; those beyond `live` are memory of earlier
+    /// executions, kept for reuse.
+    pub tasks: Vec<Task>,
+    pub live: usize,
+    pub timers: Vec<Timer>,
+    free_timers: Vec<usize>,
+    /// For observations: each object and how much it holds.
+    pub objects: Vec<(ObjectId, u64)>,
+    pub shared: Arc<Shared>,
+}
+
+impl Exec {
+    pub fn new() -> Exec {
+        Exec {
+            run: 0,
+            steps: 1,
+            phase: Phase::TearDown,
+            current: 0,
+            now: Duration::ZERO,
+            cut: false,
+            bug: None,
+            monitors: Monitors::default(),
+            enabled: Vec::new(),
+            whose: Vec::new(),
+            tasks: Vec::new(),
+            live: 0,
+            timers: Vec::new(),
+            free_timers: Vec::new(),
+            objects: Vec::new(),
+            shared: Arc::default(),
+        }
+    }
+
+    /// Begins an execution with the main task, whose future is not there yet.
+    pub fn begin(&mut self) {
+        static RUNS: AtomicU64 = AtomicU64::new(1);
+        self.run = RUNS.fetch_add(1, Ordering::Relaxed);
+        self.phase = Phase::Setup;
+        self.now = Duration::ZERO;
+        self.cut = false;
+        self.bug = None;
+        self.live = 0;
+        self.enabled.clear();
+        self.whose.clear();
+        self.timers.clear();
+        self.free_timers.clear();
+        self.objects.clear();
+        self.current = self.add(WorkerId::root(0), TaskName::Main, None);
+    }
+
+    /// A new task of the running one; its future is not polled before its first step.
+    pub fn spawn(&mut self, name: TaskName, future: BoxFuture) -> usize {
+        let parent = &mut self.tasks[self.current];
+        let id = parent.id.child(parent.children);
+        parent.children += 1;
+        self.add(id, name, Some(future))
+    }
+
+    fn add(&mut self, id: WorkerId, name: TaskName, future: Option<BoxFuture>) -> usize {
+        let index = self.live;
+        self.live += 1;
+        if index == self.tasks.len() {
+            let wake = TaskWaker::new(index, &self.shared);
+            self.tasks.push(Task {
+                id,
+                name,
+                state: State::Runnable,
+                future,
+                aborted: false,
+                ready: false,
+                op: Op::Unknown,
+                ops: 0,
+                waits: Vec::new(),
+                waker: Some(Waker::from(wake.clone())),
+                wake,
+                children: 0,
+                objects: 0,
+                timers: 0,
+            });
+        } else {
+            let shared = &self.shared;
+            let task = &mut self.tasks[index];
+            // A clone that outlived its execution must not wake a task of this one.
+            if Arc::strong_count(&task.wake) > 2 {
+                task.wake = TaskWaker::new(index, shared);
+                task.waker = Some(Waker::from(task.wake.clone()));
+            }
+            task.id = id;
+            task.name = name;
+            task.state = State::Runnable;
+            task.future = future;
+            task.aborted = false;
+            task.ready = false;
+            task.ops = 0;
+            task.waits.clear();
+            (task.children, task.objects, task.timers) = (0, 0, 0);
+        }
+        self.tasks[index].wake.revive();
+        self.enable(id, Who::Task(index));
+        index
+    }
+
+    pub fn object(&mut self, kind: &'static str) -> Object {
+        let task = &mut self.tasks[self.current];
+        let id = ObjectId { creator: task.id, number: task.objects };
+        task.objects += 1;
+        let index = self.objects.len() as u32;
+        self.objects.push((id, 0));
+        Object { id, kind, run: self.run, index }
+    }
+
+    /// The virtual clock as an object: firing a timer writes it.
+    pub fn clock(&self) -> Object {
+        let id = ObjectId { creator: WorkerId::root(0), number: CLOCK };
+        Object { id, kind: "clock", run: self.run, index: u32::MAX }
+    }
+
+    /// Notes how much an object holds, for observations.
+    pub fn holds(&mut self, object: &Object, amount: usize) {
+        if object.run == self.run
+            && let Some(entry) = self.objects.get_mut(object.index as usize)
+        {
+            entry.1 = amount as u64;
+        }
+    }
+
+    /// Makes a task run again; answers its id if it was blocked.
+    pub fn wake(&mut self, index: usize) -> Option<WorkerId> {
+        if self.phase == Phase::TearDown {
+            return None;
+        }
+        let task = &mut self.tasks[index];
+        task.ready = true;
+        if task.state != State::Blocked {
+            return None;
+        }
+        task.state = State::Runnable;
+        let id = task.id;
+        self.enable(id, Who::Task(index));
+        Some(id)
+    }
+
+    /// Asks a task to end at its next step; answers its id if it was blocked.
+    pub fn abort(&mut self, index: usize) -> Option<WorkerId> {
+        let task = &mut self.tasks[index];
+        if task.state == State::Finished {
+            return None;
+        }
+        task.aborted = true;
+        self.wake(index)
+    }
+
+    /// Begins the step of a task.
+    pub fn begin_poll(&mut self, index: usize) -> &mut Task {
+        self.current = index;
+        self.tasks[index].begin_poll();
+        &mut self.tasks[index]
+    }
+
+    /// The running task returned pending; answers whether it is blocked.
+    pub fn end_poll(&mut self) -> bool {
+        let task = &mut self.tasks[self.current];
+        // Aborting itself takes effect at the next step, like a waker of its own.
+        let blocked = !task.ready && !task.aborted;
+        task.state = if blocked { State::Blocked } else { State::Runnable };
+        if blocked {
+            let id = task.id;
+            self.disable(id);
+        }
+        blocked
+    }
+
+    /// The running task is over.
+    pub fn finish(&mut self) -> WorkerId {
+        let task = &mut self.tasks[self.current];
+        task.state = State::Finished;
+        task.waits.clear();
+        let id = task.id;
+        if self.current == 0 {
+            // Like `block_on`: the others are dropped where they stand.
+            self.enabled.clear();
+            self.whose.clear();
+        } else {
+            self.disable(id);
+        }
+        id
+    }
+
+    /// Arms a timer of the running task.
+    pub fn arm(&mut self, deadline: Duration, waker: Waker) -> usize {
+        let task = &mut self.tasks[self.current];
+        let id = task.id.timer(task.timers);
+        task.timers += 1;
+        let timer = Timer { id, owner: task.id, deadline, fired: false, waker: Some(waker) };
+        let index = match self.free_timers.pop() {
+            Some(index) => {
+                self.timers[index] = timer;
+                index
+            }
+            None => {
+                self.timers.push(timer);
+                self.timers.len() - 1
+            }
+        };
+        self.enable(id, Who::Timer(index));
+        index
+    }
+
+    /// Fires a timer: time is now at least its deadline. Answers whom to wake.
+    pub fn fire(&mut self, index: usize) -> Option<Waker> {
+        let timer = &mut self.timers[index];
+        timer.fired = true;
+        self.now = self.now.max(timer.deadline);
+        let (id, waker) = (timer.id, timer.waker.take());
+        self.disable(id);
+        waker
+    }
+
+    /// The `Sleep` of a timer is gone; answers the timer's id if it was still armed, and the
+    /// waker, whose destructor may be the program's.
+    pub fn disarm(&mut self, index: usize) -> (Option<WorkerId>, Option<Waker>) {
+        let timer = &mut self.timers[index];
+        let (id, fired, waker) = (timer.id, timer.fired, timer.waker.take());
+        self.free_timers.push(index);
+        if fired || self.phase == Phase::TearDown {
+            return (None, waker);
+        }
+        self.disable(id);
+        (Some(id), waker)
+    }
+
+    /// Who an enabled worker is.
+    pub fn who(&self, worker: WorkerId) -> Option<Who> {
+        let place = self.enabled.binary_search(&worker).ok()?;
+        Some(self.whose[place])
+    }
+
+    fn enable(&mut self, id: WorkerId, who: Who) {
+        if let Err(place) = self.enabled.binary_search(&id) {
+            self.enabled.insert(place, id);
+            self.whose.insert(place, who);
+        }
+    }
+
+    fn disable(&mut self, id: WorkerId) {
+        if let Ok(place) = self.enabled.binary_search(&id) {
+            self.enabled.remove(place);
+            self.whose.remove(place);
+        }
+    }
+
+    /// No waker of this execution does anything from here on.
+    pub fn silence(&mut self) {
+        self.phase = Phase::TearDown;
+        self.enabled.clear();
+        self.whose.clear();
+        for task in &self.tasks[..self.live] {
+            task.wake.silence();
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The results of tasks: joining and aborting.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use dally_core::{Access, Event, ObjectId, Op, WorkerId};
+
+use crate::current::{self, Point};
+use crate::exec::State;
+use crate::task::Id;
+use crate::text::{Deed, Object, RESULT, Wait};
+
+const JOIN: Deed = Deed::plain("join");
+
+/// Waits for a task and gives its result; dropping it lets the task run on by itself.
+#[must_use = "await it, or drop it explicitly to let the task run by itself"]
+pub struct JoinHandle<T> {
+    cell: Arc<Cell<T>>,
+    task: TaskRef,
+    point: Point,
+    waited: bool,
+    at: &'static Location<'static>,
+}
+
+impl<T> JoinHandle<T> {
+    /// Asks the task to end: its next step drops its future, and joining it gives an error that
+    /// [is cancelled](JoinError::is_cancelled). A task that is over stays as it is.
+    pub fn abort(&self) {
+        self.task.abort();
+    }
+
+    /// A handle that can only abort.
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle { task: self.task }
+    }
+
+    /// Whether the task is over.
+    pub fn is_finished(&self) -> bool {
+        self.task.is_finished()
+    }
+
+    /// The identity of the task.
+    pub fn id(&self) -> Id {
+        Id(self.task.worker)
+    }
+}
+
+impl<T> Unpin for JoinHandle<T> {}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let result = this.task.result();
+        let op = Op::Read(result.id);
+        let waker = cx.waker().clone();
+        let mut content = this.cell.lock();
+        if !content.is_over() {
+            let old = content.joiner.replace(waker);
+            drop(content);
+            drop(old);
+            this.waited = true;
+            current::wait(
+                Wait { object: result, deed: JOIN, place: "spawned at", at: this.at },
+                op,
+            );
+            return Poll::Pending;
+        }
+        drop(content);
+        if !this.waited && !this.point.passed(cx, op, "`JoinHandle`") {
+            return Poll::Pending;
+        }
+        current::with("`JoinHandle`", |running| {
+            running.touch(&result, Access::Read, JOIN);
+        });
+        match std::mem::replace(&mut this.cell.lock().outcome, Outcome::Taken) {
+            Outcome::Output(output) => Poll::Ready(Ok(output)),
+            Outcome::Cancelled => Poll::Ready(Err(JoinError { id: this.id() })),
+            Outcome::Running | Outcome::Taken => {
+                panic!("a JoinHandle was polled after it had given its result")
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("id", &self.id()).finish()
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        // What nobody will take is dropped where the task ends, as tokio does.
+        let mut content = self.cell.lock();
+        content.detached = true;
+        let joiner = content.joiner.take();
+        let output =
+            content.is_over().then(|| std::mem::replace(&mut content.outcome, Outcome::Taken));
+        drop(content);
+        drop((output, joiner));
+    }
+}
+
+/// Aborts a task without being able to join it.
+#[derive(Clone, Debug)]
+pub struct AbortHandle {
+    task: TaskRef,
+}
+
+impl AbortHandle {
+    /// As [`JoinHandle::abort`].
+    pub fn abort(&self) {
+        self.task.abort();
+    }
+
+    /// Whether the task is over.
+    pub fn is_finished(&self) -> bool {
+        self.task.is_finished()
+    }
+
+    /// The identity of the task.
+    pub fn id(&self) -> Id {
+        Id(self.task.worker)
+    }
+}
+
+/// Why a task has no result.
+///
+/// The only reason here is that it was aborted: a panic in a task ends the execution as a bug,
+/// before anybody could join.
+#[derive(Debug)]
+pub struct JoinError {
+    id: Id,
+}
+
+impl JoinError {
+    /// Whether the task was aborted: always.
+    pub fn is_cancelled(&self) -> bool {
+        true
+    }
+
+    /// Whether the task panicked: never, see [`JoinError`].
+    pub fn is_panic(&self) -> bool {
+        false
+    }
+
+    /// The payload of the panic.
+    ///
+    /// # Panics
+    /// Always, because there was none.
+    #[track_caller]
+    pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
+        panic!("`JoinError` reason is not a panic: {self}")
+    }
+
+    /// The payload of the panic, or the error itself: always the latter.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
+        Err(self)
+    }
+
+    /// The identity of the task.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "task {} was cancelled", self.id)
+    }
+}
+
+impl std::error::Error for JoinError {}
+
+/// Where the result of a task is put and taken.
+struct Cell<T> {
+    content: Mutex<Content<T>>,
+}
+
+struct Content<T> {
+    outcome: Outcome<T>,
+    joiner: Option<Waker>,
+    /// Nobody will join.
+    detached: bool,
+}
+
+enum Outcome<T> {
+    Running,
+    Output(T),
+    Cancelled,
+    Taken,
+}
+
+impl<T> Cell<T> {
+    /// The mutex is there for `Send` and `Sync`; one thread uses it, and no code of the program
+    /// runs under it, so it is never poisoned by more than a cut.
+    fn lock(&self) -> MutexGuard<'_, Content<T>> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, outcome: Outcome<T>) {
+        let mut unwanted = None;
+        let joiner = {
+            let mut content = self.lock();
+            if content.detached {
+                unwanted = Some(outcome);
+            } else {
+                content.outcome = outcome;
+            }
+            content.joiner.take()
+        };
+        drop(unwanted);
+        if let Some(joiner) = joiner {
+            joiner.wake();
+        }
+    }
+}
+
+impl<T> Content<T> {
+    fn is_over(&self) -> bool {
+        !matches!(self.outcome, Outcome::Running)
+    }
+}
+
+/// The task's end of its cell. Dropped with the future before it is done, it cancels.
+pub(crate) struct Completion<T> {
+    cell: Option<Arc<Cell<T>>>,
+}
+
+impl<T> Completion<T> {
+    pub fn complete(mut self, output: T) {
+        if let Some(cell) = self.cell.take() {
+            cell.end(Outcome::Output(output));
+        }
+    }
+}
+
+impl<T> Drop for Completion<T> {
+    fn drop(&mut self) {
+        if let Some(cell) = self.cell.take() {
+            cell.end(Outcome::Cancelled);
+        }
+    }
+}
+
+/// A handle that does not know its task yet.
+pub(crate) struct Unbound<T> {
+    cell: Arc<Cell<T>>,
+    at: &'static Location<'static>,
+}
+
+/// A cell and its two ends.
+#[track_caller]
+pub(crate) fn pair<T>() -> (Unbound<T>, Completion<T>) {
+    let content = Content { outcome: Outcome::Running, joiner: None, detached: false };
+    let cell = Arc::new(Cell { content: Mutex::new(content) });
+    let unbound = Unbound { cell: cell.clone(), at: Location::caller() };
+    (unbound, Completion { cell: Some(cell) })
+}
+
+impl<T> Unbound<T> {
+    /// The handle of this task: (place, id, execution), or of none that ever ran.
+    pub fn of(self, task: Option<(usize, WorkerId, u64)>) -> JoinHandle<T> {
+        let task =
+            task.map_or(TaskRef::NONE, |(index, worker, run)| TaskRef { index, worker, run });
+        JoinHandle { cell: self.cell, task, point: Point::default(), waited: false, at: self.at }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TaskRef {
+    index: usize,
+    worker: WorkerId,
+    run: u64,
+}
+
+impl TaskRef {
+    /// A task that was spawned while the execution was torn down.
+    const NONE: TaskRef = TaskRef { index: usize::MAX, worker: WorkerId::FAULTS, run: 0 };
+
+    fn abort(self) {
+        current::try_with(|running| {
+            if self.run == running.exec.run
+                && let Some(worker) = running.exec.abort(self.index)
+            {
+                running.tell(Event::Enabled { worker });
+            }
+        });
+    }
+
+    fn is_finished(self) -> bool {
+        current::try_with(|running| {
+            self.run != running.exec.run || running.exec.tasks[self.index].state == State::Finished
+        })
+        .unwrap_or(true)
+    }
+
+    fn result(self) -> Object {
+        result_of(self.worker, self.run)
+    }
+}
+
+/// The result of a task as an object: written when the task ends, read when it is joined.
+pub(crate) fn result_of(worker: WorkerId, run: u64) -> Object {
+    let id = ObjectId { creator: worker, number: RESULT };
+    Object { id, kind: "task", run, index: u32::MAX }
+}

@@ -1,0 +1,96 @@
+//! Programs made of tasks.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use dally_core::{Bug, Monitor, Monitors, Program};
+
+use crate::exec::BoxFuture;
+use crate::system::TaskSystem;
+
+type Main = dyn Fn() -> BoxFuture + Send + Sync;
+type AddMonitor = dyn Fn(&mut Monitors) + Send + Sync;
+
+/// A program whose workers are async tasks.
+///
+/// The closure is called for every execution and makes the main task; the execution is over when
+/// that task is. What tasks share is made in the closure or in the task, so that every execution
+/// starts afresh.
+///
+/// ```
+/// use dally_tasks::{TaskProgram, spawn};
+///
+/// let program = TaskProgram::new("two and two", || async {
+///     let two = spawn(async { 2 });
+///     assert_eq!(two.await.unwrap() + 2, 4);
+/// });
+/// assert_eq!(program.name(), "two and two");
+/// ```
+#[derive(Clone)]
+pub struct TaskProgram {
+    name: String,
+    main: Arc<Main>,
+    monitors: Vec<Arc<AddMonitor>>,
+}
+
+impl TaskProgram {
+    /// A program of this name whose main task is what `main` makes.
+    pub fn new<F>(
+        name: impl Into<String>,
+        main: impl Fn() -> F + Send + Sync + 'static,
+    ) -> TaskProgram
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let main = Arc::new(move || Box::pin(main()) as BoxFuture);
+        TaskProgram { name: name.into(), main, monitors: Vec::new() }
+    }
+
+    /// The same program with a monitor more; `make` is called for every execution.
+    ///
+    /// # Panics
+    /// On the 65th monitor: an execution has at most 64.
+    #[must_use]
+    pub fn monitor<M: Monitor + 'static>(
+        mut self,
+        make: impl Fn() -> M + Send + Sync + 'static,
+    ) -> TaskProgram {
+        assert!(self.monitors.len() < 64, "a program has at most 64 monitors");
+        self.monitors.push(Arc::new(move |monitors| monitors.add(make().duplicate())));
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Debug for TaskProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskProgram").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Program for TaskProgram {
+    type System = TaskSystem;
+
+    fn start(&self) -> Result<TaskSystem, Bug> {
+        let mut system = TaskSystem::new();
+        self.restart(&mut system)?;
+        Ok(system)
+    }
+
+    fn restart(&self, system: &mut TaskSystem) -> Result<(), Bug> {
+        system.begin(&*self.main, |monitors| {
+            for add in &self.monitors {
+                add(monitors);
+            }
+        })
+    }
+
+    fn granularity(&self) -> &'static str {
+        "await points"
+    }
+}

@@ -1,0 +1,13 @@
+//! Channels from many senders to one receiver, in the shape of `tokio::sync::mpsc`.
+//!
+//! A bounded `send` has a scheduling point before it and waits, first come, first served, while
+//! the channel is full. An unbounded `send` happens at once, inside the step that calls it.
+
+mod bounded;
+mod chan;
+pub mod error;
+mod unbounded;
+
+pub use bounded::{Receiver, Send, Sender, WeakSender, channel};
+pub use chan::{Closed, Recv, RecvMany};
+pub use unbounded::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};

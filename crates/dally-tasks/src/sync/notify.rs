@@ -1,0 +1,204 @@
+//! Notifications: one task tells others that something has happened.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use dally_core::{Access, Op};
+
+use super::Inner;
+use super::queue::{Queue, Turn};
+use crate::current::{self, Point};
+use crate::text::{Deed, Object, Wait};
+
+const NOTIFIED: Deed = Deed::plain("be notified by");
+
+/// A notification in the shape of `tokio::sync::Notify`.
+///
+/// [`notify_one`](Notify::notify_one) wakes the task that has waited longest, or is kept for the
+/// next that waits. [`notify_waiters`](Notify::notify_waiters) wakes all that wait and keeps
+/// nothing.
+pub struct Notify {
+    object: Object,
+    inner: Inner<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// A `notify_one` that nobody has taken.
+    permit: bool,
+    /// How often all were woken.
+    rounds: u64,
+    queue: Queue,
+}
+
+impl Notify {
+    /// A notification that nobody has given.
+    ///
+    /// # Panics
+    /// Outside of a Dally execution.
+    #[track_caller]
+    pub fn new() -> Notify {
+        let object = current::with("`Notify::new`", |running| running.object("notify"));
+        Notify { object, inner: Inner::new(State::default()) }
+    }
+
+    /// Waits to be notified. The future counts as waiting for
+    /// [`notify_waiters`](Notify::notify_waiters) from now on, and for
+    /// [`notify_one`](Notify::notify_one) from its first poll, or [`Notified::enable`].
+    #[track_caller]
+    pub fn notified(&self) -> Notified<'_> {
+        let round = self.inner.lock().rounds;
+        Notified {
+            notify: self,
+            round,
+            point: Point::default(),
+            stage: Stage::Start,
+            at: Location::caller(),
+        }
+    }
+
+    /// Wakes the task that has waited longest, or is kept for the next that waits.
+    #[track_caller]
+    pub fn notify_one(&self) {
+        current::with("`Notify::notify_one`", |running| {
+            running.own(&self.object);
+            running.touch(&self.object, Access::Write, Deed::plain("notify one by"));
+        });
+        self.pass_on();
+    }
+
+    /// Wakes all tasks that wait.
+    #[track_caller]
+    pub fn notify_waiters(&self) {
+        current::with("`Notify::notify_waiters`", |running| {
+            running.own(&self.object);
+            running.touch(&self.object, Access::Write, Deed::plain("notify all by"));
+        });
+        let woken = {
+            let mut state = self.inner.lock();
+            state.rounds += 1;
+            state.queue.dismiss()
+        };
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    fn pass_on(&self) {
+        let next = {
+            let mut state = self.inner.lock();
+            let next = state.queue.grant();
+            state.permit |= next.is_none();
+            next
+        };
+        self.tell_permit();
+        if let Some(waker) = next.flatten() {
+            waker.wake();
+        }
+    }
+
+    fn tell_permit(&self) {
+        let permit = self.inner.lock().permit;
+        current::try_with(|running| running.exec.holds(&self.object, usize::from(permit)));
+    }
+}
+
+impl Default for Notify {
+    #[track_caller]
+    fn default() -> Notify {
+        Notify::new()
+    }
+}
+
+impl fmt::Debug for Notify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notify").field("permit", &self.inner.lock().permit).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Start,
+    Waiting(u64),
+    Done,
+}
+
+/// The future of [`Notify::notified`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Notified<'a> {
+    notify: &'a Notify,
+    /// The rounds of `notify_waiters` before this future was made.
+    round: u64,
+    point: Point,
+    stage: Stage,
+    at: &'static Location<'static>,
+}
+
+impl Notified<'_> {
+    /// Begins to wait without being awaited; answers whether it has been notified already.
+    pub fn enable(mut self: Pin<&mut Self>) -> bool {
+        self.attempt(None)
+    }
+
+    fn attempt(&mut self, waker: Option<&Waker>) -> bool {
+        let mut old = None;
+        let notified = current::with("`Notify::notified`", |running| {
+            running.own(&self.notify.object);
+            let mut state = self.notify.inner.lock();
+            match self.stage {
+                Stage::Done => {}
+                Stage::Start if state.permit => state.permit = false,
+                Stage::Start if state.rounds != self.round => {}
+                Stage::Start => {
+                    self.stage = Stage::Waiting(state.queue.push(waker.cloned()));
+                    return false;
+                }
+                Stage::Waiting(ticket) => {
+                    let (turn, replaced) = state.queue.ask(ticket, waker.unwrap_or(Waker::noop()));
+                    old = replaced;
+                    if turn == Turn::NotYet {
+                        return false;
+                    }
+                }
+            }
+            running.exec.holds(&self.notify.object, usize::from(state.permit));
+            self.stage = Stage::Done;
+            running.touch(&self.notify.object, Access::Write, NOTIFIED);
+            true
+        });
+        drop(old);
+        notified
+    }
+}
+
+impl Future for Notified<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let op = Op::Write(self.notify.object.id);
+        // Beginning to wait has an effect: a notification before it is missed.
+        if self.stage == Stage::Start && !self.point.passed(cx, op, "`Notify::notified`") {
+            return Poll::Pending;
+        }
+        if self.attempt(Some(cx.waker())) {
+            return Poll::Ready(());
+        }
+        let object = self.notify.object;
+        current::wait(Wait { object, deed: NOTIFIED, place: "at", at: self.at }, op);
+        Poll::Pending
+    }
+}
+
+impl Drop for Notified<'_> {
+    fn drop(&mut self) {
+        let Stage::Waiting(ticket) = self.stage else { return };
+        let (granted, waker) = self.notify.inner.lock().queue.leave(ticket);
+        drop(waker);
+        if granted {
+            // A `notify_one` that this future got and did not use belongs to the next.
+            self.notify.pass_on();
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! A channel for one value.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use dally_core::{Access, Op};
+
+use super::Inner;
+use crate::current::{self, Point};
+use crate::text::{Deed, Object, Wait};
+
+/// A channel for one value.
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let object = current::with("`oneshot::channel`", |running| running.object("oneshot"));
+    let state = State { value: None, sender: true, receiver: true, rx_waker: None, tx_waker: None };
+    let shared = Arc::new(Shared { object, inner: Inner::new(state) });
+    let at = Location::caller();
+    let tx = Sender { shared: Some(shared.clone()) };
+    (tx, Receiver { shared: Some(shared), point: Point::default(), waited: false, at })
+}
+
+struct Shared<T> {
+    object: Object,
+    inner: Inner<State<T>>,
+}
+
+struct State<T> {
+    value: Option<T>,
+    /// The sender is there and has not sent.
+    sender: bool,
+    /// The receiver is there and has not closed.
+    receiver: bool,
+    rx_waker: Option<Waker>,
+    tx_waker: Option<Waker>,
+}
+
+impl<T> Shared<T> {
+    fn tell(&self, deed: Deed, holds: usize) {
+        current::try_with(|running| {
+            running.touch(&self.object, Access::Write, deed);
+            running.exec.holds(&self.object, holds);
+        });
+    }
+
+    /// The receiver wants nothing more; answers what nobody will take.
+    fn close(&self) -> Option<Waker> {
+        let mut state = self.inner.lock();
+        state.receiver = false;
+        state.tx_waker.take()
+    }
+}
+
+/// The sending end.
+pub struct Sender<T> {
+    /// Absent once it has sent.
+    shared: Option<Arc<Shared<T>>>,
+}
+
+impl<T> Sender<T> {
+    /// Sends, at once; gives the value back if the receiver is gone.
+    #[track_caller]
+    pub fn send(mut self, value: T) -> Result<(), T> {
+        let Some(shared) = self.shared.take() else { return Err(value) };
+        current::with("`oneshot::Sender::send`", |running| running.own(&shared.object));
+        let mut state = shared.inner.lock();
+        state.sender = false;
+        if !state.receiver {
+            drop(state);
+            shared.tell(Deed::moving::<T>("fail to send", "to"), 0);
+            return Err(value);
+        }
+        state.value = Some(value);
+        let wakers = (state.rx_waker.take(), state.tx_waker.take());
+        drop(state);
+        shared.tell(Deed::moving::<T>("send", "to"), 1);
+        if let Some(waker) = wakers.0 {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Whether the receiver is gone or has closed.
+    pub fn is_closed(&self) -> bool {
+        self.shared.as_ref().is_none_or(|shared| {
+            shared.tell(Deed::plain("look at"), 0);
+            !shared.inner.lock().receiver
+        })
+    }
+
+    /// Waits until the receiver is gone or has closed.
+    #[track_caller]
+    pub fn closed(&mut self) -> Closed<'_, T> {
+        let shared = self.shared.as_deref();
+        Closed { shared, point: Point::default(), waited: false, at: Location::caller() }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        let Some(shared) = self.shared.take() else { return };
+        let wakers = {
+            let mut state = shared.inner.lock();
+            state.sender = false;
+            (state.rx_waker.take(), state.tx_waker.take())
+        };
+        shared.tell(Deed::plain("drop the sender of"), 0);
+        if let Some(waker) = wakers.0 {
+            waker.wake();
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
+
+/// The future of [`Sender::closed`].
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Closed<'a, T> {
+    shared: Option<&'a Shared<T>>,
+    point: Point,
+    waited: bool,
+    at: &'static Location<'static>,
+}
+
+impl<T> Future for Closed<'_, T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let Some(shared) = this.shared else { return Poll::Ready(()) };
+        let op = Op::Read(shared.object.id);
+        let waker = cx.waker().clone();
+        let mut state = shared.inner.lock();
+        if state.receiver {
+            let old = state.tx_waker.replace(waker);
+            drop(state);
+            drop(old);
+            this.waited = true;
+            let deed = Deed::plain("see the receiver drop");
+            current::wait(Wait { object: shared.object, deed, place: "at", at: this.at }, op);
+            return Poll::Pending;
+        }
+        drop(state);
+        if !this.waited && !this.point.passed(cx, op, "`oneshot::Sender::closed`") {
+            return Poll::Pending;
+        }
+        shared.tell(Deed::plain("find closed"), 0);
+        Poll::Ready(())
+    }
+}
+
+/// The receiving end: a future of the value.
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Receiver<T> {
+    /// Absent once it has given the value.
+    shared: Option<Arc<Shared<T>>>,
+    point: Point,
+    waited: bool,
+    at: &'static Location<'static>,
+}
+
+impl<T> Receiver<T> {
+    /// Takes the value if it is there.
+    #[track_caller]
+    pub fn try_recv(&mut self) -> Result<T, error::TryRecvError> {
+        let Some(shared) = &self.shared else { return Err(error::TryRecvError::Closed) };
+        current::with("`oneshot::Receiver::try_recv`", |running| running.own(&shared.object));
+        let mut state = shared.inner.lock();
+        let (value, closed) = (state.value.take(), !state.sender || !state.receiver);
+        drop(state);
+        shared.tell(Deed::moving::<T>("try to receive", "from"), 0);
+        match value {
+            Some(value) => {
+                self.shared = None;
+                Ok(value)
+            }
+            None if closed => Err(error::TryRecvError::Closed),
+            None => Err(error::TryRecvError::Empty),
+        }
+    }
+
+    /// Lets nothing more be sent; what was sent can still be received.
+    pub fn close(&mut self) {
+        let Some(shared) = &self.shared else { return };
+        let waker = shared.close();
+        let holds = usize::from(shared.inner.lock().value.is_some());
+        shared.tell(Deed::plain("close"), holds);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl<T> Unpin for Receiver<T> {}
+
+impl<T> Future for Receiver<T> {
+    type Output = Result<T, error::RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let Some(shared) = &this.shared else {
+            panic!("a oneshot receiver was polled after it had given its value")
+        };
+        let op = Op::Write(shared.object.id);
+        let waker = cx.waker().clone();
+        let mut state = shared.inner.lock();
+        if state.value.is_none() && state.sender && state.receiver {
+            let old = state.rx_waker.replace(waker);
+            drop(state);
+            drop(old);
+            this.waited = true;
+            let deed = Deed::moving::<T>("receive", "from");
+            let wait = Wait { object: shared.object, deed, place: "made at", at: this.at };
+            current::wait(wait, op);
+            return Poll::Pending;
+        }
+        drop(state);
+        if !this.waited && !this.point.passed(cx, op, "`oneshot::Receiver`") {
+            return Poll::Pending;
+        }
+        current::with("`oneshot::Receiver`", |running| running.own(&shared.object));
+        let value = shared.inner.lock().value.take();
+        shared.tell(
+            match value {
+                Some(_) => Deed::moving::<T>("receive", "from"),
+                None => Deed::plain("find closed"),
+            },
+            0,
+        );
+        this.shared = None;
+        Poll::Ready(value.ok_or(error::RecvError(())))
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        let Some(shared) = self.shared.take() else { return };
+        let waker = shared.close();
+        let (value, own) = {
+            let mut state = shared.inner.lock();
+            (state.value.take(), state.rx_waker.take())
+        };
+        shared.tell(Deed::plain("drop the receiver of"), 0);
+        drop((value, own));
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}
+
+/// Why nothing was received.
+pub mod error {
+    use std::fmt;
+
+    /// The sender was dropped without sending.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RecvError(pub(super) ());
+
+    impl fmt::Display for RecvError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("channel closed")
+        }
+    }
+
+    impl std::error::Error for RecvError {}
+
+    /// Why there is no value now.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum TryRecvError {
+        /// Nothing was sent yet.
+        Empty,
+        /// The sender was dropped without sending, or the value was taken already.
+        Closed,
+    }
+
+    impl fmt::Display for TryRecvError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(match self {
+                TryRecvError::Empty => "channel empty",
+                TryRecvError::Closed => "channel closed",
+            })
+        }
+    }
+
+    impl std::error::Error for TryRecvError {}
+}

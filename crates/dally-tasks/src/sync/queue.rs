@@ -1,0 +1,79 @@
+//! Tasks in the order in which they came to wait.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+/// A queue that is served first come, first served, as tokio's primitives promise. What is
+/// granted to a waiter is its own, even before it steps: nobody overtakes.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    /// Sorted by ticket.
+    entries: VecDeque<Entry>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    ticket: u64,
+    granted: bool,
+    waker: Option<Waker>,
+}
+
+/// How a waiter stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    /// Its turn has come, and its place is given up.
+    Granted,
+    NotYet,
+    /// Everybody was sent away.
+    Gone,
+}
+
+impl Queue {
+    pub fn push(&mut self, waker: Option<Waker>) -> u64 {
+        let ticket = self.next;
+        self.next += 1;
+        self.entries.push_back(Entry { ticket, granted: false, waker });
+        ticket
+    }
+
+    /// It is the first one's turn; answers whether there was one, and the waker to call.
+    pub fn grant(&mut self) -> Option<Option<Waker>> {
+        let first = self.entries.iter_mut().find(|entry| !entry.granted)?;
+        first.granted = true;
+        Some(first.waker.take())
+    }
+
+    /// Asks for a turn. While it has not come, `waker` is the one to call; the one that it
+    /// replaces is handed back, to be dropped elsewhere.
+    pub fn ask(&mut self, ticket: u64, waker: &Waker) -> (Turn, Option<Waker>) {
+        let Ok(place) = self.entries.binary_search_by_key(&ticket, |entry| entry.ticket) else {
+            return (Turn::Gone, None);
+        };
+        if self.entries[place].granted {
+            return (Turn::Granted, self.entries.remove(place).and_then(|entry| entry.waker));
+        }
+        (Turn::NotYet, self.entries[place].waker.replace(waker.clone()))
+    }
+
+    /// A waiter gives up; answers whether its turn had come, and its waker.
+    pub fn leave(&mut self, ticket: u64) -> (bool, Option<Waker>) {
+        let place = self.entries.binary_search_by_key(&ticket, |entry| entry.ticket);
+        match place.ok().and_then(|place| self.entries.remove(place)) {
+            Some(entry) => (entry.granted, entry.waker),
+            None => (false, None),
+        }
+    }
+
+    /// Sends everybody away whose turn has not come, for the caller to wake.
+    pub fn dismiss(&mut self) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        self.entries.retain_mut(|entry| {
+            if !entry.granted {
+                wakers.extend(entry.waker.take());
+            }
+            entry.granted
+        });
+        wakers
+    }
+}

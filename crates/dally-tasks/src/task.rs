@@ -1,0 +1,148 @@
+//! Tasks: spawning them and giving way to others.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use dally_core::{Event, Op, Text, WorkerId};
+
+pub use crate::join::{AbortHandle, JoinError, JoinHandle};
+
+use crate::current::{self, Point};
+use crate::exec::Phase;
+use crate::join;
+use crate::text::TaskName;
+
+/// Starts a task. It is named after the future's function and the line of this call; see
+/// [`Builder`] to name it otherwise.
+///
+/// A panic in a task is a bug of the program, also when nobody joins the task.
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    spawn_as(TaskName::Spawned(std::any::type_name::<F>(), Location::caller()), future)
+}
+
+#[track_caller]
+fn spawn_as<F>(name: TaskName, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let (handle, completion) = join::pair();
+    let body = Box::pin(async move {
+        let completion = completion;
+        let output = future.await;
+        completion.complete(output);
+    });
+    let mut refused = None;
+    let task = current::with("`spawn`", |running| {
+        if running.exec.phase == Phase::TearDown {
+            refused = Some(body);
+            return None;
+        }
+        let task = running.exec.spawn(name, body);
+        let exec = &mut *running.exec;
+        let worker = exec.tasks[task].id;
+        if let Some(env) = &mut running.env {
+            let name = Text::Display(&exec.tasks[task].name);
+            exec.cut |= env.event(Event::Created { worker, name }).is_err();
+        }
+        Some((task, worker, exec.run))
+    });
+    // Its destructors run here, where the execution is not borrowed.
+    drop(refused);
+    handle.of(task)
+}
+
+/// Starts a task with a name, in the shape of tokio's unstable `task::Builder`.
+///
+/// ```
+/// # use dally_tasks::{TaskProgram, task};
+/// TaskProgram::new("named", || async {
+///     let refill = task::Builder::new().name("refill").spawn(async {}).unwrap();
+///     refill.await.unwrap();
+/// });
+/// ```
+#[derive(Debug, Default)]
+pub struct Builder<'a> {
+    name: Option<&'a str>,
+}
+
+impl<'a> Builder<'a> {
+    /// A builder without a name.
+    pub fn new() -> Builder<'a> {
+        Builder::default()
+    }
+
+    /// The name that traces and findings show.
+    #[must_use]
+    pub fn name(&self, name: &'a str) -> Builder<'a> {
+        Builder { name: Some(name) }
+    }
+
+    /// Starts the task; never fails.
+    #[track_caller]
+    pub fn spawn<F>(self, future: F) -> std::io::Result<JoinHandle<F::Output>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let name = match self.name {
+            Some(name) => TaskName::Given(name.to_owned()),
+            None => TaskName::Spawned(std::any::type_name::<F>(), Location::caller()),
+        };
+        Ok(spawn_as(name, future))
+    }
+}
+
+/// Lets any other task step before this one goes on.
+pub fn yield_now() -> YieldNow {
+    YieldNow { point: Point::default() }
+}
+
+/// The future of [`yield_now`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct YieldNow {
+    point: Point,
+}
+
+impl Future for YieldNow {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.point.passed(cx, Op::Unknown, "`yield_now`") {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+/// The identity of a task: the same in every schedule in which the task exists.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Id(pub(crate) WorkerId);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// The identity of the task that runs.
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn id() -> Id {
+    current::with("`task::id`", |running| Id(running.exec.tasks[running.exec.current].id))
+}

@@ -1,0 +1,175 @@
+//! What tasks do and wait for, in words that are written only when somebody reads them.
+
+use std::fmt;
+use std::panic::Location;
+
+use dally_core::ObjectId;
+
+/// A shared object as people see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Object {
+    pub id: ObjectId,
+    /// `channel`, `mutex`, ...
+    pub kind: &'static str,
+    /// The execution that it belongs to.
+    pub run: u64,
+    /// Its place in the execution's table of objects.
+    pub index: u32,
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.id.creator)?;
+        // A task has one result and the execution has one clock: no number tells them apart.
+        if self.id.number < ONLY { write!(f, "#{}", self.id.number) } else { Ok(()) }
+    }
+}
+
+/// Object numbers from here on are not counted but fixed.
+pub(crate) const ONLY: u32 = u32::MAX - 1;
+/// The number of a task's result among the objects of that task.
+pub(crate) const RESULT: u32 = u32::MAX;
+/// The number of the virtual clock among the objects of the main task.
+pub(crate) const CLOCK: u32 = u32::MAX - 1;
+
+/// An operation on an object, such as ``send `u32` to ``.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deed {
+    pub verb: &'static str,
+    /// The type of what is moved, if anything is.
+    pub payload: Option<fn() -> &'static str>,
+    pub joint: &'static str,
+}
+
+impl Deed {
+    pub const fn plain(verb: &'static str) -> Deed {
+        Deed { verb, payload: None, joint: "" }
+    }
+
+    pub const fn moving<T>(verb: &'static str, joint: &'static str) -> Deed {
+        Deed { verb, payload: Some(std::any::type_name::<T>), joint }
+    }
+
+    pub fn of(self, object: &Object) -> DeedOf<'_> {
+        DeedOf { deed: self, object }
+    }
+}
+
+/// A deed with its object.
+pub(crate) struct DeedOf<'a> {
+    deed: Deed,
+    object: &'a Object,
+}
+
+impl fmt::Display for DeedOf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.deed.verb)?;
+        if let Some(payload) = self.deed.payload {
+            f.write_str(" `")?;
+            short_type(payload(), f)?;
+            write!(f, "` {}", self.deed.joint)?;
+        }
+        write!(f, " `{}`", self.object)
+    }
+}
+
+/// Something that a task waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    pub object: Object,
+    pub deed: Deed,
+    /// `at`, or what else the place is.
+    pub place: &'static str,
+    /// Where in the user's source.
+    pub at: &'static Location<'static>,
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.deed.of(&self.object), self.place, self.at)
+    }
+}
+
+/// All that a task waits for: any of it would let the task go on.
+pub(crate) struct Waits<'a>(pub &'a [Wait]);
+
+impl fmt::Display for Waits<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("a future that Dally does not control and that nobody has woken");
+        }
+        for (i, wait) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", or ")?;
+            }
+            fmt::Display::fmt(wait, f)?;
+        }
+        Ok(())
+    }
+}
+
+/// The name of a type without the paths of its parts: `Vec<String>` for
+/// `alloc::vec::Vec<alloc::string::String>`.
+fn short_type(full: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut rest = full;
+    while !rest.is_empty() {
+        let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
+        let (path, more) = rest.split_at(word.unwrap_or(rest.len()));
+        let end = more.chars().next().map_or(0, char::len_utf8);
+        f.write_str(path.rsplit("::").next().unwrap_or(path))?;
+        f.write_str(&more[..end])?;
+        rest = &more[end..];
+    }
+    Ok(())
+}
+
+/// What a task is called.
+#[derive(Clone, Debug)]
+pub(crate) enum TaskName {
+    Main,
+    Given(String),
+    /// The type of the future, which carries the name of the function, and where it was spawned.
+    Spawned(&'static str, &'static Location<'static>),
+}
+
+impl fmt::Display for TaskName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TaskName::Main => f.write_str("main"),
+            TaskName::Given(name) => f.write_str(name),
+            TaskName::Spawned(future, at) => write!(f, "{}:{}", function(future), at.line()),
+        }
+    }
+}
+
+/// The function that a future's type is named after: `worker` for
+/// `pool::worker::{{closure}}`.
+fn function(future: &str) -> &str {
+    let path = future.split('<').next().unwrap_or(future);
+    path.rsplit("::").find(|part| !part.is_empty() && !part.starts_with('{')).unwrap_or("task")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_lose_their_paths_and_keep_their_arguments() {
+        struct Short(&'static str);
+        impl fmt::Display for Short {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                short_type(self.0, f)
+            }
+        }
+        let full = "core::result::Result<alloc::vec::Vec<(u8, a::B)>, &str>";
+        assert_eq!(Short(full).to_string(), "Result<Vec<(u8, B)>, &str>");
+        assert_eq!(Short("()").to_string(), "()");
+    }
+
+    #[test]
+    fn a_task_is_named_after_its_function() {
+        assert_eq!(function("pool::worker::{{closure}}"), "worker");
+        assert_eq!(function("pool::serve<u32>::{{closure}}"), "serve");
+        assert_eq!(function("pool::tests::drains::{{closure}}::{{closure}}"), "drains");
+    }
+}

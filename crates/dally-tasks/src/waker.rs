@@ -1,0 +1,70 @@
+//! Wakers: real ones, so that any future works; and a check that only tasks under control call
+//! them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Wake;
+
+use crate::current;
+
+/// What the wakers of an execution share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// A waker was called by a thread that does not run the execution.
+    foreign: AtomicBool,
+}
+
+impl Shared {
+    /// Whether that happened, once.
+    pub fn take_foreign(&self) -> bool {
+        self.foreign.load(Ordering::Relaxed) && self.foreign.swap(false, Ordering::Relaxed)
+    }
+
+    pub fn is_foreign(&self) -> bool {
+        self.foreign.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct TaskWaker {
+    task: usize,
+    /// Its execution is not over.
+    live: AtomicBool,
+    shared: Arc<Shared>,
+}
+
+impl TaskWaker {
+    pub fn new(task: usize, shared: &Arc<Shared>) -> Arc<TaskWaker> {
+        Arc::new(TaskWaker { task, live: AtomicBool::new(true), shared: shared.clone() })
+    }
+
+    pub fn revive(&self) {
+        self.live.store(true, Ordering::Relaxed);
+    }
+
+    pub fn silence(&self) {
+        self.live.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.live.load(Ordering::Relaxed) {
+            return;
+        }
+        let woken = current::try_with(|running| {
+            let ours = Arc::ptr_eq(&running.exec.shared, &self.shared);
+            if ours {
+                running.wake(self.task);
+            }
+            ours
+        });
+        if woken != Some(true) {
+            self.shared.foreign.store(true, Ordering::Relaxed);
+        }
+    }
+}
