@@ -177,12 +177,15 @@ impl<M: Machine> MachineCell<M> {
                     self.enter(Transition::Push, cx)?;
                 }
                 Some(Next::Pop) => {
-                    assert!(
-                        self.stack.len() > 1,
-                        "`pop` of `{}` in state `{}`, which was not pushed",
-                        M::NAME,
-                        M::state_name(self.top())
-                    );
+                    if self.stack.len() == 1 {
+                        let message = format!(
+                            "`{}` calls `pop` in state `{}`, which was not pushed",
+                            M::NAME,
+                            M::state_name(self.top())
+                        );
+                        let bug = Bug::new(BugKind::Panic, message).by(M::NAME);
+                        return Err(Ran::Failed(Box::new(bug)));
+                    }
                     self.leave(cx);
                     self.stack.pop();
                     let to = Text::Str(M::state_name(self.top()));

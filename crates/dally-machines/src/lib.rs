@@ -16,16 +16,24 @@ pub mod message;
 pub mod monitor;
 
 mod cell;
+mod digest;
 mod effect;
 mod encoding;
+mod faults;
 mod inbox;
 mod pool;
+mod program;
+mod step;
+mod system;
 mod timer;
 mod twice;
 mod worker;
 
 pub use addr::Addr;
 pub use cx::Cx;
+pub use faults::Faults;
 pub use inbox::Mailbox;
 pub use machine::{Capture, Handles, Machine, NotDurable, Reaction};
 pub use monitor::{MonitorCx, MonitorMachine, Verdict};
+pub use program::{Granularity, MachineProgram, Setup};
+pub use system::MachineSystem;

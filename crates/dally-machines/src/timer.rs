@@ -2,6 +2,7 @@
 
 use crate::encoding::{self, Form};
 use crate::message::{Content, Message};
+use crate::worker::Worker;
 
 /// A timer of a machine, identified by its event. Its place among the machine's timers names it,
 /// so a place is used again for the same kind of event and never given up.
@@ -10,7 +11,7 @@ pub(crate) struct Timer {
     /// Which event of the machine it sends.
     pub(crate) event: u16,
     pub(crate) mode: Mode,
-    /// What it sends; none while it is free.
+    /// What it sends, while it is armed. Once it has fired its message is in the inbox.
     pub(crate) message: Option<Message>,
     /// Whether a tick of it is in the inbox.
     pub(crate) queued: bool,
@@ -55,16 +56,24 @@ impl Timer {
     }
 }
 
-/// The place of the timer with this event: itself if it is armed or its tick is queued, else a
-/// free one of the same kind of event.
-pub(crate) fn place(timers: &[Timer], event: u16, content: &dyn Content) -> Option<usize> {
-    find(timers, event, content)
-        .or_else(|| timers.iter().position(|t| t.event == event && t.mode == Mode::Free))
-}
+impl Worker {
+    /// The place of the timer with this event: itself if it is armed or its tick is queued, else
+    /// a free one of the same kind of event.
+    pub(crate) fn place_for_timer(&self, event: u16, content: &dyn Content) -> Option<usize> {
+        let free = |timer: &Timer| timer.event == event && timer.mode == Mode::Free;
+        self.find_timer(event, content).or_else(|| self.timers.iter().position(free))
+    }
 
-/// The place of the timer with this event, if it is armed or its tick is queued.
-pub(crate) fn find(timers: &[Timer], event: u16, content: &dyn Content) -> Option<usize> {
-    timers.iter().position(|timer| {
-        timer.event == event && timer.message.as_ref().is_some_and(|own| own.same(content))
-    })
+    /// The place of the timer with this event, if it is armed or its tick is queued.
+    pub(crate) fn find_timer(&self, event: u16, content: &dyn Content) -> Option<usize> {
+        let same = |message: &Message| message.same(content);
+        let armed = |timer: &Timer| {
+            timer.event == event && timer.message.as_ref().is_some_and(same)
+        };
+        self.timers.iter().position(armed).or_else(|| {
+            let mut ticks = self.inbox.iter().filter(|envelope| envelope.event == event);
+            let tick = ticks.find(|tick| tick.timer.is_some() && same(&tick.message));
+            tick.and_then(|tick| tick.timer).map(|timer| timer as usize)
+        })
+    }
 }

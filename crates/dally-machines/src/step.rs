@@ -1,0 +1,464 @@
+//! The steps of machines and timers: dequeue and run a handler, or release its effects.
+
+use dally_core::{Bug, BugKind, Discard, Env, Event, MessageId, Stop, Tag, Text, WorkerId};
+use triomphe::Arc;
+
+use crate::cell::{Input, Ran};
+use crate::cx::Turn;
+use crate::effect::Effect;
+use crate::inbox::{Envelope, Mailbox};
+use crate::machine::Reaction;
+use crate::message::Message;
+use crate::program::Granularity;
+use crate::system::{MachineSystem, Place, list, unshared};
+use crate::timer::{Mode, Timer};
+use crate::worker::{Life, Worker};
+
+impl MachineSystem {
+    /// One step of a machine.
+    pub(crate) fn run(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+        let worker = self.touch(slot)?;
+        let at_once = worker.is_busy();
+        if !at_once {
+            if worker.life == Life::New {
+                worker.life = Life::Up;
+                self.handle(slot, None, env)?;
+            } else if let Some(at) = worker.ready {
+                let at = self.choose_delivery(slot, at, env)?;
+                let worker = unshared(&mut self.slots[slot].worker)?;
+                if let Some(envelope) = worker.inbox.remove(at as usize) {
+                    self.receive(slot, envelope, env)?;
+                }
+            } else {
+                self.handle(slot, None, env)?;
+            }
+        }
+        self.release(slot, at_once, env)
+    }
+
+    /// Which of the messages in the inbox is next, given the position of one that can be.
+    fn choose_delivery(&mut self, slot: usize, at: u32, env: &mut dyn Env) -> Result<u32, Stop> {
+        if self.rules.mailbox == Mailbox::Fifo {
+            return Ok(at);
+        }
+        let worker = &self.slots[slot].worker;
+        self.rules.mailbox.candidates(&worker.inbox, &*worker.cell, &mut self.candidates);
+        if self.candidates.len() < 2 {
+            return Ok(at);
+        }
+        self.candidate_ids.clear();
+        self.candidate_ids.extend(self.candidates.iter().map(|candidate| candidate.0));
+        let chosen = env.delivery(&self.candidate_ids)?;
+        Ok(self.candidates.get(chosen).map_or(at, |candidate| candidate.1))
+    }
+
+    fn receive(
+        &mut self,
+        slot: usize,
+        envelope: Envelope,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        self.tick_left(slot, envelope.timer)?;
+        let worker = &self.slots[slot].worker;
+        let ignored = self.rules.mailbox != Mailbox::Fifo
+            && worker.cell.reaction(envelope.event) == Reaction::Ignore;
+        if ignored {
+            let why = Discard::Ignored;
+            env.event(Event::Discarded { message: envelope.id, why })?;
+            self.pool.put(envelope.message);
+            return Ok(());
+        }
+        let payload = Text::Debug(envelope.message.payload());
+        env.event(Event::Received { message: envelope.id, payload })?;
+        self.handle(slot, Some(envelope), env)
+    }
+
+    /// Runs the handler for a message, or for none: the entry of the start state, if the machine
+    /// has only just come up, or the default handler.
+    fn handle(
+        &mut self,
+        slot: usize,
+        envelope: Option<Envelope>,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        let Worker { id, children, effects, cell, idles, .. } = worker;
+        let turn = Turn {
+            me: *id,
+            children,
+            effects,
+            pool: &mut self.pool,
+            env,
+            excess: None,
+            twice: self.rules.twice,
+        };
+        let (ran, sender) = match envelope {
+            Some(Envelope { id, event, mut message, .. }) => {
+                let ran = cell.run(Input::Event { event, message: &mut message }, turn);
+                self.pool.put(message);
+                (ran, Some(id.sender))
+            }
+            // Until the machine has come up nothing is known of its default handler.
+            None if *idles => (cell.run(Input::Default, turn), None),
+            None => (cell.run(Input::Start, turn), None),
+        };
+        let bug = match ran {
+            Ran::Done => return Ok(()),
+            Ran::Stopped(stop) => return Err(stop),
+            Ran::Failed(bug) => *bug,
+            Ran::Unhandled { event, raised } => self.unhandled(slot, event, raised, sender),
+        };
+        let effects = &mut unshared(&mut self.slots[slot].worker)?.effects;
+        let apart = effects.iter().any(|e| matches!(e, Effect::Send { .. } | Effect::Create(_)));
+        effects.push(Effect::Fail { bug: Arc::new(bug), apart });
+        Ok(())
+    }
+
+    fn unhandled(
+        &self,
+        slot: usize,
+        event: u16,
+        raised: bool,
+        sender: Option<WorkerId>,
+    ) -> Bug {
+        let worker = &self.slots[slot].worker;
+        let (state, event) = (worker.cell.state_name(), worker.cell.event_name(event));
+        let from = match sender {
+            _ if raised => ", which it raised itself".to_owned(),
+            Some(sender) if sender == worker.id => ", which it sent itself".to_owned(),
+            Some(sender) => format!(" from {}", self.describe(sender)),
+            None => String::new(),
+        };
+        let message = format!(
+            "{} in state `{state}` has no handler for event `{event}`{from}\n\
+             handle it with `#[on({state}, {event})]`, keep it for later with \
+             `#[defer({state}, {event})]`, or drop it with `#[ignore({state}, {event})]`",
+            self.describe(worker.id)
+        );
+        Bug::new(BugKind::UnhandledEvent, message).by(worker.cell.name())
+    }
+
+    /// Releases effects in order up to the next scheduling point; the first one belongs to this
+    /// step if it is `at_once`. Then looks what the machine can do next.
+    fn release(
+        &mut self,
+        slot: usize,
+        mut at_once: bool,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        loop {
+            let worker = &self.slots[slot].worker;
+            let Some(effect) = worker.effects.get(worker.released) else { break };
+            if !at_once && self.is_point(effect, worker) {
+                self.relist(slot);
+                return Ok(());
+            }
+            at_once = false;
+            let worker = unshared(&mut self.slots[slot].worker)?;
+            let effect = std::mem::replace(&mut worker.effects[worker.released], Effect::Released);
+            worker.released += 1;
+            self.perform(slot, effect, env)?;
+        }
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        worker.effects.clear();
+        worker.released = 0;
+        self.settle(slot, env)
+    }
+
+    /// Whether others may run before this effect.
+    fn is_point(&self, effect: &Effect, worker: &Worker) -> bool {
+        // A crash can come between any two effects, also of an atomic handler.
+        let mortal = || self.budget.crash > 0 && worker.cell.can_crash();
+        match effect {
+            Effect::Send { .. } | Effect::Create(_) => {
+                self.rules.granularity == Granularity::PerSend || mortal()
+            }
+            Effect::Persist => mortal(),
+            Effect::Fail { apart, .. } => *apart,
+            _ => false,
+        }
+    }
+
+    fn perform(&mut self, slot: usize, effect: Effect, env: &mut dyn Env) -> Result<(), Stop> {
+        match effect {
+            Effect::Send { to, event, message } => self.send(slot, to, event, message, env),
+            Effect::Create(worker) => {
+                let name = Text::Str(worker.cell.name());
+                env.event(Event::Created { worker: worker.id, name })?;
+                self.add(worker);
+                Ok(())
+            }
+            Effect::Announce(message) => {
+                if let Some(event) = message.event() {
+                    self.digest.touch_monitors();
+                    self.monitors.announce_any(event, message.payload(), env)?;
+                }
+                self.pool.put(message);
+                Ok(())
+            }
+            Effect::Arm { event, message, periodic, .. } => {
+                self.arm(slot, event, message, periodic, env)
+            }
+            Effect::Cancel { event, message } => {
+                let found = self.slots[slot].worker.find_timer(event, &*message);
+                if let Some(timer) = found {
+                    self.disarm(slot, timer, true, env)?;
+                }
+                self.pool.put(message);
+                Ok(())
+            }
+            Effect::Persist => {
+                let worker = unshared(&mut self.slots[slot].worker)?;
+                if let Some(durable) = worker.cell.persist() {
+                    env.event(Event::Persisted { payload: Text::Debug(durable) })?;
+                }
+                Ok(())
+            }
+            Effect::Halt => self.halt(slot, env),
+            Effect::Fail { bug, .. } => Err(Stop::Bug(Box::new(Bug::clone(&bug)))),
+            Effect::Released => Ok(()),
+        }
+    }
+
+    fn send(
+        &mut self,
+        slot: usize,
+        to: WorkerId,
+        event: u16,
+        message: Message,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let id = unshared(&mut self.slots[slot].worker)?.next_message();
+        env.event(Event::Sent { message: id, to, payload: Text::Debug(message.payload()) })?;
+        let there = match self.find(to) {
+            Some(Place::Machine(there)) if self.slots[there].worker.is_there() => there,
+            _ => return self.discard(id, message, Discard::Gone, env),
+        };
+        let mut copy = None;
+        if slot != there {
+            if self.budget.lose > 0 && env.value(2, Tag::Fault)? == 1 {
+                self.budget.lose -= 1;
+                return self.discard(id, message, Discard::Lost, env);
+            }
+            if self.budget.duplicate > 0 && message.can_copy() && env.value(2, Tag::Fault)? == 1 {
+                self.budget.duplicate -= 1;
+                let double = unshared(&mut self.slots[slot].worker)?.next_message();
+                env.event(Event::Duplicated { message: id, copy: double })?;
+                copy = Some(Envelope { id: double, event, timer: None, message: message.clone() });
+            }
+        }
+        self.deliver(there, Envelope { id, event, timer: None, message }, env)?;
+        copy.map_or(Ok(()), |copy| self.deliver(there, copy, env))
+    }
+
+    fn discard(
+        &mut self,
+        id: MessageId,
+        message: Message,
+        why: Discard,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        env.event(Event::Discarded { message: id, why })?;
+        self.pool.put(message);
+        Ok(())
+    }
+
+    /// Puts a message into the inbox of a machine that is there.
+    pub(crate) fn deliver(
+        &mut self,
+        slot: usize,
+        envelope: Envelope,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let fifo = self.rules.mailbox == Mailbox::Fifo;
+        let worker = self.touch(slot)?;
+        let mut ready = None;
+        if worker.life == Life::Up && !worker.is_busy() && worker.ready.is_none() {
+            // Everything in the inbox is deferred: only the new message can be dequeued.
+            match worker.cell.reaction(envelope.event) {
+                Reaction::Ignore if fifo => {
+                    self.tick_left(slot, envelope.timer)?;
+                    return self.discard(envelope.id, envelope.message, Discard::Ignored, env);
+                }
+                Reaction::Defer => {}
+                _ => ready = Some(worker.inbox.len() as u32),
+            }
+        }
+        worker.inbox.push_back(envelope);
+        if ready.is_some() {
+            worker.ready = ready;
+            self.relist(slot);
+        }
+        Ok(())
+    }
+
+    /// Finds out what an idle machine can do next.
+    pub(crate) fn settle(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        if worker.life == Life::Up && !worker.is_busy() {
+            let mailbox = self.rules.mailbox;
+            loop {
+                let worker = unshared(&mut self.slots[slot].worker)?;
+                let mut ignored = None;
+                let found = mailbox.settle(&mut worker.inbox, &*worker.cell, |envelope| {
+                    ignored = Some(envelope);
+                    Err(())
+                });
+                match (found, ignored) {
+                    (Err(()), Some(envelope)) => {
+                        self.tick_left(slot, envelope.timer)?;
+                        self.discard(envelope.id, envelope.message, Discard::Ignored, env)?;
+                    }
+                    (found, _) => {
+                        worker.ready = found.unwrap_or(None);
+                        worker.idles = worker.cell.has_default();
+                        break;
+                    }
+                }
+            }
+        }
+        self.relist(slot);
+        Ok(())
+    }
+
+    pub(crate) fn halt(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+        let id = self.slots[slot].worker.id;
+        env.event(Event::Halted { worker: id })?;
+        self.disarm_all(slot, env)?;
+        let mortal = self.slots[slot].worker.cell.can_crash();
+        let MachineSystem { slots, pool, .. } = self;
+        let worker = unshared(&mut slots[slot].worker)?;
+        worker.drop_inbox(pool);
+        worker.drop_effects(pool);
+        worker.life = Life::Halted;
+        if mortal {
+            self.mortals -= 1;
+        }
+        self.relist_faults();
+        Ok(())
+    }
+
+    /// The step of a timer.
+    pub(crate) fn fire(
+        &mut self,
+        slot: usize,
+        timer: usize,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let worker = self.touch(slot)?;
+        let id = worker.id.timer(timer as u32);
+        let fired = &mut worker.timers[timer];
+        let message = match fired.mode {
+            Mode::Once => {
+                fired.mode = Mode::Fired;
+                fired.message.take()
+            }
+            _ => fired.message.clone(),
+        };
+        let Some(message) = message else { return Ok(()) };
+        let (event, number) = (fired.event, fired.ticks);
+        fired.queued = true;
+        fired.ticks = number.wrapping_add(1);
+        self.relist_timer(slot, timer)?;
+        let message_id = MessageId { sender: id, number };
+        let to = self.slots[slot].worker.id;
+        let payload = Text::Debug(message.payload());
+        env.event(Event::Sent { message: message_id, to, payload })?;
+        let timer = Some(timer as u32);
+        self.deliver(slot, Envelope { id: message_id, event, timer, message }, env)
+    }
+
+    fn arm(
+        &mut self,
+        slot: usize,
+        event: u16,
+        message: Message,
+        periodic: bool,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let at = match self.slots[slot].worker.place_for_timer(event, &*message) {
+            Some(at) => at,
+            None => {
+                let worker = unshared(&mut self.slots[slot].worker)?;
+                let at = worker.timers.len();
+                worker.timers.push(Timer::free(event));
+                let id = worker.id.timer(at as u32);
+                self.register(id, Place::Timer(slot, at));
+                at
+            }
+        };
+        self.disarm(slot, at, false, env)?;
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        let timer = worker.id.timer(at as u32);
+        env.event(Event::TimerSet { timer, payload: Text::Debug(message.payload()) })?;
+        let armed = &mut worker.timers[at];
+        armed.mode = if periodic { Mode::Every } else { Mode::Once };
+        armed.message = Some(message);
+        self.relist_timer(slot, at)
+    }
+
+    /// Frees a timer and takes its tick out of the inbox.
+    fn disarm(
+        &mut self,
+        slot: usize,
+        timer: usize,
+        tell: bool,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        let armed = &mut worker.timers[timer];
+        if armed.mode == Mode::Free {
+            return Ok(());
+        }
+        armed.mode = Mode::Free;
+        armed.queued = false;
+        let message = armed.message.take();
+        let mine = Some(timer as u32);
+        let tick = worker.inbox.iter().position(|envelope| envelope.timer == mine);
+        let tick = tick.and_then(|at| worker.inbox.remove(at));
+        let id = worker.id.timer(timer as u32);
+        if tell {
+            env.event(Event::TimerCancelled { timer: id })?;
+        }
+        if let Some(tick) = tick {
+            self.discard(tick.id, tick.message, Discard::Cancelled, env)?;
+        }
+        if let Some(message) = message {
+            self.pool.put(message);
+        }
+        self.relist_timer(slot, timer)
+    }
+
+    pub(crate) fn disarm_all(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+        for timer in 0..self.slots[slot].worker.timers.len() {
+            self.disarm(slot, timer, false, env)?;
+        }
+        Ok(())
+    }
+
+    /// A message that may be a tick has left the inbox.
+    fn tick_left(&mut self, slot: usize, timer: Option<u32>) -> Result<(), Stop> {
+        let Some(timer) = timer else { return Ok(()) };
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        if let Some(ticked) = worker.timers.get_mut(timer as usize) {
+            ticked.queued = false;
+            if ticked.mode == Mode::Fired {
+                ticked.mode = Mode::Free;
+            }
+        }
+        self.relist_timer(slot, timer as usize)
+    }
+
+    fn relist_timer(&mut self, slot: usize, timer: usize) -> Result<(), Stop> {
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        let id = worker.id.timer(timer as u32);
+        if let Some(timer) = worker.timers.get_mut(timer) {
+            let now = timer.can_fire();
+            if now != timer.listed {
+                timer.listed = now;
+                list(&mut self.enabled, id, now);
+            }
+        }
+        Ok(())
+    }
+}
