@@ -28,6 +28,126 @@ use crate::problems::Problems;
 use crate::table::Table;
 
 /// Makes a state machine of an `impl` block.
+///
+/// ```
+/// use dally::machines::{Addr, Cx};
+///
+/// // Events are plain types.
+/// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// struct Acquire {
+///     from: Addr<User>,
+/// }
+/// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// struct Release;
+/// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// struct Granted;
+///
+/// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// struct Lock;
+///
+/// #[dally::machine(states(Free, Held))]
+/// impl Lock {
+///     #[on(Free, Acquire)]
+///     fn acquire(&mut self, cx: &mut Cx<Self>, Acquire { from }: Acquire) {
+///         cx.send(from, Granted);
+///         cx.goto(Held);
+///     }
+///
+///     // While the lock is held, others wait in the inbox.
+///     #[defer(Held, Acquire)]
+///     #[goto(Held, Release => Free)]
+///     const RULES: () = ();
+/// }
+///
+/// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// struct User {
+///     lock: Addr<Lock>,
+/// }
+///
+/// #[dally::machine(states(Waiting, Done))]
+/// impl User {
+///     #[entry(Waiting)]
+///     fn ask(&mut self, cx: &mut Cx<Self>) {
+///         cx.send(self.lock, Acquire { from: cx.me() });
+///     }
+///
+///     #[on(Waiting, Granted)]
+///     fn granted(&mut self, cx: &mut Cx<Self>) {
+///         cx.send(self.lock, Release);
+///         cx.goto(Done);
+///     }
+/// }
+/// ```
+///
+/// # Arguments
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `states(Free, Held)` | the states; the machine starts in the first. They become an enum, here `LockState`; inside the functions of the block their names can be used alone. A state can have a doc comment. |
+/// | `uncaptured` | the state of the machine cannot be copied and compared. Then the type and its events need only `Debug`; searches that go back to earlier states cannot be used. |
+/// | `durable = Ledger` | what survives a crash, stored by `cx.persist(Ledger { .. })`. The block must have `fn recover(self, durable: Option<Ledger>) -> Self`, which is given the machine as it was created. Only such a machine crashes. |
+///
+/// # Rules
+///
+/// Functions are called by:
+///
+/// | attribute | when |
+/// |---|---|
+/// | `#[on(State, Event)]` | the event is dequeued or raised in the state |
+/// | `#[entry(State)]` | the state is entered |
+/// | `#[exit(State)]` | the state is left |
+/// | `#[default(State)]` | nothing in the inbox can be dequeued in the state |
+///
+/// They take `(&mut self)`, `(&mut self, cx: &mut Cx<Self>)` or, for `#[on]` with one event,
+/// `(&mut self, cx: &mut Cx<Self>, event: Event)`, and return nothing. Other functions in the
+/// block are left as they are.
+///
+/// Rules that call no function stand on a constant, which goes away:
+///
+/// | attribute | meaning |
+/// |---|---|
+/// | `#[goto(State, Event => Next)]` | the event only changes the state |
+/// | `#[defer(State, Event)]` | the event stays in the inbox for a later state |
+/// | `#[ignore(State, Event)]` | the event is dropped |
+///
+/// `A | B` stands for several states, `_` for all states or events that have no rule of their
+/// own; several events are written one after another: `#[ignore(Idle, Vote, Timeout)]`.
+///
+/// # Which rule decides
+///
+/// At most one rule may say the same about the same state and event. Where several say
+/// something, the first of these decides:
+///
+/// 1. `(State, Event)`,
+/// 2. `(State, _)`,
+/// 3. `(_, Event)`,
+/// 4. `(_, _)`.
+///
+/// So what a state says, even of all other events, is not overruled by what is said of all other
+/// states. If no rule decides, the states below on the stack do (see `Cx::push`); an event for
+/// which nobody has a rule is a bug. Sending a machine an event for which it has no rule in any
+/// state does not compile:
+///
+/// ```compile_fail,E0277
+/// # use dally::machines::{Addr, Cx};
+/// # #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// # struct Ping;
+/// # #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// # struct Pong;
+/// # #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// # struct Stop;
+/// # #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// # struct Server;
+/// #[dally::machine(states(Up))]
+/// impl Server {
+///     #[on(Up, Ping)]
+///     fn ping(&mut self, cx: &mut Cx<Self>) {
+///         cx.send(cx.me(), Pong); // machine `Server` never handles event `Pong`
+///     }
+///     #[ignore(Up, Stop)]
+///     const RULES: () = ();
+/// }
+/// ```
 #[proc_macro_attribute]
 pub fn machine(
     arguments: proc_macro::TokenStream,
@@ -36,7 +156,50 @@ pub fn machine(
     expand(Kind::Machine, arguments.into(), item.into()).into()
 }
 
-/// Makes a monitor of an `impl` block.
+/// Makes a monitor of an `impl` block: a machine that only observes.
+///
+/// A monitor is told every event that machines or tasks announce and that it has a rule for in
+/// one of its states, at once and in order. It judges by assertions, and by hot and cold states:
+/// an execution must not stay or end in a hot one.
+///
+/// ```
+/// use dally::machines::MonitorCx;
+///
+/// #[derive(Clone, Hash, Debug)]
+/// struct Requested {
+///     id: u32,
+/// }
+/// #[derive(Clone, Hash, Debug)]
+/// struct Answered {
+///     id: u32,
+/// }
+///
+/// /// Every request is answered, one at a time.
+/// #[derive(Clone, Hash, Debug, Default)]
+/// struct Answers {
+///     open: u32,
+/// }
+///
+/// #[dally::monitor(states(Quiet, hot Waiting))]
+/// impl Answers {
+///     #[on(Quiet, Requested)]
+///     fn requested(&mut self, cx: &mut MonitorCx<Self>, request: &Requested) {
+///         self.open = request.id;
+///         cx.goto(Waiting);
+///     }
+///
+///     #[on(Waiting, Answered)]
+///     fn answered(&mut self, cx: &mut MonitorCx<Self>, answer: &Answered) {
+///         assert_eq!(answer.id, self.open, "the answer to another request");
+///         cx.goto(Quiet);
+///     }
+/// }
+/// ```
+///
+/// Rules are those of [`macro@machine`], without `#[defer]` and `#[default]`: a monitor has no
+/// inbox. Handlers take the event by reference, or by value if it is `Clone`. An event that the
+/// monitor knows and that the present state has no rule for is a bug, as it is for a machine; say
+/// `#[ignore(State, Event)]` where it does not matter.
 #[proc_macro_attribute]
 pub fn monitor(
     arguments: proc_macro::TokenStream,

@@ -54,7 +54,7 @@ fn refuse_modifiers(kind: Kind, function: &ImplItemFn, problems: &mut Problems) 
         problems.add(asyncness, why);
     }
     if !matches!(sig.safety, Safety::Default) {
-        problems.add(&sig.safety, "a handler is safe to call");
+        problems.add(&sig.safety, "a handler cannot be unsafe: the runtime calls it");
     }
     if !sig.generics.params.is_empty() {
         problems.add(&sig.generics, "a handler has no generic parameters of its own");
