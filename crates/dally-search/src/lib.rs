@@ -5,13 +5,22 @@
 //! findings are confirmed by repetition and shrunk, and reach the [`Sink`] the moment they are
 //! found. [`replay`] runs a recorded schedule again and says where a changed program leaves it.
 
+mod batch;
+mod deadline;
+mod executor;
+mod guide;
 mod kind;
 mod options;
+mod record;
 mod replay;
 mod report;
 mod runner;
 pub mod sampling;
+mod settle;
+mod shrink;
 mod strategy;
+mod tape;
+mod watchdog;
 
 pub use kind::{StrategyKind, UnknownStrategy};
 pub use options::{Options, Phase, Progress, Sink};

@@ -3,7 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Bug, Program, Schedule, Trace};
+use dally_core::{Bug, Choice, Program, Schedule, Trace};
+
+use crate::executor::{End, Stage};
+use crate::guide::Manner;
+use crate::options::Options;
+use crate::record::{Followed, GO_ON, Script, follow, limits_of};
+use crate::watchdog::{self, Lost, watched};
 
 /// How closely a replay follows the recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -11,7 +17,8 @@ pub enum Mode {
     /// Stops at the first difference.
     #[default]
     Exact,
-    /// Skips choices that are impossible, goes on, and says where it left the recording first.
+    /// Skips choices that are impossible, goes on to the end of the recording, and says where it
+    /// left it first.
     BestEffort,
 }
 
@@ -22,7 +29,7 @@ pub struct Replayed {
     pub bug: Option<Bug>,
     /// What happened.
     pub trace: Trace,
-    /// The choices that were really made.
+    /// The choices that were really made, with the program and settings of the recording.
     pub schedule: Schedule,
     /// Where the execution left the recording first, if it did.
     pub left_at: Option<Divergence>,
@@ -33,26 +40,123 @@ pub struct Replayed {
 /// Where an execution left a recording, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// The step, from 1.
+    /// The step of a worker, from 1; 0 is the start.
     pub step: usize,
     /// What differs, for people.
     pub message: String,
 }
 
+impl std::fmt::Display for Divergence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "step {}: {}", self.step, self.message)
+    }
+}
+
 /// Runs a recorded schedule on `program`, on a thread of its own. A step that does not come
-/// back within `step_time` is the bug then.
+/// back within `step_time` is the bug then, and its thread is left behind.
 pub fn replay<P: Program + 'static>(
     program: Arc<P>,
     schedule: &Schedule,
     mode: Mode,
     step_time: Duration,
 ) -> Replayed {
-    let _ = (program, mode, step_time);
+    let manner = match mode {
+        Mode::Exact => Manner::Exact,
+        Mode::BestEffort => Manner::BestEffort,
+    };
+    let (limits, fair_from) = limits_of(schedule, Options::default().step_items);
+    let script = |choices: &[Choice]| Script {
+        choices: choices.into(),
+        enabled: schedule.enabled.clone().into(),
+        fair_from,
+    };
+    let attempt = |choices: &[Choice]| {
+        let (program, script) = (program.clone(), script(choices));
+        watched(&schedule.program, step_time, move |pen| {
+            follow(&mut Stage::new(&*program), 0, &script, manner, &limits, pen, &GO_ON)
+        })
+    };
+    match attempt(&schedule.choices) {
+        Ok(followed) => judged(followed, schedule),
+        Err(Lost::Stuck(doing, made)) => {
+            // The step that blocks is known, and what led to it can be seen by stopping before.
+            let before = attempt(before_last_step(&made));
+            let (trace, left_at) = match before {
+                Ok(followed) => (followed.recording.trace, followed.left_at),
+                Err(_) => (Trace::default(), None),
+            };
+            let bug = watchdog::stuck(doing, &made, step_time);
+            let schedule = Schedule {
+                outcome: bug.to_string(),
+                choices: made,
+                enabled: Vec::new(),
+                ..schedule.clone()
+            };
+            Replayed { bug: Some(bug), trace, schedule, left_at, notes: Vec::new() }
+        }
+        Err(Lost::Failed(why)) => Replayed {
+            bug: None,
+            trace: Trace::default(),
+            schedule: Schedule { choices: Vec::new(), enabled: Vec::new(), ..schedule.clone() },
+            left_at: Some(Divergence { step: 0, message: format!("nothing was run: {why}") }),
+            notes: Vec::new(),
+        },
+    }
+}
+
+/// The choices without the last step of a worker and what was chosen inside it.
+pub(crate) fn before_last_step(choices: &[Choice]) -> &[Choice] {
+    let last = choices.iter().rposition(|choice| matches!(choice, Choice::Worker(_)));
+    &choices[..last.unwrap_or(0)]
+}
+
+fn judged(followed: Followed, recorded: &Schedule) -> Replayed {
+    let Followed { recording, mut left_at, ran_out, unused } = followed;
+    let execution = recording.execution;
+    let steps = recording.trace.steps.len();
+    if left_at.is_none() {
+        let happened = match &execution.bug {
+            Some(bug) => format!("it ends in {bug}"),
+            None => "it ends without a bug".into(),
+        };
+        if unused > 0 {
+            let rest = recorded.steps().saturating_sub(steps);
+            left_at = Some(Divergence {
+                step: steps,
+                message: format!(
+                    "the program ends before the recording, which has {rest} more steps: {happened}"
+                ),
+            });
+        } else if execution.bug.is_some() || recorded.outcome.is_empty() {
+            // The same choices to the same end; the caller compares the bugs.
+        } else if ran_out && execution.end == End::Strategy {
+            left_at = Some(Divergence {
+                step: steps,
+                message: format!(
+                    "the recording ends here with `{}`, and the program goes on without it",
+                    recorded.outcome,
+                ),
+            });
+        } else {
+            left_at = Some(Divergence {
+                step: steps,
+                message: format!("the recording ended in `{}`, now {happened}", recorded.outcome),
+            });
+        }
+    }
+    let outcome = execution.bug.as_ref().map_or_else(String::new, Bug::to_string);
+    let schedule = Schedule {
+        program: recorded.program.clone(),
+        settings: recorded.settings.clone(),
+        outcome,
+        choices: recording.choices,
+        enabled: recording.enabled,
+    };
     Replayed {
-        bug: None,
-        trace: Trace::default(),
-        schedule: schedule.clone(),
-        left_at: None,
-        notes: vec![],
+        bug: execution.bug,
+        trace: recording.trace,
+        schedule,
+        left_at,
+        notes: execution.notes,
     }
 }

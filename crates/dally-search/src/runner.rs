@@ -1,18 +1,67 @@
-//! Runs.
+//! Runs: batches of schedules over threads, under supervision.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
-use dally_core::Program;
+use dally_core::{Cause, Finding, Program, Trace};
+use rustc_hash::FxHashSet;
 
-use crate::options::{Options, Sink};
-use crate::report::{Ended, Report};
+use crate::batch::{Batch, News, Order, Ran, Shared, Told, work};
+use crate::deadline::Stopwatch;
+use crate::executor::{Limits, Stage};
+use crate::guide::Manner;
+use crate::options::{Options, Phase, Progress, Sink};
+use crate::record::{Followed, GO_ON, Heading, Script, follow};
+use crate::replay::before_last_step;
+use crate::report::{Ended, Report, count, grouped};
+use crate::settle::Raw;
+use crate::strategy::Outcome;
+use crate::tape::Pen;
+use crate::watchdog::{Watch, spawn, stuck, tick, watched};
 
 /// Runs schedules of `program` as the options say, and tells the sink of findings the moment
 /// they are found.
-pub fn run<P: Program + 'static>(program: Arc<P>, options: Options, sink: Arc<dyn Sink>) -> Report {
-    let _ = sink;
-    Report {
-        program: options.program,
+///
+/// Schedules run on threads of their own; the calling thread supervises them, and returns even
+/// if a step never does.
+///
+/// The same program, seed and options give the same report, but for the time elapsed, with any
+/// number of threads: schedules are numbered, batches have fixed sizes, and what comes after
+/// the first failing schedule does not count.
+pub fn run<P: Program + 'static>(
+    program: Arc<P>,
+    mut options: Options,
+    sink: Arc<dyn Sink>,
+) -> Report {
+    let clock = Stopwatch::start();
+    options.strategy.reseed(options.seed);
+    let limits = Limits {
+        max_steps: options.max_steps,
+        fail_on_max_steps: options.fail_on_max_steps,
+        temperature: options.temperature.unwrap_or(options.max_steps / 2),
+        step_items: options.step_items,
+    };
+    let heading =
+        Heading { program: options.program.clone(), settings: options.settings.clone(), limits };
+    let shared = Arc::new(Shared {
+        heading,
+        sink,
+        keep_going: options.keep_going,
+        shrink_steps: options.shrink.then_some(options.shrink_steps),
+        repeat_check: options.repeat_check,
+        observe_all: options.observations,
+        halt: AtomicBool::new(false),
+        hurry: AtomicBool::new(false),
+        schedules: AtomicU64::new(0),
+        steps: AtomicU64::new(0),
+        first: Mutex::new(BTreeMap::new()),
+        known: RwLock::new(FxHashSet::default()),
+    });
+    let report = Report {
+        program: options.program.clone(),
         strategy: options.strategy.name(),
         seed: options.seed,
         granularity: program.granularity(),
@@ -22,9 +71,364 @@ pub fn run<P: Program + 'static>(program: Arc<P>, options: Options, sink: Arc<dy
         cut: 0,
         max_steps: options.max_steps,
         observations: 0,
-        findings: vec![],
+        findings: Vec::new(),
         ended: Ended::Schedules,
-        notes: vec![],
-        elapsed: std::time::Duration::ZERO,
+        notes: Vec::new(),
+        elapsed: Duration::ZERO,
+    };
+    let shown = Stopwatch::start();
+    let groups = BTreeMap::new();
+    let mut run = Run { program, options, shared, report, clock, shown, groups, ended: None };
+    run.all_schedules();
+    run.finish()
+}
+
+/// The first batch is small, so that strategies learn early; later ones are large, so that
+/// threads seldom wait for each other.
+const BATCHES: std::ops::RangeInclusive<u64> = 16..=1024;
+
+/// More causes than this are noise: they are counted and no longer kept.
+const MAX_FINDINGS: usize = 100;
+
+/// More observations than this are not told apart.
+const MAX_OBSERVATIONS: usize = 1 << 22;
+
+/// How long threads may take to hear that the run is over.
+const GRACE: Duration = Duration::from_secs(2);
+
+struct Run<P: Program + 'static> {
+    program: Arc<P>,
+    options: Options,
+    shared: Arc<Shared>,
+    report: Report,
+    clock: Stopwatch,
+    /// When progress was last shown.
+    shown: Stopwatch,
+    /// The causes seen so far.
+    groups: BTreeMap<Cause, Group>,
+    /// Why no more schedules are wanted.
+    ended: Option<Ended>,
+}
+
+/// The schedules that showed one cause.
+#[derive(Default)]
+struct Group {
+    occurrences: u64,
+    /// The finding that stands for them, by its place in the report.
+    finding: Option<usize>,
+}
+
+/// A thread that runs schedules, seen from outside.
+struct Hand {
+    orders: Sender<Order>,
+    news: Receiver<News>,
+    ran: Arc<Mutex<Vec<Ran>>>,
+    watch: Watch,
+    /// It has an order and has not answered.
+    busy: bool,
+}
+
+impl Hand {
+    fn results(&self) -> Vec<Ran> {
+        std::mem::take(&mut *self.ran.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<P: Program + 'static> Run<P> {
+    fn all_schedules(&mut self) {
+        let sequential = self.options.strategy.is_sequential();
+        let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
+        let mut hands: Vec<Hand> = (0..threads).map_while(|_| self.hire()).collect();
+        let mut next = 0;
+        let mut size = *BATCHES.start();
+        let mut learn = Vec::new();
+        while next < self.options.schedules {
+            self.look_up();
+            self.show(Phase::Searching);
+            if self.ended.is_some() || hands.is_empty() {
+                break;
+            }
+            let end = self.options.schedules.min(next.saturating_add(size));
+            let batch = Arc::new(Batch {
+                next: AtomicU64::new(next),
+                end: AtomicU64::new(end),
+                learn: std::mem::take(&mut learn),
+            });
+            for hand in &mut hands {
+                hand.busy = hand.orders.send(Order::Run(batch.clone())).is_ok();
+            }
+            let mut ran = self.await_batch(&mut hands);
+            ran.sort_by_key(|ran| ran.outcome.schedule);
+            let wanted = batch.end.load(Ordering::Acquire);
+            ran.retain(|ran| ran.outcome.schedule < wanted);
+            let raws;
+            (learn, raws) = self.merge(ran);
+            if !raws.is_empty() && !self.options.keep_going {
+                self.ended = self.ended.filter(|&ended| ended != Ended::Time).or(Some(Ended::Bug));
+            } else if wanted < end {
+                self.ended = self.ended.or(Some(Ended::Exhausted));
+            }
+            for raw in raws {
+                self.settle(&mut hands, raw);
+            }
+            next = end;
+            size = (size * 2).min(*BATCHES.end());
+        }
+    }
+
+    /// Starts a thread that runs schedules.
+    fn hire(&mut self) -> Option<Hand> {
+        let (orders, told) = mpsc::channel();
+        let (answer, news) = mpsc::channel();
+        let ran = Arc::new(Mutex::new(Vec::new()));
+        let pen = Pen::new();
+        let watch = Watch::new(pen.tape().clone());
+        let (program, shared) = (self.program.clone(), self.shared.clone());
+        let strategy = self.options.strategy.fork();
+        let told = Told { orders: told, news: answer, ran: ran.clone() };
+        let spawned = spawn(&self.options.program, move || {
+            work(&*program, strategy, pen, &shared, &told);
+        });
+        match spawned {
+            Ok(()) => Some(Hand { orders, news, ran, watch, busy: false }),
+            Err(error) => {
+                self.report.notes.push(format!("A thread could not be started: {error}."));
+                None
+            }
+        }
+    }
+
+    /// Waits for all threads to answer; those that never will are left behind.
+    fn await_batch(&mut self, hands: &mut Vec<Hand>) -> Vec<Ran> {
+        let mut all = Vec::new();
+        let mut halted: Option<Stopwatch> = None;
+        let tick = tick(self.options.step_time);
+        while let Some(busy) = hands.iter().position(|hand| hand.busy) {
+            match hands[busy].news.recv_timeout(tick) {
+                Ok(_) => {
+                    hands[busy].busy = false;
+                    all.extend(hands[busy].results());
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let hand = hands.remove(busy);
+                    all.extend(hand.results());
+                    self.report.notes.push("A thread that ran schedules died.".into());
+                    self.end(Ended::Stuck);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.look_up();
+            self.show(Phase::Searching);
+            let step_time = self.options.step_time;
+            for hand in hands.extract_if(.., |hand| hand.busy && hand.watch.is_stuck(step_time)) {
+                all.extend(hand.results());
+                self.step_is_stuck(&hand);
+            }
+            if self.shared.halt.load(Ordering::Relaxed) {
+                let since = *halted.get_or_insert_with(Stopwatch::start);
+                if since.is_past(GRACE) {
+                    for hand in hands.extract_if(.., |hand| hand.busy) {
+                        all.extend(hand.results());
+                        self.report.notes.push(
+                            "A step was still running when the run ended: its thread was left \
+                             behind."
+                                .into(),
+                        );
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// No more schedules.
+    fn end(&mut self, why: Ended) {
+        self.ended = self.ended.or(Some(why));
+        self.shared.halt.store(true, Ordering::Relaxed);
+    }
+
+    /// Sees whether the time is up or the user wants to leave.
+    fn look_up(&mut self) {
+        if self.options.stop.load(Ordering::Relaxed) {
+            self.shared.hurry.store(true, Ordering::Relaxed);
+            self.end(Ended::Interrupted);
+        } else if self.options.time.is_some_and(|limit| self.clock.is_past(limit)) {
+            self.end(Ended::Time);
+        }
+    }
+
+    fn show(&mut self, phase: Phase) {
+        if self.shown.is_past(Duration::from_millis(50)) {
+            self.shown = Stopwatch::start();
+            self.shared.sink.progress(&self.progress(phase));
+        }
+    }
+
+    fn progress(&self, phase: Phase) -> Progress {
+        Progress {
+            schedules: self.shared.schedules.load(Ordering::Relaxed),
+            of: self.options.schedules,
+            steps: self.shared.steps.load(Ordering::Relaxed),
+            observations: self.report.observations,
+            findings: self.report.findings.len(),
+            phase,
+            elapsed: self.clock.elapsed(),
+        }
+    }
+
+    /// Adds up what a batch came to, in the order of its schedules. Answers what strategies
+    /// learn, and the bugs with new causes.
+    fn merge(&mut self, ran: Vec<Ran>) -> (Vec<Outcome>, Vec<Raw>) {
+        let mut raws = Vec::new();
+        let mut outcomes = Vec::with_capacity(ran.len());
+        let mut known = self.shared.known.write().unwrap_or_else(PoisonError::into_inner);
+        for Ran { outcome, bug, observed, notes } in ran {
+            self.report.schedules += 1;
+            self.report.steps += outcome.steps as u64;
+            self.report.longest = self.report.longest.max(outcome.steps);
+            self.report.cut += u64::from(!outcome.complete && !outcome.bug);
+            for note in notes {
+                if !self.report.notes.contains(&note) {
+                    self.report.notes.push(note);
+                }
+            }
+            if known.len() < MAX_OBSERVATIONS {
+                known.extend(observed);
+            }
+            if let Some((cause, raw)) = bug {
+                let group = self.groups.entry(cause).or_default();
+                group.occurrences += 1;
+                // Two threads may each have held theirs to be the first of its cause.
+                raws.extend(raw.filter(|_| group.occurrences == 1).map(|raw| *raw));
+            }
+            outcomes.push(outcome);
+        }
+        self.report.observations = known.len() as u64;
+        (outcomes, raws)
+    }
+
+    /// Has a bug with a new cause confirmed and shrunk.
+    fn settle(&mut self, hands: &mut Vec<Hand>, raw: Raw) {
+        if self.report.findings.len() >= MAX_FINDINGS {
+            return;
+        }
+        let cause = raw.bug.cause();
+        let mut finding = raw.finding(&self.shared.heading);
+        if hands.is_empty() {
+            hands.extend(self.hire());
+        }
+        if let Some(hand) = hands.first_mut() {
+            // A hand that cannot be told has died, and says so by its channel below.
+            let _ = hand.orders.send(Order::Settle(Box::new(raw)));
+            match self.await_settled(hands, &mut finding) {
+                Ok(()) => {}
+                Err(why) => {
+                    hands.remove(0);
+                    let what = if finding.trace.steps.is_empty() { "repeated" } else { "shrunk" };
+                    finding.notes.push(format!("It could not be {what}: {why}."));
+                    self.shared.sink.found(&finding);
+                    self.end(Ended::Stuck);
+                }
+            }
+        }
+        self.keep(cause, finding);
+    }
+
+    fn await_settled(&mut self, hands: &mut [Hand], finding: &mut Finding) -> Result<(), String> {
+        let tick = tick(self.options.step_time);
+        loop {
+            match hands[0].news.recv_timeout(tick) {
+                Ok(News::Settled(settled)) => {
+                    *finding = *settled;
+                    return Ok(());
+                }
+                Ok(News::Confirmed(confirmed)) => *finding = *confirmed,
+                Ok(News::Ran) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err("its thread died".into()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if hands[0].watch.is_stuck(self.options.step_time) {
+                        let tape = hands[0].watch.tape();
+                        let choices = tape.choices();
+                        let bug = stuck(tape.doing(), &choices, self.options.step_time);
+                        return Err(bug.message);
+                    }
+                }
+            }
+            if self.options.stop.load(Ordering::Relaxed) {
+                self.shared.hurry.store(true, Ordering::Relaxed);
+            }
+            self.show(Phase::Shrinking);
+        }
+    }
+
+    /// Reports a step that does not come back; its thread is left behind, and the run ends.
+    fn step_is_stuck(&mut self, hand: &Hand) {
+        let tape = hand.watch.tape();
+        let (schedule, choices) = (tape.schedule(), tape.choices());
+        let bug = stuck(tape.doing(), &choices, self.options.step_time);
+        let cause = bug.cause();
+        let script = Script::of(before_last_step(&choices).to_vec(), 0);
+        let raw = Raw {
+            bug,
+            schedule,
+            choices,
+            fair_from: 0,
+            notes: Vec::new(),
+            trace: Trace::default(),
+        };
+        let mut finding = raw.finding(&self.shared.heading);
+        self.shared.sink.found(&finding);
+        self.end(Ended::Stuck);
+        // What led to the step can be repeated without the step itself.
+        let (program, limits) = (self.program.clone(), self.shared.heading.limits);
+        let led_to = watched(&self.options.program, self.options.step_time, move |pen| {
+            let mut stage = Stage::new(&*program);
+            follow(&mut stage, schedule, &script, Manner::Exact, &limits, pen, &GO_ON)
+        });
+        if let Ok(Followed { recording, left_at: None, .. }) = led_to {
+            finding.trace = recording.trace;
+            self.shared.sink.found(&finding);
+        }
+        self.report.schedules += 1;
+        self.groups.entry(cause).or_default().occurrences += 1;
+        self.keep(cause, finding);
+    }
+
+    /// Puts a finding into the report. One that has turned out to be of a known cause joins it.
+    fn keep(&mut self, cause: Cause, finding: Finding) {
+        let settled = finding.bug.cause();
+        let findings = &mut self.report.findings;
+        let place = findings.iter().position(|known| known.bug.cause() == settled);
+        let place = place.unwrap_or_else(|| {
+            findings.push(finding);
+            findings.len() - 1
+        });
+        self.groups.entry(cause).or_default().finding = Some(place);
+    }
+
+    fn finish(mut self) -> Report {
+        let findings = &mut self.report.findings;
+        findings.iter_mut().for_each(|finding| finding.occurrences = 0);
+        let mut others = 0;
+        for group in self.groups.values() {
+            match group.finding {
+                Some(place) => findings[place].occurrences += group.occurrences,
+                None => others += 1,
+            }
+        }
+        findings.sort_by_key(|finding| finding.found_at);
+        if others > 0 {
+            let others = count(others, "further cause");
+            self.report.notes.push(format!("There is {others} of bugs, not kept."));
+        }
+        if self.report.observations >= MAX_OBSERVATIONS as u64 {
+            let bound = grouped(MAX_OBSERVATIONS as u64);
+            self.report.notes.push(format!("Observations were told apart up to {bound}."));
+        }
+        self.report.ended = self.ended.unwrap_or(Ended::Schedules);
+        self.report.elapsed = self.clock.elapsed();
+        self.shared.sink.progress(&self.progress(Phase::Searching));
+        self.report
     }
 }

@@ -1,0 +1,269 @@
+//! A thread that runs schedules: batches of them, and the repetition of findings.
+//!
+//! Threads take the schedules of a batch one by one, in order. Whatever a strategy learns it is
+//! told between batches, so which thread runs a schedule makes no difference to it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use dally_core::{Bug, Cause, Finding, Program, Trace, panics};
+use rustc_hash::FxHashSet;
+
+use crate::executor::{Desk, End, Execution, Stage};
+use crate::guide::Manner;
+use crate::options::Sink;
+use crate::record::{Heading, difference, follow, record};
+use crate::settle::{Raw, confirm, smaller, uncontrolled};
+use crate::shrink::Budget;
+use crate::strategy::{Outcome, Strategy};
+use crate::tape::Pen;
+
+/// What all threads of a run share.
+pub(crate) struct Shared {
+    pub(crate) heading: Heading,
+    pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) keep_going: bool,
+    pub(crate) shrink_steps: Option<u64>,
+    pub(crate) repeat_check: bool,
+    pub(crate) observe_all: bool,
+    /// Set when schedules are to stop where they are.
+    pub(crate) halt: AtomicBool,
+    /// Set when the user wants to leave: shrinking stops too.
+    pub(crate) hurry: AtomicBool,
+    /// For progress only.
+    pub(crate) schedules: AtomicU64,
+    pub(crate) steps: AtomicU64,
+    /// The lowest schedule known for each cause. A bug seen later is counted, not kept.
+    pub(crate) first: Mutex<BTreeMap<Cause, u64>>,
+    /// The observations of earlier batches.
+    pub(crate) known: RwLock<FxHashSet<u64>>,
+}
+
+/// The schedules of a batch: `next` is the first that nobody has taken, `end` the first that
+/// is not wanted. Bugs and exhaustion lower the end.
+pub(crate) struct Batch {
+    pub(crate) next: AtomicU64,
+    pub(crate) end: AtomicU64,
+    /// What the batch before came to.
+    pub(crate) learn: Vec<Outcome>,
+}
+
+/// What a thread is told to do.
+pub(crate) enum Order {
+    Run(Arc<Batch>),
+    Settle(Box<Raw>),
+}
+
+/// What a thread says.
+pub(crate) enum News {
+    /// The batch is done.
+    Ran,
+    /// A finding confirmed, and perhaps still to be shrunk.
+    Confirmed(Box<Finding>),
+    /// A finding as good as it gets.
+    Settled(Box<Finding>),
+}
+
+/// What came of one schedule.
+pub(crate) struct Ran {
+    pub(crate) outcome: Outcome,
+    /// The bug's cause, and the bug itself if it is the first known of its cause.
+    pub(crate) bug: Option<(Cause, Option<Box<Raw>>)>,
+    /// Observations that were not known, in no order.
+    pub(crate) observed: Vec<u64>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// How a thread and its supervisor talk.
+pub(crate) struct Told {
+    pub(crate) orders: Receiver<Order>,
+    pub(crate) news: Sender<News>,
+    /// What came of schedules, at once: a thread that gets stuck says nothing later.
+    pub(crate) ran: Arc<Mutex<Vec<Ran>>>,
+}
+
+/// Does what it is told until nobody gives orders any more.
+pub(crate) fn work<P: Program>(
+    program: &P,
+    mut strategy: Box<dyn Strategy>,
+    mut pen: Pen,
+    shared: &Arc<Shared>,
+    told: &Told,
+) {
+    save_before_abort(&pen, shared);
+    let mut stage = Stage::new(program);
+    while let Ok(order) = told.orders.recv() {
+        let answer = match order {
+            Order::Run(batch) => {
+                strategy.learn(&batch.learn);
+                run(&mut stage, &mut *strategy, &mut pen, shared, &batch, &told.ran);
+                News::Ran
+            }
+            Order::Settle(raw) => {
+                News::Settled(Box::new(settle(&mut stage, &raw, &mut pen, shared, &told.news)))
+            }
+        };
+        if told.news.send(answer).is_err() {
+            break;
+        }
+    }
+    panics::before_abort(None);
+}
+
+/// A program that panics in a destructor while it unwinds takes the process with it. What the
+/// tape holds is then the last that is known.
+fn save_before_abort(pen: &Pen, shared: &Arc<Shared>) {
+    let (tape, shared) = (pen.tape().clone(), shared.clone());
+    panics::before_abort(Some(Box::new(move |bug| {
+        let notes = vec![
+            "The program panicked in a destructor while it unwound from a panic, and Rust then \
+             aborts the process: the finding was saved right before, and is neither repeated nor \
+             shrunk."
+                .into(),
+        ];
+        let (choices, schedule) = (tape.choices(), tape.schedule());
+        shared.sink.found(&shared.heading.raw(bug, choices, 0, schedule, notes));
+    })));
+}
+
+fn run<P: Program>(
+    stage: &mut Stage<'_, P>,
+    strategy: &mut dyn Strategy,
+    pen: &mut Pen,
+    shared: &Shared,
+    batch: &Batch,
+    ran: &Mutex<Vec<Ran>>,
+) {
+    let mut seen = FxHashSet::default();
+    let mut states = Vec::new();
+    loop {
+        let schedule = batch.next.fetch_add(1, Ordering::Relaxed);
+        if schedule >= batch.end.load(Ordering::Acquire) || shared.halt.load(Ordering::Relaxed) {
+            break;
+        }
+        if !strategy.begin(schedule) {
+            batch.end.fetch_min(schedule, Ordering::AcqRel);
+            break;
+        }
+        states.clear();
+        let (mut execution, trace) = execute(stage, strategy, pen, shared, schedule, &mut states);
+        if execution.end == End::Halted {
+            break;
+        }
+        shared.schedules.fetch_add(1, Ordering::Relaxed);
+        shared.steps.fetch_add(execution.steps as u64, Ordering::Relaxed);
+        if execution.bug.is_some() && !shared.keep_going {
+            batch.end.fetch_min(schedule + 1, Ordering::AcqRel);
+        }
+        let outcome = Outcome {
+            schedule,
+            steps: execution.steps,
+            values: execution.values,
+            observation: execution.observation,
+            complete: execution.end == End::Complete,
+            bug: execution.bug.is_some(),
+        };
+        if !shared.observe_all {
+            states.push(execution.observation);
+        }
+        let bug = execution.bug.take().map(|bug| {
+            let notes = std::mem::take(&mut execution.notes);
+            (bug.cause(), keep(bug, schedule, execution.fair_from, notes, trace, pen, shared))
+        });
+        let observed = unknown(&states, &mut seen, shared);
+        let result = Ran { outcome, bug, observed, notes: execution.notes };
+        ran.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+    }
+}
+
+/// Runs one schedule; those numbered 1, 2, 4, 8, ... (from 1) twice, to compare.
+fn execute<P: Program>(
+    stage: &mut Stage<'_, P>,
+    strategy: &mut dyn Strategy,
+    pen: &mut Pen,
+    shared: &Shared,
+    schedule: u64,
+    states: &mut Vec<u64>,
+) -> (Execution, Trace) {
+    let limits = &shared.heading.limits;
+    if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
+        let observations = shared.observe_all.then_some(states);
+        let desk = Desk { pen, halt: &shared.halt, recorder: None, observations };
+        return (stage.execute(schedule, strategy, limits, desk), Trace::default());
+    }
+    let observations = shared.observe_all.then_some(states);
+    let halt = &shared.halt;
+    let mut first = record(stage, schedule, strategy, limits, pen, halt, observations);
+    // A bug is repeated in any case, when it is confirmed.
+    if first.execution.bug.is_none() && first.execution.end != End::Halted {
+        let script = first.script();
+        let again = follow(stage, schedule, &script, Manner::Exact, limits, pen, halt);
+        if again.recording.execution.end == End::Halted {
+            first.execution.end = End::Halted;
+        } else if let Some(left) = difference(&first, &again) {
+            first.execution.bug = Some(uncontrolled(schedule, &left));
+            // The tape holds the second time; the finding is about the first.
+            pen.rewind(schedule);
+            first.choices.iter().for_each(|&choice| pen.write(choice));
+            return (first.execution, first.trace);
+        }
+    }
+    (first.execution, Trace::default())
+}
+
+/// Tells the sink of a bug, unless one with the same cause is known from an earlier schedule.
+fn keep(
+    bug: Bug,
+    schedule: u64,
+    fair_from: usize,
+    notes: Vec<String>,
+    trace: Trace,
+    pen: &Pen,
+    shared: &Shared,
+) -> Option<Box<Raw>> {
+    {
+        let mut first = shared.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let lowest = first.entry(bug.cause()).or_insert(u64::MAX);
+        if *lowest < schedule {
+            return None;
+        }
+        *lowest = schedule;
+    }
+    let raw = Raw { bug, schedule, choices: pen.choices(), fair_from, notes, trace };
+    shared.sink.found(&raw.finding(&shared.heading));
+    Some(Box::new(raw))
+}
+
+/// The observations that are new to this thread in this batch and to all earlier batches.
+fn unknown(states: &[u64], seen: &mut FxHashSet<u64>, shared: &Shared) -> Vec<u64> {
+    let known = shared.known.read().unwrap_or_else(PoisonError::into_inner);
+    states
+        .iter()
+        .copied()
+        .filter(|observation| !known.contains(observation) && seen.insert(*observation))
+        .collect()
+}
+
+fn settle<P: Program>(
+    stage: &mut Stage<'_, P>,
+    raw: &Raw,
+    pen: &mut Pen,
+    shared: &Shared,
+    news: &Sender<News>,
+) -> Finding {
+    let heading = &shared.heading;
+    if raw.bug.kind == dally_core::BugKind::Uncontrolled {
+        return raw.finding(heading);
+    }
+    let confirmed = confirm(stage, raw, heading, pen);
+    shared.sink.found(&confirmed);
+    let Some(steps) = shared.shrink_steps else { return confirmed };
+    // The run ends by now if nobody listens, and the answer will not be heard either.
+    let _ = news.send(News::Confirmed(Box::new(confirmed.clone())));
+    let budget = Budget { steps, hurry: &shared.hurry };
+    let shrunk = smaller(stage, &confirmed, heading, budget, pen);
+    shared.sink.found(&shrunk);
+    shrunk
+}

@@ -1,0 +1,312 @@
+//! Following a recording: the strategy behind replay, confirmation and shrinking.
+
+use std::sync::Arc;
+
+use dally_core::{Choice, MessageId, System, Tag, WorkerId};
+
+use crate::replay::Divergence;
+use crate::report::count;
+use crate::strategy::{Point, Strategy};
+
+/// How a guide treats a recording that does not fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Manner {
+    /// Ends the schedule at the first difference.
+    Exact,
+    /// Skips what is impossible and remembers the first difference; ends with the recording.
+    BestEffort,
+    /// Skips what is impossible and says nothing. After the end of the recording it goes on with
+    /// the same worker while it can, up to this many steps of workers in all.
+    Loose(usize),
+}
+
+/// Makes recorded choices again.
+#[derive(Clone)]
+pub(crate) struct Guide {
+    choices: Arc<[Choice]>,
+    /// Who was enabled at each step, if that was recorded.
+    enabled: Arc<[Vec<WorkerId>]>,
+    manner: Manner,
+    /// Fair from this step on, as the strategy that made the recording was.
+    fair_from: usize,
+    /// The next choice.
+    at: usize,
+    /// The number of the present step of a worker in the execution, from 1.
+    step: usize,
+    /// The number of steps of workers passed in the recording.
+    recorded_step: usize,
+    /// The present step, for messages.
+    stepping: Option<(WorkerId, String)>,
+    is_fair: bool,
+    difference: Option<Divergence>,
+    /// Whether the last answer was "no more" because the recording is at its end.
+    ran_out: bool,
+}
+
+impl Guide {
+    pub(crate) fn new(
+        choices: Arc<[Choice]>,
+        enabled: Arc<[Vec<WorkerId>]>,
+        manner: Manner,
+        fair_from: usize,
+    ) -> Guide {
+        Guide {
+            choices,
+            enabled,
+            manner,
+            fair_from,
+            at: 0,
+            step: 0,
+            recorded_step: 0,
+            stepping: None,
+            is_fair: false,
+            difference: None,
+            ran_out: false,
+        }
+    }
+
+    /// Where the execution left the recording first.
+    pub(crate) fn difference(self) -> Option<Divergence> {
+        self.difference
+    }
+
+    /// Whether the execution wanted more choices than were recorded.
+    pub(crate) fn ran_out(&self) -> bool {
+        self.ran_out
+    }
+
+    /// The choices that were never made.
+    pub(crate) fn unused(&self) -> usize {
+        self.choices.len() - self.at
+    }
+
+    fn is_loose(&self) -> bool {
+        matches!(self.manner, Manner::Loose(_))
+    }
+
+    /// Notes a difference; whether the guide may go on after it.
+    fn differs(&mut self, message: impl FnOnce(&Guide) -> String) -> bool {
+        if self.is_loose() {
+            return true;
+        }
+        if self.difference.is_none() {
+            let message = message(self);
+            self.difference = Some(Divergence { step: self.step, message });
+        }
+        self.manner == Manner::BestEffort
+    }
+
+    /// Passes over recorded values that the last step did not ask for.
+    fn skip_values(&mut self) -> bool {
+        let left = self.choices[self.at..]
+            .iter()
+            .take_while(|choice| !matches!(choice, Choice::Worker(_)))
+            .count();
+        let fits = left == 0
+            || self.differs(|guide| {
+                let values = count(left as u64, "further choice");
+                format!("the recording makes {values} inside {}, the program none", guide.here())
+            });
+        if fits {
+            self.at += left;
+        }
+        fits
+    }
+
+    /// The present step in words.
+    fn here(&self) -> String {
+        match &self.stepping {
+            Some((worker, name)) => format!("the step of {name} ({worker})"),
+            None => "the start".into(),
+        }
+    }
+
+    /// Compares the enabled workers with the recorded ones.
+    fn same_enabled(&mut self, point: &Point<'_>) -> bool {
+        let enabled = self.enabled.clone();
+        match enabled.get(self.recorded_step) {
+            Some(recorded) if recorded != point.enabled => self.differs(|_| {
+                let (missing, new) = (less(recorded, point.enabled), less(point.enabled, recorded));
+                let mut parts = Vec::new();
+                if !missing.is_empty() {
+                    // They may not even exist now, so they cannot be asked for their names.
+                    let who = listed(missing.iter().map(WorkerId::to_string));
+                    parts.push(format!("{who} can step in the recording and cannot now"));
+                }
+                if !new.is_empty() {
+                    let who = named(&new, point.system);
+                    parts.push(format!("{who} can step now and cannot in the recording"));
+                }
+                format!("other workers can step than were recorded: {}", parts.join("; "))
+            }),
+            _ => true,
+        }
+    }
+
+    /// What to do when the recording has no further step.
+    fn after_the_end(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        self.ran_out = true;
+        let Manner::Loose(most) = self.manner else { return None };
+        if self.step > most {
+            return None;
+        }
+        let same = point.last.filter(|last| point.enabled.binary_search(last).is_ok());
+        same.or_else(|| point.enabled.first().copied())
+    }
+
+    fn answer(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        match self.choices.get(self.at) {
+            Some(&Choice::Value { index, of: recorded, tag: recorded_tag }) => {
+                let same = recorded == of && recorded_tag == tag;
+                let fits = same
+                    || self.differs(|guide| {
+                        format!(
+                            "{} asks for one of {}{}, in the recording for one of {}{}",
+                            guide.here(),
+                            count(of.into(), "value"),
+                            fault(tag),
+                            count(recorded.into(), "value"),
+                            fault(recorded_tag),
+                        )
+                    });
+                if !fits {
+                    return None;
+                }
+                self.at += 1;
+                Some(index.min(of.saturating_sub(1)))
+            }
+            other => self.unasked(other.is_none(), || {
+                format!("asks for one of {}{}", count(of.into(), "value"), fault(tag))
+            }),
+        }
+    }
+
+    /// The program asks for something that the recording does not have here.
+    fn unasked(&mut self, at_the_end: bool, question: impl Fn() -> String) -> Option<u32> {
+        let fits = self.differs(|guide| {
+            let instead = match guide.choices.get(guide.at) {
+                None => "the recording ends before",
+                Some(Choice::Worker(_)) => "the recording goes on with the next step",
+                Some(Choice::Value { .. }) => "the recording has a value here",
+                Some(Choice::Delivery(_)) => "the recording has a delivery here",
+            };
+            format!("{} {}, and {instead}", guide.here(), question())
+        });
+        self.ran_out |= at_the_end;
+        fits.then_some(0)
+    }
+}
+
+impl Strategy for Guide {
+    fn name(&self) -> String {
+        "replay".into()
+    }
+
+    fn begin(&mut self, _schedule: u64) -> bool {
+        true
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        if !self.skip_values() {
+            return None;
+        }
+        self.step += 1;
+        self.is_fair = point.step >= self.fair_from;
+        while let Some(&Choice::Worker(worker)) = self.choices.get(self.at) {
+            if !self.same_enabled(point) {
+                return None;
+            }
+            if point.enabled.binary_search(&worker).is_ok() {
+                self.at += 1;
+                self.recorded_step += 1;
+                if !self.is_loose() {
+                    self.stepping = Some((worker, point.system.name(worker)));
+                }
+                return Some(worker);
+            }
+            let goes_on = self.differs(|_| {
+                format!(
+                    "worker {worker} steps in the recording and cannot step now: only {} can",
+                    named(point.enabled, point.system),
+                )
+            });
+            if !goes_on {
+                return None;
+            }
+            // The step is skipped with all that was chosen inside it.
+            self.at += 1;
+            self.recorded_step += 1;
+            let inside = &self.choices[self.at..];
+            self.at +=
+                inside.iter().take_while(|choice| !matches!(choice, Choice::Worker(_))).count();
+        }
+        self.after_the_end(point)
+    }
+
+    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        self.answer(of, tag)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+        match self.choices.get(self.at) {
+            Some(&Choice::Delivery(message)) => {
+                let place = candidates.iter().position(|&candidate| candidate == message);
+                if place.is_none() {
+                    let goes_on = self.differs(|guide| {
+                        format!(
+                            "message {message} is delivered in {} in the recording and is not \
+                             there now",
+                            guide.here(),
+                        )
+                    });
+                    if !goes_on {
+                        return None;
+                    }
+                }
+                self.at += 1;
+                Some(place.unwrap_or(0))
+            }
+            other => {
+                let at_the_end = other.is_none();
+                let question =
+                    || format!("asks for one of {}", count(candidates.len() as u64, "message"));
+                self.unasked(at_the_end, question).map(|index| index as usize)
+            }
+        }
+    }
+
+    fn is_fair(&self) -> bool {
+        self.is_fair
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
+
+fn fault(tag: Tag) -> &'static str {
+    match tag {
+        Tag::Program => "",
+        Tag::Fault => " (a fault)",
+    }
+}
+
+/// The workers of `all` that are not among `others`.
+fn less(all: &[WorkerId], others: &[WorkerId]) -> Vec<WorkerId> {
+    all.iter().copied().filter(|worker| !others.contains(worker)).collect()
+}
+
+/// Workers that exist, by name and id.
+fn named(workers: &[WorkerId], system: &dyn System) -> String {
+    listed(workers.iter().map(|&worker| format!("{} ({worker})", system.name(worker))))
+}
+
+/// Up to five things; the rest is counted.
+fn listed(things: impl ExactSizeIterator<Item = String>) -> String {
+    let more = things.len().saturating_sub(5);
+    let mut words: Vec<String> = things.take(5).collect();
+    if more > 0 {
+        words.push(format!("{more} more"));
+    }
+    words.join(", ")
+}

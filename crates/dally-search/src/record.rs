@@ -1,0 +1,256 @@
+//! Executions repeated with a full record, and what differs between two of them.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dally_core::{
+    Bug, BugKind, Choice, Finding, Item, Program, Schedule, Trace, TraceStep, WorkerId,
+};
+
+use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
+use crate::guide::{Guide, Manner};
+use crate::replay::Divergence;
+use crate::strategy::Strategy;
+use crate::tape::Pen;
+
+/// An execution with all that happened in it.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) enabled: Vec<Vec<WorkerId>>,
+    pub(crate) trace: Trace,
+    pub(crate) execution: Execution,
+}
+
+/// A recording made by following another.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    pub(crate) recording: Recording,
+    /// Where it left the other first.
+    pub(crate) left_at: Option<Divergence>,
+    /// It wanted more choices than there were.
+    pub(crate) ran_out: bool,
+    /// Choices that it did not want.
+    pub(crate) unused: usize,
+}
+
+/// What to follow.
+#[derive(Clone)]
+pub(crate) struct Script {
+    pub(crate) choices: Arc<[Choice]>,
+    /// Who was enabled at each step; empty if that is not known.
+    pub(crate) enabled: Arc<[Vec<WorkerId>]>,
+    pub(crate) fair_from: usize,
+}
+
+/// Nobody stops the repetition of a finding: it is short, and the watchdog looks after it.
+pub(crate) static GO_ON: AtomicBool = AtomicBool::new(false);
+
+/// Runs schedule number `schedule` with a full record.
+pub(crate) fn record<P: Program>(
+    stage: &mut Stage<'_, P>,
+    schedule: u64,
+    strategy: &mut dyn Strategy,
+    limits: &Limits,
+    pen: &mut Pen,
+    halt: &AtomicBool,
+    observations: Option<&mut Vec<u64>>,
+) -> Recording {
+    let mut recorder = Recorder::default();
+    let desk = Desk { pen, halt, recorder: Some(&mut recorder), observations };
+    let execution = stage.execute(schedule, strategy, limits, desk);
+    let (trace, enabled) = recorder.finish();
+    Recording { choices: pen.choices(), enabled, trace, execution }
+}
+
+/// Follows a script with a full record.
+pub(crate) fn follow<P: Program>(
+    stage: &mut Stage<'_, P>,
+    schedule: u64,
+    script: &Script,
+    manner: Manner,
+    limits: &Limits,
+    pen: &mut Pen,
+    halt: &AtomicBool,
+) -> Followed {
+    let mut guide = script.guide(manner);
+    let recording = record(stage, schedule, &mut guide, limits, pen, halt, None);
+    let (ran_out, unused) = (guide.ran_out(), guide.unused());
+    Followed { recording, left_at: guide.difference(), ran_out, unused }
+}
+
+/// Follows a script without a record: the execution, and the choices really made are on the
+/// tape.
+pub(crate) fn retry<P: Program>(
+    stage: &mut Stage<'_, P>,
+    schedule: u64,
+    script: &Script,
+    manner: Manner,
+    limits: &Limits,
+    pen: &mut Pen,
+) -> Execution {
+    let desk = Desk { pen, halt: &GO_ON, recorder: None, observations: None };
+    stage.execute(schedule, &mut script.guide(manner), limits, desk)
+}
+
+impl Script {
+    /// A script of choices alone.
+    pub(crate) fn of(choices: Vec<Choice>, fair_from: usize) -> Script {
+        Script { choices: choices.into(), enabled: Arc::new([]), fair_from }
+    }
+
+    fn guide(&self, manner: Manner) -> Guide {
+        Guide::new(self.choices.clone(), self.enabled.clone(), manner, self.fair_from)
+    }
+}
+
+impl Recording {
+    /// The script of this very execution.
+    pub(crate) fn script(&self) -> Script {
+        Script {
+            choices: self.choices.clone().into(),
+            enabled: self.enabled.clone().into(),
+            fair_from: self.execution.fair_from,
+        }
+    }
+}
+
+/// What differs between an execution and its exact repetition, if anything.
+pub(crate) fn difference(first: &Recording, second: &Followed) -> Option<Divergence> {
+    let again = &second.recording;
+    let at = |step: usize, message: String| Some(Divergence { step, message });
+    for (index, (a, b)) in first.trace.steps.iter().zip(&again.trace.steps).enumerate() {
+        if a.worker == b.worker && a.items == b.items {
+            continue;
+        }
+        // The guide saw this step or a later one fail; what happened inside it comes first.
+        if second.left_at.as_ref().is_none_or(|left| left.step > index + 1) {
+            return at(index + 1, items_differ(a, b, &first.trace));
+        }
+        break;
+    }
+    if let Some(left) = &second.left_at {
+        return Some(left.clone());
+    }
+    let (bug, bug_again) = (&first.execution.bug, &again.execution.bug);
+    let causes = (bug.as_ref().map(Bug::cause), bug_again.as_ref().map(Bug::cause));
+    let last = again.trace.steps.len();
+    match (bug, bug_again) {
+        (None, Some(bug)) => at(last, format!("it failed the second time: {bug}")),
+        (Some(bug), None) => at(last, format!("it did not fail the second time: {bug}")),
+        (Some(one), Some(other)) if causes.0 != causes.1 => {
+            at(last, format!("it failed in another way the second time: first {one}, then {other}"))
+        }
+        _ if second.unused > 0 => at(last, "it ended earlier the second time".into()),
+        _ if second.ran_out && first.execution.end == End::Complete => {
+            at(last, "it went on the second time".into())
+        }
+        _ => None,
+    }
+}
+
+fn items_differ(a: &TraceStep, b: &TraceStep, trace: &Trace) -> String {
+    let name = trace.names.get(&a.worker).map_or("worker", String::as_str);
+    let at = a.items.iter().zip(&b.items).take_while(|(a, b)| a == b).count();
+    let told = |step: &TraceStep| match step.items.get(at) {
+        Some(Item::Told(event)) => format!("`{event:?}`"),
+        Some(Item::Chose(choice)) => format!("`{choice:?}`"),
+        None => "nothing more".into(),
+    };
+    let worker = a.worker;
+    format!("the step of {name} ({worker}) told {} first and {} then", told(a), told(b))
+}
+
+/// What all findings of a run have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Heading {
+    pub(crate) program: String,
+    pub(crate) settings: Vec<(String, String)>,
+    pub(crate) limits: Limits,
+}
+
+impl Heading {
+    /// A schedule under this heading. Bugs that depend on a bound bring the bound along, since
+    /// they do not exist without it.
+    pub(crate) fn schedule(
+        &self,
+        choices: Vec<Choice>,
+        enabled: Vec<Vec<WorkerId>>,
+        bug: &Bug,
+        fair_from: usize,
+    ) -> Schedule {
+        let mut settings = self.settings.clone();
+        let mut bring = |name: &str, value: usize| {
+            settings.retain(|entry| entry.0 != name);
+            settings.push((name.to_owned(), value.to_string()));
+        };
+        match bug.kind {
+            BugKind::StepBound => bring("max-steps", self.limits.max_steps),
+            BugKind::Temperature => {
+                bring("temperature", self.limits.temperature);
+                bring("fair-from", fair_from);
+            }
+            _ => {}
+        }
+        let (program, outcome) = (self.program.clone(), bug.to_string());
+        Schedule { program, settings, outcome, choices, enabled }
+    }
+
+    /// A finding without a trace, as it is first known.
+    pub(crate) fn raw(
+        &self,
+        bug: Bug,
+        choices: Vec<Choice>,
+        fair_from: usize,
+        schedule: u64,
+        notes: Vec<String>,
+    ) -> Finding {
+        Finding {
+            schedule: self.schedule(choices, Vec::new(), &bug, fair_from),
+            bug,
+            trace: Trace::default(),
+            found_at: schedule + 1,
+            occurrences: 1,
+            shrunk: None,
+            notes,
+        }
+    }
+
+    /// A finding with its trace.
+    pub(crate) fn full(&self, recording: Recording, bug: Bug, schedule: u64) -> Finding {
+        let Recording { choices, enabled, trace, execution } = recording;
+        Finding {
+            schedule: self.schedule(choices, enabled, &bug, execution.fair_from),
+            bug,
+            trace,
+            found_at: schedule + 1,
+            occurrences: 1,
+            shrunk: None,
+            notes: execution.notes,
+        }
+    }
+}
+
+/// The bounds under which a recorded schedule is run again, and from where on it was fair.
+pub(crate) fn limits_of(schedule: &Schedule, step_items: u32) -> (Limits, usize) {
+    let setting = |name: &str| schedule.setting(name)?.parse().ok();
+    let ended_by = |kind: BugKind| {
+        schedule.outcome.strip_prefix(kind.name()).is_some_and(|rest| rest.starts_with(':'))
+    };
+    let mut limits = Limits {
+        max_steps: usize::MAX,
+        fail_on_max_steps: false,
+        temperature: usize::MAX,
+        step_items,
+    };
+    let mut fair_from = 0;
+    if ended_by(BugKind::StepBound) {
+        limits.max_steps = setting("max-steps").unwrap_or(usize::MAX);
+        limits.fail_on_max_steps = true;
+    }
+    if ended_by(BugKind::Temperature) {
+        limits.temperature = setting("temperature").unwrap_or(usize::MAX);
+        fair_from = setting("fair-from").unwrap_or(0);
+    }
+    (limits, fair_from)
+}

@@ -1,0 +1,131 @@
+//! From a raw finding to one that can be shown: repeated with a full record, and shrunk.
+
+use dally_core::{Bug, BugKind, Choice, Finding, Program, Shrunk, Trace};
+
+use crate::executor::Stage;
+use crate::guide::Manner;
+use crate::record::{Followed, GO_ON, Heading, Script, follow};
+use crate::replay::Divergence;
+use crate::shrink::{Budget, is_shrinkable, shrink};
+use crate::tape::Pen;
+
+/// What is known of a bug when its schedule ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Raw {
+    pub(crate) bug: Bug,
+    pub(crate) schedule: u64,
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) fair_from: usize,
+    pub(crate) notes: Vec<String>,
+    /// What happened, where that is already known: a schedule that was run twice.
+    pub(crate) trace: Trace,
+}
+
+impl Raw {
+    /// The finding as it is now.
+    pub(crate) fn finding(&self, heading: &Heading) -> Finding {
+        let Raw { bug, schedule, choices, fair_from, notes, trace } = self.clone();
+        Finding { trace, ..heading.raw(bug, choices, fair_from, schedule, notes) }
+    }
+}
+
+/// Repeats a raw finding with a full record. If it does not come out the same, the finding is
+/// that the program is not under control.
+pub(crate) fn confirm<P: Program>(
+    stage: &mut Stage<'_, P>,
+    raw: &Raw,
+    heading: &Heading,
+    pen: &mut Pen,
+) -> Finding {
+    let script = Script::of(raw.choices.clone(), raw.fair_from);
+    let again = follow(stage, raw.schedule, &script, Manner::Exact, &heading.limits, pen, &GO_ON);
+    match mismatch(raw, &again) {
+        Some(left) => {
+            let mut finding = raw.finding(heading);
+            finding.notes.insert(0, format!("The first time it ended in {}.", raw.bug));
+            finding.bug = uncontrolled(raw.schedule, &left).at(raw.bug.location.clone());
+            finding.schedule.outcome = finding.bug.to_string();
+            finding.trace = again.recording.trace;
+            finding
+        }
+        None => {
+            let bug = again.recording.execution.bug.clone().unwrap_or_else(|| raw.bug.clone());
+            heading.full(again.recording, bug, raw.schedule)
+        }
+    }
+}
+
+/// How a repetition differs from the schedule that failed.
+fn mismatch(raw: &Raw, again: &Followed) -> Option<Divergence> {
+    if again.left_at.is_some() {
+        return again.left_at.clone();
+    }
+    let step = again.recording.trace.steps.len();
+    let message = match &again.recording.execution.bug {
+        None => "no bug the second time".to_owned(),
+        Some(bug) if bug.cause() != raw.bug.cause() => {
+            format!("another bug the second time, {bug}")
+        }
+        Some(_) if again.unused > 0 => "the same bug some steps earlier".to_owned(),
+        Some(_) => return None,
+    };
+    Some(Divergence { step, message })
+}
+
+/// The bug of a program that did something else when the same choices were made again.
+pub(crate) fn uncontrolled(schedule: u64, left: &Divergence) -> Bug {
+    let message = format!(
+        "schedule {}, run again with the same choices, did something else: {left}\nSomething \
+         that Dally does not control decides what the program does: a clock, a random number, \
+         the order of a hash map, a global that survives the execution, a thread of the \
+         operating system",
+        schedule + 1,
+    );
+    Bug::new(BugKind::Uncontrolled, message)
+}
+
+/// Shrinks a confirmed finding; one that cannot be made smaller comes back as it is.
+pub(crate) fn smaller<P: Program>(
+    stage: &mut Stage<'_, P>,
+    finding: &Finding,
+    heading: &Heading,
+    budget: Budget<'_>,
+    pen: &mut Pen,
+) -> Finding {
+    let mut result = finding.clone();
+    if !is_shrinkable(finding.bug.kind) {
+        return result;
+    }
+    let number = finding.found_at.saturating_sub(1);
+    let cause = finding.bug.cause();
+    let shrunk =
+        shrink(stage, number, &finding.schedule.choices, cause, &heading.limits, budget, pen);
+    let script = Script::of(shrunk.choices, usize::MAX);
+    // What shrinking went through, it only saw to fail. This is the record of it.
+    let limits = crate::executor::Limits { max_steps: usize::MAX, ..heading.limits };
+    let again = follow(stage, number, &script, Manner::Exact, &limits, pen, &GO_ON);
+    let same = again.left_at.is_none()
+        && again.unused == 0
+        && again.recording.execution.bug.as_ref().is_some_and(|bug| bug.cause() == cause);
+    if !same {
+        result.notes.push(
+            "The shrunk schedule did not fail again, so this is the schedule as it was found: \
+             something is not under Dally's control."
+                .into(),
+        );
+        return result;
+    }
+    let bug = again.recording.execution.bug.clone().unwrap_or_else(|| finding.bug.clone());
+    result = heading.full(again.recording, bug, number);
+    result.occurrences = finding.occurrences;
+    if let Some(why) = shrunk.stopped {
+        result.notes.push(format!("Shrinking stopped early: {why}."));
+    }
+    result.shrunk = Some(Shrunk {
+        steps_before: finding.schedule.steps(),
+        steps_after: result.schedule.steps(),
+        switches_before: finding.schedule.switches(),
+        switches_after: result.schedule.switches(),
+    });
+    result
+}

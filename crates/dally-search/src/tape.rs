@@ -1,0 +1,243 @@
+//! The choices of the running schedule, readable from another thread at any time.
+//!
+//! When a step never comes back, or the process is about to abort, the choices that led there
+//! are all that is left. So they are written as they are made, into chunks of atomic words: no
+//! lock and no allocation on the way of a step, except once in 1024 choices.
+
+use std::array;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dally_core::{Choice, MessageId, Tag, WorkerId};
+
+/// What a thread that runs schedules is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Doing {
+    /// Nothing of the program's.
+    Nothing,
+    /// Starting the program.
+    Starting,
+    /// Taking a step.
+    Stepping,
+    /// Ending the execution.
+    Ending,
+}
+
+/// The side of the readers.
+pub(crate) struct Tape {
+    chunks: Mutex<Vec<Arc<Chunk>>>,
+    length: AtomicUsize,
+    /// Counts executions: together with the length it tells whether anything moves.
+    executions: AtomicU64,
+    schedule: AtomicU64,
+    doing: AtomicU8,
+}
+
+/// The side of the writer: one for each tape.
+pub(crate) struct Pen {
+    tape: Arc<Tape>,
+    chunks: Vec<Arc<Chunk>>,
+    /// The chunk that is being written.
+    chunk: usize,
+    /// The place in it.
+    place: usize,
+}
+
+const CHUNK: usize = 1024;
+
+/// Two words for each choice.
+struct Chunk([[AtomicU64; 2]; CHUNK]);
+
+impl Pen {
+    /// A pen with a tape of its own.
+    pub(crate) fn new() -> Pen {
+        let first = Arc::new(Chunk::new());
+        let tape = Tape {
+            chunks: Mutex::new(vec![first.clone()]),
+            length: AtomicUsize::new(0),
+            executions: AtomicU64::new(0),
+            schedule: AtomicU64::new(0),
+            doing: AtomicU8::new(Doing::Nothing as u8),
+        };
+        Pen { tape: Arc::new(tape), chunks: vec![first], chunk: 0, place: 0 }
+    }
+
+    /// What the pen writes on.
+    pub(crate) fn tape(&self) -> &Arc<Tape> {
+        &self.tape
+    }
+
+    /// A new execution begins, of schedule number `schedule`.
+    pub(crate) fn rewind(&mut self, schedule: u64) {
+        (self.chunk, self.place) = (0, 0);
+        self.tape.length.store(0, Ordering::Release);
+        self.tape.schedule.store(schedule, Ordering::Relaxed);
+        let executions = self.tape.executions.load(Ordering::Relaxed);
+        self.tape.executions.store(executions.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Says what the thread is about to do.
+    pub(crate) fn now(&mut self, doing: Doing) {
+        self.tape.doing.store(doing as u8, Ordering::Release);
+    }
+
+    /// Writes a choice down.
+    #[inline]
+    pub(crate) fn write(&mut self, choice: Choice) {
+        if self.place == CHUNK {
+            self.turn();
+        }
+        let [head, body] = &self.chunks[self.chunk].0[self.place];
+        let words = encode(choice);
+        head.store(words[0], Ordering::Relaxed);
+        body.store(words[1], Ordering::Relaxed);
+        self.place += 1;
+        // Release: a reader that sees this length sees the words below it.
+        self.tape.length.store(self.chunk * CHUNK + self.place, Ordering::Release);
+    }
+
+    /// How many choices are on the tape.
+    pub(crate) fn len(&self) -> usize {
+        self.chunk * CHUNK + self.place
+    }
+
+    /// The choices since the last rewind.
+    pub(crate) fn choices(&self) -> Vec<Choice> {
+        decode(&self.chunks, self.len())
+    }
+
+    #[cold]
+    fn turn(&mut self) {
+        self.chunk += 1;
+        self.place = 0;
+        if self.chunk == self.chunks.len() {
+            let chunk = Arc::new(Chunk::new());
+            self.chunks.push(chunk.clone());
+            self.tape.chunks.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
+        }
+    }
+}
+
+impl Tape {
+    /// Changes whenever the execution gets anywhere.
+    pub(crate) fn pulse(&self) -> (u64, usize, Doing) {
+        let executions = self.executions.load(Ordering::Acquire);
+        (executions, self.length.load(Ordering::Acquire), self.doing())
+    }
+
+    /// What its thread is doing.
+    pub(crate) fn doing(&self) -> Doing {
+        match self.doing.load(Ordering::Acquire) {
+            0 => Doing::Nothing,
+            1 => Doing::Starting,
+            2 => Doing::Stepping,
+            _ => Doing::Ending,
+        }
+    }
+
+    /// The number of the schedule that is being run.
+    pub(crate) fn schedule(&self) -> u64 {
+        self.schedule.load(Ordering::Acquire)
+    }
+
+    /// The choices so far. Exact if the writer stands still.
+    pub(crate) fn choices(&self) -> Vec<Choice> {
+        let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        decode(&chunks, self.length.load(Ordering::Acquire))
+    }
+}
+
+impl Chunk {
+    fn new() -> Chunk {
+        Chunk(array::from_fn(|_| [AtomicU64::new(0), AtomicU64::new(0)]))
+    }
+}
+
+/// The low bits of the first word say which kind of choice it is.
+fn encode(choice: Choice) -> [u64; 2] {
+    match choice {
+        Choice::Worker(worker) => [0, worker.to_bits()],
+        Choice::Value { index, of, tag } => {
+            let kind = match tag {
+                Tag::Program => 1,
+                Tag::Fault => 2,
+            };
+            [kind, u64::from(index) << 32 | u64::from(of)]
+        }
+        Choice::Delivery(message) => {
+            [3 | u64::from(message.number) << 32, message.sender.to_bits()]
+        }
+    }
+}
+
+fn decode(chunks: &[Arc<Chunk>], length: usize) -> Vec<Choice> {
+    let words = chunks.iter().flat_map(|chunk| &chunk.0).take(length);
+    words
+        .map(|[head, body]| {
+            let (head, body) = (head.load(Ordering::Relaxed), body.load(Ordering::Relaxed));
+            let value = |tag| Choice::Value { index: (body >> 32) as u32, of: body as u32, tag };
+            match head & 3 {
+                0 => Choice::Worker(WorkerId::from_bits(body)),
+                1 => value(Tag::Program),
+                2 => value(Tag::Fault),
+                _ => Choice::Delivery(MessageId {
+                    sender: WorkerId::from_bits(body),
+                    number: (head >> 32) as u32,
+                }),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn choices() -> impl Strategy<Value = Vec<Choice>> {
+        let worker = (0..99u32, any::<bool>()).prop_map(|(n, timer)| {
+            let root = WorkerId::root(n);
+            if timer { root.timer(n) } else { root }
+        });
+        let choice = prop_oneof![
+            worker.clone().prop_map(Choice::Worker),
+            (any::<u32>(), any::<u32>(), any::<bool>()).prop_map(|(index, of, fault)| {
+                Choice::Value { index, of, tag: if fault { Tag::Fault } else { Tag::Program } }
+            }),
+            (worker, any::<u32>())
+                .prop_map(|(sender, number)| Choice::Delivery(MessageId { sender, number })),
+        ];
+        prop::collection::vec(choice, 0..3_000)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn what_is_written_is_read_on_both_sides(first in choices(), second in choices()) {
+            let mut pen = Pen::new();
+            for (schedule, written) in [(0, first), (1, second)] {
+                pen.rewind(schedule);
+                written.iter().for_each(|&choice| pen.write(choice));
+                prop_assert_eq!(&pen.choices(), &written);
+                prop_assert_eq!(&pen.tape().choices(), &written);
+                prop_assert_eq!(pen.tape().schedule(), schedule);
+            }
+        }
+    }
+
+    #[test]
+    fn the_pulse_changes_with_every_choice_and_every_execution() {
+        let mut pen = Pen::new();
+        let mut seen = vec![pen.tape().pulse()];
+        for _ in 0..3 {
+            pen.rewind(7);
+            assert!(!seen.contains(&pen.tape().pulse()));
+            seen.push(pen.tape().pulse());
+            for _ in 0..2 {
+                pen.write(Choice::Worker(WorkerId::root(0)));
+                assert!(!seen.contains(&pen.tape().pulse()));
+                seen.push(pen.tape().pulse());
+            }
+        }
+    }
+}
