@@ -8,7 +8,7 @@ mod summary;
 mod table;
 mod words;
 
-use dally_core::{BugKind, Choice, Finding, Tag};
+use dally_core::{Bug, BugKind, Choice, Finding, Item, Trace, TraceStep, VectorClock};
 
 use self::story::Story;
 use self::style::Ink;
@@ -17,17 +17,15 @@ pub use self::summary::summary;
 use self::words::{count, grouped};
 use crate::about::About;
 
-/// Where there is no trace, this many choices of the schedule are shown.
-const CHOICES_SHOWN: usize = 12;
-
 /// What a failing test prints: what broke and where, after how much work, what happened step by
 /// step, and, last, the command that replays it.
 pub fn finding(finding: &Finding, about: &About) -> String {
     let mut out = head(finding, about);
     if !finding.trace.steps.is_empty() {
-        out += &happened(finding, about);
+        out += &happened("What happened", &finding.trace, finding, about);
     } else if !finding.schedule.choices.is_empty() {
-        out += &chosen(finding, about);
+        out += "\nThere is no trace: the execution could not be made again.\n";
+        out += &happened("What was chosen", &chosen(finding), finding, about);
     }
     if !finding.schedule.choices.is_empty() {
         out += &replay(finding, about);
@@ -47,83 +45,85 @@ fn head(finding: &Finding, about: &About) -> String {
     for line in lines {
         out += &format!("  {line}\n");
     }
-    let culprit = bug.culprit.as_ref().map(|culprit| match bug.kind {
-        BugKind::Monitor | BugKind::HotAtEnd | BugKind::Temperature => format!("monitor {culprit}"),
-        _ => culprit.clone(),
-    });
-    let mut facts = Vec::new();
-    let mut margin = " ".repeat(2);
-    match (&bug.location, culprit) {
-        (Some(at), culprit) => {
-            let who = culprit.map_or_else(String::new, |culprit| format!(", in {culprit}"));
-            out += &source::excerpt(at, &who, about.source_root.as_deref(), style);
-            margin = " ".repeat(at.line.to_string().len());
-        }
-        (None, Some(culprit)) => facts.push(format!("in {culprit}")),
-        (None, None) => {}
+    let mut margin = "  ".to_owned();
+    if let Some(at) = &bug.location {
+        let who = culprit(bug).map_or_else(String::new, |who| format!(", in {who}"));
+        out += &source::excerpt(at, &who, about.source_root.as_deref(), style);
+        margin = " ".repeat(at.line.to_string().len());
     }
-    facts.push(found(finding, about));
-    if let Some(sizes) = &finding.shrunk {
-        facts.push(format!(
-            "shrunk from {} with {} of worker to {} with {}",
-            count(sizes.steps_before as u64, "step"),
-            count(sizes.switches_before as u64, "change"),
-            count(sizes.steps_after as u64, "step"),
-            grouped(sizes.switches_after as u64),
-        ));
-    }
-    facts.extend(finding.notes.iter().map(|note| format!("note: {note}")));
-    facts.extend(help(bug.kind).map(|help| format!("help: {help}")));
     let sign = style.paint(Ink::Faint, "=");
-    for fact in facts {
+    for (label, fact) in facts(finding, about) {
         let fact = fact.replace('\n', &format!("\n{margin}   "));
-        out += &format!("{margin} {sign} {fact}\n");
+        out += &format!("{margin} {sign} {}: {fact}\n", style.paint(Ink::Heading, label));
     }
     out
 }
 
-/// In which schedule of what.
-fn found(finding: &Finding, about: &About) -> String {
-    let statistics = &about.statistics;
-    let mut settings = String::new();
-    for (name, value) in &finding.schedule.settings {
-        settings += &format!(", {name} {value}");
+fn culprit(bug: &Bug) -> Option<String> {
+    let name = bug.culprit.as_ref()?;
+    Some(match bug.kind {
+        BugKind::Monitor | BugKind::HotAtEnd | BugKind::Temperature => format!("monitor {name}"),
+        _ => name.clone(),
+    })
+}
+
+/// Where and how it was found, and what else there is to know.
+fn facts(finding: &Finding, about: &About) -> Vec<(&'static str, String)> {
+    let (bug, statistics) = (&finding.bug, &about.statistics);
+    let mut facts = Vec::new();
+    if let Some(who) =
+        culprit(bug).filter(|who| bug.location.is_none() && !bug.message.contains(who))
+    {
+        facts.push(("in", who));
     }
-    let program = format!("{}{settings}", about.program);
-    if statistics.strategy.is_empty() {
-        return format!("in {program}");
+    let settings = finding.schedule.settings.iter();
+    let settings: String = settings.map(|(name, value)| format!(", {name} {value}")).collect();
+    facts.push(("program", format!("{}{settings}", about.program)));
+    if !statistics.strategy.is_empty() {
+        let how = format!("strategy {}, seed {}", statistics.strategy, statistics.seed);
+        let number = grouped(finding.found_at);
+        let all = count(statistics.schedules, "schedule");
+        facts.push(match (bug.kind, finding.occurrences) {
+            (BugKind::NoFailure, _) => ("tried", format!("{all} ({how})")),
+            (_, 0 | 1) => ("found", format!("in schedule {number} ({how})")),
+            (_, times) => {
+                let times = grouped(times);
+                ("found", format!("in schedule {number}; {times} of {all} show it ({how})"))
+            }
+        });
     }
-    let how = format!("strategy {}, seed {}", statistics.strategy, statistics.seed);
-    if finding.bug.kind == BugKind::NoFailure {
-        let tried = count(statistics.schedules, "schedule");
-        return format!("in {program}: {tried} run ({how})");
+    if let Some(sizes) = &finding.shrunk {
+        let steps = count(sizes.steps_after as u64, "step");
+        let switches = count(sizes.switches_after as u64, "change");
+        facts.push((
+            "shrunk",
+            format!(
+                "to {steps} from {}, to {switches} of worker from {}",
+                grouped(sizes.steps_before as u64),
+                grouped(sizes.switches_before as u64),
+            ),
+        ));
     }
-    let mut text = format!("in {program}: schedule {} ({how})", grouped(finding.found_at));
-    if finding.occurrences > 1 {
-        text += &format!(
-            ", and {} of {} in all",
-            grouped(finding.occurrences),
-            count(statistics.schedules, "schedule")
-        );
-    }
-    text
+    facts.extend(finding.notes.iter().map(|note| ("note", note.clone())));
+    facts.extend(help(bug.kind).map(|help| ("help", help.to_owned())));
+    facts
 }
 
 /// What happened, step by step.
-fn happened(finding: &Finding, about: &About) -> String {
+fn happened(heading: &str, trace: &Trace, finding: &Finding, about: &About) -> String {
     let style = about.style;
-    let story = Story::of(&finding.trace);
-    let total = finding.trace.steps.len();
+    let story = Story::of(trace);
+    let total = trace.steps.len();
     let shown = about.steps_shown.unwrap_or(total).min(total);
-    let mut workers: Vec<_> = finding.trace.steps.iter().map(|step| step.worker).collect();
+    let mut workers: Vec<_> = trace.steps.iter().map(|step| step.worker).collect();
     workers.sort_unstable();
     workers.dedup();
     let granularity = match about.statistics.granularity.as_str() {
         "" => String::new(),
-        granularity => format!(" ({granularity})"),
+        granularity => format!(" (granularity {granularity})"),
     };
     let heading = format!(
-        "What happened, {} of {}{granularity}:",
+        "{heading}, {} of {}{granularity}:",
         count(total as u64, "step"),
         count(workers.len() as u64, "worker")
     );
@@ -141,33 +141,28 @@ fn happened(finding: &Finding, about: &About) -> String {
     }
     let bug = finding.bug.message.lines().next().unwrap_or("(no message)");
     out += &table::steps(&story, shown, bug, style);
-    out + &table::ending(&story, style)
-}
-
-/// The end of the schedule, where nobody could watch what happened.
-fn chosen(finding: &Finding, about: &About) -> String {
-    let choices = &finding.schedule.choices;
-    let from = choices.len().saturating_sub(CHOICES_SHOWN);
-    let which = match from {
-        0 => format!("Its {}", count(choices.len() as u64, "choice")),
-        _ => format!("The last {CHOICES_SHOWN} of its {}", count(choices.len() as u64, "choice")),
-    };
-    let text = format!("No trace: the execution could not be made again. {which}:");
-    let mut out = format!("\n{}\n\n", about.style.paint(Ink::Heading, text));
-    for choice in &choices[from..] {
-        out += &match choice {
-            Choice::Worker(worker) => {
-                let name = finding.trace.names.get(worker);
-                name.map_or_else(|| format!(" {worker}\n"), |name| format!(" {name} {worker}\n"))
-            }
-            Choice::Value { index, of, tag: Tag::Program } => {
-                format!("   chooses {index} from 0..{of}\n")
-            }
-            Choice::Value { index, of, tag: Tag::Fault } => format!("   fault {index} of {of}\n"),
-            Choice::Delivery(message) => format!("   is handed message {message}\n"),
-        };
+    // A deadlock's message says already who waits for what.
+    let told = finding.bug.kind == BugKind::Deadlock && finding.bug.message.lines().count() > 1;
+    if !told {
+        out += &table::ending(&story, style);
     }
     out
+}
+
+/// What the schedule alone tells, where nobody could watch what happened.
+fn chosen(finding: &Finding) -> Trace {
+    let mut steps: Vec<TraceStep> = Vec::new();
+    for choice in &finding.schedule.choices {
+        match (choice, steps.last_mut()) {
+            (Choice::Worker(worker), _) => {
+                let clock = VectorClock::default();
+                steps.push(TraceStep { worker: *worker, items: Vec::new(), clock });
+            }
+            (inner, Some(step)) => step.items.push(Item::Chose(*inner)),
+            (_, None) => {}
+        }
+    }
+    Trace { names: finding.trace.names.clone(), steps }
 }
 
 fn replay(finding: &Finding, about: &About) -> String {

@@ -24,7 +24,8 @@ pub(super) struct Story<'a> {
     pub gone: BTreeMap<WorkerId, Gone>,
     /// What each timer sends.
     pub timers: BTreeMap<WorkerId, &'a str>,
-    monitors: BTreeMap<&'a str, String>,
+    /// The state of each monitor that changed it, with its heat.
+    pub monitors: BTreeMap<&'a str, String>,
     touched: BTreeMap<ObjectId, Touched>,
 }
 
@@ -118,12 +119,16 @@ impl<'a> Story<'a> {
             }
             Event::Duplicated { message, copy } => {
                 let fate = self.fate(number, *copy);
-                return Some(fault(format!("{} is duplicated{fate}", self.message(*message))));
+                let name = match is_sent(step, *message) {
+                    true => "this message".to_owned(),
+                    false => self.message(*message),
+                };
+                return Some(fault(format!("{name} is duplicated{fate}")));
             }
             Event::Received { message, payload } => {
                 format!("receives {}{}", clip(payload), self.origin(*message))
             }
-            Event::Discarded { message, why } => return Some(self.discarded(me, *message, *why)),
+            Event::Discarded { message, why } => return self.discarded(step, *message, *why),
             Event::Raised { payload } => format!("raises {}", clip(payload)),
             Event::Changed { how, to } => self.changed(me, *how, to),
             Event::Enabled { worker } => {
@@ -220,8 +225,9 @@ impl<'a> Story<'a> {
         match self.messages.fate.get(&message) {
             Some(Fate::Received(step)) => format!(" (-> step {step})"),
             // The next line says it.
-            Some(Fate::Discarded(step, _)) if *step == number => String::new(),
-            Some(Fate::Discarded(step, why)) => format!(" ({} in step {step})", reason(*why)),
+            Some(Fate::Discarded(_, Discard::Lost)) => String::new(),
+            Some(Fate::Discarded(step, why)) if *step == number => format!(" ({})", reason(*why)),
+            Some(Fate::Discarded(step, why)) => format!(" ({}, step {step})", reason(*why)),
             None => " (never received)".to_owned(),
         }
     }
@@ -242,12 +248,16 @@ impl<'a> Story<'a> {
         }
     }
 
-    fn discarded(&self, me: WorkerId, message: MessageId, why: Discard) -> Line {
+    fn discarded(&self, step: &TraceStep, message: MessageId, why: Discard) -> Option<Line> {
+        let me = step.worker;
         let name = self.message(message);
         let to = self.messages.sent.get(&message).map(|sent| sent.to);
         let receiver = to.map_or_else(|| "its receiver".to_owned(), |to| self.names.of(to));
-        match why {
+        Some(match why {
+            Discard::Lost if is_sent(step, message) => fault("this message is lost".to_owned()),
             Discard::Lost => fault(format!("{name} to {receiver} is lost")),
+            // The line of the send says it.
+            _ if is_sent(step, message) => return None,
             Discard::Ignored if to == Some(me) => {
                 let origin = self.origin(message);
                 plain(format!("ignores {name}{origin}{}", self.in_state(me)))
@@ -255,7 +265,7 @@ impl<'a> Story<'a> {
             Discard::Ignored => plain(format!("{name} is ignored by {receiver}")),
             Discard::Gone => plain(format!("{name} is dropped: {receiver} is gone")),
             Discard::Cancelled => plain(format!("{name} is dropped: its timer was cancelled")),
-        }
+        })
     }
 
     fn accessed(
@@ -304,7 +314,8 @@ fn reason(why: Discard) -> &'static str {
     match why {
         Discard::Lost => "lost",
         Discard::Ignored => "ignored",
-        Discard::Gone | Discard::Cancelled => "dropped",
+        Discard::Gone => "dropped: the receiver is gone",
+        Discard::Cancelled => "dropped: the timer was cancelled",
     }
 }
 
@@ -316,6 +327,11 @@ fn is_fault(event: &Event<String>) -> bool {
             | Event::Restarted { .. }
             | Event::Discarded { why: Discard::Lost, .. }
     )
+}
+
+fn is_sent(step: &TraceStep, message: MessageId) -> bool {
+    let sent = |item: &Item| matches!(item, Item::Told(Event::Sent { message: sent, .. }) if *sent == message);
+    step.items.iter().any(sent)
 }
 
 /// Whether another event of the step says already that this worker can go on.

@@ -50,7 +50,7 @@ pub(super) fn steps(story: &Story<'_>, shown: usize, bug: &str, style: Style) ->
 }
 
 /// The state of every worker at the end of the trace, what it waits for and what is left in its
-/// inbox. Workers that have halted with nothing left are not listed.
+/// inbox, and the states of monitors. Workers that have halted with nothing left are not listed.
 pub(super) fn ending(story: &Story<'_>, style: Style) -> String {
     let mut left: BTreeMap<WorkerId, Vec<String>> = BTreeMap::new();
     for (message, sent) in &story.messages.sent {
@@ -96,11 +96,13 @@ pub(super) fn ending(story: &Story<'_>, style: Style) -> String {
             rows.push((story.names.of(worker), words.join("; ")));
         }
     }
+    let hidden = rows.len().saturating_sub(MOST_WORKERS);
+    rows.truncate(MOST_WORKERS);
+    let monitors = story.monitors.iter();
+    rows.extend(monitors.map(|(name, state)| (format!("monitor {name}"), format!("in {state}"))));
     if rows.is_empty() {
         return String::new();
     }
-    let hidden = rows.len().saturating_sub(MOST_WORKERS);
-    rows.truncate(MOST_WORKERS);
     let width = column(rows.iter().map(|row| row.0.clone()));
     let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, "In the end:"));
     for (name, words) in rows {

@@ -1,0 +1,106 @@
+//! Every text that people see, as they see it.
+
+mod findings;
+
+use dally_report::{Style, text};
+
+macro_rules! text_of {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            let (finding, about) = findings::$name();
+            insta::assert_snapshot!(text::finding(&finding, &about));
+        })*
+    };
+}
+
+text_of! {
+    two_phase_commit deadlock unhandled_event hot_at_end uncontrolled panic_with_source no_trace
+    long no_failure
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    for (finding, mut about) in [findings::two_phase_commit(), findings::long()] {
+        let plain = text::finding(&finding, &about);
+        about.style = Style::Colour;
+        let coloured = text::finding(&finding, &about);
+        assert!(coloured.contains("\x1b[1;31mbug[") && !plain.contains('\x1b'));
+        let stripped: String = coloured
+            .split('\x1b')
+            .enumerate()
+            .map(|(index, part)| if index == 0 { part } else { part.split_once('m').unwrap().1 })
+            .collect();
+        assert_eq!(stripped, plain);
+    }
+}
+
+#[test]
+fn the_last_line_is_the_command_that_replays() {
+    let (finding, mut about) = findings::two_phase_commit();
+    let text = text::finding(&finding, &about);
+    assert_eq!(text.lines().last().map(str::trim), about.replay.last().map(String::as_str));
+    about.replay.clear();
+    let text = text::finding(&finding, &about);
+    let token = finding.schedule.to_token();
+    assert_eq!(text.lines().last(), Some(format!("  dally replay {token}").as_str()));
+}
+
+#[test]
+fn every_step_is_shown_on_demand() {
+    let (finding, mut about) = findings::long();
+    about.steps_shown = None;
+    let text = text::finding(&finding, &about);
+    assert!(text.contains("\n    1  Ping 0  sends Ball { hits: 0 } to Pong 1 (-> step 2)\n"));
+    assert!(!text.contains("not shown"));
+}
+
+#[test]
+fn a_payload_of_any_size_stays_on_its_line() {
+    let (mut finding, about) = findings::hot_at_end();
+    let blob = "x".repeat(100_000);
+    finding.trace.steps[0].items =
+        vec![dally_core::Item::Told(dally_core::Event::Announced { payload: blob })];
+    let text = text::finding(&finding, &about);
+    assert!(text.lines().all(|line| line.chars().count() < 220));
+    assert!(text.contains("xxx... (99,860 characters more)\n"), "{text}");
+}
+
+#[test]
+fn a_clean_run_says_what_it_covered() {
+    let (_, about) = findings::two_phase_commit();
+    let mut statistics = about.statistics;
+    statistics.schedules = 100_000;
+    statistics.steps = 8_712_345;
+    statistics.threads = 2;
+    statistics.coverage = "100000 schedules sampled uniformly".into();
+    statistics.stopped = "all schedules were run".into();
+    statistics.elapsed = Some(std::time::Duration::from_millis(12_340));
+    insta::assert_snapshot!(text::summary("two-phase-commit", &statistics, &[], Style::Plain), @"
+    no bug found in 100,000 schedules of two-phase-commit
+      covered   100000 schedules sampled uniformly
+      work      8,712,345 steps (per-send), 2,917 distinct observations
+      strategy  random, seed 7, 2 threads
+      stopped   all schedules were run
+      time      12.3 s, 8,103 schedules/s, 706,024 steps/s
+    ");
+}
+
+#[test]
+fn a_run_that_goes_on_lists_its_bugs() {
+    let (first, about) = findings::two_phase_commit();
+    let (second, _) = findings::deadlock();
+    let bugs = [first, second];
+    insta::assert_snapshot!(
+        text::summary("two-phase-commit", &about.statistics, &bugs, Style::Plain),
+        @"
+    2 bugs found in 412 schedules of two-phase-commit
+      monitor: transaction 1 is committed by one participant and aborted by another (Atomicity) at two_phase_commit.rs.txt:9:13 (schedule 412)
+      deadlock: 3 tasks wait and none can go on (schedule 3, 38 times)
+      covered   412 schedules sampled
+      work      35,844 steps (per-send), 2,917 distinct observations
+      strategy  random, seed 7
+      stopped   at the first bug
+    "
+    );
+}
