@@ -1,6 +1,7 @@
 //! Findings and runs as JSON. `docs/json.md` documents every field.
 
 mod item;
+mod layout;
 
 use dally_core::{Bug, Choice, Finding, Schedule, TraceStep};
 use serde::Serialize;
@@ -14,25 +15,20 @@ pub const VERSION: u32 = 1;
 
 /// A finding as a document of the format `dally-trace`.
 pub fn finding(finding: &Finding, about: &About) -> String {
-    write(&trace_document(finding, &about.program, Some(&about.statistics)))
+    layout::write(&trace_document(finding, &about.program, Some(&about.statistics)), 2)
 }
 
 /// A whole run, with all its findings, as a document of the format `dally-run`.
 pub fn run(program: &str, statistics: &Statistics, findings: &[Finding]) -> String {
-    write(&RunDocument {
+    let document = RunDocument {
         format: "dally-run",
         version: VERSION,
         program,
         statistics: StatisticsDocument::from(statistics),
         findings: findings.iter().map(|found| trace_document(found, program, None)).collect(),
-    })
-}
-
-fn write(document: &impl Serialize) -> String {
-    // Only a map with keys that are not strings can fail, and there is none.
-    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
-    text.push('\n');
-    text
+    };
+    // Findings are two levels deep in a run.
+    layout::write(&document, 4)
 }
 
 #[derive(Serialize)]
