@@ -41,7 +41,7 @@ impl Store {
     ///
     /// let bug = Bug::new(BugKind::Deadlock, "all tasks wait");
     /// let path = Store::new("findings").path("pool::tests::drains", &bug);
-    /// assert_eq!(path.to_str(), Some("findings/pool.tests.drains-76a54b74.schedule"));
+    /// assert_eq!(path.to_str(), Some("findings/pool.tests.drains-c01a4415.schedule"));
     /// ```
     pub fn path(&self, program: &str, bug: &dally_core::Bug) -> PathBuf {
         self.directory.join(format!("{}-{}.schedule", file_name(program), bug.cause()))
@@ -57,9 +57,13 @@ impl Store {
                 write(&path.with_extension("json"), json::finding(finding, about).as_bytes())
             })
             .map_err(|why| {
+                let reason = match self.directory.is_file() {
+                    true => "it is a file".to_owned(),
+                    false => why.to_string(),
+                };
                 let message = format!(
-                    "cannot save the finding in the directory `{}`: {why}; make it a directory \
-                     that can be written to, or name another one",
+                    "cannot save the finding in the directory `{}`: {reason}; make it a \
+                     directory that can be written to, or name another one",
                     self.directory.display()
                 );
                 io::Error::new(why.kind(), message)
@@ -99,5 +103,8 @@ fn file_name(program: &str) -> String {
         return safe;
     }
     let hash = fingerprint::of_bytes(program.as_bytes()) as u32;
-    format!("{}-{hash:08x}", safe.trim_start_matches(['.', '-']))
+    match safe.trim_start_matches(['.', '-']) {
+        "" => format!("program-{hash:08x}"),
+        rest => format!("{rest}-{hash:08x}"),
+    }
 }

@@ -44,10 +44,7 @@ fn find(file: &Path, root: Option<&Path>) -> Option<PathBuf> {
     if file.is_absolute() {
         return file.is_file().then(|| file.to_owned());
     }
-    let root = match root {
-        Some(root) => root.to_owned(),
-        None => std::env::current_dir().ok()?,
-    };
+    let root = std::path::absolute(root.unwrap_or(Path::new("."))).ok()?;
     let workspace = root.ancestors().find(|directory| directory.join("Cargo.lock").is_file());
     let candidates = workspace.into_iter().chain(root.ancestors());
     candidates.map(|directory| directory.join(file)).find(|path| path.is_file())

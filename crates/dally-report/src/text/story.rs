@@ -92,7 +92,7 @@ impl<'a> Story<'a> {
             }
             // No fault is no news, and the event of a fault says more than its choice.
             Choice::Value { index, of, tag: Tag::Fault } => (index > 0 && !told(is_fault))
-                .then(|| fault(format!("fault {index} of {}", of.saturating_sub(1)))),
+                .then(|| fault(format!("chooses {index} from 0..{of}"))),
             Choice::Delivery(message) => {
                 let taken = step.items.iter().any(|item| {
                     matches!(item, Item::Told(Event::Received { message: taken, .. }
@@ -132,6 +132,7 @@ impl<'a> Story<'a> {
             Event::Raised { payload } => format!("raises {}", clip(payload)),
             Event::Changed { how, to } => self.changed(me, *how, to),
             Event::Enabled { worker } => {
+                self.waits.remove(worker);
                 if *worker == me || is_implied(step, *worker) {
                     return None;
                 }
@@ -139,7 +140,7 @@ impl<'a> Story<'a> {
             }
             Event::Blocked { on } => {
                 self.waits.insert(me, on);
-                format!("waits for {on}")
+                format!("waits for {}", clip(on))
             }
             Event::Halted { worker } => {
                 self.gone.insert(*worker, Gone::Halted(number));
@@ -185,7 +186,7 @@ impl<'a> Story<'a> {
                     None => format!("monitor {monitor} -> {now}"),
                 }
             }
-            Event::Noted { text } => format!("note: {text}"),
+            Event::Noted { text } => format!("note: {}", clip(text)),
         };
         Some(plain(text))
     }
@@ -225,7 +226,7 @@ impl<'a> Story<'a> {
         match self.messages.fate.get(&message) {
             Some(Fate::Received(step)) => format!(" (-> step {step})"),
             // The next line says it.
-            Some(Fate::Discarded(_, Discard::Lost)) => String::new(),
+            Some(Fate::Discarded(step, Discard::Lost)) if *step == number => String::new(),
             Some(Fate::Discarded(step, why)) if *step == number => format!(" ({})", reason(*why)),
             Some(Fate::Discarded(step, why)) => format!(" ({}, step {step})", reason(*why)),
             None => " (never received)".to_owned(),

@@ -10,6 +10,8 @@ use super::words::{clip, count};
 
 /// Longer names of workers push their line to the right instead of widening the table.
 const WIDEST: usize = 32;
+/// A step with more lines than this is told by its beginning and its end.
+const MOST_LINES: usize = 40;
 /// Not more workers, and not more messages of one inbox, are listed at the end.
 const MOST_WORKERS: usize = 20;
 const MOST_MESSAGES: usize = 3;
@@ -36,7 +38,15 @@ pub(super) fn steps(story: &Story<'_>, shown: usize, bug: &str, style: Style) ->
         if last.replace(*worker) == Some(*worker) {
             name.clear();
         }
-        for line in lines {
+        for (position, line) in lines.iter().enumerate() {
+            let hidden = lines.len().saturating_sub(MOST_LINES);
+            if hidden > 0 && position == MOST_LINES / 2 {
+                let text = format!("... {} of this step", count(hidden as u64, "more event"));
+                row("", "", Some(Ink::Faint), &text);
+            }
+            if hidden > 0 && (MOST_LINES / 2..MOST_LINES / 2 + hidden).contains(&position) {
+                continue;
+            }
             for (index, text) in line.text.lines().enumerate() {
                 let indent = if index == 0 { "" } else { "  " };
                 row(&number, &name, line.ink, &format!("{indent}{text}"));
@@ -46,7 +56,7 @@ pub(super) fn steps(story: &Story<'_>, shown: usize, bug: &str, style: Style) ->
         }
     }
     let mark = style.paint(Ink::Bug, format!("{:>digits$}", "BUG"));
-    out + &format!(" {mark}  {}\n", style.paint(Ink::Bug, bug))
+    out + &format!(" {mark}  {}\n", style.paint(Ink::Bug, clip(bug)))
 }
 
 /// The state of every worker at the end of the trace, what it waits for and what is left in its

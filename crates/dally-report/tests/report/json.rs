@@ -1,13 +1,13 @@
 //! The JSON documents are what `docs/json.md` says.
 
-mod findings;
-
 use dally_core::{
     Access, Choice, Discard, Event, Heat, Item, MessageId, ObjectId, Tag, Transition, WorkerId,
 };
 use dally_report::json;
 
-const DOCS: &str = include_str!("../../../docs/json.md");
+use crate::findings;
+
+const DOCS: &str = include_str!("../../../../docs/json.md");
 
 /// The example under a heading of the documentation.
 fn example(heading: &str) -> &'static str {

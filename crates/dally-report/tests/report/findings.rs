@@ -132,7 +132,7 @@ pub fn about(program: &str, strategy: &str, granularity: &str) -> About {
             coverage: "412 schedules sampled".to_owned(),
             ..Statistics::default()
         },
-        source_root: Some("tests/findings".into()),
+        source_root: Some("tests/report".into()),
         replay: vec![format!("dally replay target/dally/{program}.schedule")],
         ..About::new(program)
     }

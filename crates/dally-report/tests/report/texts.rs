@@ -1,8 +1,8 @@
 //! Every text that people see, as they see it.
 
-mod findings;
-
 use dally_report::{Style, text};
+
+use crate::findings;
 
 macro_rules! text_of {
     ($($name:ident)*) => {

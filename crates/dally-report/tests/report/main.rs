@@ -1,0 +1,8 @@
+//! What people and programs get to see of findings made by hand: one test binary, so that the
+//! findings are shared.
+
+mod findings;
+mod json;
+mod store;
+mod stories;
+mod texts;

@@ -1,0 +1,148 @@
+//! Findings on disk: there when they are needed, whole, and under names that any system takes.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dally_core::{Bug, BugKind, Schedule};
+use dally_report::Store;
+
+use crate::findings;
+
+/// A directory of this test's own that does not exist yet.
+fn fresh(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&directory);
+    directory
+}
+
+fn files(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_finding_is_saved_as_a_schedule_and_a_trace() {
+    let directory = fresh("saved").join("deep").join("down");
+    let (finding, about) = findings::two_phase_commit();
+    let path = Store::new(&directory).save(&finding, &about).unwrap();
+    let cause = finding.bug.cause();
+    assert_eq!(path, directory.join(format!("two-phase-commit-{cause}.schedule")));
+    let names = ["json", "schedule"].map(|kind| format!("two-phase-commit-{cause}.{kind}"));
+    assert_eq!(files(&directory), names);
+    let read = fs::read_to_string(&path).unwrap();
+    assert_eq!(Schedule::parse(&read).as_ref(), Ok(&finding.schedule));
+    let json = fs::read_to_string(path.with_extension("json")).unwrap();
+    assert_eq!(json, dally_report::json::finding(&finding, &about));
+}
+
+#[test]
+fn the_shrunk_finding_takes_the_place_of_the_raw_one() {
+    let directory = fresh("shrunk");
+    let store = Store::new(&directory);
+    let (raw, about) = findings::two_phase_commit();
+    let first = store.save(&raw, &about).unwrap();
+    let mut shrunk = raw.clone();
+    shrunk.schedule.choices.truncate(5);
+    let second = store.save(&shrunk, &about).unwrap();
+    assert_eq!(first, second);
+    assert_eq!(files(&directory).len(), 2);
+    let read = fs::read_to_string(second).unwrap();
+    assert_eq!(Schedule::parse(&read), Ok(shrunk.schedule));
+}
+
+#[test]
+fn another_cause_has_files_of_its_own() {
+    let directory = fresh("causes");
+    let store = Store::new(&directory);
+    let (finding, about) = findings::two_phase_commit();
+    store.save(&finding, &about).unwrap();
+    let mut other = finding;
+    other.bug = Bug::new(BugKind::Deadlock, "all wait");
+    store.save(&other, &about).unwrap();
+    assert_eq!(files(&directory).len(), 4);
+}
+
+#[test]
+fn any_program_has_a_file_name_and_no_two_share_one() {
+    let store = Store::new("findings");
+    let bug = Bug::new(BugKind::Deadlock, "all wait");
+    let long = "x".repeat(10_000);
+    let longer = "x".repeat(10_001);
+    let programs = [
+        "raft-v1",
+        "a::b",
+        "a.b",
+        "a/b",
+        "a\\b",
+        "a b",
+        "",
+        ".",
+        "..",
+        "../../etc/passwd",
+        "-rf",
+        "C:",
+        "nul",
+        "é",
+        "漢字",
+        "a\nb",
+        "a\0b",
+        &long,
+        &longer,
+    ];
+    let mut seen = BTreeSet::new();
+    for program in programs {
+        let path = store.path(program, &bug);
+        assert_eq!(path.parent(), Some(Path::new("findings")), "{program:?}");
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let plain = |char: char| char.is_ascii_alphanumeric() || "._-".contains(char);
+        assert!(name.chars().all(plain) && !name.starts_with(['.', '-']), "{program:?}: {name}");
+        assert!(name.len() < 160, "{program:?}: {name}");
+        assert!(seen.insert(name.to_owned()), "{program:?}: {name}");
+    }
+}
+
+#[test]
+fn threads_that_save_at_once_leave_whole_files() {
+    let directory = fresh("threads");
+    let store = Store::new(&directory);
+    let (finding, about) = findings::long();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    let path = store.save(&finding, &about).unwrap();
+                    let read = fs::read_to_string(path).unwrap();
+                    assert_eq!(Schedule::parse(&read).as_ref(), Ok(&finding.schedule));
+                }
+            });
+        }
+    });
+    assert_eq!(files(&directory).len(), 2);
+}
+
+#[test]
+fn a_directory_that_cannot_be_had_is_named_with_the_reason() {
+    let directory = fresh("not-a-directory");
+    fs::write(&directory, "a file").unwrap();
+    let (finding, about) = findings::two_phase_commit();
+    let error = Store::new(&directory).save(&finding, &about).unwrap_err();
+    let text = error.to_string().replace(&directory.display().to_string(), "DIR");
+    insta::assert_snapshot!(text, @"cannot save the finding in the directory `DIR`: it is a file; make it a directory that can be written to, or name another one");
+    fs::remove_file(directory).unwrap();
+}
+
+#[test]
+fn a_failed_save_leaves_no_drafts() {
+    let directory = fresh("drafts");
+    let store = Store::new(&directory);
+    let (finding, about) = findings::two_phase_commit();
+    let path = store.path(&about.program, &finding.bug);
+    fs::create_dir_all(path.join("in the way")).unwrap();
+    let error = store.save(&finding, &about).unwrap_err();
+    assert!(error.to_string().starts_with("cannot save the finding in the directory `"));
+    assert_eq!(files(&directory).len(), 1);
+}
