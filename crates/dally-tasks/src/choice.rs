@@ -5,6 +5,7 @@ use std::fmt;
 use dally_core::{Announcement, Event, Stop, Tag, Text};
 
 use crate::current;
+use crate::exec::Phase;
 
 /// Any number below `n`: every one of them is explored.
 ///
@@ -15,17 +16,18 @@ use crate::current;
 pub fn choose(n: usize) -> usize {
     let of = u32::try_from(n).unwrap_or(u32::MAX);
     assert!(of > 0, "choose(0): there is nothing to choose from");
-    let chosen = current::with("`choose`", |running| match &mut running.env {
-        Some(env) => match env.value(of, Tag::Program) {
-            Ok(index) => Some(index as usize),
-            Err(_) => {
-                running.exec.cut = true;
-                Some(0)
-            }
-        },
-        // A destructor gets the first value: nothing is explored any more.
-        None if running.exec.phase == crate::exec::Phase::TearDown => Some(0),
-        None => None,
+    let chosen = current::with("`choose`", |exec| {
+        let answer = current::ask(exec, |exec, env| {
+            env.value(of, Tag::Program).unwrap_or_else(|_| {
+                exec.cut = true;
+                0
+            })
+        });
+        match answer {
+            Some(index) => Some(index as usize),
+            // A destructor gets the first value: nothing is explored any more.
+            None => (exec.phase == Phase::TearDown).then_some(0),
+        }
     });
     let Some(chosen) = chosen else {
         panic!("a choice outside of the program's tasks: make it inside of the async block");
@@ -54,26 +56,24 @@ pub fn pick<T>(options: &[T]) -> &T {
 /// If a monitor finds fault with it, the execution ends here with that bug.
 #[track_caller]
 pub fn announce<T: Announcement>(event: T) {
-    current::with("`announce`", |running| {
-        let Some(env) = &mut running.env else { return };
-        let exec = &mut *running.exec;
-        match current::apart(|| exec.monitors.announce(&event, &mut **env)) {
+    current::with("`announce`", |exec| {
+        current::ask(exec, |exec, env| match exec.monitors.announce(&event, env) {
             Ok(()) => {}
             Err(Stop::Cut) => exec.cut = true,
             Err(Stop::Bug(bug)) => {
                 exec.bug.get_or_insert(bug);
                 exec.cut = true;
             }
-        }
+        });
     });
 }
 
 /// Writes a line for the reader of the trace. The text is formatted only if it is kept.
 #[track_caller]
 pub fn note(text: impl fmt::Display) {
-    current::with("`note`", |running| {
-        if running.env.is_some() {
-            current::apart(|| running.tell(Event::Noted { text: Text::Display(&text) }));
-        }
+    current::with("`note`", |exec| {
+        current::ask(exec, |exec, env| {
+            exec.cut |= env.event(Event::Noted { text: Text::Display(&text) }).is_err();
+        });
     });
 }

@@ -1,66 +1,77 @@
 //! The execution that runs on this thread, and the way every primitive reaches it.
 
 use std::cell::Cell;
-use std::task::Context;
+use std::mem::ManuallyDrop;
+use std::task::{Context, Waker};
 
-use dally_core::{Access, Env, Event, Op, Text, panics};
+use dally_core::{Env, Op, panics};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
 use crate::exec::{Exec, Phase};
-use crate::text::{Deed, Object, Wait};
-
-/// The running execution and, inside a step, who is asked and told.
-pub(crate) struct Running<'a> {
-    pub exec: &'a mut Exec,
-    pub env: Option<&'a mut (dyn Env + 'a)>,
-}
-
-impl<'a, 'b: 'a> ReborrowMut<'a> for Running<'b> {
-    type Result = Running<'a>;
-
-    fn reborrow_mut(&'a mut self) -> Running<'a> {
-        let env: Option<&'a mut (dyn Env + 'a)> = match &mut self.env {
-            Some(env) => Some(&mut **env),
-            None => None,
-        };
-        Running { exec: self.exec, env }
-    }
-}
-
-scoped_thread_local!(static mut RUNNING: for<'a> Running<'a>);
+use crate::text::{Object, Wait};
 
 thread_local! {
-    /// Whether `RUNNING` is set: asked first, because an unset `RUNNING` answers with a panic
-    /// that says nothing to a user.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// The running execution; absent outside of one, and while somebody reaches it. It needs no
+    /// destructor, which makes reaching it one load: [`enter`] always takes it back.
+    static EXEC: Cell<Option<ManuallyDrop<Box<Exec>>>> = const { Cell::new(None) };
 }
 
-/// Puts `INSIDE` back, also when the code under test unwinds.
-struct Restore(bool);
+/// Who is asked and told in this step.
+struct Asked<'a>(&'a mut (dyn Env + 'a));
 
-impl Drop for Restore {
-    fn drop(&mut self) {
-        INSIDE.set(self.0);
+impl<'a, 'b: 'a> ReborrowMut<'a> for Asked<'b> {
+    type Result = Asked<'a>;
+
+    fn reborrow_mut(&'a mut self) -> Asked<'a> {
+        Asked(self.0)
     }
 }
 
-/// Runs code of the program under test as part of this execution.
-pub(crate) fn enter<R>(running: Running<'_>, code: impl FnOnce() -> R) -> R {
-    let _restore = Restore(INSIDE.replace(true));
-    RUNNING.set(running, code)
+scoped_thread_local!(static mut ENV: for<'a> Asked<'a>);
+
+/// Puts an execution back where it was lent from, also when code unwinds.
+struct Lent(Option<ManuallyDrop<Box<Exec>>>);
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        EXEC.set(self.0.take());
+    }
+}
+
+/// Runs code of the program under test as part of this execution, which is in the slot
+/// afterwards as before. The code must not unwind.
+pub(crate) fn enter<R>(slot: &mut Option<Box<Exec>>, code: impl FnOnce() -> R) -> R {
+    // An execution inside of an execution is odd, but no reason to lose the outer one.
+    let outer = Lent(EXEC.replace(slot.take().map(ManuallyDrop::new)));
+    let result = code();
+    *slot = EXEC.take().map(ManuallyDrop::into_inner);
+    drop(outer);
+    result
+}
+
+/// As [`enter`], in a step: `env` can be asked and told.
+pub(crate) fn enter_step<R>(
+    slot: &mut Option<Box<Exec>>,
+    env: &mut dyn Env,
+    code: impl FnOnce() -> R,
+) -> R {
+    ENV.set(Asked(env), || enter(slot, code))
 }
 
 /// Reaches the running execution. No code of the program may run in `f`: no wakers, no
 /// destructors. Unwinds if the step has been cut.
 #[track_caller]
-pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Running<'_>) -> R) -> R {
-    if !INSIDE.get() {
-        outside(what);
+#[inline]
+pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
+    let Some(exec) = EXEC.take() else { outside(what) };
+    let mut lent = Lent(Some(exec));
+    let Some(exec) = &mut lent.0 else { outside(what) };
+    let result = f(exec);
+    if exec.told.len() >= MANY {
+        flush(exec);
     }
-    let (result, cut) = RUNNING.with(|mut running| {
-        let result = f(&mut running);
-        (result, running.exec.cut)
-    });
+    let cut = exec.cut;
+    drop(lent);
     if cut && !std::thread::panicking() {
         panics::cut();
     }
@@ -68,14 +79,29 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Running<'_>) -> R) -> R {
 }
 
 /// As [`with`] for destructors and wakers: never unwinds, and is `None` outside an execution.
-pub(crate) fn try_with<R>(f: impl FnOnce(&mut Running<'_>) -> R) -> Option<R> {
-    INSIDE.get().then(|| RUNNING.with(|mut running| f(&mut running)))
+#[inline]
+pub(crate) fn try_with<R>(f: impl FnOnce(&mut Exec) -> R) -> Option<R> {
+    let mut lent = Lent(Some(EXEC.take()?));
+    lent.0.as_mut().map(|exec| f(exec))
 }
 
-/// Runs code that must not reach the execution because the execution is borrowed: a monitor.
-pub(crate) fn apart<R>(code: impl FnOnce() -> R) -> R {
-    let _restore = Restore(INSIDE.replace(false));
-    code()
+/// Reaches who is asked, after telling what has happened so far; `None` outside of steps.
+pub(crate) fn ask<R>(exec: &mut Exec, f: impl FnOnce(&mut Exec, &mut dyn Env) -> R) -> Option<R> {
+    (exec.phase == Phase::Step).then(|| {
+        ENV.with(|asked| {
+            exec.flush(asked.0);
+            f(exec, asked.0)
+        })
+    })
+}
+
+/// What a step tells is kept until its end, or until it is this much: then the environment must
+/// get the chance to cut the step.
+const MANY: usize = 64;
+
+#[cold]
+fn flush(exec: &mut Exec) {
+    ask(exec, |_, _| ());
 }
 
 #[cold]
@@ -87,43 +113,13 @@ fn outside(what: &str) -> ! {
     );
 }
 
-impl Running<'_> {
-    /// Tells what happened; remembers if the environment has had enough.
-    pub fn tell(&mut self, event: Event<Text<'_>>) {
-        if let Some(env) = &mut self.env
-            && env.event(event).is_err()
-        {
-            self.exec.cut = true;
-        }
-    }
-
-    /// Tells that a shared object was touched.
-    pub fn touch(&mut self, object: &Object, access: Access, deed: Deed) {
-        if self.env.is_some() {
-            let what = deed.of(object);
-            self.tell(Event::Accessed { object: object.id, access, what: Text::Display(&what) });
-        }
-    }
-
-    /// Refuses an object of an execution that is over: state that leaks from one execution into
-    /// the next would make a schedule mean something else every time.
-    #[track_caller]
-    pub fn own(&self, object: &Object) {
-        if object.run != self.exec.run && self.exec.phase != Phase::TearDown {
-            foreign(object);
-        }
-    }
-
-    /// A new shared object of the running worker.
-    pub fn object(&mut self, kind: &'static str) -> Object {
-        self.exec.object(kind)
-    }
-
-    /// Makes a task run again.
-    pub fn wake(&mut self, task: usize) {
-        if let Some(worker) = self.exec.wake(task) {
-            self.tell(Event::Enabled { worker });
-        }
+/// Refuses an object of an execution that is over: state that leaks from one execution into the
+/// next would make a schedule mean something else every time.
+#[track_caller]
+#[inline]
+pub(crate) fn own(exec: &Exec, object: &Object) {
+    if object.run != exec.run && exec.phase != Phase::TearDown {
+        foreign(object);
     }
 }
 
@@ -146,53 +142,57 @@ pub(crate) struct Point {
     announced: u64,
 }
 
+/// How an operation stands to the point before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stand {
+    /// The point is passed: do it.
+    Past,
+    /// Announced in this step: return `Poll::Pending`.
+    Before,
+    /// Announced, but a combinator put a waker of its own in between: ask [`linked`].
+    Linked,
+}
+
 impl Point {
     /// Whether the operation may be done now; if not, return `Poll::Pending`.
     pub fn passed(&mut self, cx: &mut Context<'_>, op: Op, what: &'static str) -> bool {
-        enum Now {
-            GoOn,
-            Announced,
-            /// A combinator put a waker of its own in between.
-            Linked,
+        match with(what, |exec| self.stand(exec, cx.waker(), op)) {
+            Stand::Past => true,
+            Stand::Before => false,
+            Stand::Linked => linked(cx, what),
         }
-        let now = with(what, |running| {
-            let exec = &mut *running.exec;
-            // A combinator may poll again in the same step: that is no point passed.
-            let later = self.announced != 0 && self.announced != exec.steps;
-            if later || exec.phase != Phase::Step {
-                return Now::GoOn;
-            }
-            self.announced = exec.steps;
-            let task = &mut exec.tasks[exec.current];
-            task.announce(op);
-            if task.owns(cx.waker()) {
-                task.ready = true;
-                Now::Announced
-            } else {
-                Now::Linked
-            }
-        });
-        match now {
-            Now::GoOn => true,
-            Now::Announced => false,
-            Now::Linked => {
-                cx.waker().wake_by_ref();
-                // A waker that does not lead to this task (`now_or_never`) will not poll again,
-                // so there is no later: what can be done is done now.
-                with(what, |running| !running.exec.tasks[running.exec.current].ready)
-            }
+    }
+
+    /// As [`Point::passed`], where the execution is at hand.
+    #[inline]
+    pub fn stand(&mut self, exec: &mut Exec, waker: &Waker, op: Op) -> Stand {
+        // A combinator may poll again in the same step: that is no point passed.
+        let later = self.announced != 0 && self.announced != exec.steps;
+        if later || exec.phase != Phase::Step {
+            return Stand::Past;
+        }
+        self.announced = exec.steps;
+        let task = &mut exec.tasks[exec.current];
+        task.announce(op);
+        if task.owns(waker) {
+            task.ready = true;
+            Stand::Before
+        } else {
+            Stand::Linked
         }
     }
 }
 
+/// Calls the waker that a combinator put in between; answers whether to go on at once. A waker
+/// that does not lead to this task (`now_or_never`) will not poll again, so there is no later:
+/// what can be done is done now.
+#[cold]
+pub(crate) fn linked(cx: &mut Context<'_>, what: &'static str) -> bool {
+    cx.waker().wake_by_ref();
+    with(what, |exec| !exec.tasks[exec.current].ready)
+}
+
 /// Says what the running task waits for if this poll leaves it blocked.
 pub(crate) fn wait(wait: Wait, op: Op) {
-    try_with(|running| {
-        let exec = &mut *running.exec;
-        if exec.phase == Phase::Step {
-            let task = &mut exec.tasks[exec.current];
-            task.announce(op);
-            task.waits.push(wait);
-        }
-    });
+    try_with(|exec| exec.wait(wait, op));
 }

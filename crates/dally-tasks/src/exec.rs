@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
-use dally_core::{Bug, Monitors, ObjectId, Op, WorkerId};
+use dally_core::{Access, Bug, Env, Event, Monitors, ObjectId, Op, Text, WorkerId};
 
-use crate::text::{CLOCK, Object, TaskName, Wait};
+use crate::text::{CLOCK, Deed, Kind, Object, TaskName, Wait};
 use crate::waker::{Shared, TaskWaker};
 
 /// What is polled.
@@ -98,6 +98,17 @@ pub(crate) enum Who {
     Timer(usize),
 }
 
+/// What happened in the running step and is not told yet: plain words, turned into events when
+/// the step ends. Telling at once would cost a thread-local and a virtual call for each.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Created(usize),
+    Enabled(WorkerId),
+    Touched(Object, Access, &'static Deed),
+    TimerSet(WorkerId, Duration),
+    TimerCancelled(WorkerId),
+}
+
 pub(crate) struct Exec {
     /// Which execution this is, of all in this process: compared for equality only.
     pub run: u64,
@@ -108,6 +119,7 @@ pub(crate) struct Exec {
     pub current: usize,
     /// Virtual time since the start.
     pub now: Duration,
+    pub told: Vec<Told>,
     /// The environment has had enough of this step.
     pub cut: bool,
     /// A bug that an operation met while the program's code was running.
@@ -135,6 +147,7 @@ impl Exec {
             phase: Phase::TearDown,
             current: 0,
             now: Duration::ZERO,
+            told: Vec::new(),
             cut: false,
             bug: None,
             monitors: Monitors::default(),
@@ -155,6 +168,7 @@ impl Exec {
         self.run = RUNS.fetch_add(1, Ordering::Relaxed);
         self.phase = Phase::Setup;
         self.now = Duration::ZERO;
+        self.told.clear();
         self.cut = false;
         self.bug = None;
         self.live = 0;
@@ -218,7 +232,7 @@ impl Exec {
         index
     }
 
-    pub fn object(&mut self, kind: &'static str) -> Object {
+    pub fn object(&mut self, kind: Kind) -> Object {
         let task = &mut self.tasks[self.current];
         let id = ObjectId { creator: task.id, number: task.objects };
         task.objects += 1;
@@ -230,10 +244,11 @@ impl Exec {
     /// The virtual clock as an object: firing a timer writes it.
     pub fn clock(&self) -> Object {
         let id = ObjectId { creator: WorkerId::root(0), number: CLOCK };
-        Object { id, kind: "clock", run: self.run, index: u32::MAX }
+        Object { id, kind: Kind::Clock, run: self.run, index: u32::MAX }
     }
 
     /// Notes how much an object holds, for observations.
+    #[inline]
     pub fn holds(&mut self, object: &Object, amount: usize) {
         if object.run == self.run
             && let Some(entry) = self.objects.get_mut(object.index as usize)
@@ -242,33 +257,85 @@ impl Exec {
         }
     }
 
-    /// Makes a task run again; answers its id if it was blocked.
-    pub fn wake(&mut self, index: usize) -> Option<WorkerId> {
+    /// Notes what happened, to be told when the step ends. Only steps tell.
+    #[inline]
+    pub fn tell(&mut self, told: Told) {
+        if self.phase == Phase::Step {
+            self.told.push(told);
+        }
+    }
+
+    /// Notes that a shared object was touched.
+    #[inline]
+    pub fn touch(&mut self, object: &Object, access: Access, deed: &'static Deed) {
+        self.tell(Told::Touched(*object, access, deed));
+    }
+
+    /// Tells what has happened so far; remembers if the environment has had enough.
+    pub fn flush(&mut self, env: &mut dyn Env) {
+        for told in &self.told {
+            let answer = match told {
+                Told::Touched(object, access, deed) => {
+                    let what = deed.of(object);
+                    let (object, access) = (object.id, *access);
+                    env.event(Event::Accessed { object, access, what: Text::Display(&what) })
+                }
+                Told::Created(task) => {
+                    let task = &self.tasks[*task];
+                    let name = Text::Display(&task.name);
+                    env.event(Event::Created { worker: task.id, name })
+                }
+                Told::Enabled(worker) => env.event(Event::Enabled { worker: *worker }),
+                Told::TimerSet(timer, deadline) => {
+                    let text = format_args!("wakes at {deadline:?}");
+                    env.event(Event::TimerSet { timer: *timer, payload: Text::Display(&text) })
+                }
+                Told::TimerCancelled(timer) => env.event(Event::TimerCancelled { timer: *timer }),
+            };
+            if answer.is_err() {
+                self.cut = true;
+                break;
+            }
+        }
+        self.told.clear();
+    }
+
+    /// Notes what the running task waits for if this poll leaves it blocked.
+    #[inline]
+    pub fn wait(&mut self, wait: Wait, op: Op) {
+        if self.phase == Phase::Step {
+            let task = &mut self.tasks[self.current];
+            task.announce(op);
+            task.waits.push(wait);
+        }
+    }
+
+    /// Makes a task run again.
+    pub fn wake(&mut self, index: usize) {
         if self.phase == Phase::TearDown {
-            return None;
+            return;
         }
         let task = &mut self.tasks[index];
         task.ready = true;
-        if task.state != State::Blocked {
-            return None;
+        if task.state == State::Blocked {
+            task.state = State::Runnable;
+            let id = task.id;
+            self.enable(id, Who::Task(index));
+            self.tell(Told::Enabled(id));
         }
-        task.state = State::Runnable;
-        let id = task.id;
-        self.enable(id, Who::Task(index));
-        Some(id)
     }
 
-    /// Asks a task to end at its next step; answers its id if it was blocked.
-    pub fn abort(&mut self, index: usize) -> Option<WorkerId> {
+    /// Asks a task to end at its next step.
+    pub fn abort(&mut self, index: usize) {
         let task = &mut self.tasks[index];
-        if task.state == State::Finished {
-            return None;
+        if task.state != State::Finished {
+            task.aborted = true;
+            self.wake(index);
         }
-        task.aborted = true;
-        self.wake(index)
     }
 
     /// Begins the step of a task.
+    #[inline]
     pub fn begin_poll(&mut self, index: usize) -> &mut Task {
         self.current = index;
         self.tasks[index].begin_poll();
@@ -276,6 +343,7 @@ impl Exec {
     }
 
     /// The running task returned pending; answers whether it is blocked.
+    #[inline]
     pub fn end_poll(&mut self) -> bool {
         let task = &mut self.tasks[self.current];
         // Aborting itself takes effect at the next step, like a waker of its own.
@@ -348,6 +416,7 @@ impl Exec {
     }
 
     /// Who an enabled worker is.
+    #[inline]
     pub fn who(&self, worker: WorkerId) -> Option<Who> {
         let place = self.enabled.binary_search(&worker).ok()?;
         Some(self.whose[place])

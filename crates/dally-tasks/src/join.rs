@@ -8,17 +8,16 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use dally_core::{Access, Event, ObjectId, Op, WorkerId};
+use dally_core::{Access, ObjectId, Op, WorkerId};
 
 use crate::current::{self, Point};
 use crate::exec::State;
 use crate::task::Id;
-use crate::text::{Deed, Object, RESULT, Wait};
+use crate::text::{Deed, Kind, Object, RESULT, Wait};
 
-const JOIN: Deed = Deed::plain("join");
+const JOIN: &Deed = &Deed::plain("join");
 
 /// Waits for a task and gives its result; dropping it lets the task run on by itself.
-#[must_use = "await it, or drop it explicitly to let the task run by itself"]
 pub struct JoinHandle<T> {
     cell: Arc<Cell<T>>,
     task: TaskRef,
@@ -76,8 +75,8 @@ impl<T> Future for JoinHandle<T> {
         if !this.waited && !this.point.passed(cx, op, "`JoinHandle`") {
             return Poll::Pending;
         }
-        current::with("`JoinHandle`", |running| {
-            running.touch(&result, Access::Read, JOIN);
+        current::with("`JoinHandle`", |exec| {
+            exec.touch(&result, Access::Read, JOIN);
         });
         match std::mem::replace(&mut this.cell.lock().outcome, Outcome::Taken) {
             Outcome::Output(output) => Poll::Ready(Ok(output)),
@@ -286,18 +285,16 @@ impl TaskRef {
     const NONE: TaskRef = TaskRef { index: usize::MAX, worker: WorkerId::FAULTS, run: 0 };
 
     fn abort(self) {
-        current::try_with(|running| {
-            if self.run == running.exec.run
-                && let Some(worker) = running.exec.abort(self.index)
-            {
-                running.tell(Event::Enabled { worker });
+        current::try_with(|exec| {
+            if self.run == exec.run {
+                exec.abort(self.index);
             }
         });
     }
 
     fn is_finished(self) -> bool {
-        current::try_with(|running| {
-            self.run != running.exec.run || running.exec.tasks[self.index].state == State::Finished
+        current::try_with(|exec| {
+            self.run != exec.run || exec.tasks[self.index].state == State::Finished
         })
         .unwrap_or(true)
     }
@@ -310,5 +307,5 @@ impl TaskRef {
 /// The result of a task as an object: written when the task ends, read when it is joined.
 pub(crate) fn result_of(worker: WorkerId, run: u64) -> Object {
     let id = ObjectId { creator: worker, number: RESULT };
-    Object { id, kind: "task", run, index: u32::MAX }
+    Object { id, kind: Kind::Task, run, index: u32::MAX }
 }

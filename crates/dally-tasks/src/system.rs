@@ -8,7 +8,7 @@ use dally_core::{
     Text, Waiting, WorkerId, fingerprint, panics,
 };
 
-use crate::current::{self, Running};
+use crate::current;
 use crate::exec::{BoxFuture, Exec, Phase, State, Task, Who};
 use crate::join;
 use crate::text::{Deed, Waits};
@@ -18,34 +18,38 @@ use crate::text::{Deed, Waits};
 /// It is not captured: tasks are real code, and the only way back is to start again and make the
 /// same choices.
 pub struct TaskSystem {
-    exec: Exec,
+    /// Absent only while the program's code runs, which reaches it through its thread.
+    exec: Option<Box<Exec>>,
 }
 
 impl fmt::Debug for TaskSystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskSystem").field("enabled", &self.exec.enabled).finish_non_exhaustive()
+        f.debug_struct("TaskSystem").field("enabled", &self.exec().enabled).finish_non_exhaustive()
     }
 }
 
+const ALWAYS: &str = "an execution is in its place between steps";
+
 impl System for TaskSystem {
     fn enabled(&self) -> &[WorkerId] {
-        &self.exec.enabled
+        &self.exec().enabled
     }
 
     fn pending(&self, worker: WorkerId) -> Op {
-        match self.exec.who(worker) {
-            Some(Who::Task(index)) => self.exec.tasks[index].pending(),
-            Some(Who::Timer(index)) => Op::Timer(self.exec.timers[index].owner),
+        match self.exec().who(worker) {
+            Some(Who::Task(index)) => self.exec().tasks[index].pending(),
+            Some(Who::Timer(index)) => Op::Timer(self.exec().timers[index].owner),
             None => Op::Unknown,
         }
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        self.exec.steps += 1;
-        if self.exec.shared.take_foreign() {
-            return Err(self.uncontrolled().into());
+        let exec = self.exec_mut();
+        exec.steps += 1;
+        if exec.shared.take_foreign() {
+            return Err(uncontrolled().into());
         }
-        match self.exec.who(worker) {
+        match exec.who(worker) {
             Some(Who::Task(index)) => self.step_task(index, env),
             Some(Who::Timer(index)) => self.step_timer(index, env),
             None => Ok(()),
@@ -53,10 +57,10 @@ impl System for TaskSystem {
     }
 
     fn status(&self) -> Status {
-        let tasks = &self.exec.tasks[..self.exec.live];
+        let tasks = &self.exec().tasks[..self.exec().live];
         if tasks.first().is_none_or(|main| main.state == State::Finished) {
             Status::Done
-        } else if self.exec.enabled.is_empty() {
+        } else if self.exec().enabled.is_empty() {
             let blocked = tasks.iter().filter(|task| task.state == State::Blocked);
             Status::Stuck(blocked.map(|task| self.waiting(task)).collect())
         } else {
@@ -65,18 +69,18 @@ impl System for TaskSystem {
     }
 
     fn acceptance(&self) -> Acceptance {
-        self.exec.monitors.acceptance()
+        self.exec().monitors.acceptance()
     }
 
     fn observe(&self, how: Observe) -> u64 {
-        let objects = self.exec.objects.iter().fold(0u64, |sum, (id, amount)| {
+        let objects = self.exec().objects.iter().fold(0u64, |sum, (id, amount)| {
             let name = fingerprint::mix(id.creator.to_bits(), u64::from(id.number));
             sum.wrapping_add(fingerprint::part(name, *amount))
         });
         match how {
             Observe::Inboxes => objects,
             Observe::Control => {
-                let tasks = &self.exec.tasks[..self.exec.live];
+                let tasks = &self.exec().tasks[..self.exec().live];
                 tasks.iter().fold(objects, |sum, task| {
                     sum.wrapping_add(fingerprint::part(task.id.to_bits(), control(task)))
                 })
@@ -85,7 +89,7 @@ impl System for TaskSystem {
     }
 
     fn name(&self, worker: WorkerId) -> String {
-        let tasks = &self.exec.tasks[..self.exec.live];
+        let tasks = &self.exec().tasks[..self.exec().live];
         match tasks.iter().find(|task| task.id == worker) {
             Some(task) => task.name.to_string(),
             None => "timer".to_owned(),
@@ -93,31 +97,34 @@ impl System for TaskSystem {
     }
 
     fn monitor(&self, index: usize) -> (String, String) {
-        self.exec.monitors.describe(index)
+        self.exec().monitors.describe(index)
     }
 
     fn end(&mut self) -> Result<(), Bug> {
-        self.exec.silence();
+        self.exec_mut().silence();
         let mut first = None;
-        for index in 0..self.exec.live {
-            let Some(future) = self.exec.tasks[index].future.take() else { continue };
-            self.exec.current = index;
-            let running = Running { exec: &mut self.exec, env: None };
-            let dropped = current::enter(running, || panics::catch(|| drop(future)));
-            if let Err(Stop::Bug(bug)) = dropped {
-                first.get_or_insert((bug, index));
+        let mut index = 0;
+        // Destructors make no new tasks, so `live` stands still.
+        while index < self.exec().live {
+            let exec = self.exec_mut();
+            exec.current = index;
+            if let Some(future) = exec.tasks[index].future.take() {
+                let dropped = current::enter(&mut self.exec, || panics::catch(|| drop(future)));
+                if let Err(Stop::Bug(bug)) = dropped {
+                    first.get_or_insert((bug, index));
+                }
             }
+            index += 1;
         }
-        self.exec.timers.clear();
         let Some((mut bug, index)) = first else { return Ok(()) };
         bug.message += "\n(in a destructor, while the execution was torn down)";
-        Err(bug.by(self.exec.tasks[index].name.to_string()))
+        Err(bug.by(self.exec().tasks[index].name.to_string()))
     }
 }
 
 impl Drop for TaskSystem {
     fn drop(&mut self) {
-        if self.exec.phase != Phase::TearDown {
+        if self.exec().phase != Phase::TearDown {
             // Whoever drops an execution without ending it has no use for what goes wrong now.
             let _ = self.end();
         }
@@ -126,7 +133,15 @@ impl Drop for TaskSystem {
 
 impl TaskSystem {
     pub(crate) fn new() -> TaskSystem {
-        TaskSystem { exec: Exec::new() }
+        TaskSystem { exec: Some(Box::new(Exec::new())) }
+    }
+
+    fn exec(&self) -> &Exec {
+        self.exec.as_deref().expect(ALWAYS)
+    }
+
+    fn exec_mut(&mut self) -> &mut Exec {
+        self.exec.as_deref_mut().expect(ALWAYS)
     }
 
     /// Starts afresh with the main task that `main` makes.
@@ -135,18 +150,18 @@ impl TaskSystem {
         main: &dyn Fn() -> BoxFuture,
         add_monitors: impl FnOnce(&mut Monitors),
     ) -> Result<(), Bug> {
-        if self.exec.phase != Phase::TearDown {
+        if self.exec().phase != Phase::TearDown {
             self.end()?;
         }
-        let exec = &mut self.exec;
-        exec.begin();
+        self.exec_mut().begin();
         let mut monitors = Monitors::default();
-        let made = current::enter(Running { exec, env: None }, || {
+        let made = current::enter(&mut self.exec, || {
             panics::catch(|| {
                 add_monitors(&mut monitors);
                 main()
             })
         });
+        let exec = self.exec_mut();
         exec.monitors = monitors;
         exec.phase = Phase::Step;
         match made {
@@ -166,13 +181,11 @@ impl TaskSystem {
     }
 
     fn step_task(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let exec = &mut self.exec;
-        let task = exec.begin_poll(index);
+        let task = self.exec_mut().begin_poll(index);
         let (mut future, aborted) = (task.future.take(), task.aborted);
         let waker = task.waker.take();
         let mut cx = Context::from_waker(waker.as_ref().unwrap_or(Waker::noop()));
-        let running = Running { exec, env: Some(&mut *env) };
-        let polled = current::enter(running, || {
+        let polled = current::enter_step(&mut self.exec, env, || {
             panics::catch(|| {
                 let over = aborted
                     || future
@@ -184,14 +197,15 @@ impl TaskSystem {
                 over
             })
         });
-        let exec = &mut self.exec;
+        let exec = self.exec_mut();
         exec.tasks[index].waker = waker;
         exec.tasks[index].future = future;
+        exec.flush(env);
         match polled {
             Err(stop) => Err(self.blame(stop, index)),
             // The program may have caught the unwinding that was to end the step.
-            Ok(_) if exec.cut || exec.bug.is_some() => Err(self.blame(Stop::Cut, index)),
-            Ok(true) => self.finish(env),
+            Ok(_) if exec.cut => Err(self.blame(Stop::Cut, index)),
+            Ok(true) => finish(exec, env),
             Ok(false) => {
                 if exec.end_poll() {
                     let waits = Waits(&exec.tasks[index].waits);
@@ -202,21 +216,12 @@ impl TaskSystem {
         }
     }
 
-    fn finish(&mut self, env: &mut dyn Env) -> Result<(), Stop> {
-        let worker = self.exec.finish();
-        let result = join::result_of(worker, self.exec.run);
-        let what = Deed::plain("end").of(&result);
-        let (object, access) = (result.id, Access::Write);
-        env.event(Event::Accessed { object, access, what: Text::Display(&what) })?;
-        env.event(Event::Halted { worker })?;
-        Ok(())
-    }
-
     fn step_timer(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let clock = self.exec.clock();
-        let timer = self.exec.timers[index].id;
-        let waker = self.exec.fire(index);
-        let now = format_args!("move `{clock}` to {:?}", self.exec.now);
+        let exec = self.exec_mut();
+        let clock = exec.clock();
+        let timer = exec.timers[index].id;
+        let waker = exec.fire(index);
+        let now = format_args!("move `{clock}` to {:?}", exec.now);
         env.event(Event::Accessed {
             object: clock.id,
             access: Access::Write,
@@ -224,10 +229,11 @@ impl TaskSystem {
         })?;
         env.event(Event::Halted { worker: timer })?;
         if let Some(waker) = waker {
-            let running = Running { exec: &mut self.exec, env: Some(env) };
-            current::enter(running, || panics::catch(|| waker.wake()))?;
+            current::enter_step(&mut self.exec, env, || panics::catch(|| waker.wake()))?;
         }
-        if self.exec.cut { Err(Stop::Cut) } else { Ok(()) }
+        let exec = self.exec_mut();
+        exec.flush(env);
+        if exec.cut { Err(Stop::Cut) } else { Ok(()) }
     }
 
     /// What a step that unwound has to say: a panic, a bug that an operation met, or nothing.
@@ -235,30 +241,42 @@ impl TaskSystem {
     fn blame(&mut self, stop: Stop, index: usize) -> Stop {
         let bug = match stop {
             Stop::Bug(bug) => Some(bug),
-            Stop::Cut => self.exec.bug.take(),
+            Stop::Cut => self.exec_mut().bug.take(),
         };
         let Some(mut bug) = bug else { return Stop::Cut };
-        bug.culprit.get_or_insert_with(|| self.exec.tasks[index].name.to_string());
+        bug.culprit.get_or_insert_with(|| self.exec().tasks[index].name.to_string());
         Stop::Bug(bug)
-    }
-
-    #[cold]
-    fn uncontrolled(&self) -> Bug {
-        Bug::new(
-            BugKind::Uncontrolled,
-            "a task was woken by a thread that Dally does not control: the program, or a library \
-             that it uses, has started a thread or runs on another runtime, and when that thread \
-             gets to run is not part of the schedule",
-        )
     }
 
     fn waiting(&self, task: &Task) -> Waiting {
         let mut on = Waits(&task.waits).to_string();
-        if self.exec.shared.is_foreign() {
+        if self.exec().shared.is_foreign() {
             on += " (a thread that Dally does not control has woken a task meanwhile)";
         }
         Waiting { worker: task.id, name: task.name.to_string(), on }
     }
+}
+
+/// The running task is over.
+fn finish(exec: &mut Exec, env: &mut dyn Env) -> Result<(), Stop> {
+    let worker = exec.finish();
+    let result = join::result_of(worker, exec.run);
+    let deed = const { &Deed::plain("end") };
+    let what = deed.of(&result);
+    let (object, access) = (result.id, Access::Write);
+    env.event(Event::Accessed { object, access, what: Text::Display(&what) })?;
+    env.event(Event::Halted { worker })?;
+    Ok(())
+}
+
+#[cold]
+fn uncontrolled() -> Bug {
+    Bug::new(
+        BugKind::Uncontrolled,
+        "a task was woken by a thread that Dally does not control: the program, or a library that \
+         it uses, has started a thread or runs on another runtime, and when that thread gets to \
+         run is not part of the schedule",
+    )
 }
 
 /// A hash of where a task stands: its state, what it is about to do or what it waits for.

@@ -6,12 +6,12 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use dally_core::{Event, Op, Text, WorkerId};
+use dally_core::{Op, WorkerId};
 
 pub use crate::join::{AbortHandle, JoinError, JoinHandle};
 
 use crate::current::{self, Point};
-use crate::exec::Phase;
+use crate::exec::{Phase, Told};
 use crate::join;
 use crate::text::TaskName;
 
@@ -44,18 +44,14 @@ where
         completion.complete(output);
     });
     let mut refused = None;
-    let task = current::with("`spawn`", |running| {
-        if running.exec.phase == Phase::TearDown {
+    let task = current::with("`spawn`", |exec| {
+        if exec.phase == Phase::TearDown {
             refused = Some(body);
             return None;
         }
-        let task = running.exec.spawn(name, body);
-        let exec = &mut *running.exec;
+        let task = exec.spawn(name, body);
         let worker = exec.tasks[task].id;
-        if let Some(env) = &mut running.env {
-            let name = Text::Display(&exec.tasks[task].name);
-            exec.cut |= env.event(Event::Created { worker, name }).is_err();
-        }
+        exec.tell(Told::Created(task));
         Some((task, worker, exec.run))
     });
     // Its destructors run here, where the execution is not borrowed.
@@ -144,5 +140,5 @@ impl fmt::Display for Id {
 /// Outside of a Dally execution.
 #[track_caller]
 pub fn id() -> Id {
-    current::with("`task::id`", |running| Id(running.exec.tasks[running.exec.current].id))
+    current::with("`task::id`", |exec| Id(exec.tasks[exec.current].id))
 }

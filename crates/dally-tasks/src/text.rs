@@ -5,12 +5,36 @@ use std::panic::Location;
 
 use dally_core::ObjectId;
 
+/// What a shared object is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Channel,
+    Oneshot,
+    Mutex,
+    Notify,
+    /// A task's result.
+    Task,
+    Clock,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Channel => "channel",
+            Kind::Oneshot => "oneshot",
+            Kind::Mutex => "mutex",
+            Kind::Notify => "notify",
+            Kind::Task => "task",
+            Kind::Clock => "clock",
+        }
+    }
+}
+
 /// A shared object as people see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Object {
     pub id: ObjectId,
-    /// `channel`, `mutex`, ...
-    pub kind: &'static str,
+    pub kind: Kind,
     /// The execution that it belongs to.
     pub run: u64,
     /// Its place in the execution's table of objects.
@@ -19,7 +43,7 @@ pub(crate) struct Object {
 
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind, self.id.creator)?;
+        write!(f, "{} {}", self.kind.name(), self.id.creator)?;
         // A task has one result and the execution has one clock: no number tells them apart.
         if self.id.number < ONLY { write!(f, "#{}", self.id.number) } else { Ok(()) }
     }
@@ -33,7 +57,7 @@ pub(crate) const RESULT: u32 = u32::MAX;
 pub(crate) const CLOCK: u32 = u32::MAX - 1;
 
 /// An operation on an object, such as ``send `u32` to ``.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Deed {
     pub verb: &'static str,
     /// The type of what is moved, if anything is.
@@ -50,14 +74,14 @@ impl Deed {
         Deed { verb, payload: Some(std::any::type_name::<T>), joint }
     }
 
-    pub fn of(self, object: &Object) -> DeedOf<'_> {
+    pub fn of<'a>(&'a self, object: &'a Object) -> DeedOf<'a> {
         DeedOf { deed: self, object }
     }
 }
 
 /// A deed with its object.
 pub(crate) struct DeedOf<'a> {
-    deed: Deed,
+    deed: &'a Deed,
     object: &'a Object,
 }
 
@@ -77,7 +101,7 @@ impl fmt::Display for DeedOf<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
     pub object: Object,
-    pub deed: Deed,
+    pub deed: &'static Deed,
     /// `at`, or what else the place is.
     pub place: &'static str,
     /// Where in the user's source.

@@ -7,11 +7,12 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use dally_core::{Access, Event, Op, Text};
+use dally_core::{Access, Op};
 
 pub use std::time::Duration;
 
 use crate::current::{self, Point};
+use crate::exec::Told;
 use crate::text::{Deed, Wait};
 
 /// A moment of virtual time.
@@ -28,10 +29,10 @@ impl Instant {
     /// Outside of a Dally execution.
     #[track_caller]
     pub fn now() -> Instant {
-        current::with("`Instant::now`", |running| {
-            let clock = running.exec.clock();
-            running.touch(&clock, Access::Read, Deed::plain("read"));
-            Instant { since_start: running.exec.now }
+        current::with("`Instant::now`", |exec| {
+            let clock = exec.clock();
+            exec.touch(&clock, Access::Read, const { &Deed::plain("read") });
+            Instant { since_start: exec.now }
         })
     }
 
@@ -154,7 +155,7 @@ impl Sleep {
 
     /// Whether its deadline has passed.
     pub fn is_elapsed(&self) -> bool {
-        current::try_with(|running| running.exec.now >= self.deadline.since_start).unwrap_or(false)
+        current::try_with(|exec| exec.now >= self.deadline.since_start).unwrap_or(false)
     }
 
     /// Sleeps until another moment, from now on.
@@ -166,13 +167,13 @@ impl Sleep {
 
     fn disarm(&mut self) {
         let Some(Armed { index, run }) = self.timer.take() else { return };
-        let waker = current::try_with(|running| {
-            if run != running.exec.run {
+        let waker = current::try_with(|exec| {
+            if run != exec.run {
                 return None;
             }
-            let (armed, waker) = running.exec.disarm(index);
+            let (armed, waker) = exec.disarm(index);
             if let Some(timer) = armed {
-                running.tell(Event::TimerCancelled { timer });
+                exec.tell(Told::TimerCancelled(timer));
             }
             waker
         });
@@ -186,8 +187,7 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let deadline = this.deadline.since_start;
-        let due = this.timer.is_none()
-            && current::with("`sleep`", |running| running.exec.now >= deadline);
+        let due = this.timer.is_none() && current::with("`sleep`", |exec| exec.now >= deadline);
         if due {
             // Nothing to wait for: no more than a chance for others.
             return match this.point.passed(cx, Op::Unknown, "`sleep`") {
@@ -197,22 +197,21 @@ impl Future for Sleep {
         }
         let mut old = None;
         let waker = cx.waker();
-        let (fired, clock) = current::with("`sleep`", |running| {
-            let clock = running.exec.clock();
+        let (fired, clock) = current::with("`sleep`", |exec| {
+            let clock = exec.clock();
             let fired = match &this.timer {
-                Some(armed) if armed.run == running.exec.run => {
-                    let timer = &mut running.exec.timers[armed.index];
+                Some(armed) if armed.run == exec.run => {
+                    let timer = &mut exec.timers[armed.index];
                     if !timer.fired {
                         old = timer.waker.replace(waker.clone());
                     }
                     timer.fired
                 }
                 _ => {
-                    let index = running.exec.arm(deadline, waker.clone());
-                    this.timer = Some(Armed { index, run: running.exec.run });
-                    let timer = running.exec.timers[index].id;
-                    let text = format_args!("wakes at {deadline:?}");
-                    running.tell(Event::TimerSet { timer, payload: Text::Display(&text) });
+                    let index = exec.arm(deadline, waker.clone());
+                    this.timer = Some(Armed { index, run: exec.run });
+                    let timer = exec.timers[index].id;
+                    exec.tell(Told::TimerSet(timer, deadline));
                     false
                 }
             };
@@ -223,7 +222,7 @@ impl Future for Sleep {
             this.disarm();
             return Poll::Ready(());
         }
-        let deed = Deed::plain("wake up by");
+        let deed = const { &Deed::plain("wake up by") };
         let wait = Wait { object: clock, deed, place: "at", at: this.at };
         current::wait(wait, Op::Read(clock.id));
         Poll::Pending

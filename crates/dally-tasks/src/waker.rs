@@ -56,10 +56,10 @@ impl Wake for TaskWaker {
         if !self.live.load(Ordering::Relaxed) {
             return;
         }
-        let woken = current::try_with(|running| {
-            let ours = Arc::ptr_eq(&running.exec.shared, &self.shared);
+        let woken = current::try_with(|exec| {
+            let ours = Arc::ptr_eq(&exec.shared, &self.shared);
             if ours {
-                running.wake(self.task);
+                exec.wake(self.task);
             }
             ours
         });

@@ -13,9 +13,9 @@ use dally_core::{Access, Op};
 use super::Inner;
 use super::queue::{Queue, Turn};
 use crate::current::{self, Point};
-use crate::text::{Deed, Object, Wait};
+use crate::text::{Deed, Kind, Object, Wait};
 
-const LOCK: Deed = Deed::plain("lock");
+const LOCK: &Deed = &Deed::plain("lock");
 
 /// A lock in the shape of `tokio::sync::Mutex`: first come, first served.
 ///
@@ -41,7 +41,7 @@ impl<T> Mutex<T> {
     /// Outside of a Dally execution.
     #[track_caller]
     pub fn new(value: T) -> Mutex<T> {
-        let object = current::with("`Mutex::new`", |running| running.object("mutex"));
+        let object = current::with("`Mutex::new`", |exec| exec.object(Kind::Mutex));
         let state = State { value: Some(value), held: false, queue: Queue::default() };
         Mutex { object, inner: Inner::new(state) }
     }
@@ -91,17 +91,17 @@ impl<T> Mutex<T> {
 
     #[track_caller]
     fn try_take(&self) -> Result<T, TryLockError> {
-        current::with("`Mutex::try_lock`", |running| {
-            running.own(&self.object);
+        current::with("`Mutex::try_lock`", |exec| {
+            current::own(exec, &self.object);
             let mut state = self.inner.lock();
             // Failing looks at the lock as well, and orders this step with the holder's.
-            let deed = Deed::plain(if state.held { "fail to lock" } else { "lock" });
-            running.touch(&self.object, Access::Write, deed);
+            let deed = if state.held { const { &Deed::plain("fail to lock") } } else { LOCK };
+            exec.touch(&self.object, Access::Write, deed);
             if state.held {
                 return Err(TryLockError(()));
             }
             state.held = true;
-            running.exec.holds(&self.object, 1);
+            exec.holds(&self.object, 1);
             state.value.take().ok_or(TryLockError(()))
         })
     }
@@ -116,9 +116,9 @@ impl<T> Mutex<T> {
         state.held = next.is_some();
         let held = state.held;
         drop(state);
-        current::try_with(|running| {
-            running.touch(&self.object, Access::Write, Deed::plain("unlock"));
-            running.exec.holds(&self.object, usize::from(held));
+        current::try_with(|exec| {
+            exec.touch(&self.object, Access::Write, const { &Deed::plain("unlock") });
+            exec.holds(&self.object, usize::from(held));
         });
         if let Some(waker) = next.flatten() {
             waker.wake();
@@ -201,8 +201,8 @@ impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
         }
         let waker = cx.waker();
         let mut old = None;
-        let value = current::with("`Mutex::lock`", |running| {
-            running.own(&lock.object);
+        let value = current::with("`Mutex::lock`", |exec| {
+            current::own(exec, &lock.object);
             let mut state = lock.inner.lock();
             let turn = match self.ticket {
                 Some(ticket) => {
@@ -221,8 +221,8 @@ impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
             }
             self.ticket = None;
             state.held = true;
-            running.touch(&lock.object, Access::Write, LOCK);
-            running.exec.holds(&lock.object, 1);
+            exec.touch(&lock.object, Access::Write, LOCK);
+            exec.holds(&lock.object, 1);
             state.value.take()
         });
         drop(old);

@@ -11,9 +11,9 @@ use dally_core::{Access, Op};
 use super::Inner;
 use super::queue::{Queue, Turn};
 use crate::current::{self, Point};
-use crate::text::{Deed, Object, Wait};
+use crate::text::{Deed, Kind, Object, Wait};
 
-const NOTIFIED: Deed = Deed::plain("be notified by");
+const NOTIFIED: &Deed = &Deed::plain("be notified by");
 
 /// A notification in the shape of `tokio::sync::Notify`.
 ///
@@ -41,7 +41,7 @@ impl Notify {
     /// Outside of a Dally execution.
     #[track_caller]
     pub fn new() -> Notify {
-        let object = current::with("`Notify::new`", |running| running.object("notify"));
+        let object = current::with("`Notify::new`", |exec| exec.object(Kind::Notify));
         Notify { object, inner: Inner::new(State::default()) }
     }
 
@@ -63,9 +63,9 @@ impl Notify {
     /// Wakes the task that has waited longest, or is kept for the next that waits.
     #[track_caller]
     pub fn notify_one(&self) {
-        current::with("`Notify::notify_one`", |running| {
-            running.own(&self.object);
-            running.touch(&self.object, Access::Write, Deed::plain("notify one by"));
+        current::with("`Notify::notify_one`", |exec| {
+            current::own(exec, &self.object);
+            exec.touch(&self.object, Access::Write, const { &Deed::plain("notify one by") });
         });
         self.pass_on();
     }
@@ -73,9 +73,9 @@ impl Notify {
     /// Wakes all tasks that wait.
     #[track_caller]
     pub fn notify_waiters(&self) {
-        current::with("`Notify::notify_waiters`", |running| {
-            running.own(&self.object);
-            running.touch(&self.object, Access::Write, Deed::plain("notify all by"));
+        current::with("`Notify::notify_waiters`", |exec| {
+            current::own(exec, &self.object);
+            exec.touch(&self.object, Access::Write, const { &Deed::plain("notify all by") });
         });
         let woken = {
             let mut state = self.inner.lock();
@@ -100,7 +100,7 @@ impl Notify {
 
     fn tell_permit(&self) {
         let permit = self.inner.lock().permit;
-        current::try_with(|running| running.exec.holds(&self.object, usize::from(permit)));
+        current::try_with(|exec| exec.holds(&self.object, usize::from(permit)));
     }
 }
 
@@ -144,8 +144,8 @@ impl Notified<'_> {
 
     fn attempt(&mut self, waker: Option<&Waker>) -> bool {
         let mut old = None;
-        let notified = current::with("`Notify::notified`", |running| {
-            running.own(&self.notify.object);
+        let notified = current::with("`Notify::notified`", |exec| {
+            current::own(exec, &self.notify.object);
             let mut state = self.notify.inner.lock();
             match self.stage {
                 Stage::Done => {}
@@ -163,9 +163,9 @@ impl Notified<'_> {
                     }
                 }
             }
-            running.exec.holds(&self.notify.object, usize::from(state.permit));
+            exec.holds(&self.notify.object, usize::from(state.permit));
             self.stage = Stage::Done;
-            running.touch(&self.notify.object, Access::Write, NOTIFIED);
+            exec.touch(&self.notify.object, Access::Write, NOTIFIED);
             true
         });
         drop(old);

@@ -11,7 +11,7 @@ use dally_core::{Access, Op};
 
 use super::Inner;
 use crate::current::{self, Point};
-use crate::text::{Deed, Object, Wait};
+use crate::text::{Deed, Kind, Object, Wait};
 
 /// A channel for one value.
 ///
@@ -19,7 +19,7 @@ use crate::text::{Deed, Object, Wait};
 /// Outside of a Dally execution.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    let object = current::with("`oneshot::channel`", |running| running.object("oneshot"));
+    let object = current::with("`oneshot::channel`", |exec| exec.object(Kind::Oneshot));
     let state = State { value: None, sender: true, receiver: true, rx_waker: None, tx_waker: None };
     let shared = Arc::new(Shared { object, inner: Inner::new(state) });
     let at = Location::caller();
@@ -43,10 +43,10 @@ struct State<T> {
 }
 
 impl<T> Shared<T> {
-    fn tell(&self, deed: Deed, holds: usize) {
-        current::try_with(|running| {
-            running.touch(&self.object, Access::Write, deed);
-            running.exec.holds(&self.object, holds);
+    fn tell(&self, deed: &'static Deed, holds: usize) {
+        current::try_with(|exec| {
+            exec.touch(&self.object, Access::Write, deed);
+            exec.holds(&self.object, holds);
         });
     }
 
@@ -69,18 +69,18 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(mut self, value: T) -> Result<(), T> {
         let Some(shared) = self.shared.take() else { return Err(value) };
-        current::with("`oneshot::Sender::send`", |running| running.own(&shared.object));
+        current::with("`oneshot::Sender::send`", |exec| current::own(exec, &shared.object));
         let mut state = shared.inner.lock();
         state.sender = false;
         if !state.receiver {
             drop(state);
-            shared.tell(Deed::moving::<T>("fail to send", "to"), 0);
+            shared.tell(const { &Deed::moving::<T>("fail to send", "to") }, 0);
             return Err(value);
         }
         state.value = Some(value);
         let wakers = (state.rx_waker.take(), state.tx_waker.take());
         drop(state);
-        shared.tell(Deed::moving::<T>("send", "to"), 1);
+        shared.tell(const { &Deed::moving::<T>("send", "to") }, 1);
         if let Some(waker) = wakers.0 {
             waker.wake();
         }
@@ -90,7 +90,7 @@ impl<T> Sender<T> {
     /// Whether the receiver is gone or has closed.
     pub fn is_closed(&self) -> bool {
         self.shared.as_ref().is_none_or(|shared| {
-            shared.tell(Deed::plain("look at"), 0);
+            shared.tell(const { &Deed::plain("look at") }, 0);
             !shared.inner.lock().receiver
         })
     }
@@ -111,7 +111,7 @@ impl<T> Drop for Sender<T> {
             state.sender = false;
             (state.rx_waker.take(), state.tx_waker.take())
         };
-        shared.tell(Deed::plain("drop the sender of"), 0);
+        shared.tell(const { &Deed::plain("drop the sender of") }, 0);
         if let Some(waker) = wakers.0 {
             waker.wake();
         }
@@ -147,7 +147,7 @@ impl<T> Future for Closed<'_, T> {
             drop(state);
             drop(old);
             this.waited = true;
-            let deed = Deed::plain("see the receiver drop");
+            let deed = const { &Deed::plain("see the receiver drop") };
             current::wait(Wait { object: shared.object, deed, place: "at", at: this.at }, op);
             return Poll::Pending;
         }
@@ -155,7 +155,7 @@ impl<T> Future for Closed<'_, T> {
         if !this.waited && !this.point.passed(cx, op, "`oneshot::Sender::closed`") {
             return Poll::Pending;
         }
-        shared.tell(Deed::plain("find closed"), 0);
+        shared.tell(const { &Deed::plain("find closed") }, 0);
         Poll::Ready(())
     }
 }
@@ -175,11 +175,11 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, error::TryRecvError> {
         let Some(shared) = &self.shared else { return Err(error::TryRecvError::Closed) };
-        current::with("`oneshot::Receiver::try_recv`", |running| running.own(&shared.object));
+        current::with("`oneshot::Receiver::try_recv`", |exec| current::own(exec, &shared.object));
         let mut state = shared.inner.lock();
         let (value, closed) = (state.value.take(), !state.sender || !state.receiver);
         drop(state);
-        shared.tell(Deed::moving::<T>("try to receive", "from"), 0);
+        shared.tell(const { &Deed::moving::<T>("try to receive", "from") }, 0);
         match value {
             Some(value) => {
                 self.shared = None;
@@ -195,7 +195,7 @@ impl<T> Receiver<T> {
         let Some(shared) = &self.shared else { return };
         let waker = shared.close();
         let holds = usize::from(shared.inner.lock().value.is_some());
-        shared.tell(Deed::plain("close"), holds);
+        shared.tell(const { &Deed::plain("close") }, holds);
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -220,7 +220,7 @@ impl<T> Future for Receiver<T> {
             drop(state);
             drop(old);
             this.waited = true;
-            let deed = Deed::moving::<T>("receive", "from");
+            let deed = const { &Deed::moving::<T>("receive", "from") };
             let wait = Wait { object: shared.object, deed, place: "made at", at: this.at };
             current::wait(wait, op);
             return Poll::Pending;
@@ -229,12 +229,12 @@ impl<T> Future for Receiver<T> {
         if !this.waited && !this.point.passed(cx, op, "`oneshot::Receiver`") {
             return Poll::Pending;
         }
-        current::with("`oneshot::Receiver`", |running| running.own(&shared.object));
+        current::with("`oneshot::Receiver`", |exec| current::own(exec, &shared.object));
         let value = shared.inner.lock().value.take();
         shared.tell(
             match value {
-                Some(_) => Deed::moving::<T>("receive", "from"),
-                None => Deed::plain("find closed"),
+                Some(_) => const { &Deed::moving::<T>("receive", "from") },
+                None => const { &Deed::plain("find closed") },
             },
             0,
         );
@@ -251,7 +251,7 @@ impl<T> Drop for Receiver<T> {
             let mut state = shared.inner.lock();
             (state.value.take(), state.rx_waker.take())
         };
-        shared.tell(Deed::plain("drop the receiver of"), 0);
+        shared.tell(const { &Deed::plain("drop the receiver of") }, 0);
         drop((value, own));
         if let Some(waker) = waker {
             waker.wake();

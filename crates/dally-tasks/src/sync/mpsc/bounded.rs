@@ -6,12 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use dally_core::Op;
-
 use super::chan::{Chan, Closed, Recv, RecvMany, Steps};
 use super::error::{SendError, TryRecvError, TrySendError};
-use crate::current::{self, Point};
-use crate::text::{Deed, Wait};
+use crate::text::Deed;
 
 /// A channel that holds at most `capacity` values.
 ///
@@ -33,8 +30,7 @@ impl<T> Sender<T> {
     /// Sends, waiting for room; gives the value back if the receiver is gone or has closed.
     #[track_caller]
     pub fn send(&self, value: T) -> Send<'_, T> {
-        let at = std::panic::Location::caller();
-        Send { chan: &self.chan, value: Some(value), point: Point::default(), ticket: None, at }
+        Send { chan: &self.chan, value: Some(value), steps: Steps::new() }
     }
 
     /// Sends at once, if there is room.
@@ -56,7 +52,7 @@ impl<T> Sender<T> {
     /// Waits until the receiver is gone or has closed.
     #[track_caller]
     pub fn closed(&self) -> Closed<'_, T> {
-        Closed { chan: &self.chan, steps: Steps::new(), ticket: None }
+        Closed { chan: &self.chan, steps: Steps::new() }
     }
 
     /// Whether the receiver is gone or has closed.
@@ -90,9 +86,7 @@ impl<T> Sender<T> {
 pub struct Send<'a, T> {
     chan: &'a Chan<T>,
     value: Option<T>,
-    point: Point,
-    ticket: Option<u64>,
-    at: &'static std::panic::Location<'static>,
+    steps: Steps,
 }
 
 impl<T> Unpin for Send<'_, T> {}
@@ -102,25 +96,13 @@ impl<T> Future for Send<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let object = this.chan.object;
-        let op = Op::Write(object.id);
-        // Coming to wait has an effect, the place in the queue, so there is a point before it
-        // whether or not there is room.
-        if this.ticket.is_none() && !this.point.passed(cx, op, "`mpsc::Sender::send`") {
-            return Poll::Pending;
-        }
-        let polled = this.chan.poll_send(&mut this.value, &mut this.ticket, cx.waker());
-        if polled.is_pending() {
-            let deed = Deed::moving::<T>("send", "to");
-            current::wait(Wait { object, deed, place: "at", at: this.at }, op);
-        }
-        polled
+        this.chan.poll_send(&mut this.value, &mut this.steps, cx)
     }
 }
 
 impl<T> Drop for Send<'_, T> {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket {
+        if let Some(ticket) = self.steps.ticket {
             self.chan.leave_room(ticket);
         }
     }
@@ -213,12 +195,12 @@ impl<T> Receiver<T> {
     /// own unless it waits: what is there is received at once.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.chan.poll_recv(&mut Steps::new(), cx)
+        self.chan.poll_recv(&mut Steps::without_point(), cx)
     }
 
     /// Lets nothing more be sent; what was sent can still be received.
     pub fn close(&mut self) {
-        self.chan.close(Deed::plain("close"));
+        self.chan.close(const { &Deed::plain("close") });
     }
 
     /// Whether nothing more can be sent.

@@ -9,10 +9,10 @@ use std::task::{Context, Poll, Waker};
 use dally_core::{Access, Op};
 
 use super::error::{SendError, TryRecvError, TrySendError};
-use crate::current::{self, Point};
+use crate::current::{self, Point, Stand};
 use crate::sync::Inner;
 use crate::sync::queue::{Queue, Turn};
-use crate::text::{Deed, Object, Wait};
+use crate::text::{Deed, Kind, Object, Wait};
 
 pub(super) struct Chan<T> {
     pub object: Object,
@@ -40,7 +40,7 @@ pub(super) struct State<T> {
 impl<T> Chan<T> {
     #[track_caller]
     pub fn new(what: &str, capacity: Option<usize>) -> Chan<T> {
-        let object = current::with(what, |running| running.object("channel"));
+        let object = current::with(what, |exec| exec.object(Kind::Channel));
         let state = State {
             queue: VecDeque::new(),
             senders: 1,
@@ -58,14 +58,14 @@ impl<T> Chan<T> {
     #[track_caller]
     pub fn try_send(&self, what: &str, value: T) -> Result<(), TrySendError<T>> {
         let mut receiver = None;
-        let result = current::with(what, |running| {
-            running.own(&self.object);
+        let result = current::with(what, |exec| {
+            current::own(exec, &self.object);
             let mut state = self.inner.lock();
             if state.closed || state.free == 0 {
                 let closed = state.closed;
                 drop(state);
-                let deed = Deed::moving::<T>("fail to send", "to");
-                running.touch(&self.object, Access::Write, deed);
+                let deed = const { &Deed::moving::<T>("fail to send", "to") };
+                exec.touch(&self.object, Access::Write, deed);
                 return Err(if closed {
                     TrySendError::Closed(value)
                 } else {
@@ -76,9 +76,9 @@ impl<T> Chan<T> {
                 state.free -= 1;
             }
             receiver = state.push(value);
-            running.exec.holds(&self.object, state.queue.len());
+            exec.holds(&self.object, state.queue.len());
             drop(state);
-            running.touch(&self.object, Access::Write, Deed::moving::<T>("send", "to"));
+            exec.touch(&self.object, Access::Write, const { &Deed::moving::<T>("send", "to") });
             Ok(())
         });
         if let Some(waker) = receiver {
@@ -87,60 +87,93 @@ impl<T> Chan<T> {
         result
     }
 
-    /// A step of a bounded send; `ticket` is the place among those who wait for room.
+    /// A poll of a bounded send.
     pub fn poll_send(
         &self,
         value: &mut Option<T>,
-        ticket: &mut Option<u64>,
-        waker: &Waker,
+        steps: &mut Steps,
+        cx: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<T>>> {
         let mut wakers = (None, None);
-        let polled = current::with("`mpsc::Sender::send`", |running| {
-            running.own(&self.object);
-            let mut state = self.inner.lock();
-            if state.closed {
-                if let Some(ticket) = ticket.take() {
-                    wakers.1 = state.room.leave(ticket).1;
-                }
-                drop(state);
-                let deed = Deed::moving::<T>("fail to send", "to");
-                running.touch(&self.object, Access::Write, deed);
-                return Poll::Ready(false);
-            }
-            match *ticket {
-                Some(place) => {
-                    let (turn, old) = state.room.ask(place, waker);
-                    wakers.1 = old;
-                    if turn == Turn::NotYet {
-                        return Poll::Pending;
-                    }
-                    *ticket = None;
-                }
-                None if state.free == 0 => {
-                    *ticket = Some(state.room.push(Some(waker.clone())));
-                    return Poll::Pending;
-                }
-                None => state.free -= 1,
-            }
-            if let Some(value) = value.take() {
-                wakers.0 = state.push(value);
-            }
-            running.exec.holds(&self.object, state.queue.len());
-            drop(state);
-            running.touch(&self.object, Access::Write, Deed::moving::<T>("send", "to"));
-            Poll::Ready(true)
-        });
-        if let Some(receiver) = wakers.0 {
+        let mut done = self.try_poll_send(value, steps, cx.waker(), &mut wakers);
+        if done == Done::Linked && current::linked(cx, SEND) {
+            steps.waited = true;
+            done = self.try_poll_send(value, steps, cx.waker(), &mut wakers);
+        }
+        let (receiver, old) = wakers;
+        drop(old);
+        if let Some(receiver) = receiver {
             receiver.wake();
         }
-        match (polled, value.take()) {
-            (Poll::Ready(false), Some(value)) => Poll::Ready(Err(SendError(value))),
-            (Poll::Ready(_), _) => Poll::Ready(Ok(())),
-            (Poll::Pending, kept) => {
+        match (done, value.take()) {
+            (Done::Closed, Some(value)) => Poll::Ready(Err(SendError(value))),
+            (Done::Sent | Done::Closed, _) => Poll::Ready(Ok(())),
+            (Done::NotYet | Done::Linked, kept) => {
                 *value = kept;
                 Poll::Pending
             }
         }
+    }
+
+    fn try_poll_send(
+        &self,
+        value: &mut Option<T>,
+        steps: &mut Steps,
+        waker: &Waker,
+        wakers: &mut (Option<Waker>, Option<Waker>),
+    ) -> Done {
+        let deed = const { &Deed::moving::<T>("send", "to") };
+        let op = Op::Write(self.object.id);
+        current::with(SEND, |exec| {
+            current::own(exec, &self.object);
+            // Coming to wait has an effect, the place in the queue, so there is a point before
+            // it whether or not there is room.
+            if !steps.waited {
+                match steps.point.stand(exec, waker, op) {
+                    Stand::Past => steps.waited = true,
+                    Stand::Before => return Done::NotYet,
+                    Stand::Linked => return Done::Linked,
+                }
+            }
+            let mut state = self.inner.lock();
+            if state.closed {
+                if let Some(ticket) = steps.ticket.take() {
+                    wakers.1 = state.room.leave(ticket).1;
+                }
+                drop(state);
+                let deed = const { &Deed::moving::<T>("fail to send", "to") };
+                exec.touch(&self.object, Access::Write, deed);
+                return Done::Closed;
+            }
+            let room = match steps.ticket {
+                Some(ticket) => {
+                    let (turn, old) = state.room.ask(ticket, waker);
+                    wakers.1 = old;
+                    turn != Turn::NotYet
+                }
+                None if state.free == 0 => {
+                    steps.ticket = Some(state.room.push(Some(waker.clone())));
+                    false
+                }
+                None => {
+                    state.free -= 1;
+                    true
+                }
+            };
+            if !room {
+                drop(state);
+                exec.wait(Wait { object: self.object, deed, place: "at", at: steps.at }, op);
+                return Done::NotYet;
+            }
+            steps.ticket = None;
+            if let Some(value) = value.take() {
+                wakers.0 = state.push(value);
+            }
+            exec.holds(&self.object, state.queue.len());
+            drop(state);
+            exec.touch(&self.object, Access::Write, deed);
+            Done::Sent
+        })
     }
 
     /// A sender that waited for room gives up.
@@ -159,22 +192,30 @@ impl<T> Chan<T> {
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         let mut next = None;
-        let result = current::with("`mpsc::Receiver::try_recv`", |running| {
-            running.own(&self.object);
+        let result = current::with("`mpsc::Receiver::try_recv`", |exec| {
+            current::own(exec, &self.object);
             let mut state = self.inner.lock();
             let Some(value) = state.queue.pop_front() else {
                 let over = state.is_over();
                 drop(state);
-                let deed = Deed::plain(if over { "find closed" } else { "find empty" });
-                running.touch(&self.object, Access::Write, deed);
+                let deed = if over {
+                    const { &Deed::plain("find closed") }
+                } else {
+                    const { &Deed::plain("find empty") }
+                };
+                exec.touch(&self.object, Access::Write, deed);
                 return Err(if over { TryRecvError::Disconnected } else { TryRecvError::Empty });
             };
             if self.capacity.is_some() {
                 next = state.make_room();
             }
-            running.exec.holds(&self.object, state.queue.len());
+            exec.holds(&self.object, state.queue.len());
             drop(state);
-            running.touch(&self.object, Access::Write, Deed::moving::<T>("receive", "from"));
+            exec.touch(
+                &self.object,
+                Access::Write,
+                const { &Deed::moving::<T>("receive", "from") },
+            );
             Ok(value)
         });
         if let Some(waker) = next {
@@ -183,33 +224,75 @@ impl<T> Chan<T> {
         result
     }
 
-    /// Waits for something to receive, or for the end; `true` if it is there.
-    fn poll_ready(&self, steps: &mut Steps, cx: &mut Context<'_>) -> bool {
-        let op = Op::Write(self.object.id);
-        let mut state = self.inner.lock();
-        // There is one receiver: that it waits is seen by nobody, so no point comes before it.
-        if state.queue.is_empty() && !state.is_over() {
-            let old = state.receiver.replace(cx.waker().clone());
-            drop(state);
-            drop(old);
+    /// A poll of a receive.
+    pub fn poll_recv(&self, steps: &mut Steps, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let mut wakers = (None, None);
+        let mut got = self.try_poll_recv(steps, cx.waker(), &mut wakers);
+        if matches!(got, Got::Linked) && current::linked(cx, RECV) {
             steps.waited = true;
-            let deed = Deed::moving::<T>("receive", "from");
-            current::wait(Wait { object: self.object, deed, place: "at", at: steps.at }, op);
-            return false;
+            got = self.try_poll_recv(steps, cx.waker(), &mut wakers);
         }
-        drop(state);
-        steps.waited || steps.point.passed(cx, op, "`mpsc::Receiver::recv`")
+        let (next, old) = wakers;
+        drop(old);
+        if let Some(waker) = next {
+            waker.wake();
+        }
+        match got {
+            Got::Value(value) => Poll::Ready(Some(value)),
+            Got::End => Poll::Ready(None),
+            Got::NotYet | Got::Linked => Poll::Pending,
+        }
     }
 
-    /// A receive by a future that is written by hand and keeps nothing from poll to poll: it
-    /// could not tell a point that it has passed, so it has none.
-    pub fn poll_recv(&self, steps: &mut Steps, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        steps.waited = true;
-        if self.poll_ready(steps, cx) { Poll::Ready(self.try_recv().ok()) } else { Poll::Pending }
+    fn try_poll_recv(
+        &self,
+        steps: &mut Steps,
+        waker: &Waker,
+        wakers: &mut (Option<Waker>, Option<Waker>),
+    ) -> Got<T> {
+        let deed = const { &Deed::moving::<T>("receive", "from") };
+        let op = Op::Write(self.object.id);
+        current::with(RECV, |exec| {
+            current::own(exec, &self.object);
+            let mut state = self.inner.lock();
+            let over = state.is_over();
+            // There is one receiver: that it waits is seen by nobody, so no point comes before.
+            if state.queue.is_empty() && !over {
+                wakers.1 = state.receiver.replace(waker.clone());
+                drop(state);
+                steps.waited = true;
+                exec.wait(Wait { object: self.object, deed, place: "at", at: steps.at }, op);
+                return Got::NotYet;
+            }
+            if !steps.waited {
+                match steps.point.stand(exec, waker, op) {
+                    Stand::Past => {}
+                    Stand::Before => return Got::NotYet,
+                    Stand::Linked => return Got::Linked,
+                }
+            }
+            let value = state.queue.pop_front();
+            if value.is_some() && self.capacity.is_some() {
+                wakers.0 = state.make_room();
+            }
+            exec.holds(&self.object, state.queue.len());
+            drop(state);
+            match value {
+                Some(value) => {
+                    exec.touch(&self.object, Access::Write, deed);
+                    Got::Value(value)
+                }
+                None => {
+                    let deed = const { &Deed::plain("find closed") };
+                    exec.touch(&self.object, Access::Write, deed);
+                    Got::End
+                }
+            }
+        })
     }
 
     /// The receiver wants nothing more.
-    pub fn close(&self, deed: Deed) {
+    pub fn close(&self, deed: &'static Deed) {
         let woken = {
             let mut state = self.inner.lock();
             state.closed = true;
@@ -217,18 +300,18 @@ impl<T> Chan<T> {
             woken.extend(state.watchers.dismiss());
             woken
         };
-        current::try_with(|running| running.touch(&self.object, Access::Write, deed));
+        current::try_with(|exec| exec.touch(&self.object, Access::Write, deed));
         woken.into_iter().for_each(Waker::wake);
     }
 
     /// The receiver is dropped, and with it what it did not receive.
     pub fn drop_receiver(&self) {
-        self.close(Deed::plain("drop the receiver of"));
+        self.close(const { &Deed::plain("drop the receiver of") });
         let (rest, own) = {
             let mut state = self.inner.lock();
             (std::mem::take(&mut state.queue), state.receiver.take())
         };
-        current::try_with(|running| running.exec.holds(&self.object, 0));
+        current::try_with(|exec| exec.holds(&self.object, 0));
         drop((rest, own));
     }
 
@@ -242,8 +325,8 @@ impl<T> Chan<T> {
             state.senders -= 1;
             if state.senders == 0 { state.receiver.take() } else { None }
         };
-        current::try_with(|running| {
-            running.touch(&self.object, Access::Write, Deed::plain("drop a sender of"));
+        current::try_with(|exec| {
+            exec.touch(&self.object, Access::Write, const { &Deed::plain("drop a sender of") });
         });
         if let Some(waker) = receiver {
             waker.wake();
@@ -252,8 +335,8 @@ impl<T> Chan<T> {
 
     /// Looks at the state, in a step that is thereby ordered with those that change it.
     pub fn look<R>(&self, f: impl FnOnce(&State<T>) -> R) -> R {
-        current::try_with(|running| {
-            running.touch(&self.object, Access::Read, Deed::plain("look at"));
+        current::try_with(|exec| {
+            exec.touch(&self.object, Access::Read, const { &Deed::plain("look at") });
         });
         f(&self.inner.lock())
     }
@@ -286,18 +369,48 @@ impl<T> State<T> {
     }
 }
 
+/// What came of an attempt to send.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Sent,
+    Closed,
+    NotYet,
+    Linked,
+}
+
+/// What came of an attempt to receive.
+enum Got<T> {
+    Value(T),
+    End,
+    NotYet,
+    Linked,
+}
+
+const SEND: &str = "`mpsc::Sender::send`";
+const RECV: &str = "`mpsc::Receiver::recv`";
+
 /// How far a future has come.
 #[derive(Debug)]
 pub(super) struct Steps {
     point: Point,
+    /// No point is ahead: it is passed, or the future has waited.
     waited: bool,
+    /// The place among those who wait.
+    pub ticket: Option<u64>,
     at: &'static Location<'static>,
 }
 
 impl Steps {
     #[track_caller]
     pub fn new() -> Steps {
-        Steps { point: Point::default(), waited: false, at: Location::caller() }
+        Steps { point: Point::default(), waited: false, ticket: None, at: Location::caller() }
+    }
+
+    /// For a future that keeps nothing from poll to poll: it could not tell a point that it has
+    /// passed, so it has none.
+    #[track_caller]
+    pub fn without_point() -> Steps {
+        Steps { waited: true, ..Steps::new() }
     }
 }
 
@@ -313,11 +426,7 @@ impl<T> Future for Recv<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let this = &mut *self;
-        if this.chan.poll_ready(&mut this.steps, cx) {
-            Poll::Ready(this.chan.try_recv().ok())
-        } else {
-            Poll::Pending
-        }
+        this.chan.poll_recv(&mut this.steps, cx)
     }
 }
 
@@ -338,10 +447,12 @@ impl<T> Future for RecvMany<'_, T> {
         if this.limit == 0 {
             return Poll::Ready(0);
         }
-        if !this.chan.poll_ready(&mut this.steps, cx) {
-            return Poll::Pending;
-        }
         let before = this.buffer.len();
+        match this.chan.poll_recv(&mut this.steps, cx) {
+            Poll::Ready(Some(value)) => this.buffer.push(value),
+            Poll::Ready(None) => return Poll::Ready(0),
+            Poll::Pending => return Poll::Pending,
+        }
         while this.buffer.len() - before < this.limit
             && let Ok(value) = this.chan.try_recv()
         {
@@ -356,7 +467,6 @@ impl<T> Future for RecvMany<'_, T> {
 pub struct Closed<'a, T> {
     pub(super) chan: &'a Chan<T>,
     pub(super) steps: Steps,
-    pub(super) ticket: Option<u64>,
 }
 
 impl<T> Future for Closed<'_, T> {
@@ -368,23 +478,23 @@ impl<T> Future for Closed<'_, T> {
         let mut state = this.chan.inner.lock();
         if state.closed {
             drop(state);
-            let passed =
-                this.ticket.is_some() || this.steps.point.passed(cx, op, "`mpsc::Sender::closed`");
+            let passed = this.steps.ticket.is_some()
+                || this.steps.point.passed(cx, op, "`mpsc::Sender::closed`");
             if !passed {
                 return Poll::Pending;
             }
             return this.chan.look(|_| Poll::Ready(()));
         }
-        let old = match this.ticket {
+        let old = match this.steps.ticket {
             Some(ticket) => state.watchers.ask(ticket, cx.waker()).1,
             None => {
-                this.ticket = Some(state.watchers.push(Some(cx.waker().clone())));
+                this.steps.ticket = Some(state.watchers.push(Some(cx.waker().clone())));
                 None
             }
         };
         drop(state);
         drop(old);
-        let deed = Deed::plain("see the receiver drop or close");
+        let deed = const { &Deed::plain("see the receiver drop or close") };
         current::wait(Wait { object: this.chan.object, deed, place: "at", at: this.steps.at }, op);
         Poll::Pending
     }
@@ -392,7 +502,7 @@ impl<T> Future for Closed<'_, T> {
 
 impl<T> Drop for Closed<'_, T> {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket {
+        if let Some(ticket) = self.steps.ticket {
             let left = self.chan.inner.lock().watchers.leave(ticket);
             drop(left);
         }

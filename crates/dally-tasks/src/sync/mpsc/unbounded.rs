@@ -34,7 +34,7 @@ impl<T> UnboundedSender<T> {
     /// Waits until the receiver is gone or has closed.
     #[track_caller]
     pub fn closed(&self) -> Closed<'_, T> {
-        Closed { chan: &self.chan, steps: Steps::new(), ticket: None }
+        Closed { chan: &self.chan, steps: Steps::new() }
     }
 
     /// Whether the receiver is gone or has closed.
@@ -150,12 +150,12 @@ impl<T> UnboundedReceiver<T> {
     /// own unless it waits: what is there is received at once.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.chan.poll_recv(&mut Steps::new(), cx)
+        self.chan.poll_recv(&mut Steps::without_point(), cx)
     }
 
     /// Lets nothing more be sent; what was sent can still be received.
     pub fn close(&mut self) {
-        self.chan.close(Deed::plain("close"));
+        self.chan.close(const { &Deed::plain("close") });
     }
 
     /// Whether nothing more can be sent.
