@@ -1,0 +1,150 @@
+//! Two-phase commit: a client asks a coordinator for transactions, the coordinator asks its
+//! participants, and all of them commit or none does.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dally::machines::{Addr, Cx, MachineProgram, MonitorCx};
+use dally::{machine, monitor};
+
+/// Client to coordinator: run a transaction.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Begin(u32, Addr<Client>);
+/// Coordinator to participants: can you commit?
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Prepare(u32, Addr<Coordinator>);
+/// Participant to coordinator.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Vote {
+    tx: u32,
+    yes: bool,
+}
+/// Coordinator to participants and client.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Decision {
+    tx: u32,
+    commit: bool,
+}
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Timeout;
+
+/// Commits a transaction if all participants vote yes in time.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Coordinator {
+    participants: Vec<Addr<Participant>>,
+    open: Option<Begin>,
+    votes: usize,
+}
+
+#[machine(states(Idle, Voting))]
+impl Coordinator {
+    #[on(Idle, Begin)]
+    fn begin(&mut self, cx: &mut Cx<Self>, begin: Begin) {
+        for &participant in &self.participants {
+            cx.send(participant, Prepare(begin.0, cx.me()));
+        }
+        cx.after(Duration::from_secs(1), Timeout);
+        (self.open, self.votes) = (Some(begin), 0);
+        cx.goto(Voting);
+    }
+
+    #[on(Voting, Vote)]
+    fn vote(&mut self, cx: &mut Cx<Self>, vote: Vote) {
+        if self.open.as_ref().is_none_or(|open| open.0 != vote.tx) {
+            return; // A late vote on a transaction that timed out.
+        }
+        self.votes += 1;
+        if !vote.yes || self.votes == self.participants.len() {
+            self.decide(cx, vote.yes);
+        }
+    }
+
+    #[on(Voting, Timeout)]
+    fn give_up(&mut self, cx: &mut Cx<Self>) {
+        self.decide(cx, false);
+    }
+
+    fn decide(&mut self, cx: &mut Cx<Self>, commit: bool) {
+        let Some(Begin(tx, client)) = self.open.take() else { return };
+        for &participant in &self.participants {
+            cx.send(participant, Decision { tx, commit });
+        }
+        cx.send(client, Decision { tx, commit });
+        cx.cancel(&Timeout);
+        cx.goto(Idle);
+    }
+
+    #[defer(Voting, Begin)] // One transaction at a time.
+    #[ignore(Idle, Vote)] // It came too late.
+    const RULES: () = ();
+}
+
+/// Votes on transactions, and does what was decided.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Participant;
+
+#[machine(states(Working))]
+impl Participant {
+    #[on(Working, Prepare)]
+    fn prepare(&mut self, cx: &mut Cx<Self>, Prepare(tx, coordinator): Prepare) {
+        let yes = cx.flip(); // Both answers are explored.
+        if !yes {
+            cx.announce(Decision { tx, commit: false }); // It need not wait for the others.
+        }
+        cx.send(coordinator, Vote { tx, yes });
+    }
+
+    #[on(Working, Decision)]
+    fn decided(&mut self, cx: &mut Cx<Self>, decision: Decision) {
+        cx.announce(decision);
+    }
+}
+
+/// Asks for a few transactions, one after another.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Client {
+    coordinator: Addr<Coordinator>,
+    left: u32,
+}
+
+#[machine(states(Waiting))]
+impl Client {
+    #[entry(Waiting)]
+    fn ask(&mut self, cx: &mut Cx<Self>) {
+        cx.send(self.coordinator, Begin(self.left, cx.me()));
+    }
+
+    #[on(Waiting, Decision)]
+    fn answered(&mut self, cx: &mut Cx<Self>) {
+        self.left -= 1;
+        if self.left == 0 { cx.halt() } else { cx.goto(Waiting) }
+    }
+}
+
+/// Never is a transaction committed by one participant and aborted by another.
+#[derive(Clone, Hash, Debug, Default)]
+struct Atomicity {
+    committed: BTreeMap<u32, bool>,
+}
+
+#[monitor(states(Watching))]
+impl Atomicity {
+    #[on(Watching, Decision)]
+    fn decision(&mut self, _: &mut MonitorCx<Self>, &Decision { tx, commit }: &Decision) {
+        let first = *self.committed.entry(tx).or_insert(commit);
+        assert_eq!(first, commit, "participants disagree on transaction {tx}");
+    }
+}
+
+fn program() -> MachineProgram {
+    MachineProgram::new("two-phase-commit", |setup| {
+        let participants = (0..2).map(|_| setup.create(Participant)).collect();
+        let coordinator = setup.create(Coordinator { participants, open: None, votes: 0 });
+        setup.create(Client { coordinator, left: 2 });
+        setup.monitor(Atomicity::default());
+    })
+}
+
+fn main() {
+    dally::testing::Test::new("dally", "two_phase_commit").schedules(5_000).run(program());
+}
