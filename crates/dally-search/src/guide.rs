@@ -121,23 +121,23 @@ impl Guide {
         }
     }
 
-    /// Compares the enabled workers with the recorded ones.
-    fn same_enabled(&mut self, point: &Point<'_>) -> bool {
+    /// Compares the enabled workers with the recorded ones, before `worker` is to step.
+    fn same_enabled(&mut self, worker: WorkerId, point: &Point<'_>) -> bool {
         let enabled = self.enabled.clone();
         match enabled.get(self.recorded_step) {
             Some(recorded) if recorded != point.enabled => self.differs(|_| {
                 let (missing, new) = (less(recorded, point.enabled), less(point.enabled, recorded));
-                let mut parts = Vec::new();
+                let mut message = format!("the recording goes on with worker {worker}");
                 if !missing.is_empty() {
                     // They may not even exist now, so they cannot be asked for their names.
                     let who = listed(missing.iter().map(WorkerId::to_string));
-                    parts.push(format!("{who} can step in the recording and cannot now"));
+                    message += &format!("; could step then and cannot now: {who}");
                 }
                 if !new.is_empty() {
                     let who = named(&new, point.system);
-                    parts.push(format!("{who} can step now and cannot in the recording"));
+                    message += &format!("; can step now and could not then: {who}");
                 }
-                format!("other workers can step than were recorded: {}", parts.join("; "))
+                message
             }),
             _ => true,
         }
@@ -213,7 +213,7 @@ impl Strategy for Guide {
         self.step += 1;
         self.is_fair = point.step >= self.fair_from;
         while let Some(&Choice::Worker(worker)) = self.choices.get(self.at) {
-            if !self.same_enabled(point) {
+            if !self.same_enabled(worker, point) {
                 return None;
             }
             if point.enabled.binary_search(&worker).is_ok() {

@@ -118,9 +118,10 @@ impl fmt::Display for UnknownStrategy {
                  `pct:3`"
             );
         }
-        write!(f, "no strategy `{}`: ", self.text)?;
-        if let Some(near) = nearest(&self.text) {
-            write!(f, "did you mean `{near}`? ")?;
+        write!(f, "no strategy `{}`", self.text)?;
+        match nearest(&self.text) {
+            Some(near) => write!(f, ": did you mean `{near}`? ")?,
+            None => f.write_str(". ")?,
         }
         write!(f, "There are {} (pct also as `pct:10`)", StrategyKind::NAMES.join(", "))
     }
@@ -169,18 +170,25 @@ mod tests {
     #[test]
     fn a_name_that_is_unknown_gets_the_list_and_a_guess() {
         let message = |text: &str| text.parse::<StrategyKind>().unwrap_err().to_string();
-        insta::assert_snapshot!(message("radnom"), @"");
-        insta::assert_snapshot!(message("Round_Robin"), @"");
-        insta::assert_snapshot!(message("genetic"), @"");
-        insta::assert_snapshot!(message(""), @"");
-        insta::assert_snapshot!(message("pct:0"), @"");
-        insta::assert_snapshot!(message("pct:many"), @"");
+        insta::assert_snapshot!(message("radnom"), @"no strategy `radnom`: did you mean `random`? There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
+        insta::assert_snapshot!(message("Round_Robin"), @"no strategy `Round_Robin`: did you mean `round-robin`? There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
+        insta::assert_snapshot!(message("genetic"), @"no strategy `genetic`. There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
+        insta::assert_snapshot!(message(""), @"no strategy ``. There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
+        insta::assert_snapshot!(message("pct:0"), @"`0` is no number of change points for pct: give one from 1 to 1000, as in `pct:3`");
+        insta::assert_snapshot!(message("pct:many"), @"`many` is no number of change points for pct: give one from 1 to 1000, as in `pct:3`");
     }
 
     #[test]
     fn built_strategies_say_what_they_are() {
         let names = StrategyKind::NAMES
             .map(|name| name.parse::<StrategyKind>().unwrap().build(0, 1_000).name());
-        insta::assert_snapshot!(names.join("\n"), @"");
+        insta::assert_snapshot!(names.join("\n"), @r#"
+        random
+        pct(3)
+        dfs
+        round-robin
+        irs
+        portfolio(random, pct(3), irs, pct(10))
+    "#);
     }
 }

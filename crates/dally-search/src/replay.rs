@@ -9,6 +9,7 @@ use crate::executor::{End, Stage};
 use crate::guide::Manner;
 use crate::options::Options;
 use crate::record::{Followed, GO_ON, Script, follow, limits_of};
+use crate::report::count;
 use crate::watchdog::{self, Lost, watched};
 
 /// How closely a replay follows the recording.
@@ -120,11 +121,11 @@ fn judged(followed: Followed, recorded: &Schedule) -> Replayed {
             None => "it ends without a bug".into(),
         };
         if unused > 0 {
-            let rest = recorded.steps().saturating_sub(steps);
+            let rest = count(recorded.steps().saturating_sub(steps) as u64, "step");
             left_at = Some(Divergence {
                 step: steps,
                 message: format!(
-                    "the program ends before the recording, which has {rest} more steps: {happened}"
+                    "the program ends before the recording, which goes on for {rest}: {happened}"
                 ),
             });
         } else if execution.bug.is_some() || recorded.outcome.is_empty() {

@@ -1,0 +1,35 @@
+//! The engine allocates nothing per step.
+
+#[path = "search/programs.rs"]
+mod programs;
+
+use std::alloc::System;
+use std::sync::Arc;
+
+use dally_search::{Options, run};
+use programs::{Do, options, scripts};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Allocations of a run of 500 schedules with this many steps each.
+fn allocations(max_steps: usize) -> usize {
+    let worker = [Do::Load(0), Do::Choose(3), Do::Store(0, 1), Do::Jump(0)];
+    let program = scripts([&worker, &worker, &worker]);
+    let plain = Options { schedules: 500, max_steps, repeat_check: false, ..options() };
+    let before = Region::new(ALLOCATOR);
+    let report = run(program, plain, Arc::new(()));
+    assert_eq!(report.cut, 500);
+    assert!(report.steps >= 500 * max_steps as u64);
+    before.change().allocations
+}
+
+#[test]
+fn a_random_run_allocates_the_same_for_short_and_for_long_schedules() {
+    let short = allocations(100);
+    // Below 1024 choices, so that both need one chunk of tape. 400,000 steps more.
+    let long = allocations(900);
+    // The supervisor may look up a few times more often in the longer run.
+    assert!(long <= short + 100, "{short} allocations for short schedules, {long} for long");
+}

@@ -1,0 +1,12 @@
+//! Strategies, runner, replay and shrinking, on small programs whose answers are known.
+
+mod abort;
+mod bugs;
+mod dfs;
+mod limits;
+mod pct;
+mod programs;
+mod replaying;
+mod shrinking;
+mod strategies;
+mod threads;

@@ -1,0 +1,107 @@
+//! What the strategies do, seen from outside.
+
+use std::sync::Arc;
+
+use dally_search::sampling::{Dfs, Portfolio, Random, RoundRobin};
+use dally_search::{Ended, Options, Strategy, StrategyKind};
+
+use crate::programs::{Do, Scripts, Spy, check, options, scripts, short};
+
+const ADD: Do = Do::Add(0, 1);
+
+/// The schedules of a strategy, in short.
+fn schedules(program: &Arc<Scripts>, strategy: Box<dyn Strategy>, schedules: u64) -> Vec<String> {
+    let spy = Spy::on(strategy);
+    let log = spy.log.clone();
+    let report = check(
+        program,
+        Options { strategy: Box::new(spy), schedules, repeat_check: false, ..options() },
+    );
+    assert_eq!(report.schedules, schedules);
+    let log = log.lock().unwrap();
+    log.iter().map(|choices| short(choices)).collect()
+}
+
+#[test]
+fn round_robin_gives_every_worker_its_turn_and_rotates_the_first() {
+    let program = scripts([&[ADD; 3], &[ADD], &[ADD; 2]]);
+    let turns = schedules(&program, Box::new(RoundRobin::new(0)), 4);
+    assert_eq!(turns, ["0 1 2 0 2 0", "1 2 0 2 0 0", "2 0 1 2 0 0", "0 1 2 0 2 0"]);
+}
+
+#[test]
+fn irs_cuts_its_first_schedules_at_100_steps_and_later_ones_later() {
+    let program = scripts([&[ADD, Do::Jump(0)]]);
+    let irs = StrategyKind::Irs.build(0, 1_000);
+    let lengths: Vec<usize> =
+        schedules(&program, irs, 210).iter().map(|choices| choices.split(' ').count()).collect();
+    assert!(lengths[..101].iter().all(|&length| length == 100));
+    assert!(lengths[101..204].iter().all(|&length| length == 200));
+    assert!(lengths[204..].iter().all(|&length| length == 300));
+}
+
+#[test]
+fn a_portfolio_takes_turns_and_each_member_sees_its_own_schedules() {
+    let program = scripts([&[ADD; 3], &[ADD; 3]]);
+    let members: Vec<Box<dyn Strategy>> =
+        vec![Box::new(Random::new(0)), Box::new(RoundRobin::new(0))];
+    let both = schedules(&program, Box::new(Portfolio::new(members)), 8);
+    let random = schedules(&program, Box::new(Random::new(0)), 4);
+    let turns = schedules(&program, Box::new(RoundRobin::new(0)), 4);
+    let rotated: Vec<String> =
+        random.into_iter().zip(turns).flat_map(|(one, other)| [one, other]).collect();
+    assert_eq!(both, rotated);
+}
+
+#[test]
+fn a_portfolio_with_an_exhaustive_member_ends_when_that_has_seen_everything() {
+    let program = scripts([&[ADD; 2], &[ADD; 2]]);
+    let members: Vec<Box<dyn Strategy>> = vec![Box::new(Random::new(0)), Box::<Dfs>::default()];
+    let report = check(
+        &program,
+        Options { strategy: Box::new(Portfolio::new(members)), threads: 4, ..options() },
+    );
+    // Six schedules of either; the seventh of the exhaustive one does not exist.
+    assert_eq!((report.ended, report.schedules), (Ended::Exhausted, 13));
+    let empty = Options { strategy: Box::new(Portfolio::new(vec![])), ..options() };
+    assert_eq!(check(&program, empty).schedules, 0);
+}
+
+#[test]
+fn observations_count_last_states_or_all_states() {
+    let program = scripts([&[ADD, Do::Store(0, 5)], &[ADD]]);
+    let last = check(&program, options());
+    // Counter 0 ends as 5 or, with the other worker last, as 6.
+    assert_eq!(last.observations, 2);
+    let all = check(&program, Options { observations: true, ..options() });
+    // (0,0), (1,0), (0,1), (1,1), and with the store done: (2,0), (2,1) as 5 and as 6.
+    assert_eq!(all.observations, 7);
+}
+
+#[test]
+fn a_strategy_that_chooses_a_worker_that_cannot_step_is_told_so() {
+    #[derive(Clone)]
+    struct Wrong;
+    impl Strategy for Wrong {
+        fn name(&self) -> String {
+            "wrong".into()
+        }
+        fn begin(&mut self, _schedule: u64) -> bool {
+            true
+        }
+        fn worker(&mut self, _point: &dally_search::Point<'_>) -> Option<dally_core::WorkerId> {
+            Some(dally_core::WorkerId::root(7))
+        }
+        fn value(&mut self, of: u32, _tag: dally_core::Tag) -> Option<u32> {
+            Some(of)
+        }
+        fn fork(&self) -> Box<dyn Strategy> {
+            Box::new(Wrong)
+        }
+    }
+    let report = check(&scripts([&[ADD]]), Options { strategy: Box::new(Wrong), ..options() });
+    assert_eq!(
+        report.notes,
+        ["The strategy wrong chose worker 7, which cannot step: schedules end there."]
+    );
+}
