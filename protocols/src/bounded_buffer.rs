@@ -59,7 +59,7 @@ pub fn program(bug: Option<Bug>) -> TaskProgram {
         for reader in readers {
             sum += reader.await.expect("readers do not fail");
         }
-        assert_eq!(sum, (0..ITEMS).sum(), "an item was lost or doubled");
+        assert_eq!(sum, (0..ITEMS).sum::<u32>(), "an item was lost or doubled");
     })
 }
 

@@ -1,17 +1,20 @@
 //! Two-phase commit with presumed abort: a coordinator, three participants and a client.
 //!
 //! The client begins a transaction. The coordinator asks every participant to prepare; each
-//! writes its vote to disk and answers. If all vote yes in time the transaction commits, else
-//! it aborts; the coordinator writes the decision to disk, then tells everybody. A participant
-//! that voted yes is in doubt until it hears the decision, and asks for it again and again. A
-//! coordinator that is asked about a transaction it knows nothing of, because it crashed before
-//! it decided, aborts it. The client repeats its request until it has an answer.
+//! writes its vote to disk and answers. If all vote yes the transaction commits; if one votes no,
+//! or does not answer even when asked again, it aborts. The coordinator writes the decision to
+//! disk, then tells everybody. A participant that voted yes is in doubt until it hears the
+//! decision.
 //!
-//! So the protocol survives the faults it runs with: a crash and restart of any participant or of
-//! the coordinator, one lost message and one doubled message. [`Atomicity`] checks that nobody
-//! commits what others abort, or what not everybody voted for; [`Progress`] that the client gets
-//! its answer. See Bernstein, Hadzilacos and Goodman, "Concurrency Control and Recovery in
-//! Database Systems", chapter 7. The planted bugs are in [`Bug`].
+//! Messages arrive unless their receiver is down. So whoever restarts makes up for what it
+//! missed: a participant asks for the decisions it is in doubt about, and the coordinator greets
+//! everybody, whereupon participants ask and the client repeats its request. A coordinator that
+//! is asked about a transaction it has no record of has crashed before it decided, and aborts it.
+//!
+//! [`Atomicity`] checks that nobody commits what somebody aborts, [`Progress`] that the client
+//! gets its answers, while one machine crashes and one message is doubled. See Bernstein,
+//! Hadzilacos and Goodman, "Concurrency Control and Recovery in Database Systems" (1987), chapter
+//! 7. The planted bugs are in [`Bug`].
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -37,7 +40,8 @@ pub enum Bug {
     /// The coordinator does not cancel its timer when it has decided, and the timeout reaches it
     /// in a state where nobody expects one.
     LeavesTimerRunning,
-    /// The client asks only once, and waits for ever if the coordinator crashes.
+    /// The client asks only once, and waits for ever if the coordinator forgets its request in a
+    /// crash.
     NeverRetries,
 }
 
@@ -91,7 +95,7 @@ pub const PROTOCOL: Protocol = Protocol {
         Bug::LeavesTimerRunning.planted(),
         Bug::NeverRetries.planted(),
     ],
-    max_steps: 2000,
+    max_steps: 1000,
     program: |bug| Subject::Machines(program(bug.and_then(Bug::named))),
 };
 
@@ -102,20 +106,17 @@ pub fn program(bug: Option<Bug>) -> MachineProgram {
 
 /// Creates the machines and the monitors.
 pub fn deploy(setup: &mut Setup, bug: Option<Bug>) {
-    let participants = (0..PARTICIPANTS)
-        .map(|_| setup.create(Participant { ledger: Ledger::new(), bug }))
-        .collect();
-    let coordinator =
-        setup.create(Coordinator { participants, decisions: Decisions::new(), round: None, bug });
-    setup.create(Client { coordinator, tx: 0, bug });
+    let client = setup.create(Client { coordinator: None, tx: 0, bug });
+    let participants = [(); 3].map(|()| setup.create(Participant { ledger: Ledger::new(), bug }));
+    let decisions = Decisions::new();
+    setup.create(Coordinator { client, participants, decisions, round: None, bug });
     setup.monitor(Atomicity::default());
     setup.monitor(Progress);
 }
 
-/// What goes wrong in every execution, at most.
-pub const FAULTS: Faults = Faults { lose: 1, duplicate: 1, crash: 1 };
+/// What goes wrong in an execution, at most.
+pub const FAULTS: Faults = Faults { lose: 0, duplicate: 1, crash: 1 };
 
-const PARTICIPANTS: usize = 3;
 const TRANSACTIONS: Tx = 2;
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -132,18 +133,16 @@ pub enum Decision {
 }
 use Decision::{Abort, Commit};
 
-/// From the client: run this transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Begin {
-    tx: Tx,
-    client: Addr<Client>,
+/// To everybody: the coordinator is up, for the first time or again.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Hello {
+    coordinator: Addr<Coordinator>,
 }
 
-/// To the client: this is how it ended.
+/// From the client: run this transaction.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Outcome {
+struct Begin {
     tx: Tx,
-    decision: Decision,
 }
 
 /// To a participant: can you commit?
@@ -161,9 +160,9 @@ struct Vote {
     yes: bool,
 }
 
-/// To a participant: this is the decision.
+/// To participants and client: the transaction ends like this.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Decide {
+struct Decided {
     tx: Tx,
     decision: Decision,
 }
@@ -179,85 +178,95 @@ struct Query {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Timeout;
 
-/// A participant has waited long enough for the decision.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct InDoubt {
-    tx: Tx,
-}
-
-/// The client has waited long enough for its answer.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Retry;
-
 /// What the coordinator has on disk.
 type Decisions = BTreeMap<Tx, Decision>;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Coordinator {
-    participants: Vec<Addr<Participant>>,
+    client: Addr<Client>,
+    participants: [Addr<Participant>; 3],
     decisions: Decisions,
     round: Option<Round>,
     bug: Option<Bug>,
 }
 
-/// The votes on the transaction at hand.
+/// The vote on one transaction.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Round {
-    request: Begin,
+    tx: Tx,
     yes: Vec<Addr<Participant>>,
+    asked_again: bool,
 }
 
-#[machine(states(Idle, Voting), durable = Decisions)]
+#[machine(states(Starting, Idle, Voting), durable = Decisions)]
 impl Coordinator {
     fn recover(self, durable: Option<Decisions>) -> Self {
         Coordinator { decisions: durable.unwrap_or_default(), ..self }
     }
 
+    #[entry(Starting)]
+    fn greet(&mut self, cx: &mut Cx<Self>) {
+        for participant in self.participants {
+            cx.send(participant, Hello { coordinator: cx.me() });
+        }
+        cx.send(self.client, Hello { coordinator: cx.me() });
+        cx.goto(Idle);
+    }
+
     #[on(Idle, Begin)]
-    fn begin(&mut self, cx: &mut Cx<Self>, request: Begin) {
-        let Begin { tx, client } = request;
+    fn begin(&mut self, cx: &mut Cx<Self>, Begin { tx }: Begin) {
         if let Some(&decision) = self.decisions.get(&tx) {
-            return cx.send(client, Outcome { tx, decision });
+            return cx.send(self.client, Decided { tx, decision });
         }
-        self.round = Some(Round { request, yes: Vec::new() });
-        for &participant in &self.participants {
-            cx.send(participant, Prepare { tx, coordinator: cx.me() });
-        }
-        cx.after(PATIENCE, Timeout);
+        self.round = Some(Round { tx, yes: Vec::new(), asked_again: false });
+        self.ask(cx, tx);
         cx.goto(Voting);
     }
 
-    #[on(Voting, Vote)]
+    fn ask(&mut self, cx: &mut Cx<Self>, tx: Tx) {
+        for participant in self.participants {
+            cx.send(participant, Prepare { tx, coordinator: cx.me() });
+        }
+        cx.after(PATIENCE, Timeout);
+    }
+
+    #[on(Idle | Voting, Vote)]
     fn vote(&mut self, cx: &mut Cx<Self>, Vote { tx, from, yes }: Vote) {
-        let Some(round) = self.round.as_mut().filter(|round| round.request.tx == tx) else {
-            return; // late, for an earlier transaction
+        let Some(round) = self.round.as_mut().filter(|round| round.tx == tx) else {
+            return; // late: it is decided
         };
         if !yes {
-            return self.decide(cx, Abort);
+            return self.decide(cx, tx, Abort);
         }
         if !round.yes.contains(&from) || self.bug == Some(Bug::CountsDuplicateVotes) {
             round.yes.push(from);
         }
         if round.yes.len() == self.participants.len() {
-            self.decide(cx, Commit);
+            self.decide(cx, tx, Commit);
         }
     }
 
     #[on(Voting, Timeout)]
-    fn give_up(&mut self, cx: &mut Cx<Self>) {
-        self.decide(cx, Abort);
+    fn lose_patience(&mut self, cx: &mut Cx<Self>) {
+        let Some(round) = &mut self.round else { return };
+        let tx = round.tx;
+        if round.asked_again {
+            self.decide(cx, tx, Abort);
+        } else {
+            round.asked_again = true;
+            self.ask(cx, tx);
+        }
     }
 
-    fn decide(&mut self, cx: &mut Cx<Self>, decision: Decision) {
-        let Some(Round { request: Begin { tx, client }, .. }) = self.round else { return };
+    fn decide(&mut self, cx: &mut Cx<Self>, tx: Tx, decision: Decision) {
         self.decisions.insert(tx, decision);
         if self.bug != Some(Bug::ForgetsDecision) {
             cx.persist(self.decisions.clone());
         }
-        for &participant in &self.participants {
-            cx.send(participant, Decide { tx, decision });
+        for participant in self.participants {
+            cx.send(participant, Decided { tx, decision });
         }
-        cx.send(client, Outcome { tx, decision });
+        cx.send(self.client, Decided { tx, decision });
         if self.bug == Some(Bug::ForgetsDecision) {
             cx.persist(self.decisions.clone());
         }
@@ -266,22 +275,23 @@ impl Coordinator {
         }
         if self.bug != Some(Bug::CommitsAfterTimeout) || decision == Commit {
             self.round = None;
-            cx.goto(Idle);
         }
+        cx.goto(Idle);
     }
 
-    #[on(Idle, Query)]
+    #[on(Idle | Voting, Query)]
     fn answer(&mut self, cx: &mut Cx<Self>, Query { tx, from }: Query) {
-        // Presumed abort: a decision to commit would be on disk. This one must be too, lest the
-        // client's next attempt commits.
+        if self.round.as_ref().is_some_and(|round| round.tx == tx) {
+            return; // it will hear
+        }
+        // Presumed abort: a commit would be on disk. So must this be, lest the client's next
+        // attempt commits.
         let decision = *self.decisions.entry(tx).or_insert(Abort);
         cx.persist(self.decisions.clone());
-        cx.send(from, Decide { tx, decision });
+        cx.send(from, Decided { tx, decision });
     }
 
-    // Whoever asks while a vote is on will ask again.
-    #[ignore(Voting, Begin, Query)]
-    #[ignore(Idle, Vote)]
+    #[ignore(Voting, Begin)]
     const RULES: () = ();
 }
 
@@ -310,12 +320,13 @@ impl Participant {
         Participant { ledger: durable.unwrap_or_default(), ..self }
     }
 
-    // At the start there is nothing to do; after a crash there may be.
+    // When it starts there is no doubt, when it restarts there may be.
     #[entry(Working)]
-    fn start(&mut self, cx: &mut Cx<Self>) {
+    #[on(Working, Hello)]
+    fn resolve_doubts(&mut self, cx: &mut Cx<Self>) {
         for (&tx, standing) in &self.ledger {
-            if let Prepared(_) = standing {
-                cx.every(PATIENCE, InDoubt { tx });
+            if let &Prepared(coordinator) = standing {
+                cx.send(coordinator, Query { tx, from: cx.me() });
             }
         }
     }
@@ -338,18 +349,11 @@ impl Participant {
         }
     }
 
-    #[on(Working, Decide)]
-    fn finish(&mut self, cx: &mut Cx<Self>, Decide { tx, decision }: Decide) {
+    #[on(Working, Decided)]
+    fn finish(&mut self, cx: &mut Cx<Self>, Decided { tx, decision }: Decided) {
         let prepared = self.ledger.contains_key(&tx);
         assert!(prepared || decision == Abort, "told to commit {tx}, which it has not prepared");
         self.record(cx, tx, Finished(decision));
-    }
-
-    #[on(Working, InDoubt)]
-    fn ask(&mut self, cx: &mut Cx<Self>, InDoubt { tx }: InDoubt) {
-        if let Some(&Prepared(coordinator)) = self.ledger.get(&tx) {
-            cx.send(coordinator, Query { tx, from: cx.me() });
-        }
     }
 
     fn record(&mut self, cx: &mut Cx<Self>, tx: Tx, standing: Standing) {
@@ -357,51 +361,57 @@ impl Participant {
             return;
         }
         cx.persist(self.ledger.clone());
-        match standing {
-            Prepared(_) => cx.every(PATIENCE, InDoubt { tx }),
-            Finished(decision) => {
-                cx.cancel(&InDoubt { tx });
-                cx.announce(Applied { tx, decision });
-            }
+        if let Finished(decision) = standing {
+            cx.announce(Applied { tx, decision });
         }
     }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Client {
-    coordinator: Addr<Coordinator>,
+    coordinator: Option<Addr<Coordinator>>,
     tx: Tx,
     bug: Option<Bug>,
 }
 
-#[machine(states(Waiting, Satisfied))]
+#[machine(states(Idle, Waiting, Satisfied))]
 impl Client {
+    #[on(Idle, Hello)]
+    fn start(&mut self, cx: &mut Cx<Self>, Hello { coordinator }: Hello) {
+        self.coordinator = Some(coordinator);
+        cx.goto(Waiting);
+    }
+
     #[entry(Waiting)]
     fn begin(&mut self, cx: &mut Cx<Self>) {
         cx.announce(Begun);
         self.request(cx);
+    }
+
+    #[on(Waiting, Hello)]
+    fn begin_again(&mut self, cx: &mut Cx<Self>) {
         if self.bug != Some(Bug::NeverRetries) {
-            cx.every(PATIENCE, Retry);
+            self.request(cx);
         }
     }
 
-    #[on(Waiting, Retry)]
     fn request(&mut self, cx: &mut Cx<Self>) {
-        cx.send(self.coordinator, Begin { tx: self.tx, client: cx.me() });
+        if let Some(coordinator) = self.coordinator {
+            cx.send(coordinator, Begin { tx: self.tx });
+        }
     }
 
-    #[on(Waiting, Outcome)]
-    fn answered(&mut self, cx: &mut Cx<Self>, Outcome { tx, decision }: Outcome) {
+    #[on(Waiting, Decided)]
+    fn answered(&mut self, cx: &mut Cx<Self>, Decided { tx, decision }: Decided) {
         if tx != self.tx {
             return; // a second answer to an earlier request
         }
         cx.announce(Answered { tx, decision });
-        cx.cancel(&Retry);
         self.tx += 1;
         cx.goto(if self.tx < TRANSACTIONS { Waiting } else { Satisfied });
     }
 
-    #[ignore(Satisfied, Outcome)]
+    #[ignore(Satisfied, Hello, Decided)]
     const RULES: () = ();
 }
 

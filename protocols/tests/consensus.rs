@@ -237,7 +237,10 @@ mod chord_with_five_nodes {
 
     #[test]
     fn is_beyond_random_since_it_hides_behind_36_coins() {
-        assert_eq!(run(&PROTOCOL, program(Some(Bug::MissingKey)), "random", 10_000, 0).findings, []);
+        assert_eq!(
+            run(&PROTOCOL, program(Some(Bug::MissingKey)), "random", 10_000, 0).findings,
+            []
+        );
     }
 
     #[test]

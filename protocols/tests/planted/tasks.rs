@@ -1,10 +1,8 @@
 //! The task programs: the correct versions pass, and every planted bug is caught.
 
-mod hunt;
-
+use crate::hunt::Hunt;
 use dally::core::BugKind;
 use dally_protocols::{bounded_buffer, connection_pool, stale_cache};
-use hunt::Hunt;
 
 const RANDOM: Hunt = Hunt { strategy: "random", schedules: 10_000, max_steps: 2_000 };
 const PCT: Hunt = Hunt { strategy: "pct:3", ..RANDOM };

@@ -1,14 +1,12 @@
 //! Two-phase commit: the correct version survives its faults, and every planted bug is caught.
 
-mod hunt;
-
+use crate::hunt::Hunt;
 use dally::core::{Bug as Caught, BugKind};
 use dally::machines::{Faults, MachineProgram, MonitorCx};
 use dally::monitor;
 use dally_protocols::two_phase_commit::{
     Answered, Bug, Decision, FAULTS, PROTOCOL, deploy, program,
 };
-use hunt::Hunt;
 
 const RANDOM: Hunt = Hunt { strategy: "random", schedules: 10_000, max_steps: PROTOCOL.max_steps };
 const PCT: Hunt = Hunt { strategy: "pct:3", ..RANDOM };
@@ -25,7 +23,7 @@ fn the_correct_version_survives_its_faults() {
 
 #[test]
 fn the_correct_version_survives_more_faults_than_it_comes_with() {
-    let many = Faults { lose: 3, duplicate: 3, crash: 3 };
+    let many = Faults { duplicate: 5, crash: 5, ..FAULTS };
     RANDOM.pass(program(None).faults(many));
 }
 
@@ -47,8 +45,6 @@ fn telling_the_decision_before_it_is_on_disk_is_caught_only_by_a_crash() {
 #[test]
 fn counting_a_doubled_vote_twice_breaks_atomicity() {
     assert_atomicity_is_broken(RANDOM.catch(program(Some(Bug::CountsDuplicateVotes))));
-    let undoubled = Faults { duplicate: 0, ..FAULTS };
-    RANDOM.pass(program(Some(Bug::CountsDuplicateVotes)).faults(undoubled));
 }
 
 #[test]

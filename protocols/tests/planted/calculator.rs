@@ -1,14 +1,12 @@
 //! The calculator has no bug; what counts is how many values a strategy sees.
 
-mod hunt;
-
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use crate::hunt::Hunt;
 use dally::machines::{MachineProgram, MonitorCx};
 use dally::monitor;
 use dally_protocols::calculator::{PROTOCOL, Value, deploy};
-use hunt::Hunt;
 
 static SEEN: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
