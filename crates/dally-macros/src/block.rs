@@ -29,7 +29,7 @@ pub struct Block {
     pub rules: Vec<Placed>,
     /// The types of its events in the order in which they first occur.
     pub events: Vec<Type>,
-    /// Whether it has a `recover` of its own.
+    /// Whether it has a `recover` that can be called.
     pub recovers: bool,
 }
 
@@ -73,6 +73,7 @@ impl Block {
     fn read_items(&mut self, problems: &mut Problems) -> Vec<Handler> {
         let mut handlers = Vec::new();
         let mut kept = Vec::new();
+        let mut recover = false;
         for mut item in std::mem::take(&mut self.item.items) {
             let rules = match attributes(&mut item) {
                 Some(attributes) => take_rules(self.kind, attributes, problems),
@@ -81,8 +82,8 @@ impl Block {
             match &mut item {
                 ImplItem::Fn(function) => {
                     if self.kind == Kind::Machine && function.sig.ident == "recover" {
-                        self.recovers = true;
-                        self.check_recover(function, problems);
+                        recover = true;
+                        self.recovers = self.check_recover(function, problems);
                     }
                     let called = !rules.is_empty() || function.sig.ident == "recover";
                     self.place_on_function(function, rules, &mut handlers, problems);
@@ -119,7 +120,7 @@ impl Block {
             kept.push(item);
         }
         self.item.items = kept;
-        if let (Some(durable), false) = (&self.arguments.durable, self.recovers) {
+        if let (Some(durable), false) = (&self.arguments.durable, recover) {
             let message = format!(
                 "a durable machine says how it starts again after a crash: add \
                  `fn recover(self, durable: Option<{0}>) -> Self` to the block",
@@ -167,23 +168,25 @@ impl Block {
         }
     }
 
-    fn check_recover(&self, function: &ImplItemFn, problems: &mut Problems) {
+    fn check_recover(&self, function: &ImplItemFn, problems: &mut Problems) -> bool {
         let sig = &function.sig;
         let Some(durable) = &self.arguments.durable else {
             let message = "`recover` restores a machine after a crash, and this one has nothing \
                            durable: declare it with `durable = Type`, or choose another name";
             problems.add(&sig.ident, message);
-            return;
+            return false;
         };
         let by_value =
             sig.receiver().is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Value));
         let two = sig.inputs.len() == 2 && matches!(sig.inputs.last(), Some(FnArg::Typed(_)));
         let returns = !matches!(sig.output, ReturnType::Default);
-        if !by_value || !two || !returns || sig.asyncness.is_some() {
+        let fits = by_value && two && returns && sig.asyncness.is_none();
+        if !fits {
             let durable = durable.to_token_stream();
             let message = format!("write `fn recover(self, durable: Option<{durable}>) -> Self`");
             problems.add(sig, message);
         }
+        fits
     }
 
     fn collect_events(&mut self) {

@@ -110,7 +110,7 @@ impl Rule {
                 target = Some(input.parse().map_err(|error| usage(verb, error))?);
             }
             if !input.is_empty() {
-                return Err(usage(verb, input.error("this is too much")));
+                return Err(usage(verb, input.error("nothing more is expected here")));
             }
             Ok(Rule { attribute: attribute.clone(), verb, states, events, target })
         };

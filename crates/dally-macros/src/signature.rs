@@ -75,9 +75,8 @@ fn refuse_modifiers(kind: Kind, function: &ImplItemFn, problems: &mut Problems) 
         .iter()
         .find(|attribute| ["cfg", "cfg_attr"].iter().any(|name| attribute.path().is_ident(name)));
     if let Some(attribute) = conditional {
-        let kind = kind.name();
         let message =
-            format!("a handler is always there: put conditions on the whole {kind} block");
+            "a handler cannot be conditional; put the condition on the whole `impl` block";
         problems.add(attribute, message);
     }
 }

@@ -13,6 +13,7 @@ struct B;
 #[machine(states())]
 impl B {}
 
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct C;
 #[machine(states(Idle Busy), start = Idle, durabel = Ledger)]
 impl C {}
