@@ -162,7 +162,9 @@ impl Bug {
 /// One line: kind, first line of the message, culprit and location.
 impl fmt::Display for Bug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind, self.message.lines().next().unwrap_or(""))?;
+        // A colon there introduces the lines that follow.
+        let first = self.message.lines().next().unwrap_or("").trim_end_matches(':');
+        write!(f, "{}: {first}", self.kind)?;
         if let Some(culprit) = &self.culprit {
             write!(f, " ({culprit})")?;
         }

@@ -140,6 +140,7 @@ fn happened(heading: &str, trace: &Trace, finding: &Finding, about: &About) -> S
         out += &format!(" {}\n", style.paint(Ink::Faint, text));
     }
     let bug = finding.bug.message.lines().next().unwrap_or("(no message)");
+    let bug = bug.trim_end_matches(':');
     out += &table::steps(&story, shown, bug, style);
     // A deadlock's message says already who waits for what.
     let told = finding.bug.kind == BugKind::Deadlock && finding.bug.message.lines().count() > 1;
@@ -188,11 +189,12 @@ fn replay(finding: &Finding, about: &About) -> String {
 /// What the reader of such a bug may need to be told.
 fn help(kind: BugKind) -> Option<&'static str> {
     Some(match kind {
-        BugKind::Panic | BugKind::Deadlock | BugKind::Monitor => return None,
-        BugKind::UnhandledEvent => "in that state, handle the event, defer it or ignore it",
-        BugKind::HotAtEnd => {
-            "a hot state says that something is still due; nothing can bring it now"
-        }
+        // Their messages say all there is to say.
+        BugKind::Panic
+        | BugKind::UnhandledEvent
+        | BugKind::Deadlock
+        | BugKind::Monitor
+        | BugKind::HotAtEnd => return None,
         BugKind::Temperature => {
             "the schedule was fair and nothing good happened for that long; if it only needs \
              longer, raise the bound"

@@ -87,6 +87,7 @@ impl<'a> Story<'a> {
         };
         match *choice {
             Choice::Worker(_) => None,
+            Choice::Value { .. } if step.worker == WorkerId::FAULTS && told(is_fault) => None,
             Choice::Value { index, of, tag: Tag::Program } => {
                 Some(plain(format!("chooses {index} from 0..{of}")))
             }
@@ -155,10 +156,10 @@ impl<'a> Story<'a> {
             }
             Event::TimerSet { timer, payload } => {
                 self.timers.insert(*timer, payload);
-                format!("sets timer {timer} to send {}", clip(payload))
+                format!("sets timer {timer}: {}", clip(payload))
             }
             Event::TimerCancelled { timer } => match self.timers.get(timer) {
-                Some(payload) => format!("cancels timer {timer} of {}", clip(payload)),
+                Some(payload) => format!("cancels timer {timer}: {}", clip(payload)),
                 None => format!("cancels timer {timer}"),
             },
             Event::Persisted { payload } => format!("persists {}", clip(payload)),
@@ -229,7 +230,7 @@ impl<'a> Story<'a> {
             Some(Fate::Discarded(step, Discard::Lost)) if *step == number => String::new(),
             Some(Fate::Discarded(step, why)) if *step == number => format!(" ({})", reason(*why)),
             Some(Fate::Discarded(step, why)) => format!(" ({}, step {step})", reason(*why)),
-            None => " (never received)".to_owned(),
+            None => " (not received)".to_owned(),
         }
     }
 

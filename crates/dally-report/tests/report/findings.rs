@@ -166,7 +166,7 @@ pub fn two_phase_commit() -> (Finding, About) {
     play.tell(Event::TimerSet { timer: timeout, payload: Text::Str("Timeout") });
     play.goes("Prepared");
     let vote2 = play.step(p2).sends(coordinator, "Vote { tx: 1, yes: true }");
-    play.step(WorkerId::FAULTS).chooses(1, 2, Tag::Fault).tell(Event::Crashed { worker: p2 });
+    play.step(WorkerId::FAULTS).chooses(1, 2, Tag::Program).tell(Event::Crashed { worker: p2 });
     play.step(p1).starts("Working");
     play.step(p1).receives(prepare1).chooses(1, 2, Tag::Program);
     play.tell(Event::Persisted { payload: Text::Str("Ledger { prepared: {1}, committed: {} }") });
@@ -219,7 +219,7 @@ pub fn deadlock() -> (Finding, About) {
     play.waits("the lock `checking` (tests/bank.rs:12:36)");
     let bug = Bug::new(
         BugKind::Deadlock,
-        "3 tasks wait and none can go on\n\
+        "no worker can step, and 3 still wait:\n\
          main 0 waits for task 0.0 to finish (tests/bank.rs:31:14)\n\
          transfer 0.0 waits for the lock `checking`, held by audit 0.1 (tests/bank.rs:12:36)\n\
          audit 0.1 waits for the lock `savings`, held by transfer 0.0 (tests/bank.rs:19:35)",
@@ -246,7 +246,7 @@ pub fn unhandled_event() -> (Finding, About) {
     let bug = Bug::new(
         BugKind::UnhandledEvent,
         "Coordinator in state Done has no handler for Vote { tx: 1, yes: false }, sent by \
-         Participant 1",
+         Participant 1\nhandle it, defer it or ignore it",
     )
     .by("Coordinator");
     let finding = play.ends("two-phase-commit", bug);

@@ -1,6 +1,7 @@
 //! What people and programs get to see of findings made by hand: one test binary, so that the
 //! findings are shared.
 
+mod any;
 mod findings;
 mod json;
 mod store;

@@ -55,7 +55,7 @@ fn a_wake_up_is_told_unless_another_event_implies_it() {
     play.step(b).tell(Event::Halted { worker: b });
     insta::assert_snapshot!(table(&play.ends("test", bug())), @"
     1  waiter 1    waits for a notification
-    2  notifier 0  sends Ping to waiter 1 (never received)
+    2  notifier 0  sends Ping to waiter 1 (not received)
     3              wakes waiter 1
     4  waiter 1    halts
     ");
@@ -99,10 +99,10 @@ fn timers_fire_and_are_cancelled() {
     let tick = play.sends(machine, "Election");
     play.step(machine).receives(tick);
     insta::assert_snapshot!(table(&play.ends("test", bug())), @"
-    1  Node 0          sets timer 0.t0 to send Heartbeat
-                       sets timer 0.t1 to send Election
+    1  Node 0          sets timer 0.t0: Heartbeat
+                       sets timer 0.t1: Election
     2  Heartbeat 0.t0  fires Heartbeat to Node 0 (dropped: the timer was cancelled, step 3)
-    3  Node 0          cancels timer 0.t0 of Heartbeat
+    3  Node 0          cancels timer 0.t0: Heartbeat
                        Heartbeat is dropped: its timer was cancelled
     4  timer 0.t1      fires Election to Node 0 (-> step 5)
     5  Node 0          receives Election from its timer 0.t1 (step 4)

@@ -96,7 +96,7 @@ fn a_run_that_goes_on_lists_its_bugs() {
         @"
     2 bugs found in 412 schedules of two-phase-commit
       monitor: transaction 1 is committed by one participant and aborted by another (Atomicity) at two_phase_commit.rs.txt:9:13 (schedule 412)
-      deadlock: 3 tasks wait and none can go on (schedule 3, 38 times)
+      deadlock: no worker can step, and 3 still wait (schedule 3, 38 times)
       covered   412 schedules sampled
       work      35,844 steps (per-send), 2,917 distinct observations
       strategy  random, seed 7
