@@ -124,6 +124,18 @@ impl<M: Machine> MachineCell<M> {
         self.unsaved.clear();
     }
 
+    /// What [`Cell::persist`] will store next.
+    #[cfg(feature = "host")]
+    pub(crate) fn next_unsaved(&self) -> Option<&M::Durable> {
+        self.unsaved.first()
+    }
+
+    /// As if this had been persisted: what [`Cell::restart`] comes back from.
+    #[cfg(feature = "host")]
+    pub(crate) fn set_durable(&mut self, durable: M::Durable) {
+        self.durable = Some(durable);
+    }
+
     fn top(&self) -> M::State {
         self.stack.last().copied().unwrap_or(M::START)
     }
@@ -163,7 +175,7 @@ impl<M: Machine> MachineCell<M> {
             match cx.next.take() {
                 None => return Ok(()),
                 Some(Next::Halt) => {
-                    cx.turn.effects.push(Effect::Halt);
+                    cx.turn.effects.push_back(Effect::Halt);
                     return Ok(());
                 }
                 Some(Next::Goto(state)) => {

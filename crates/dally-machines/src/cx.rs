@@ -1,5 +1,6 @@
 //! What a handler can do.
 
+use std::collections::VecDeque;
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::time::Duration;
@@ -31,7 +32,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) me: WorkerId,
     /// How many workers this one has created.
     pub(crate) children: &'a mut u32,
-    pub(crate) effects: &'a mut Vec<Effect>,
+    pub(crate) effects: &'a mut VecDeque<Effect>,
     pub(crate) pool: &'a mut Pool,
     pub(crate) env: &'a mut dyn Env,
     /// Why the handler was cut short, if not by `env`.
@@ -237,6 +238,6 @@ impl Turn<'_> {
             self.excess = Some(Bug::new(BugKind::EndlessStep, message).by(machine));
             panics::cut();
         }
-        self.effects.push(effect);
+        self.effects.push_back(effect);
     }
 }

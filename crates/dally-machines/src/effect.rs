@@ -37,8 +37,6 @@ pub(crate) enum Effect {
     /// Ends the execution with a bug; `apart` from the step before it if that sent or created
     /// something, so that the failure does not hide what comes of that.
     Fail { bug: Arc<Bug>, apart: bool },
-    /// Has been released.
-    Released,
 }
 
 impl Effect {
@@ -53,7 +51,6 @@ impl Effect {
             Effect::Persist => "persisted".to_owned(),
             Effect::Halt => "halted".to_owned(),
             Effect::Fail { bug, .. } => format!("failed: {}", bug.message),
-            Effect::Released => "did nothing".to_owned(),
         }
     }
 
@@ -91,7 +88,6 @@ impl Effect {
                 Encoder::encode(&bug.cause(), out);
                 Encoder::encode(&bug.message, out);
             }
-            Effect::Released => out.push(8),
         }
     }
 }

@@ -36,29 +36,6 @@ pub(crate) struct Envelope {
 }
 
 impl Mailbox {
-    /// Finds something that can be dequeued. With [`Mailbox::Fifo`] it is the first, and
-    /// `discard` has been given what the state ignores before it.
-    pub(crate) fn settle<E>(
-        self,
-        inbox: &mut VecDeque<Envelope>,
-        cell: &dyn Cell,
-        mut discard: impl FnMut(Envelope) -> Result<(), E>,
-    ) -> Result<Option<u32>, E> {
-        let mut at = 0;
-        while let Some(envelope) = inbox.get(at) {
-            match cell.reaction(envelope.event) {
-                Reaction::Defer => at += 1,
-                Reaction::Ignore if self == Mailbox::Fifo => {
-                    if let Some(ignored) = inbox.remove(at) {
-                        discard(ignored)?;
-                    }
-                }
-                _ => return Ok(Some(at as u32)),
-            }
-        }
-        Ok(None)
-    }
-
     /// All that can be dequeued, as (message, position), sorted by message.
     pub(crate) fn candidates(
         self,

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use dally_core::fingerprint::Encoder;
-use dally_core::{Bug, BugKind, Heat, Monitor, Stop, panics};
+use dally_core::{Bug, BugKind, Heat, Monitor, SharedMonitor, Stop, panics};
 use triomphe::Arc;
 use unsize::{Coercion, CoerceUnsize};
 
@@ -80,8 +80,8 @@ impl<M: MonitorMachine> MonitorCx<'_, M> {
     }
 }
 
-/// A monitor in a state of its own: what an execution holds.
-pub(crate) fn start<M: MonitorMachine>(monitor: M) -> Result<Arc<dyn Monitor>, Bug> {
+/// The monitor in its first state: what `#[dally::monitor]` makes `IntoMonitor` of.
+pub fn start<M: MonitorMachine>(monitor: M) -> Result<SharedMonitor, Bug> {
     let mut watch = Watch { monitor, state: M::START };
     watch.run(|watch, cx| {
         watch.monitor.enter(cx, M::START);

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use dally_core::{Bug, Captured, MessageId, Program, Stop, WorkerId, panics};
+use dally_core::{Bug, Captured, IntoMonitor, MessageId, Program, Stop, WorkerId, panics};
 
 use crate::addr::Addr;
 use crate::faults::Faults;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::{Handles, Machine};
 use crate::message::Slot;
-use crate::monitor::{self, MonitorMachine};
+
 use crate::system::{MachineSystem, Place, Rules, unshared};
 use crate::worker::Worker;
 
@@ -191,8 +191,8 @@ impl Setup {
     }
 
     /// A monitor that watches every execution.
-    pub fn monitor<M: MonitorMachine>(&mut self, monitor: M) {
-        match monitor::start(monitor) {
+    pub fn monitor(&mut self, monitor: impl IntoMonitor) {
+        match monitor.into_monitor() {
             Ok(monitor) => self.system.monitors.add(monitor),
             Err(bug) => {
                 self.bug.get_or_insert(bug);

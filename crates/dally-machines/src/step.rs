@@ -18,22 +18,33 @@ impl MachineSystem {
     /// One step of a machine.
     pub(crate) fn run(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
         let worker = self.touch(slot)?;
-        let at_once = worker.is_busy();
-        if !at_once {
-            if worker.life == Life::New {
-                worker.life = Life::Up;
-                self.handle(slot, None, env)?;
-            } else if let Some(at) = worker.ready {
-                let at = self.choose_delivery(slot, at, env)?;
-                let worker = unshared(&mut self.slots[slot].worker)?;
-                if let Some(envelope) = worker.inbox.remove(at as usize) {
-                    self.receive(slot, envelope, env)?;
-                }
-            } else {
-                self.handle(slot, None, env)?;
-            }
+        if let Some(effect) = worker.effects.pop_front() {
+            self.perform(slot, effect, env)?;
+        } else {
+            self.take_turn(slot, env)?;
         }
-        self.release(slot, at_once, env)
+        self.release(slot, env)
+    }
+
+    /// Runs the next handler of a machine that has none of its effects left to release, and
+    /// leaves what it does unreleased.
+    #[inline]
+    pub(crate) fn take_turn(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        if worker.life == Life::New {
+            worker.life = Life::Up;
+            self.handle(slot, None, env)
+        } else if let Some(at) = worker.ready {
+            let at = self.choose_delivery(slot, at, env)?;
+            let inbox = &mut unshared(&mut self.slots[slot].worker)?.inbox;
+            let envelope = if at == 0 { inbox.pop_front() } else { inbox.remove(at as usize) };
+            match envelope {
+                Some(envelope) => self.receive(slot, envelope, env),
+                None => Ok(()),
+            }
+        } else {
+            self.handle(slot, None, env)
+        }
     }
 
     /// Which of the messages in the inbox is next, given the position of one that can be.
@@ -110,7 +121,7 @@ impl MachineSystem {
         };
         let effects = &mut unshared(&mut self.slots[slot].worker)?.effects;
         let apart = effects.iter().any(|e| matches!(e, Effect::Send { .. } | Effect::Create(_)));
-        effects.push(Effect::Fail { bug: Arc::new(bug), apart });
+        effects.push_back(Effect::Fail { bug: Arc::new(bug), apart });
         Ok(())
     }
 
@@ -138,31 +149,23 @@ impl MachineSystem {
         Bug::new(BugKind::UnhandledEvent, message).by(worker.cell.name())
     }
 
-    /// Releases effects in order up to the next scheduling point; the first one belongs to this
-    /// step if it is `at_once`. Then looks what the machine can do next.
-    fn release(
-        &mut self,
-        slot: usize,
-        mut at_once: bool,
-        env: &mut dyn Env,
-    ) -> Result<(), Stop> {
+    /// Releases effects in order up to the next scheduling point, or looks what the machine can
+    /// do after the last.
+    fn release(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
         loop {
             let worker = &self.slots[slot].worker;
-            let Some(effect) = worker.effects.get(worker.released) else { break };
-            if !at_once && self.is_point(effect, worker) {
-                self.relist(slot);
-                return Ok(());
+            match worker.effects.front() {
+                None => return self.settle(slot, env),
+                Some(effect) if self.is_point(effect, worker) => {
+                    self.relist(slot);
+                    return Ok(());
+                }
+                Some(_) => {}
             }
-            at_once = false;
-            let worker = unshared(&mut self.slots[slot].worker)?;
-            let effect = std::mem::replace(&mut worker.effects[worker.released], Effect::Released);
-            worker.released += 1;
-            self.perform(slot, effect, env)?;
+            if let Some(effect) = unshared(&mut self.slots[slot].worker)?.effects.pop_front() {
+                self.perform(slot, effect, env)?;
+            }
         }
-        let worker = unshared(&mut self.slots[slot].worker)?;
-        worker.effects.clear();
-        worker.released = 0;
-        self.settle(slot, env)
     }
 
     /// Whether others may run before this effect.
@@ -179,7 +182,7 @@ impl MachineSystem {
         }
     }
 
-    fn perform(&mut self, slot: usize, effect: Effect, env: &mut dyn Env) -> Result<(), Stop> {
+    pub(crate) fn perform(&mut self, slot: usize, effect: Effect, env: &mut dyn Env) -> Result<(), Stop> {
         match effect {
             Effect::Send { to, event, message } => self.send(slot, to, event, message, env),
             Effect::Create(worker) => {
@@ -216,7 +219,6 @@ impl MachineSystem {
             }
             Effect::Halt => self.halt(slot, env),
             Effect::Fail { bug, .. } => Err(Stop::Bug(Box::new(Bug::clone(&bug)))),
-            Effect::Released => Ok(()),
         }
     }
 
@@ -292,28 +294,28 @@ impl MachineSystem {
         Ok(())
     }
 
-    /// Finds out what an idle machine can do next.
+    /// Finds out what a machine without effects to release can do next.
     pub(crate) fn settle(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let worker = unshared(&mut self.slots[slot].worker)?;
-        if worker.life == Life::Up && !worker.is_busy() {
-            let mailbox = self.rules.mailbox;
-            loop {
-                let worker = unshared(&mut self.slots[slot].worker)?;
-                let mut ignored = None;
-                let found = mailbox.settle(&mut worker.inbox, &*worker.cell, |envelope| {
-                    ignored = Some(envelope);
-                    Err(())
-                });
-                match (found, ignored) {
-                    (Err(()), Some(envelope)) => {
-                        self.tick_left(slot, envelope.timer)?;
-                        self.discard(envelope.id, envelope.message, Discard::Ignored, env)?;
+        let fifo = self.rules.mailbox == Mailbox::Fifo;
+        let mut at = 0;
+        loop {
+            let worker = unshared(&mut self.slots[slot].worker)?;
+            if worker.life != Life::Up {
+                break;
+            }
+            let reaction = worker.inbox.get(at).map(|next| worker.cell.reaction(next.event));
+            match reaction {
+                Some(Reaction::Defer) => at += 1,
+                Some(Reaction::Ignore) if fifo => {
+                    if let Some(ignored) = worker.inbox.remove(at) {
+                        self.tick_left(slot, ignored.timer)?;
+                        self.discard(ignored.id, ignored.message, Discard::Ignored, env)?;
                     }
-                    (found, _) => {
-                        worker.ready = found.unwrap_or(None);
-                        worker.idles = worker.cell.has_default();
-                        break;
-                    }
+                }
+                _ => {
+                    worker.ready = reaction.map(|_| at as u32);
+                    worker.idles = worker.cell.has_default();
+                    break;
                 }
             }
         }

@@ -35,6 +35,9 @@ pub struct MachineSystem {
     pub(crate) pool: Pool,
     pub(crate) candidates: Vec<(MessageId, u32)>,
     pub(crate) candidate_ids: Vec<MessageId>,
+    /// Who the machines outside this system are: in production each runs in a system of its own.
+    #[cfg(feature = "host")]
+    pub(crate) elsewhere: Option<crate::host::Describe>,
 }
 
 /// How a program's machines are run.
@@ -70,7 +73,7 @@ impl System for MachineSystem {
         match self.find(worker) {
             Some(Place::Machine(slot)) => {
                 let worker = &self.slots[slot].worker;
-                match worker.effects.get(worker.released) {
+                match worker.effects.front() {
                     Some(Effect::Send { to, .. }) => Op::Send(*to),
                     Some(Effect::Create(_)) => Op::Create,
                     Some(_) => Op::Local,
@@ -122,7 +125,7 @@ impl System for MachineSystem {
                 hash = fingerprint::mix(hash, u64::from(envelope.event) + 1);
             }
             if how == Observe::Control {
-                let op = match worker.effects.get(worker.released) {
+                let op = match worker.effects.front() {
                     Some(Effect::Send { .. }) => 1,
                     Some(Effect::Create(_)) => 2,
                     Some(_) => 3,
@@ -275,6 +278,10 @@ impl MachineSystem {
 
     /// A machine in the words of a bug, such as `` `Client(0.2)` ``.
     pub(crate) fn describe(&self, worker: WorkerId) -> String {
+        #[cfg(feature = "host")]
+        if let (None, Some(describe)) = (self.find(worker), &self.elsewhere) {
+            return describe(worker);
+        }
         format!("`{}({worker})`", self.name(worker))
     }
 }
@@ -291,22 +298,28 @@ pub(crate) fn list(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
 }
 
 /// The worker behind a pointer, copied first if the pointer is shared.
+#[inline]
 pub(crate) fn unshared(shared: &mut Arc<Worker>) -> Result<&mut Worker, Stop> {
     if !Arc::is_unique(shared) {
-        let Some(copy) = shared.duplicate() else {
-            let message = format!(
-                "`{}` is declared `uncaptured` and was stepped in a fork; forks need captured \
-                 machines",
-                shared.cell.name()
-            );
-            return Err(Bug::new(BugKind::Uncontrolled, message).into());
-        };
-        *shared = Arc::new(copy);
+        unshare(shared)?;
     }
     match Arc::get_mut(shared) {
         Some(worker) => Ok(worker),
         None => unreachable!("the pointer is unique, or was just made so"),
     }
+}
+
+#[cold]
+fn unshare(shared: &mut Arc<Worker>) -> Result<(), Stop> {
+    let Some(copy) = shared.duplicate() else {
+        let message = format!(
+            "`{}` is declared `uncaptured` and was stepped in a fork; forks need captured machines",
+            shared.cell.name()
+        );
+        return Err(Bug::new(BugKind::Uncontrolled, message).into());
+    };
+    *shared = Arc::new(copy);
+    Ok(())
 }
 
 fn worker_share(worker: &Worker, mailbox: Mailbox) -> u64 {

@@ -1,5 +1,7 @@
 //! The check that a handler is a function: run it twice, compare.
 
+use std::collections::VecDeque;
+
 use dally_core::{Bug, BugKind, Cut, Env, Event, MessageId, Tag, Text};
 
 use crate::cell::{Cell, Input, MachineCell, Ran};
@@ -48,7 +50,7 @@ pub(crate) fn run<M: Machine>(
         return ran;
     }
     let mut repeater = Repeater { values: recorder.values.into_iter(), strayed: false };
-    let mut repeated = Vec::new();
+    let mut repeated = VecDeque::new();
     let ran_again = copy.once(
         second,
         Turn {
@@ -78,7 +80,7 @@ pub(crate) fn run<M: Machine>(
 fn difference<M: Machine>(
     first: &MachineCell<M>,
     second: &MachineCell<M>,
-    effects: [&Vec<Effect>; 2],
+    effects: [&VecDeque<Effect>; 2],
     ran: [&Ran; 2],
     strayed: bool,
 ) -> Option<String> {
@@ -103,19 +105,18 @@ fn difference<M: Machine>(
             second.state_name()
         ));
     }
-    let bytes = |effects: &[Effect]| {
+    let bytes = |effect: &Effect| {
         let mut bytes = Vec::new();
-        effects.iter().for_each(|effect| effect.encode(Form::Exact, &mut bytes));
+        effect.encode(Form::Exact, &mut bytes);
         bytes
     };
     if effects[0].len() != effects[1].len() {
-        let lengths = effects.map(Vec::len);
+        let lengths = effects.map(VecDeque::len);
         return Some(format!("it had {} effects, then {}", lengths[0], lengths[1]));
     }
-    let differs = |&at: &usize| bytes(&effects[0][at..=at]) != bytes(&effects[1][at..=at]);
-    (0..effects[0].len())
-        .find(differs)
-        .map(|at| format!("it {}, then {}", effects[0][at].words(), effects[1][at].words()))
+    let mut pairs = effects[0].iter().zip(effects[1]);
+    let (first, second) = pairs.find(|(first, second)| bytes(first) != bytes(second))?;
+    Some(format!("it {}, then {}", first.words(), second.words()))
 }
 
 /// Passes everything on and keeps the values chosen.

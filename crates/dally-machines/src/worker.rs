@@ -41,9 +41,8 @@ pub(crate) struct Worker {
     pub(crate) ready: Option<u32>,
     /// Whether the state has a default handler; known while no effect is pending.
     pub(crate) idles: bool,
-    pub(crate) effects: Vec<Effect>,
-    /// How many of the effects have been released.
-    pub(crate) released: usize,
+    /// What its last handler did and others have not seen yet.
+    pub(crate) effects: VecDeque<Effect>,
     pub(crate) timers: Vec<Timer>,
     pub(crate) cell: Box<dyn Cell>,
 }
@@ -67,8 +66,7 @@ impl Worker {
             inbox: VecDeque::new(),
             ready: None,
             idles: false,
-            effects: Vec::new(),
-            released: 0,
+            effects: VecDeque::new(),
             timers: Vec::new(),
             cell: Box::new(MachineCell::new(machine)),
         })
@@ -103,15 +101,14 @@ impl Worker {
                 | Effect::Arm { message, .. }
                 | Effect::Cancel { message, .. } => pool.put(message),
                 Effect::Create(worker) => pool.put_worker(worker),
-                Effect::Persist | Effect::Halt | Effect::Fail { .. } | Effect::Released => {}
+                Effect::Persist | Effect::Halt | Effect::Fail { .. } => {}
             }
         }
-        self.released = 0;
     }
 
     /// Whether effects wait to be released.
     pub(crate) fn is_busy(&self) -> bool {
-        self.released < self.effects.len()
+        !self.effects.is_empty()
     }
 
     pub(crate) fn is_enabled(&self) -> bool {
@@ -158,7 +155,6 @@ impl Worker {
         self.life = saved.life;
         (self.sent, self.children) = (saved.sent, saved.children);
         (self.ready, self.idles) = (saved.ready, saved.idles);
-        self.released = saved.released;
         true
     }
 
@@ -172,9 +168,8 @@ impl Worker {
         Encoder::encode(&self.children, out);
         encoding::framed(out, |out| Encoder::encode(self.cell.name(), out));
         encoding::framed(out, |out| self.cell.encode(out));
-        let pending = &self.effects[self.released..];
-        out.extend_from_slice(&(pending.len() as u32).to_le_bytes());
-        for effect in pending {
+        out.extend_from_slice(&(self.effects.len() as u32).to_le_bytes());
+        for effect in &self.effects {
             effect.encode(form, out);
         }
         encoding::framed(out, |out| mailbox.encode(&self.inbox, form, out));

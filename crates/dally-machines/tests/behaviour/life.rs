@@ -1,0 +1,154 @@
+//! Creation, identity and the end of machines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dally_core::{Discard, Event, Program, Status, System, WorkerId};
+use dally_machines::{Addr, Cx, MachineProgram, Setup};
+use dally_macros::machine;
+
+use crate::driver::{outcomes, schedules};
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Hello(u8);
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Child(u8);
+
+#[machine(states(Start))]
+impl Child {
+    #[entry(Start)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        if self.0 > 0 {
+            cx.create(Child(self.0 - 1));
+        }
+    }
+    #[on(Start, Hello)]
+    fn hello(&mut self, cx: &mut Cx<Self>, Hello(number): Hello) {
+        cx.announce(number);
+        if number == 1 {
+            cx.halt();
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Parent(u8);
+
+#[machine(states(Start))]
+impl Parent {
+    #[entry(Start)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        cx.create(Child(self.0));
+        cx.create(Child(0));
+    }
+}
+
+#[test]
+fn a_worker_has_the_same_id_in_every_schedule() {
+    let program = MachineProgram::new("family", |setup: &mut Setup| {
+        setup.create(Parent(1));
+        setup.create(Parent(0));
+    });
+    let mut by_id: BTreeMap<WorkerId, BTreeSet<WorkerId>> = BTreeMap::new();
+    let mut orders = BTreeSet::new();
+    let runs = schedules(&program);
+    for run in &runs {
+        let mut order = Vec::new();
+        for (creator, event) in &run.events {
+            if let Event::Created { worker, .. } = event {
+                by_id.entry(*worker).or_default().insert(*creator);
+                order.push(*worker);
+            }
+        }
+        assert_eq!(order.len(), 5);
+        orders.insert(order);
+    }
+    let ids: Vec<String> = by_id.keys().map(WorkerId::to_string).collect();
+    assert_eq!(ids, ["0.0", "0.0.0", "0.1", "1.0", "1.1"]);
+    assert!(by_id.values().all(|creators| creators.len() == 1));
+    assert!(orders.len() > 1, "the machines do come to life in different orders");
+}
+
+#[test]
+fn an_address_prints_as_machine_and_id_and_can_be_used_before_its_machine_is_alive() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Maker;
+
+    #[machine(states(Start))]
+    impl Maker {
+        #[entry(Start)]
+        fn start(&mut self, cx: &mut Cx<Self>) {
+            let child = cx.create(Child(0));
+            cx.announce(format!("{child:?}"));
+            cx.send(child, Hello(3));
+        }
+    }
+    let program = MachineProgram::new("maker", |setup: &mut Setup| {
+        setup.create(Maker);
+    });
+    assert_eq!(outcomes(&program).into_keys().collect::<Vec<_>>(), ["Child(0.0) 3"]);
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Caller(Addr<Child>, u8);
+
+#[machine(states(Start))]
+impl Caller {
+    #[entry(Start)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        cx.send(self.0, Hello(self.1));
+    }
+}
+
+#[test]
+fn a_halted_machine_hears_nothing_and_its_inbox_is_dropped() {
+    let program = MachineProgram::new("halt", |setup: &mut Setup| {
+        let child = setup.create(Child(0));
+        setup.create(Caller(child, 1));
+        setup.create(Caller(child, 2));
+    });
+    let runs = schedules(&program);
+    let seen: BTreeSet<Vec<&str>> = runs.iter().map(|run| run.announced()).collect();
+    assert_eq!(seen, BTreeSet::from([vec!["1"], vec!["2", "1"]]));
+    for run in &runs {
+        assert_eq!(run.bug, None);
+        let halted =
+            run.events.iter().position(|(_, e)| matches!(e, Event::Halted { .. })).unwrap();
+        let late = run.events[halted..].iter().filter(|(_, e)| matches!(e, Event::Sent { .. }));
+        let gone = |e: &Event<String>| matches!(e, Event::Discarded { why: Discard::Gone, .. });
+        assert_eq!(late.count(), run.events.iter().filter(|(_, e)| gone(e)).count());
+        assert!(!run.events[halted..].iter().any(|(_, e)| matches!(e, Event::Received { .. })));
+    }
+}
+
+#[test]
+fn what_a_handler_sends_before_it_halts_is_still_sent() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Last(Addr<Child>);
+
+    #[machine(states(Start))]
+    impl Last {
+        #[entry(Start)]
+        fn start(&mut self, cx: &mut Cx<Self>) {
+            cx.halt();
+            cx.send(self.0, Hello(5));
+        }
+    }
+    let program = MachineProgram::new("last", |setup: &mut Setup| {
+        let child = setup.create(Child(0));
+        setup.create(Last(child));
+    });
+    assert_eq!(outcomes(&program).into_keys().collect::<Vec<_>>(), ["5"]);
+}
+
+#[test]
+fn a_system_without_enabled_workers_is_done() {
+    let program = MachineProgram::new("nothing", |_: &mut Setup| {});
+    assert_eq!(program.start().unwrap().status(), Status::Done);
+}
+
+#[test]
+fn a_panic_in_the_setup_is_a_bug_of_the_program() {
+    let program = MachineProgram::new("broken", |_: &mut Setup| panic!("no configuration"));
+    assert_eq!(program.start().map(|_| ()).unwrap_err().message, "no configuration");
+}
