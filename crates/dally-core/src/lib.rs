@@ -30,7 +30,7 @@ pub use clock::VectorClock;
 pub use event::{Access, Discard, Event, ObjectId, Text, Transition};
 pub use finding::{Finding, Shrunk};
 pub use fingerprint::Fingerprint;
-pub use monitor::{Announcement, Heat, Monitor, Monitors};
+pub use monitor::{Announcement, Heat, IntoMonitor, Monitor, Monitors, SharedMonitor};
 pub use schedule::{Schedule, ScheduleError};
 pub use system::{
     Acceptance, Captured, Cut, Env, Observe, Op, Program, Status, Stop, System, Waiting,

@@ -27,7 +27,7 @@ pub enum Heat {
 }
 
 /// A specification: called synchronously, deterministic, seen by nobody but the search.
-pub trait Monitor: Send + Sync {
+pub trait Monitor: Any + Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
 
@@ -48,6 +48,20 @@ pub trait Monitor: Send + Sync {
 
     /// A copy in the same state.
     fn duplicate(&self) -> Arc<dyn Monitor>;
+
+    /// Becomes a copy of another monitor in the same memory; `false`, and unchanged, if it cannot.
+    fn copy_from(&mut self, _saved: &dyn Monitor) -> bool {
+        false
+    }
+}
+
+/// A monitor as executions hold it.
+pub type SharedMonitor = Arc<dyn Monitor>;
+
+/// What can be put to work as a monitor: every type with `#[dally::monitor]`.
+pub trait IntoMonitor {
+    /// The monitor in its first state; entering that may show a bug already.
+    fn into_monitor(self) -> Result<SharedMonitor, Bug>;
 }
 
 /// The monitors of one execution, shared copy-on-write between forks.
@@ -105,6 +119,20 @@ impl Monitors {
             }
         }
         Ok(())
+    }
+
+    /// Goes back to a saved state, reusing memory.
+    pub fn restore_from(&mut self, saved: &Monitors) {
+        self.all.truncate(saved.all.len());
+        for (own, saved) in self.all.iter_mut().zip(&saved.all) {
+            let copied = Arc::ptr_eq(own, saved)
+                || Arc::get_mut(own).is_some_and(|monitor| monitor.copy_from(&**saved));
+            if !copied {
+                own.clone_from(saved);
+            }
+        }
+        self.all.extend_from_slice(&saved.all[self.all.len()..]);
+        self.hot = saved.hot;
     }
 
     /// What the monitors say of the present state.

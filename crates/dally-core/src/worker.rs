@@ -39,6 +39,9 @@ impl WorkerId {
     /// The injector of faults: a worker of the engine whose steps crash and restart machines.
     pub const FAULTS: WorkerId = WorkerId((TIMER << 60) | (SMALL << 56));
 
+    /// The world outside the machines of a production host, which sends them events.
+    pub const OUTSIDE: WorkerId = WorkerId((TIMER << 60) | ((SMALL + 1) << 56));
+
     /// The `n`-th worker that a program starts with.
     pub fn root(n: u32) -> WorkerId {
         WorkerId(0).extended(false, n)
@@ -138,6 +141,9 @@ impl fmt::Display for WorkerId {
         if *self == WorkerId::FAULTS {
             return f.write_str("faults");
         }
+        if *self == WorkerId::OUTSIDE {
+            return f.write_str("outside");
+        }
         let Some(path) = self.path() else { return write!(f, "~{:015x}", self.0) };
         for (i, (timer, ordinal)) in path.into_iter().enumerate() {
             let dot = if i == 0 { "" } else { "." };
@@ -172,6 +178,9 @@ impl FromStr for WorkerId {
     fn from_str(text: &str) -> Result<WorkerId, NotAWorker> {
         if text == "faults" {
             return Ok(WorkerId::FAULTS);
+        }
+        if text == "outside" {
+            return Ok(WorkerId::OUTSIDE);
         }
         if let Some(hash) = text.strip_prefix('~') {
             let id = u64::from_str_radix(hash, 16).map(WorkerId).map_err(|_| NotAWorker)?;
@@ -240,8 +249,10 @@ mod tests {
     }
 
     #[test]
-    fn the_fault_injector_has_a_name() {
+    fn the_fault_injector_and_the_outside_have_names() {
         assert_eq!(WorkerId::FAULTS.to_string(), "faults");
         assert_eq!("faults".parse(), Ok(WorkerId::FAULTS));
+        assert_eq!(WorkerId::OUTSIDE.to_string(), "outside");
+        assert_eq!("outside".parse(), Ok(WorkerId::OUTSIDE));
     }
 }

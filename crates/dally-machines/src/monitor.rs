@@ -176,4 +176,11 @@ impl<M: MonitorMachine> Monitor for Watch<M> {
     fn duplicate(&self) -> Arc<dyn Monitor> {
         Arc::new(self.clone()).unsize(Coercion!(to dyn Monitor))
     }
+
+    fn copy_from(&mut self, saved: &dyn Monitor) -> bool {
+        let Some(saved) = (saved as &dyn Any).downcast_ref::<Self>() else { return false };
+        self.monitor.clone_from(&saved.monitor);
+        self.state = saved.state;
+        true
+    }
 }

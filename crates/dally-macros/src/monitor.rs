@@ -49,7 +49,14 @@ pub fn generate(dispatch: &Dispatch<'_>) -> TokenStream {
 
         fn leave(&mut self, cx: #cx, state: #enum_name) { #leave }
     };
-    implementation(block, quote!(#machines::MonitorMachine), items)
+    let put_to_work = quote! {
+        fn into_monitor(self) -> ::core::result::Result<::dally::core::SharedMonitor, ::dally::core::Bug> {
+            #machines::monitor::start(self)
+        }
+    };
+    let contract = implementation(block, quote!(#machines::MonitorMachine), items);
+    let monitor = implementation(block, quote!(::dally::core::IntoMonitor), put_to_work);
+    quote!(#contract #monitor)
 }
 
 fn heat(dispatch: &Dispatch<'_>) -> TokenStream {

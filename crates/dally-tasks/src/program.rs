@@ -4,13 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use dally_core::{Bug, Monitor, Monitors, Program};
+use dally_core::{Bug, IntoMonitor, Monitors, Program};
 
 use crate::exec::BoxFuture;
 use crate::system::TaskSystem;
 
 type Main = dyn Fn() -> BoxFuture + Send + Sync;
-type AddMonitor = dyn Fn(&mut Monitors) + Send + Sync;
+type AddMonitor = dyn Fn(&mut Monitors) -> Result<(), Bug> + Send + Sync;
 
 /// A program whose workers are async tasks.
 ///
@@ -52,12 +52,15 @@ impl TaskProgram {
     /// # Panics
     /// On the 65th monitor: an execution has at most 64.
     #[must_use]
-    pub fn monitor<M: Monitor + 'static>(
+    pub fn monitor<M: IntoMonitor>(
         mut self,
         make: impl Fn() -> M + Send + Sync + 'static,
     ) -> TaskProgram {
         assert!(self.monitors.len() < 64, "a program has at most 64 monitors");
-        self.monitors.push(Arc::new(move |monitors| monitors.add(make().duplicate())));
+        self.monitors.push(Arc::new(move |monitors| {
+            monitors.add(make().into_monitor()?);
+            Ok(())
+        }));
         self
     }
 
@@ -83,11 +86,7 @@ impl Program for TaskProgram {
     }
 
     fn restart(&self, system: &mut TaskSystem) -> Result<(), Bug> {
-        system.begin(&*self.main, |monitors| {
-            for add in &self.monitors {
-                add(monitors);
-            }
-        })
+        system.begin(&*self.main, |monitors| self.monitors.iter().try_for_each(|add| add(monitors)))
     }
 
     fn granularity(&self) -> &'static str {

@@ -148,7 +148,7 @@ impl TaskSystem {
     pub(crate) fn begin(
         &mut self,
         main: &dyn Fn() -> BoxFuture,
-        add_monitors: impl FnOnce(&mut Monitors),
+        add_monitors: impl FnOnce(&mut Monitors) -> Result<(), Bug>,
     ) -> Result<(), Bug> {
         if self.exec().phase != Phase::TearDown {
             self.end()?;
@@ -157,24 +157,29 @@ impl TaskSystem {
         let mut monitors = Monitors::default();
         let made = current::enter(&mut self.exec, || {
             panics::catch(|| {
-                add_monitors(&mut monitors);
-                main()
+                add_monitors(&mut monitors)?;
+                Ok(main())
             })
         });
         let exec = self.exec_mut();
         exec.monitors = monitors;
         exec.phase = Phase::Step;
         match made {
-            Ok(future) => {
+            Ok(Ok(future)) => {
                 exec.tasks[0].future = Some(future);
                 Ok(())
             }
+            Ok(Err(bug)) => {
+                let _ = self.end();
+                Err(bug)
+            }
             Err(stop) => {
+                let stop = self.blame(stop, 0);
                 // A second panic, in a destructor, would add nothing to the first.
                 let _ = self.end();
                 Err(match stop {
-                    Stop::Bug(bug) => bug.by("main"),
-                    Stop::Cut => unreachable!("nothing cuts the setup: it has no environment"),
+                    Stop::Bug(bug) => *bug,
+                    Stop::Cut => unreachable!("only a bug cuts the setup: no environment does"),
                 })
             }
         }

@@ -1,0 +1,37 @@
+//! The snippets of the guide are tests, and the guide shows them as they are.
+
+#[path = "guide/first_test_1.rs"]
+mod first_test_1;
+#[path = "guide/machines_1.rs"]
+mod machines_1;
+#[path = "guide/machines_3.rs"]
+mod machines_3;
+#[path = "guide/monitors_1.rs"]
+mod monitors_1;
+#[path = "guide/strategies_1.rs"]
+mod strategies_1;
+#[path = "guide/tasks_1.rs"]
+mod tasks_1;
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_snippet_of_the_guide_is_run_as_it_is_shown() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut shown = 0;
+    for page in fs::read_dir(root.join("../../docs")).unwrap() {
+        let page = page.unwrap().path();
+        let text = fs::read_to_string(&page).unwrap();
+        let name = page.file_stem().unwrap().to_str().unwrap().replace('-', "_");
+        let blocks = text.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+        for (number, block) in (1..).zip(blocks) {
+            let file = root.join(format!("tests/guide/{name}_{number}.rs"));
+            let run = fs::read_to_string(&file)
+                .unwrap_or_else(|_| panic!("{} is missing", file.display()));
+            assert!(run.contains(block), "{} differs from {}", page.display(), file.display());
+            shown += 1;
+        }
+    }
+    assert!(shown >= 7, "only {shown} snippets were found");
+}

@@ -1,0 +1,42 @@
+use dally::core::{Tag, WorkerId};
+use dally::search::{Options, Point, Strategy, run};
+use dally::tasks::{TaskProgram, spawn};
+use std::sync::Arc;
+
+#[derive(Clone)]
+struct NewestFirst;
+
+impl Strategy for NewestFirst {
+    fn name(&self) -> String {
+        "newest-first".into()
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        schedule == 0 // It is deterministic: one schedule is all there is.
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        point.enabled.last().copied()
+    }
+
+    fn value(&mut self, _of: u32, _tag: Tag) -> Option<u32> {
+        Some(0)
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn one_schedule_is_all_there_is() {
+    let program = TaskProgram::new("two tasks", || async {
+        let (a, b) = (spawn(async {}), spawn(async {}));
+        a.await.unwrap();
+        b.await.unwrap();
+    });
+    let options = Options { strategy: Box::new(NewestFirst), ..Options::default() };
+    let report = run(Arc::new(program), options, Arc::new(()));
+    assert_eq!(report.schedules, 1);
+    assert!(report.findings.is_empty());
+}
