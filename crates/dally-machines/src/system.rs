@@ -219,7 +219,7 @@ impl Captured for MachineSystem {
         self.budget = saved.budget;
         (self.mortals, self.down) = (saved.mortals, saved.down);
         self.faults_listed = saved.faults_listed;
-        self.monitors.clone_from(&saved.monitors);
+        self.monitors.restore_from(&saved.monitors);
         self.digest.copy_from(&saved.digest);
     }
 }
