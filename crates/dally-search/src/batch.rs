@@ -32,6 +32,8 @@ pub(crate) struct Shared {
     pub(crate) halt: AtomicBool,
     /// Set when the user wants to leave: shrinking stops too.
     pub(crate) hurry: AtomicBool,
+    /// Set when there are so many causes that new ones are counted and no longer kept.
+    pub(crate) full: AtomicBool,
     /// For progress only.
     pub(crate) schedules: AtomicU64,
     pub(crate) steps: AtomicU64,
@@ -225,6 +227,9 @@ fn keep(
 ) -> Option<Box<Raw>> {
     {
         let mut first = shared.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if shared.full.load(Ordering::Relaxed) {
+            return None;
+        }
         let lowest = first.entry(bug.cause()).or_insert(u64::MAX);
         if *lowest < schedule {
             return None;

@@ -140,6 +140,15 @@ impl<'p, P: Program> Stage<'p, P> {
     }
 }
 
+impl<P: Program> Drop for Stage<'_, P> {
+    fn drop(&mut self) {
+        let system = self.system.take();
+        // The execution has ended, so nothing of the program should be left to panic here. If
+        // it does all the same, no schedule is to blame.
+        let _ = panics::catch(|| drop(system));
+    }
+}
+
 fn run<S: System>(
     system: &mut S,
     strategy: &mut dyn Strategy,

@@ -55,6 +55,7 @@ pub fn run<P: Program + 'static>(
         observe_all: options.observations,
         halt: AtomicBool::new(false),
         hurry: AtomicBool::new(false),
+        full: AtomicBool::new(false),
         schedules: AtomicU64::new(0),
         steps: AtomicU64::new(0),
         first: Mutex::new(BTreeMap::new()),
@@ -171,8 +172,15 @@ impl<P: Program + 'static> Run<P> {
             for raw in raws {
                 self.settle(&mut hands, raw);
             }
+            let full = self.report.findings.len() >= MAX_FINDINGS;
+            self.shared.full.store(full, Ordering::Relaxed);
             next = end;
             size = (size * 2).min(*BATCHES.end());
+        }
+        for Hand { orders, news, .. } in hands {
+            // Without orders the thread ends, and with it what is left of the last execution.
+            drop(orders);
+            while news.recv_timeout(GRACE).is_ok() {}
         }
     }
 
@@ -420,7 +428,7 @@ impl<P: Program + 'static> Run<P> {
         findings.sort_by_key(|finding| finding.found_at);
         if others > 0 {
             let others = count(others, "further cause");
-            self.report.notes.push(format!("There is {others} of bugs, not kept."));
+            self.report.notes.push(format!("Bugs of {others} were counted and not kept."));
         }
         if self.report.observations >= MAX_OBSERVATIONS as u64 {
             let bound = grouped(MAX_OBSERVATIONS as u64);

@@ -15,12 +15,14 @@ pub struct Fair {
     random: Random,
     unfair: usize,
     in_tail: bool,
+    /// What the inner strategy is told, while it is told.
+    share: Vec<Outcome>,
 }
 
 impl Fair {
     /// `inner` for the first `unfair` steps, then random with this seed.
     pub fn new(inner: Box<dyn Strategy>, unfair: usize, seed: u64) -> Fair {
-        Fair { inner, random: Random::new(seed), unfair, in_tail: false }
+        Fair { inner, random: Random::new(seed), unfair, in_tail: false, share: Vec::new() }
     }
 }
 
@@ -61,8 +63,16 @@ impl Strategy for Fair {
         self.inner.end();
     }
 
+    /// The inner strategy learns of the part of each schedule that was its own.
     fn learn(&mut self, batch: &[Outcome]) {
-        self.inner.learn(batch);
+        self.share.clear();
+        self.share.extend(batch.iter().map(|&outcome| {
+            let steps = outcome.steps.min(self.unfair);
+            // How many values came before the tail is not known: their usual share, then.
+            let values = outcome.values * steps / outcome.steps.max(1);
+            Outcome { steps, values, ..outcome }
+        }));
+        self.inner.learn(&self.share);
     }
 
     fn is_fair(&self) -> bool {

@@ -37,40 +37,25 @@ fn an_order_of_two_workers_needs_no_change_point() {
 }
 
 #[test]
-fn a_lost_update_deep_in_long_scripts_needs_one() {
-    // Depth 2: worker 1's store between the load and the store of worker 0.
+fn a_worker_that_must_be_interrupted_deep_in_its_script_needs_one() {
+    // Depth 2: worker 1 must see counter 0 at 1, between two steps of worker 0, the last of ten.
     let noise = [Do::Add(1, 1); 10];
-    let mut first = noise.to_vec();
-    first.extend([Do::Load(0), Do::Store(0, 1), Do::PanicIf(0, 1)]);
-    let mut second = noise.to_vec();
-    second.extend([Do::Load(0), Do::Add(0, 5)]);
-    let program = scripts([&first, &second]);
+    let first = [&noise[..], &[Do::Add(0, 1), Do::Add(0, 1)]].concat();
+    let program = scripts([&first, &[Do::Add(1, 1), Do::PanicIf(0, 1)]]);
+    assert_eq!(failures(&program, 0), 0.0);
     let found = failures(&program, 1);
-    // Loads at 0 and the store at 6 make 1 only if the update was lost.
-    assert!(found >= promised(2.0, 25.0, 1), "{found}");
+    assert!(found >= promised(2.0, 14.0, 1), "{found}");
 }
 
 #[test]
-fn a_bug_of_depth_three_needs_two() {
-    // Worker 0 must be interrupted in both of two windows.
+fn a_bug_of_three_constraints_needs_two_change_points_and_cannot_be_had_with_one() {
+    // Worker 1 reads 0 after worker 0 has added to it, and publishes what it read before worker
+    // 0 looks; worker 0 publishes that before worker 1 looks.
     let program = scripts([
-        &[Do::Add(0, 1), Do::PanicIf(2, 9), Do::Add(0, 1), Do::Load(1), Do::PanicIfRegister(2)],
-        &[Do::Load(0), Do::Store(1, 0), Do::Add(2, 1)],
-        &[Do::Load(1), Do::Store(1, 1), Do::Add(2, 1)],
+        &[Do::Add(0, 1), Do::Load(1), Do::Store(2, 0)],
+        &[Do::Load(0), Do::Store(1, 0), Do::Load(2), Do::PanicIfRegister(1)],
     ]);
+    assert_eq!(failures(&program, 1), 0.0);
     let found = failures(&program, 2);
-    assert!(found >= promised(3.0, 11.0, 2), "{found}");
-}
-
-#[test]
-fn more_change_points_reach_what_fewer_cannot() {
-    // Strict alternation of two workers, three rounds: five switches.
-    let program = scripts([
-        &[Do::Load(0), Do::Store(0, 1), Do::Load(0), Do::Store(0, 1), Do::PanicIf(0, 99)],
-        &[Do::Add(0, 10), Do::Add(0, 10), Do::Load(0), Do::PanicIfRegister(11)],
-    ]);
-    // 11 = 10 added between the first store and the second load, 10 lost in the second window.
-    let (one, three) = (failures(&program, 1), failures(&program, 3));
-    assert!(one == 0.0 || three > one, "{one} {three}");
-    assert!(three > 0.0);
+    assert!(found >= promised(2.0, 7.0, 2), "{found}");
 }
