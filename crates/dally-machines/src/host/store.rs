@@ -1,0 +1,93 @@
+//! Where durable state is kept.
+
+use std::any::Any;
+use std::io;
+use std::marker::PhantomData;
+
+use dally_core::{Bug, BugKind, Stop, panics};
+
+use crate::cell::{Cell, MachineCell};
+use crate::machine::Machine;
+
+/// Keeps the durable state of one machine: a file, a row, a key.
+///
+/// Both calls are made on a thread where blocking is fine.
+pub trait Store<D>: Send + 'static {
+    /// What was saved last; `None` if nothing ever was. Called once, before the machine starts.
+    fn load(&mut self) -> io::Result<Option<D>>;
+
+    /// Saves. Once this returns, the state must survive a crash: nothing that the machine does
+    /// after its `persist` is seen by anybody before.
+    fn save(&mut self, durable: &D) -> io::Result<()>;
+}
+
+/// A durable state whose type only the machine knows.
+pub(crate) type Durable = Box<dyn Any + Send>;
+
+/// A store, and how to get at the durable state of its machine.
+pub(crate) trait Keeper: Send {
+    fn load(&mut self) -> io::Result<Option<Durable>>;
+    fn save(&mut self, durable: &Durable) -> io::Result<()>;
+    /// What the machine is to persist next.
+    fn next(&self, cell: &dyn Cell) -> Option<Durable>;
+    /// Brings the machine back from what was loaded.
+    fn recover(&self, cell: &mut dyn Cell, durable: Durable) -> Result<(), Stop>;
+}
+
+pub(crate) fn keeper<M: Machine>(store: impl Store<M::Durable>) -> Box<dyn Keeper> {
+    Box::new(Kept { store, machine: PhantomData::<fn() -> M> })
+}
+
+struct Kept<M, S> {
+    store: S,
+    machine: PhantomData<fn() -> M>,
+}
+
+impl<M: Machine, S: Store<M::Durable>> Keeper for Kept<M, S> {
+    fn load(&mut self) -> io::Result<Option<Durable>> {
+        Ok(self.store.load()?.map(|durable| Box::new(durable) as Durable))
+    }
+
+    fn save(&mut self, durable: &Durable) -> io::Result<()> {
+        match durable.downcast_ref() {
+            Some(durable) => self.store.save(durable),
+            None => Ok(()),
+        }
+    }
+
+    fn next(&self, cell: &dyn Cell) -> Option<Durable> {
+        let cell = (cell as &dyn Any).downcast_ref::<MachineCell<M>>()?;
+        cell.next_unsaved().map(|durable| Box::new(durable.clone()) as Durable)
+    }
+
+    fn recover(&self, cell: &mut dyn Cell, durable: Durable) -> Result<(), Stop> {
+        let typed = (cell as &mut dyn Any).downcast_mut::<MachineCell<M>>();
+        if let (Some(typed), Ok(durable)) = (typed, durable.downcast()) {
+            typed.set_durable(*durable);
+            return typed.restart();
+        }
+        Ok(())
+    }
+}
+
+/// Does something with a store on a thread where blocking is fine; `what` names it in a bug.
+pub(crate) async fn blocking<R: Send + 'static>(
+    what: &'static str,
+    mut keeper: Box<dyn Keeper>,
+    job: impl FnOnce(&mut dyn Keeper) -> io::Result<R> + Send + 'static,
+) -> Result<(Box<dyn Keeper>, R), Bug> {
+    let done = tokio::task::spawn_blocking(move || {
+        let result = panics::catch(|| job(&mut *keeper));
+        (keeper, result)
+    });
+    let failed = |why: &dyn std::fmt::Display| {
+        Bug::new(BugKind::Panic, format!("its durable state could not be {what}: {why}"))
+    };
+    match done.await {
+        Ok((keeper, Ok(Ok(result)))) => Ok((keeper, result)),
+        Ok((_, Ok(Err(error)))) => Err(failed(&error)),
+        Ok((_, Err(Stop::Bug(bug)))) => Err(failed(&bug.message).at(bug.location)),
+        Ok((_, Err(Stop::Cut))) => Err(failed(&"its store was cut short")),
+        Err(_) => Err(failed(&"the runtime is shutting down")),
+    }
+}
