@@ -2,9 +2,10 @@
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
+use std::panic::Location;
 use std::task::{Context, Waker};
 
-use dally_core::{Env, Op, panics};
+use dally_core::{Bug, BugKind, Env, Op, panics};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
 use crate::exec::{Exec, Phase};
@@ -113,23 +114,37 @@ fn outside(what: &str) -> ! {
     );
 }
 
-/// Refuses an object of an execution that is over: state that leaks from one execution into the
-/// next would make a schedule mean something else every time.
+/// As [`with`], for an operation on this object at this place of the user's source. An object of
+/// an execution that is over is refused: state that leaks from one execution into the next would
+/// make a schedule mean something else every time.
 #[track_caller]
 #[inline]
-pub(crate) fn own(exec: &Exec, object: &Object) {
-    if object.run != exec.run && exec.phase != Phase::TearDown {
-        foreign(object);
-    }
+pub(crate) fn with_own<R>(
+    what: &str,
+    object: &Object,
+    at: &'static Location<'static>,
+    f: impl FnOnce(&mut Exec) -> R,
+) -> R {
+    let result = with(what, |exec| {
+        if object.run != exec.run && is_refused(exec, object, at) { None } else { Some(f(exec)) }
+    });
+    result.unwrap_or_else(|| panics::cut())
 }
 
 #[cold]
-#[track_caller]
-fn foreign(object: &Object) -> ! {
-    panic!(
+fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location<'static>) -> bool {
+    // Destructors are left in peace.
+    if exec.phase == Phase::TearDown || std::thread::panicking() {
+        return false;
+    }
+    let message = format!(
         "`{object}` belongs to another execution: it was kept in a static or outside of the \
          program's async block; make it inside, so that every execution starts afresh"
     );
+    let bug = Bug::new(BugKind::Panic, message).at(Some(at.into()));
+    exec.bug.get_or_insert_with(|| Box::new(bug));
+    exec.cut = true;
+    true
 }
 
 /// The scheduling point before an operation.

@@ -91,8 +91,7 @@ impl<T> Mutex<T> {
 
     #[track_caller]
     fn try_take(&self) -> Result<T, TryLockError> {
-        current::with("`Mutex::try_lock`", |exec| {
-            current::own(exec, &self.object);
+        current::with_own("`Mutex::try_lock`", &self.object, Location::caller(), |exec| {
             let mut state = self.inner.lock();
             // Failing looks at the lock as well, and orders this step with the holder's.
             let deed = if state.held { const { &Deed::plain("fail to lock") } } else { LOCK };
@@ -201,8 +200,7 @@ impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
         }
         let waker = cx.waker();
         let mut old = None;
-        let value = current::with("`Mutex::lock`", |exec| {
-            current::own(exec, &lock.object);
+        let value = current::with_own("`Mutex::lock`", &lock.object, self.at, |exec| {
             let mut state = lock.inner.lock();
             let turn = match self.ticket {
                 Some(ticket) => {

@@ -63,8 +63,7 @@ impl Notify {
     /// Wakes the task that has waited longest, or is kept for the next that waits.
     #[track_caller]
     pub fn notify_one(&self) {
-        current::with("`Notify::notify_one`", |exec| {
-            current::own(exec, &self.object);
+        current::with_own("`Notify::notify_one`", &self.object, Location::caller(), |exec| {
             exec.touch(&self.object, Access::Write, const { &Deed::plain("notify one by") });
         });
         self.pass_on();
@@ -73,8 +72,7 @@ impl Notify {
     /// Wakes all tasks that wait.
     #[track_caller]
     pub fn notify_waiters(&self) {
-        current::with("`Notify::notify_waiters`", |exec| {
-            current::own(exec, &self.object);
+        current::with_own("`Notify::notify_waiters`", &self.object, Location::caller(), |exec| {
             exec.touch(&self.object, Access::Write, const { &Deed::plain("notify all by") });
         });
         let woken = {
@@ -144,8 +142,8 @@ impl Notified<'_> {
 
     fn attempt(&mut self, waker: Option<&Waker>) -> bool {
         let mut old = None;
-        let notified = current::with("`Notify::notified`", |exec| {
-            current::own(exec, &self.notify.object);
+        let (what, notify) = ("`Notify::notified`", self.notify);
+        let notified = current::with_own(what, &notify.object, self.at, |exec| {
             let mut state = self.notify.inner.lock();
             match self.stage {
                 Stage::Done => {}

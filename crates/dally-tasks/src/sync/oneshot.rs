@@ -69,7 +69,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(mut self, value: T) -> Result<(), T> {
         let Some(shared) = self.shared.take() else { return Err(value) };
-        current::with("`oneshot::Sender::send`", |exec| current::own(exec, &shared.object));
+        current::with_own("`oneshot::Sender::send`", &shared.object, Location::caller(), |_| ());
         let mut state = shared.inner.lock();
         state.sender = false;
         if !state.receiver {
@@ -175,7 +175,12 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, error::TryRecvError> {
         let Some(shared) = &self.shared else { return Err(error::TryRecvError::Closed) };
-        current::with("`oneshot::Receiver::try_recv`", |exec| current::own(exec, &shared.object));
+        current::with_own(
+            "`oneshot::Receiver::try_recv`",
+            &shared.object,
+            Location::caller(),
+            |_| (),
+        );
         let mut state = shared.inner.lock();
         let (value, closed) = (state.value.take(), !state.sender || !state.receiver);
         drop(state);
@@ -229,7 +234,7 @@ impl<T> Future for Receiver<T> {
         if !this.waited && !this.point.passed(cx, op, "`oneshot::Receiver`") {
             return Poll::Pending;
         }
-        current::with("`oneshot::Receiver`", |exec| current::own(exec, &shared.object));
+        current::with_own("`oneshot::Receiver`", &shared.object, this.at, |_| ());
         let value = shared.inner.lock().value.take();
         shared.tell(
             match value {

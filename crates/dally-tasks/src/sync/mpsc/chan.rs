@@ -58,8 +58,7 @@ impl<T> Chan<T> {
     #[track_caller]
     pub fn try_send(&self, what: &str, value: T) -> Result<(), TrySendError<T>> {
         let mut receiver = None;
-        let result = current::with(what, |exec| {
-            current::own(exec, &self.object);
+        let result = current::with_own(what, &self.object, Location::caller(), |exec| {
             let mut state = self.inner.lock();
             if state.closed || state.free == 0 {
                 let closed = state.closed;
@@ -124,8 +123,7 @@ impl<T> Chan<T> {
     ) -> Done {
         let deed = const { &Deed::moving::<T>("send", "to") };
         let op = Op::Write(self.object.id);
-        current::with(SEND, |exec| {
-            current::own(exec, &self.object);
+        current::with_own(SEND, &self.object, steps.at, |exec| {
             // Coming to wait has an effect, the place in the queue, so there is a point before
             // it whether or not there is room.
             if !steps.waited {
@@ -192,8 +190,8 @@ impl<T> Chan<T> {
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         let mut next = None;
-        let result = current::with("`mpsc::Receiver::try_recv`", |exec| {
-            current::own(exec, &self.object);
+        let what = "`mpsc::Receiver::try_recv`";
+        let result = current::with_own(what, &self.object, Location::caller(), |exec| {
             let mut state = self.inner.lock();
             let Some(value) = state.queue.pop_front() else {
                 let over = state.is_over();
@@ -252,8 +250,7 @@ impl<T> Chan<T> {
     ) -> Got<T> {
         let deed = const { &Deed::moving::<T>("receive", "from") };
         let op = Op::Write(self.object.id);
-        current::with(RECV, |exec| {
-            current::own(exec, &self.object);
+        current::with_own(RECV, &self.object, steps.at, |exec| {
             let mut state = self.inner.lock();
             let over = state.is_over();
             // There is one receiver: that it waits is seen by nobody, so no point comes before.
