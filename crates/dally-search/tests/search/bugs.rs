@@ -225,3 +225,14 @@ fn going_on_groups_findings_by_cause_and_counts_them() {
     let firsts: Vec<u64> = report.findings.iter().map(|finding| finding.found_at).collect();
     assert!(firsts.is_sorted() && firsts[0] == 1);
 }
+
+#[test]
+fn more_causes_than_anybody_reads_are_counted_and_not_kept() {
+    let program = scripts([&[Do::Choose(150), Do::FailByRegister]]);
+    for threads in [1, 3] {
+        let noisy = Options { keep_going: true, schedules: 3_000, threads, ..options() };
+        let report = check(&program, noisy);
+        assert_eq!((report.findings.len(), report.schedules), (100, 3_000));
+        assert_eq!(report.notes, ["Bugs of 50 further causes were counted and not kept."]);
+    }
+}

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use dally_core::{
-    Acceptance, Bug, Choice, Env, Event, Finding, MessageId, Observe, Op, Program, Status, Stop,
-    System, Tag, Text, Waiting, WorkerId, fingerprint, panics,
+    Acceptance, Bug, BugKind, Choice, Env, Event, Finding, MessageId, Observe, Op, Program, Status,
+    Stop, System, Tag, Text, Waiting, WorkerId, fingerprint, panics,
 };
 use dally_search::{Options, Outcome, Point, Report, Sink, Strategy, run};
 
@@ -39,6 +39,8 @@ pub enum Do {
     PanicIf(usize, i64),
     /// Panics if the register has this value.
     PanicIfRegister(i64),
+    /// Fails with a message of its own for each value of the register.
+    FailByRegister,
     /// The monitor goes hot.
     Hot,
     /// The monitor goes cold.
@@ -191,6 +193,10 @@ impl Live {
             Do::PanicIfRegister(n) => {
                 let value = self.workers[me].register;
                 panics::catch(|| assert!(value != n, "the register is {n}"))?;
+            }
+            Do::FailByRegister => {
+                let message = "!".repeat(self.workers[me].register as usize);
+                return Err(Bug::new(BugKind::Panic, message).into());
             }
             Do::Hot => self.hot = true,
             Do::Cold => self.hot = false,
