@@ -34,7 +34,7 @@ fn each_task_says_what_it_waits_for_and_where() {
             tx.send(String::new()).await.unwrap();
             once.send(Ok(1)).unwrap();
         }));
-        drop(task::Builder::new().name("asker").spawn(async move { answer.await }));
+        drop(task::Builder::new().name("asker").spawn(answer));
         let last = task::Builder::new()
             .name("notified")
             .spawn(async move { notify.notified().await })

@@ -118,7 +118,7 @@ macro_rules! surface {
                 let owned: OwnedMutexGuard<u8> = lock.clone().lock_owned().await;
                 drop(sendable(owned));
                 drop(lock.clone().try_lock_owned());
-                drop::<Mutex<u8>>(Mutex::default());
+                let _: Mutex<u8> = Mutex::default();
                 Arc::into_inner(lock).map_or(0, Mutex::into_inner)
             }
 
@@ -129,7 +129,7 @@ macro_rules! surface {
                 let mut notified = pin!(notify.notified());
                 let _: bool = notified.as_mut().enable();
                 notified.await;
-                drop(Notify::default());
+                let _: Notify = Notify::default();
             }
 
             async fn clocks() -> Result<u8, time::error::Elapsed> {
