@@ -149,11 +149,11 @@ impl Block {
             problems.add(&rule.attribute, placement(rule.verb));
         }
         let mut number = None;
-        if !handled.is_empty() {
-            if let Some(handler) = signature::read(self.kind, function, &handled, problems) {
-                number = Some(handlers.len());
-                handlers.push(handler);
-            }
+        if !handled.is_empty()
+            && let Some(handler) = signature::read(self.kind, function, &handled, problems)
+        {
+            number = Some(handlers.len());
+            handlers.push(handler);
         }
         handled.extend(misplaced);
         self.rules.extend(handled.into_iter().map(|rule| Placed { rule, handler: number }));

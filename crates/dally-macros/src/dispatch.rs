@@ -77,22 +77,17 @@ impl Dispatch<'_> {
             (!states.is_empty()).then(|| quote!(#pattern => { #call; }))
         });
         let arms: Vec<TokenStream> = arms.flatten().collect();
-        let rest = self.rest(verb, quote!({}));
+        let rest = self.states_without(verb);
+        let rest = rest.map(|states| quote!(#states => {}));
         quote!(match state { #(#arms)* #rest })
     }
 
     /// Whether `state` has such an action.
     pub fn has_action(&self, verb: Verb) -> TokenStream {
-        let all: Vec<usize> = (0..self.block.arguments.states.len()).collect();
-        let with: Vec<usize> =
-            all.iter().copied().filter(|state| self.table.action(verb, *state).is_some()).collect();
-        if with.is_empty() || with.len() == all.len() {
-            let answer = !with.is_empty();
-            return quote!(#answer);
+        match self.states_without(verb) {
+            Some(states) => quote!(!::core::matches!(state, #states)),
+            None => quote!(true),
         }
-        let enum_name = &self.block.enum_name;
-        let names = with.iter().map(|state| &self.block.arguments.states[*state].name);
-        quote!(::core::matches!(state, #(#enum_name::#names)|*))
     }
 
     /// The name of `state`.
@@ -163,15 +158,15 @@ impl Dispatch<'_> {
         all.filter(move |state| self.table.action(verb, *state) == Some(rule))
     }
 
-    /// The arm of the states without such an action, if there are any.
-    fn rest(&self, verb: Verb, body: TokenStream) -> Option<TokenStream> {
+    /// A pattern for the states without such an action, if there are any.
+    fn states_without(&self, verb: Verb) -> Option<TokenStream> {
         let enum_name = &self.block.enum_name;
         let states = self.block.arguments.states.iter().enumerate();
         let names: Vec<&Ident> = states
             .filter(|(state, _)| self.table.action(verb, *state).is_none())
             .map(|(_, state)| &state.name)
             .collect();
-        (!names.is_empty()).then(|| quote!(#(#enum_name::#names)|* => #body))
+        (!names.is_empty()).then(|| quote!(#(#enum_name::#names)|*))
     }
 }
 

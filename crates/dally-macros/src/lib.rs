@@ -1,8 +1,8 @@
 //! The attribute macros of Dally. Users have them from the crate `dally`.
 //!
-//! Each module has one idea: [`arguments`] of the attribute, [`rules`] as written inside the
-//! block, the [`block`] as a model with its [`signature`]s, the [`table`] of which rule decides,
-//! and the code made of them ([`states`], [`dispatch`], [`machine`], [`monitor`]).
+//! Each module has one idea: `arguments` of the attribute, `rules` as written inside the block,
+//! the `block` as a model with the `signature`s of its handlers, the `table` of which rule
+//! decides, and the code made of them (`states`, `dispatch`, `machine`, `monitor`).
 
 mod arguments;
 mod block;
@@ -231,6 +231,7 @@ pub fn monitor(
 /// | `shrink = false` | shows the first failing schedule as it is | `DALLY_SHRINK` |
 /// | `temperature = 500` | how many steps a monitor may stay hot | `DALLY_TEMPERATURE` |
 /// | `fail_on_max_steps = true` | reaching the step bound is a bug | `DALLY_FAIL_ON_MAX_STEPS` |
+/// | `step_time = "10s"` | how long one step may take before it counts as blocking | `DALLY_STEP_TIME` |
 ///
 /// With machines also `granularity`, `mailbox` and `faults`, which take the types of the same
 /// names, such as `mailbox = Mailbox::Unordered`.

@@ -126,3 +126,55 @@ fn mentions<'a>(tokens: TokenStream, states: &'a [State], used: &mut Vec<&'a Ide
         before = [before[1], now];
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Heat;
+
+    fn states() -> Vec<State> {
+        let names = ["Idle", "Busy", "Done"].map(|name| quote::format_ident!("{name}"));
+        names.map(|name| State { docs: Vec::new(), heat: Heat::Neutral, name }).into()
+    }
+
+    /// The first statement of the function, and the names that are no states.
+    fn imported(mut function: ImplItemFn) -> (String, Vec<String>) {
+        let enum_name = quote::format_ident!("ServerState");
+        let wrong = bring_into_scope(&enum_name, &states(), &mut function);
+        let first = function.block.stmts[0].to_token_stream().to_string();
+        (first, wrong.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn only_states_that_stand_by_themselves_are_imported() {
+        let (import, wrong) = imported(parse_quote! {
+            fn handler(&mut self, cx: &mut Cx<Self>) {
+                let other = OtherState::Idle;
+                if matches!(self.last, Some(Busy)) { self.field.Done = Setting { state: Busy } }
+            }
+        });
+        assert_eq!(import, "# [allow (unused_imports)] use ServerState :: { Busy , } ;");
+        assert!(wrong.is_empty());
+    }
+
+    #[test]
+    fn a_function_that_mentions_no_state_is_left_alone() {
+        let (first, _) = imported(parse_quote! { fn helper(&self) { self.count() } });
+        assert_eq!(first, "self . count ()");
+    }
+
+    #[test]
+    fn a_target_that_is_no_state_is_told_only_where_it_can_be_nothing_else() {
+        let (import, wrong) = imported(parse_quote! {
+            fn handler(&mut self, cx: &mut Cx<'_, Self>, next: ServerState) {
+                if self.ready { cx.goto(Bsuy) }
+                cx.goto(next);
+                cx.goto(FIRST);
+                cx.push(ServerState::Idle);
+                self.log.push(Begin);
+            }
+        });
+        assert_eq!(wrong, ["Bsuy"]);
+        assert_eq!(import, "# [allow (unused_imports)] use ServerState :: { Idle as Bsuy , } ;");
+    }
+}

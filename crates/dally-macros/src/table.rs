@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use quote::ToTokens;
+use syn::Type;
+
 use crate::block::{Block, Placed};
 use crate::problems::Problems;
 use crate::rules::Verb;
@@ -121,9 +124,6 @@ fn describe(placed: &Placed, handlers: &[Handler]) -> String {
 
 /// The name of an event for people: its type without the path to it.
 pub fn event_name(block: &Block, event: usize) -> String {
-    use quote::ToTokens;
-    use syn::Type;
-
     let ty = &block.events[event];
     let tokens = match ty {
         Type::Path(path) => path.path.segments.last().to_token_stream(),
