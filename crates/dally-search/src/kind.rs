@@ -40,10 +40,11 @@ impl StrategyKind {
     pub const NAMES: [&'static str; 6] =
         ["random", "pct", "dfs", "round-robin", "irs", "portfolio"];
 
-    /// The strategy itself. Strategies that are not fair become random after half of
-    /// `max_steps`, so that liveness can be judged under them too.
+    /// The strategy itself. Strategies that are not fair become random after two fifths of
+    /// `max_steps`: the tail is then longer than the default temperature, half of the step
+    /// bound, so that a monitor that stays hot is found under them too.
     pub fn build(&self, seed: u64, max_steps: usize) -> Box<dyn Strategy> {
-        let unfair = max_steps / 2;
+        let unfair = max_steps / 5 * 2;
         match *self {
             StrategyKind::Random => Box::new(Random::new(seed)),
             StrategyKind::Pct { d } => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dally_core::{BugKind, Finding};
 use dally_search::sampling::{Fair, RoundRobin};
-use dally_search::{Mode, Options, replay, run};
+use dally_search::{Mode, Options, StrategyKind, replay, run};
 use insta::assert_snapshot;
 
 use crate::programs::{Do, Keeper, Scripts, check, only_finding, options, scripts, short, words};
@@ -104,6 +104,16 @@ fn an_unfair_strategy_alone_does_not_heat_a_monitor_and_its_fair_tail_does() {
     // Hot from the first step on, but counted from step 50 on only.
     assert_eq!(finding.schedule.choices.len(), 50 + 31);
     assert_eq!(finding.schedule.setting("fair-from"), Some("50"));
+}
+
+#[test]
+fn a_monitor_that_stays_hot_is_found_by_every_strategy_that_is_fair_in_the_end() {
+    let program = scripts([&[Do::Hot, Do::Add(0, 1), Do::Jump(1)], &[Do::Add(0, 1), Do::Jump(0)]]);
+    for name in ["random", "pct", "round-robin", "irs", "portfolio"] {
+        let strategy = name.parse::<StrategyKind>().unwrap().build(0, 200);
+        let finding = found(&program, Options { strategy, max_steps: 200, ..options() });
+        assert_eq!(finding.bug.kind, BugKind::Temperature, "{name}");
+    }
 }
 
 #[test]
