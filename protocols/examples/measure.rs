@@ -13,7 +13,7 @@ use dally::search::{Options, StrategyKind};
 use dally_protocols::{PlantedBug, Protocol, find};
 
 const PROTOCOLS: [&str; 5] = ["raft-v1", "raft-v2", "paxos", "failure-detector", "chord"];
-const STRATEGIES: [&str; 5] = ["random", "pct:3", "pct:10", "pct:30", "irs"];
+const STRATEGIES: [&str; 4] = ["random", "pct:3", "pct:10", "pct:30"];
 const SCHEDULES: u64 = 10_000;
 
 fn main() -> ExitCode {
@@ -86,6 +86,6 @@ fn wilson(found: u64, all: u64) -> (f64, f64) {
     let (n, share, z) = (all as f64, found as f64 / all as f64, 1.96_f64);
     let middle = share + z * z / (2.0 * n);
     let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    let bound = |sum: f64| 100.0 * sum / (1.0 + z * z / n);
+    let bound = |sum: f64| (100.0 * sum / (1.0 + z * z / n)).max(0.0);
     (bound(middle - spread), bound(middle + spread))
 }

@@ -198,12 +198,14 @@ impl Server {
         self.append_entries(cx, request);
     }
 
+    /// The original of 004 gives up a campaign only for a newer term, not for the leader of its
+    /// own. That is safe, since such a campaign is lost, and it is kept, since it makes two
+    /// leaders likelier where votes are counted twice.
     #[on(Candidate | Leader, AppendRequest)]
     fn append_as_rival(&mut self, cx: &mut Cx<Self>, request: AppendRequest) {
-        let beaten = request.term >= self.term;
-        self.adopt(request.term);
+        let outdated = self.adopt(request.term);
         self.append_entries(cx, request);
-        if beaten {
+        if outdated {
             cx.goto(Follower);
         }
     }
