@@ -30,11 +30,10 @@ fn main() -> ExitCode {
             };
             let report = (protocol.program)(None).run(options, Arc::new(()));
             let rate = report.steps as f64 / report.elapsed.as_secs_f64() / 1e6;
+            let (coverage, longest) = (report.coverage(), report.longest);
             println!(
-                "{:18} {} of at most {} steps, {rate:.1} million steps a second",
+                "{:18} {coverage}; at most {longest} steps, {rate:.1} million steps a second",
                 protocol.name,
-                report.coverage(),
-                report.longest,
             );
             for finding in &report.findings {
                 clean = false;

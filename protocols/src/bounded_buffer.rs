@@ -34,7 +34,7 @@ pub const PROTOCOL: Protocol = Protocol {
     name: "bounded-buffer",
     summary: "two readers and a writer share a buffer with room for one item",
     bugs: &[PlantedBug { name: "lost-wakeup", summary: "a notification wakes the wrong waiter" }],
-    max_steps: 2000,
+    max_steps: 500,
     program: |bug| Subject::Tasks(program(bug.and_then(Bug::named))),
 };
 

@@ -6,8 +6,8 @@
 //! `0101010101` for a change at every send. With a third sender that sends a single 2, the
 //! string says how early or late that one message must be. In the variants whose names begin
 //! with `choose`, one sender chooses each digit, so that the string asks for values and not for an
-//! order. Random finds each string of n digits with about the same probability; PCT finds only
-//! those that few changes of worker make.
+//! order. Random needs about 2^n schedules for any string of n digits from two senders; PCT finds
+//! only those that few changes of worker make, and these soon.
 //!
 //! From "Learning-based controlled concurrency testing" (Mukherjee et al., OOPSLA 2020), figure 1
 //! and table 1. The correct version has two senders and a string with a 2 in it.

@@ -95,7 +95,7 @@ pub const PROTOCOL: Protocol = Protocol {
         Bug::LeavesTimerRunning.planted(),
         Bug::NeverRetries.planted(),
     ],
-    max_steps: 1000,
+    max_steps: 500,
     program: |bug| Subject::Machines(program(bug.and_then(Bug::named))),
 };
 

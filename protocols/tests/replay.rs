@@ -10,7 +10,7 @@ use dally_protocols::{PlantedBug, Protocol, all};
 const STRATEGIES: [&str; 6] = ["random", "pct:3", "pct:10", "irs", "round-robin", "portfolio"];
 
 /// Rare bugs are left to other tests: this one wants many findings, and of every kind.
-const SCHEDULES: u64 = 500;
+const SCHEDULES: u64 = 200;
 
 /// `DALLY_REPLAYS=10000` for the full check.
 fn wanted() -> usize {

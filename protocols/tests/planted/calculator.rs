@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use crate::hunt::Hunt;
 use dally::machines::{MachineProgram, MonitorCx};
 use dally::monitor;
 use dally_protocols::calculator::{PROTOCOL, Value, deploy};
+
+use crate::hunt::Hunt;
 
 static SEEN: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 

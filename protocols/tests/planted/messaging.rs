@@ -1,8 +1,9 @@
 //! The messaging strings: which strategy spells which, and in how many schedules.
 
-use crate::hunt::Hunt;
 use dally::core::BugKind;
 use dally_protocols::messaging::{Bug, PROTOCOL, program};
+
+use crate::hunt::Hunt;
 
 const RANDOM: Hunt = Hunt { strategy: "random", schedules: 10_000, max_steps: PROTOCOL.max_steps };
 const PCT: Hunt = Hunt { strategy: "pct:3", ..RANDOM };
