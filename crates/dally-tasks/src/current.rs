@@ -34,6 +34,7 @@ scoped_thread_local!(static mut ENV: for<'a> Asked<'a>);
 struct Lent(Option<ManuallyDrop<Box<Exec>>>);
 
 impl Drop for Lent {
+    #[inline]
     fn drop(&mut self) {
         EXEC.set(self.0.take());
     }

@@ -58,6 +58,7 @@ pub(crate) struct Task {
 
 impl Task {
     /// Notes an operation that the task stands before. Before several it may do any of them.
+    #[inline]
     pub fn announce(&mut self, op: Op) {
         self.op = if self.ops == 0 { op } else { Op::Unknown };
         self.ops += 1;
@@ -69,6 +70,7 @@ impl Task {
     }
 
     /// Whether this waker is the task's own and not one that a combinator put in between.
+    #[inline]
     pub fn owns(&self, waker: &Waker) -> bool {
         waker.data() == Arc::as_ptr(&self.wake).cast()
     }
@@ -272,7 +274,14 @@ impl Exec {
     }
 
     /// Tells what has happened so far; remembers if the environment has had enough.
+    #[inline]
     pub fn flush(&mut self, env: &mut dyn Env) {
+        if !self.told.is_empty() {
+            self.tell_all(env);
+        }
+    }
+
+    fn tell_all(&mut self, env: &mut dyn Env) {
         for told in &self.told {
             let answer = match told {
                 Told::Touched(object, access, deed) => {
@@ -311,6 +320,7 @@ impl Exec {
     }
 
     /// Makes a task run again.
+    #[inline]
     pub fn wake(&mut self, index: usize) {
         if self.phase == Phase::TearDown {
             return;

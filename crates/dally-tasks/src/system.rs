@@ -31,6 +31,7 @@ impl fmt::Debug for TaskSystem {
 const ALWAYS: &str = "an execution is in its place between steps";
 
 impl System for TaskSystem {
+    #[inline]
     fn enabled(&self) -> &[WorkerId] {
         &self.exec().enabled
     }
@@ -136,10 +137,12 @@ impl TaskSystem {
         TaskSystem { exec: Some(Box::new(Exec::new())) }
     }
 
+    #[inline]
     fn exec(&self) -> &Exec {
         self.exec.as_deref().expect(ALWAYS)
     }
 
+    #[inline]
     fn exec_mut(&mut self) -> &mut Exec {
         self.exec.as_deref_mut().expect(ALWAYS)
     }

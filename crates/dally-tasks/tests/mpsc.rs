@@ -25,8 +25,9 @@ fn messages_of_one_sender_keep_their_order_and_those_of_two_mix() {
         }
         note(got.join(""));
     });
+    let explored = explore(&program);
     assert_eq!(
-        explore(&program).kinds(),
+        explored.kinds(),
         [
             "a0a1b0b1 done",
             "a0b0a1b1 done",
@@ -36,6 +37,7 @@ fn messages_of_one_sender_keep_their_order_and_those_of_two_mix() {
             "b0b1a0a1 done"
         ]
     );
+    assert_eq!(explored.schedules, 328);
 }
 
 #[test]

@@ -38,6 +38,7 @@ impl Queue {
     }
 
     /// It is the first one's turn; answers whether there was one, and the waker to call.
+    #[inline]
     pub fn grant(&mut self) -> Option<Option<Waker>> {
         let first = self.entries.iter_mut().find(|entry| !entry.granted)?;
         first.granted = true;
@@ -46,6 +47,7 @@ impl Queue {
 
     /// Asks for a turn. While it has not come, `waker` is the one to call; the one that it
     /// replaces is handed back, to be dropped elsewhere.
+    #[inline]
     pub fn ask(&mut self, ticket: u64, waker: &Waker) -> (Turn, Option<Waker>) {
         let Ok(place) = self.entries.binary_search_by_key(&ticket, |entry| entry.ticket) else {
             return (Turn::Gone, None);
