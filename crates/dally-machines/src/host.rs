@@ -251,8 +251,7 @@ impl Handle {
     /// As [`Host::send`].
     pub fn send<M: Handles<E>, E>(&self, to: Addr<M>, event: E) -> Result<(), SendError> {
         let message = Pool::default().message(M::Slot::new(event));
-        let id =
-            MessageId { sender: WorkerId::OUTSIDE, number: self.sent.fetch_add(1, Relaxed) };
+        let id = MessageId { sender: WorkerId::OUTSIDE, number: self.sent.fetch_add(1, Relaxed) };
         let envelope = Envelope { id, event: M::EVENT, timer: None, message };
         let shared = &self.shared;
         let _passage = shared.traffic.pass();

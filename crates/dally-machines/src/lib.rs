@@ -11,6 +11,8 @@
 pub mod addr;
 pub mod capture;
 pub mod cx;
+#[cfg(feature = "host")]
+pub mod host;
 pub mod machine;
 pub mod message;
 pub mod monitor;

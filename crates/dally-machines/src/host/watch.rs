@@ -23,11 +23,7 @@ impl Watch {
     }
 
     /// Tells every monitor, in the order in which they were added; gives the violations.
-    pub(crate) fn announce(
-        &mut self,
-        event: &dyn Any,
-        env: &mut dyn Env,
-    ) -> Result<Vec<Bug>, Cut> {
+    pub(crate) fn announce(&mut self, event: &dyn Any, env: &mut dyn Env) -> Result<Vec<Bug>, Cut> {
         let mut violations = Vec::new();
         let mut at = 0;
         while let Some(shared) = self.monitors.get_mut(at) {

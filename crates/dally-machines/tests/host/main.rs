@@ -1,0 +1,15 @@
+//! Machines in production: the same rules as under test, with real messages and real time.
+
+// Generated code names the facade; these tests stand in for it.
+extern crate self as dally;
+pub use dally_core as core;
+pub use dally_machines as machines;
+
+mod durable;
+mod failures;
+mod life;
+mod log;
+mod monitors;
+mod same;
+mod shutdown;
+mod timers;
