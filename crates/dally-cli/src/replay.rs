@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use dally::checking::read_schedule;
-use dally::core::Finding;
+use dally::checking::{read_schedule, retell};
 use dally::report::{About, Statistics, Style, json, text};
-use dally::search::{Mode, Replayed};
+use dally::search::Mode;
 
 use crate::args::{Format, ReplayArgs};
 use crate::check::BUG_SETTING;
@@ -28,26 +27,16 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
         })?;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let replayed = (protocol.program)(bug).replay(&schedule, mode, STEP_TIME);
-    let code = exit_code(&replayed, mode);
     let statistics = Statistics {
         schedules: 1,
-        steps: replayed.schedule.choices.len() as u64,
-        strategy: "replay".into(),
+        steps: replayed.schedule.steps() as u64,
         ..Statistics::default()
     };
-    let left = replayed.left_at.clone();
-    let finding = replayed.bug.map(|bug| Finding {
-        bug,
-        schedule: replayed.schedule,
-        trace: replayed.trace,
-        found_at: 1,
-        occurrences: 1,
-        shrunk: None,
-        notes: replayed.notes,
-    });
-    match (arguments.format, &finding) {
-        (Format::Json, _) => {
-            print!("{}", json::run(protocol.name, &statistics, finding.as_slice()))
+    let go_on = "With --best-effort it goes on as far as it can.";
+    let retold = retell(&schedule, replayed, mode, go_on);
+    match (arguments.format, &retold.finding) {
+        (Format::Json, finding) => {
+            print!("{}", json::run(protocol.name, &statistics, finding.as_slice()));
         }
         (Format::Text, Some(finding)) => {
             let about = About {
@@ -57,28 +46,16 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
                 style: Style::of(&std::io::stdout()),
                 ..About::new(protocol.name)
             };
-            print!("{}", text::finding(finding, &about));
+            println!("{}", text::finding(finding, &about));
         }
-        (Format::Text, None) => {
-            println!(
-                "The schedule was run, and no bug showed. It was recorded with: {}",
-                schedule.outcome
-            );
-        }
+        (Format::Text, None) => {}
     }
-    if let Some(left) = left {
-        eprintln!("The program does not follow the schedule: step {}: {}", left.step, left.message);
-        if mode == Mode::Exact {
-            eprintln!("  with --best-effort the replay goes on as far as it can");
-        }
+    for remark in &retold.remarks {
+        eprintln!("{remark}");
     }
-    Ok(code)
-}
-
-fn exit_code(replayed: &Replayed, mode: Mode) -> u8 {
-    match (&replayed.bug, &replayed.left_at, mode) {
-        (Some(_), ..) => BUG,
-        (None, Some(_), Mode::Exact) => BAD_INPUT,
-        (None, ..) => CLEAN,
-    }
+    Ok(match retold.finding {
+        Some(_) => BUG,
+        None if retold.gave_up => BAD_INPUT,
+        None => CLEAN,
+    })
 }

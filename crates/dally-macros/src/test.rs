@@ -1,6 +1,6 @@
 //! `#[dally::test]`: a test function becomes a program, and the program is checked.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, FnArg, Ident, ItemFn, ReturnType, Token};
 
 /// Options that are methods of `dally::testing::Test`.
-const TEST_OPTIONS: [&str; 11] = [
+const TEST_OPTIONS: [&str; 12] = [
     "strategy",
     "schedules",
     "time",
@@ -20,6 +20,7 @@ const TEST_OPTIONS: [&str; 11] = [
     "shrink",
     "temperature",
     "fail_on_max_steps",
+    "step_time",
 ];
 
 /// Options that are methods of `dally::machines::MachineProgram`.
@@ -107,27 +108,25 @@ fn generate(function: ItemFn, options: Vec<(Ident, Expr)>) -> syn::Result<TokenS
             return Err(Error::new(option.span(), message));
         }
     }
-    let mut body_sig = sig.clone();
-    body_sig.ident = Ident::new("body", Span::mixed_site());
-    let body = &body_sig.ident;
     let program = match shape {
         Shape::Tasks => quote! {
             ::dally::tasks::TaskProgram::new(
                 stringify!(#name),
-                || async { ::dally::testing::Verdict::check(#body().await) },
+                || async { ::dally::testing::Verdict::check(#name().await) },
             )
         },
         Shape::Machines => quote! {
-            ::dally::machines::MachineProgram::new(stringify!(#name), |setup| #body(setup))
+            ::dally::machines::MachineProgram::new(stringify!(#name), |setup| #name(setup))
                 #of_program
         },
-        Shape::Program => quote!(#body()),
+        Shape::Program => quote!(#name()),
     };
     Ok(quote! {
         #[::core::prelude::v1::test]
         #(#attrs)*
         #vis fn #name() {
-            #body_sig #block
+            // Under its own name, which tasks take theirs from.
+            #sig #block
             ::dally::testing::Test::new(
                 ::core::env!("CARGO_PKG_NAME"),
                 ::core::concat!(::core::module_path!(), "::", stringify!(#name)),

@@ -8,7 +8,7 @@ mod summary;
 mod table;
 mod words;
 
-use dally_core::{Bug, BugKind, Choice, Finding, Item, Trace, TraceStep, VectorClock};
+use dally_core::{Bug, BugKind, Choice, Finding, Item, Shrunk, Trace, TraceStep, VectorClock};
 
 use self::story::Story;
 use self::style::Ink;
@@ -92,7 +92,11 @@ fn facts(finding: &Finding, about: &About) -> Vec<(&'static str, String)> {
             }
         });
     }
-    if let Some(sizes) = &finding.shrunk {
+    // Where nothing could be made smaller there is nothing to tell.
+    let smaller = |sizes: &&Shrunk| {
+        (sizes.steps_after, sizes.switches_after) != (sizes.steps_before, sizes.switches_before)
+    };
+    if let Some(sizes) = finding.shrunk.as_ref().filter(smaller) {
         let steps = count(sizes.steps_after as u64, "step");
         let switches = count(sizes.switches_after as u64, "change");
         facts.push((

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dally_core::{Finding, Schedule};
 use dally_report::{About, Statistics, Store};
-use dally_search::{Ended, Options, Progress, Report, Sink};
+use dally_search::{Divergence, Ended, Mode, Options, Progress, Replayed, Report, Sink};
 
 use crate::settings::Settings;
 
@@ -63,11 +63,18 @@ impl Checking {
             threads: settings.threads.max(1),
             keep_going: settings.keep_going,
             shrink: settings.shrink,
+            step_time: settings.step_time,
             stop: self.stop,
             ..Options::default()
         };
+        let statistics = Statistics {
+            strategy: options.strategy.name(),
+            seed: options.seed,
+            threads: options.threads,
+            ..Statistics::default()
+        };
         let keeper = Arc::new(Keeper {
-            program: self.program,
+            about: About { statistics, ..About::new(self.program) },
             store: settings.out.map(Store::new),
             watch: self.watch,
             kept: Mutex::default(),
@@ -81,7 +88,7 @@ impl Checking {
 
 /// Saves findings the moment they are found.
 struct Keeper {
-    program: String,
+    about: About,
     store: Option<Store>,
     watch: Box<dyn Fn(&Progress) + Send + Sync>,
     kept: Mutex<Kept>,
@@ -97,7 +104,7 @@ struct Kept {
 impl Sink for Keeper {
     fn found(&self, finding: &Finding) {
         let Some(store) = &self.store else { return };
-        let saved = store.save(finding, &About::new(&self.program));
+        let saved = store.save(finding, &self.about);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         match saved {
             Ok(path) => {
@@ -145,6 +152,55 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
         }
         .to_owned(),
     }
+}
+
+/// What a replay has to say for itself.
+pub struct Retold {
+    /// The bug, if one showed.
+    pub finding: Option<Finding>,
+    /// How the replay went, where that is not as recorded, a sentence each.
+    pub remarks: Vec<String>,
+    /// Whether the replay was given up because the program no longer fits the schedule.
+    pub gave_up: bool,
+}
+
+/// Compares a replay with what was recorded. `go_on` says how to make a replay that was given up
+/// go on.
+pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) -> Retold {
+    let mut remarks = replayed.notes.clone();
+    let gave_up = replayed.left_at.is_some() && mode == Mode::Exact;
+    if let Some(Divergence { step, message }) = &replayed.left_at {
+        remarks.push(match mode {
+            Mode::Exact => format!(
+                "The program no longer fits the schedule, and the replay ended at step {step}: \
+                 {message}. {go_on}"
+            ),
+            Mode::BestEffort => format!(
+                "The program no longer fits the schedule: the replay left the recording at step \
+                 {step} and went on as far as it could: {message}."
+            ),
+        });
+    }
+    let outcome = &recorded.outcome;
+    match &replayed.bug {
+        Some(bug) if bug.to_string() != *outcome && !outcome.is_empty() => {
+            remarks.push(format!("The schedule was recorded with another outcome: {outcome}"));
+        }
+        None if !gave_up => {
+            remarks.push(format!("No bug showed. The schedule was recorded with: {outcome}"));
+        }
+        _ => {}
+    }
+    let finding = replayed.bug.map(|bug| Finding {
+        bug,
+        schedule: replayed.schedule,
+        trace: replayed.trace,
+        found_at: 1,
+        occurrences: 1,
+        shrunk: None,
+        notes: Vec::new(),
+    });
+    Retold { finding, remarks, gave_up }
 }
 
 /// Reads a schedule from what a user gave: a token, or the path of a file.

@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dally_core::Schedule;
 use dally_search::StrategyKind;
 
 /// How a program is checked.
@@ -40,6 +39,8 @@ pub struct Settings {
     pub temperature: Option<usize>,
     /// Whether a schedule that reaches `max_steps` is a bug.
     pub fail_on_max_steps: bool,
+    /// How long one step may take before it counts as blocking its thread.
+    pub step_time: Duration,
     /// Where findings are written; nowhere if not given.
     pub out: Option<PathBuf>,
 }
@@ -57,13 +58,14 @@ impl Default for Settings {
             shrink: true,
             temperature: None,
             fail_on_max_steps: false,
+            step_time: Duration::from_secs(10),
             out: None,
         }
     }
 }
 
 /// The environment variables that change settings, with what they mean.
-pub const VARIABLES: [(&str, &str); 11] = [
+pub const VARIABLES: [(&str, &str); 12] = [
     ("DALLY_STRATEGY", "random, pct, pct:DEPTH, dfs, round-robin, irs or portfolio"),
     ("DALLY_SCHEDULES", "how many schedules to run"),
     ("DALLY_TIME", "how long to run, such as 30s"),
@@ -74,15 +76,9 @@ pub const VARIABLES: [(&str, &str); 11] = [
     ("DALLY_SHRINK", "0: show the first failing schedule as it is"),
     ("DALLY_TEMPERATURE", "how many steps a monitor may stay hot"),
     ("DALLY_FAIL_ON_MAX_STEPS", "1: reaching the step bound is a bug"),
+    ("DALLY_STEP_TIME", "how long one step may take, such as 10s"),
     ("DALLY_OUT", "the directory that findings are written to"),
 ];
-
-/// The name under which a schedule remembers [`Settings::max_steps`].
-const MAX_STEPS: &str = "max-steps";
-/// The name under which a schedule remembers [`Settings::temperature`].
-const TEMPERATURE: &str = "temperature";
-/// The name under which a schedule remembers [`Settings::fail_on_max_steps`].
-const FAIL_ON_MAX_STEPS: &str = "fail-on-max-steps";
 
 impl Settings {
     /// Takes over what the environment says. `variable` looks a name up; an error names the
@@ -108,34 +104,9 @@ impl Settings {
             "DALLY_SHRINK" => self.shrink = switch(text)?,
             "DALLY_TEMPERATURE" => self.temperature = Some(number(text)?),
             "DALLY_FAIL_ON_MAX_STEPS" => self.fail_on_max_steps = switch(text)?,
+            "DALLY_STEP_TIME" => self.step_time = parse_time(text)?,
             "DALLY_OUT" => self.out = Some(PathBuf::from(text)),
             _ => {}
-        }
-        Ok(())
-    }
-
-    /// What a schedule must remember to be judged the same when it is replayed.
-    pub fn for_schedule(&self) -> Vec<(String, String)> {
-        let mut pairs = vec![(MAX_STEPS.to_owned(), self.max_steps.to_string())];
-        if let Some(bound) = self.temperature {
-            pairs.push((TEMPERATURE.to_owned(), bound.to_string()));
-        }
-        if self.fail_on_max_steps {
-            pairs.push((FAIL_ON_MAX_STEPS.to_owned(), "1".to_owned()));
-        }
-        pairs
-    }
-
-    /// Takes over what a schedule remembers.
-    pub fn remember(&mut self, schedule: &Schedule) -> Result<(), String> {
-        for (name, value) in &schedule.settings {
-            let read = match name.as_str() {
-                MAX_STEPS => number(value).map(|steps| self.max_steps = steps),
-                TEMPERATURE => number(value).map(|steps| self.temperature = Some(steps)),
-                FAIL_ON_MAX_STEPS => switch(value).map(|on| self.fail_on_max_steps = on),
-                _ => Ok(()),
-            };
-            read.map_err(|why| format!("the schedule has `{name}: {value}`: {why}"))?;
         }
         Ok(())
     }
@@ -205,14 +176,5 @@ mod tests {
         DALLY_TIME=30: a time is a number with a unit, such as 500ms, 30s, 5m or 2h
           it sets how long to run, such as 30s
         ");
-    }
-
-    #[test]
-    fn what_a_schedule_remembers_comes_back() {
-        let told = Settings { max_steps: 77, temperature: Some(9), ..Settings::default() };
-        let schedule = Schedule { settings: told.for_schedule(), ..Schedule::default() };
-        let mut settings = Settings::default();
-        settings.remember(&schedule).unwrap();
-        assert_eq!((settings.max_steps, settings.temperature), (77, Some(9)));
     }
 }

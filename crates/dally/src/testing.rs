@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dally_core::{Bug, BugKind, Finding, Program, Schedule};
 use dally_report::{About, Statistics, text};
-use dally_search::{Mode, Replayed};
+use dally_search::Mode;
 
 use crate::checking::{self, Checked, Checking};
 use crate::settings::Settings;
@@ -34,6 +34,8 @@ pub struct Test {
     path: &'static str,
     settings: Settings,
     expected: Option<&'static str>,
+    /// What runs it, if not `cargo test`.
+    command: Option<&'static str>,
     /// A bad option of the attribute, told when the test runs.
     mistake: Option<String>,
 }
@@ -42,7 +44,7 @@ impl Test {
     /// The test of this path (`crate::module::function`) in this package, with default settings.
     pub fn new(package: &'static str, path: &'static str) -> Test {
         let settings = Settings { out: Some(default_directory()), ..Settings::default() };
-        Test { package, path, settings, expected: None, mistake: None }
+        Test { package, path, settings, expected: None, command: None, mistake: None }
     }
 
     /// Picks the choices: `random`, `pct`, `pct:10`, `dfs`, `round-robin`, `irs`, `portfolio`.
@@ -121,11 +123,28 @@ impl Test {
         self
     }
 
+    /// How long one step may take, such as `"10s"`, before it counts as blocking its thread.
+    #[must_use]
+    pub fn step_time(mut self, time: &str) -> Test {
+        match crate::settings::parse_time(time) {
+            Ok(time) => self.settings.step_time = time,
+            Err(why) => self.mistake = Some(format!("step_time = {time:?}: {why}")),
+        }
+        self
+    }
+
     /// The test passes if and only if a bug is found, of the kind with this name (such as
     /// `"deadlock"`) or with this text in its message.
     #[must_use]
     pub fn should_fail(mut self, expected: &'static str) -> Test {
         self.expected = Some(expected);
+        self
+    }
+
+    /// The command that runs it, for a test outside `cargo test`: what a failure says to replay.
+    #[must_use]
+    pub fn command(mut self, command: &'static str) -> Test {
+        self.command = Some(command);
         self
     }
 
@@ -153,7 +172,9 @@ impl Test {
         settings.override_by(&variable).map_err(|why| format!("error: {why}\n"))?;
         let all_steps = variable("DALLY_TRACE").is_some_and(|value| value == "all");
         if let Some(given) = variable("DALLY_REPLAY") {
-            return self.replay(program, &given, settings, all_steps);
+            let best_effort = variable("DALLY_BEST_EFFORT").is_some_and(|value| value == "1");
+            let mode = if best_effort { Mode::BestEffort } else { Mode::Exact };
+            return self.replay(program, &given, mode, settings.step_time, all_steps);
         }
         let threads = settings.threads;
         let checked = Checking::new(self.path, settings)
@@ -209,8 +230,7 @@ impl Test {
                 statistics.schedules.saturating_mul(10),
             )],
         };
-        let about =
-            About { statistics: statistics.clone(), style: style(), ..About::new(self.name()) };
+        let about = About { statistics: statistics.clone(), ..About::new(self.name()) };
         text::finding(&finding, &about)
     }
 
@@ -224,11 +244,14 @@ impl Test {
         // A token longer than this is no longer pasted with pleasure, and the file is there.
         const LONGEST_TOKEN: usize = 2_000;
         let command = |given: &str| {
-            format!(
-                "DALLY_REPLAY={given} cargo test -p {} {} -- --exact",
-                self.package,
-                self.name()
-            )
+            match self.command {
+                Some(command) => format!("DALLY_REPLAY={given} {command}"),
+                None => format!(
+                    "DALLY_REPLAY={given} cargo test -p {} {} -- --exact",
+                    self.package,
+                    self.name()
+                ),
+            }
         };
         let token = schedule.to_token();
         let mut replay = Vec::new();
@@ -243,7 +266,6 @@ impl Test {
         about.replay = replay;
         about.saved = saved;
         about.see_all = Some("set DALLY_TRACE=all to see all".into());
-        about.style = style();
         if all_steps {
             about.steps_shown = None;
         }
@@ -254,7 +276,8 @@ impl Test {
         &self,
         program: Arc<P>,
         given: &str,
-        mut settings: Settings,
+        mode: Mode,
+        step_time: Duration,
         all_steps: bool,
     ) -> Result<(), String> {
         let schedule = checking::read_schedule(given)
@@ -266,55 +289,30 @@ impl Test {
             );
             return Ok(());
         }
-        settings.remember(&schedule).map_err(|why| format!("error: DALLY_REPLAY: {why}\n"))?;
-        let replayed =
-            dally_search::replay(program, &schedule, Mode::Exact, Duration::from_secs(10));
-        let statistics = Statistics {
-            strategy: "replay".into(),
-            schedules: 1,
-            steps: replayed.schedule.choices.len() as u64,
-            ..Statistics::default()
-        };
+        let granularity = program.granularity().to_owned();
+        let replayed = dally_search::replay(program, &schedule, mode, step_time);
+        let go_on = "With DALLY_BEST_EFFORT=1 it goes on as far as it can.";
+        let retold = checking::retell(&schedule, replayed, mode, go_on);
+        let statistics = Statistics { granularity, ..Statistics::default() };
         let about = self.about(&schedule, None, &statistics, all_steps);
-        judge_replay(&schedule, replayed, &about)
+        let mut out = retold
+            .finding
+            .as_ref()
+            .map_or_else(String::new, |finding| text::finding(finding, &about) + "\n");
+        for remark in &retold.remarks {
+            out += &format!("{remark}\n");
+        }
+        if retold.finding.is_some() || retold.gave_up {
+            return Err(out);
+        }
+        eprint!("{out}");
+        Ok(())
     }
 
     /// The path as `cargo test` knows it: without the crate.
     fn name(&self) -> &'static str {
         self.path.split_once("::").map_or(self.path, |(_, rest)| rest)
     }
-}
-
-/// What a replay has to say for itself: `Err` with the text if the bug shows or the program no
-/// longer fits the schedule.
-pub fn judge_replay(recorded: &Schedule, replayed: Replayed, about: &About) -> Result<(), String> {
-    let mut out = String::new();
-    if let Some(left) = &replayed.left_at {
-        out += &format!(
-            "The program no longer follows the schedule: step {}: {}\n",
-            left.step, left.message
-        );
-    }
-    if let Some(bug) = replayed.bug {
-        let finding = Finding {
-            bug,
-            schedule: replayed.schedule,
-            trace: replayed.trace,
-            found_at: 1,
-            occurrences: 1,
-            shrunk: None,
-            notes: replayed.notes,
-        };
-        out += &text::finding(&finding, about);
-    }
-    if out.is_empty() {
-        eprintln!(
-            "dally: the schedule runs to its end; the bug no longer shows: {}",
-            recorded.outcome
-        );
-        return Ok(());
-    }
-    Err(out)
 }
 
 /// What a test's body may return.
@@ -338,10 +336,6 @@ impl<E: Debug> Verdict for Result<(), E> {
 
 fn matches(bug: &Bug, expected: &str) -> bool {
     bug.kind.name() == expected || bug.message.contains(expected)
-}
-
-fn style() -> text::Style {
-    text::Style::default()
 }
 
 /// `target/dally` of the build that the test binary belongs to, found from the binary itself

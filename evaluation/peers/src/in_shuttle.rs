@@ -114,12 +114,12 @@ impl Scheduler for Counting {
         self.inner.new_execution()
     }
 
-    fn next_task<'a>(
+    fn next_task(
         &mut self,
-        runnable: &'a [&'a Task],
+        runnable: &[&Task],
         current: Option<TaskId>,
         is_yielding: bool,
-    ) -> Option<&'a Task> {
+    ) -> Option<TaskId> {
         self.steps.fetch_add(1, Ordering::Relaxed);
         self.inner.next_task(runnable, current, is_yielding)
     }

@@ -1,6 +1,9 @@
-//! Measuring two tools in turn, in one process, so that noise of the machine hits both.
+//! Measuring two tools in turn, in one process, so that noise of the machine hits both. Time is
+//! the process's CPU time: what other processes do counts for neither.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use cpu_time::ProcessTime;
 
 /// The strategies that both sides have.
 #[derive(Clone, Copy)]
@@ -33,9 +36,9 @@ pub struct Work {
 /// A rate: the median over rounds.
 #[derive(Clone, Copy)]
 pub struct Rate {
-    /// Schedules per second.
+    /// Schedules per CPU second.
     pub schedules: f64,
-    /// Steps per second.
+    /// Steps per CPU second.
     pub steps: f64,
 }
 
@@ -62,14 +65,14 @@ pub fn compare(
 fn size_for(contestant: &Contestant<'_>, budget: Duration) -> u64 {
     let trial = 2_000;
     contestant(trial, 0);
-    let start = Instant::now();
+    let start = ProcessTime::now();
     contestant(trial, 0);
     let one = start.elapsed().as_secs_f64() / trial as f64;
     ((budget.as_secs_f64() / one) as u64).max(trial)
 }
 
 fn rate(contestant: &Contestant<'_>, schedules: u64, seed: u64) -> Rate {
-    let start = Instant::now();
+    let start = ProcessTime::now();
     let work = contestant(schedules, seed);
     let seconds = start.elapsed().as_secs_f64();
     Rate { schedules: work.schedules as f64 / seconds, steps: work.steps as f64 / seconds }

@@ -1,0 +1,335 @@
+//! What people see when a test fails: each fixture is run as `cargo test` runs it, in a process
+//! of its own, and its whole output is a snapshot.
+
+use std::process::Command;
+
+/// Tests that fail when they are asked to, and pass when the suite runs them by the way.
+mod fixtures {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use dally::machine;
+    use dally::machines::{Addr, Cx, Setup};
+    use dally::tasks::sync::{Mutex, Notify};
+    use dally::tasks::{spawn, yield_now};
+
+    fn asked() -> bool {
+        std::env::var_os("DALLY_FIXTURES").is_some()
+    }
+
+    #[dally::test]
+    async fn lost_update() {
+        if !asked() {
+            return;
+        }
+        let count = Arc::new(Mutex::new(0));
+        let tasks: Vec<_> = (0..2)
+            .map(|_| {
+                let count = Arc::clone(&count);
+                spawn(async move {
+                    let read = *count.lock().await;
+                    *count.lock().await = read + 1;
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(*count.lock().await, 2, "an update was lost");
+    }
+
+    #[dally::test]
+    async fn deadlock() {
+        if !asked() {
+            return;
+        }
+        let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
+        let (a2, b2) = (Arc::clone(&a), Arc::clone(&b));
+        let other = spawn(async move {
+            let _b = b2.lock().await;
+            let _a = a2.lock().await;
+        });
+        {
+            let _a = a.lock().await;
+            let _b = b.lock().await;
+        }
+        other.await.unwrap();
+    }
+
+    #[dally::test]
+    async fn returns_an_error() -> Result<(), String> {
+        if asked() { Err("out of stock".into()) } else { Ok(()) }
+    }
+
+    struct Grenade;
+
+    impl Drop for Grenade {
+        fn drop(&mut self) {
+            panic!("boom");
+        }
+    }
+
+    #[dally::test]
+    async fn panics_in_a_destructor() {
+        if !asked() {
+            return;
+        }
+        drop(spawn(async {
+            let _grenade = Grenade;
+            Notify::new().notified().await;
+        }));
+        yield_now().await;
+    }
+
+    #[dally::test]
+    async fn panics_in_a_destructor_while_unwinding() {
+        if !asked() {
+            return;
+        }
+        let _grenade = Grenade;
+        yield_now().await;
+        panic!("first");
+    }
+
+    #[dally::test(max_steps = 200)]
+    async fn spawns_for_ever_step_by_step() {
+        while asked() {
+            drop(spawn(async {}));
+            yield_now().await;
+        }
+    }
+
+    #[dally::test]
+    async fn spawns_for_ever_in_one_step() {
+        while asked() {
+            drop(spawn(async {}));
+        }
+    }
+
+    #[dally::test(step_time = "200ms")]
+    async fn blocks_the_thread() {
+        if asked() {
+            yield_now().await;
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+    }
+
+    #[dally::test]
+    #[expect(clippy::disallowed_methods, reason = "this is what the test is about")]
+    async fn branches_on_the_wall_clock() {
+        if asked() {
+            let now = std::time::SystemTime::now();
+            let nanos = now.duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos();
+            for _ in 0..nanos % 1009 {
+                yield_now().await;
+            }
+        }
+    }
+
+    #[dally::test(should_fail = "deadlock")]
+    async fn fails_too_little() {
+        if !asked() {
+            let never = Notify::new();
+            never.notified().await;
+        }
+    }
+
+    #[dally::test(should_fail = "deadlock")]
+    async fn fails_in_another_way() {
+        if asked() {
+            panic!("something else");
+        }
+        Notify::new().notified().await;
+    }
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Request {
+        from: Addr<Client>,
+    }
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Reply;
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Server;
+
+    #[machine(states(Ready))]
+    impl Server {
+        #[on(Ready, Request)]
+        fn serve(&mut self, cx: &mut Cx<Self>, Request { from }: Request) {
+            cx.send(from, Reply);
+        }
+    }
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Client {
+        server: Addr<Server>,
+        requests: u32,
+    }
+
+    #[machine(states(Asking, Served))]
+    impl Client {
+        #[entry(Asking)]
+        fn ask(&mut self, cx: &mut Cx<Self>) {
+            for _ in 0..self.requests {
+                cx.send(self.server, Request { from: cx.me() });
+            }
+        }
+
+        #[goto(Asking, Reply => Served)]
+        const RULES: () = ();
+    }
+
+    #[dally::test]
+    fn unhandled_event(setup: &mut Setup) {
+        let server = setup.create(Server);
+        let fewer = std::env::var_os("DALLY_FEWER").is_some();
+        setup.create(Client { server, requests: if asked() && !fewer { 2 } else { 1 } });
+    }
+}
+
+/// Runs one fixture; gives its output, with what differs from machine to machine left out, and
+/// whether it passed.
+fn run(fixture: &str, variables: &[(&str, &str)]) -> (String, bool) {
+    let out = std::env::temp_dir().join(format!("dally-failures-{}-{fixture}", std::process::id()));
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("fixtures::{fixture}"), "--nocapture", "--test-threads=1"])
+        .env("DALLY_FIXTURES", "1")
+        .env("DALLY_OUT", &out)
+        .env_remove("RUST_BACKTRACE")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    std::fs::remove_dir_all(&out).ok();
+    let text = String::from_utf8(output.stderr).unwrap();
+    let text = text.replace(&out.display().to_string(), "target/dally");
+    (without_token(text.trim_start_matches('\n')), output.status.success())
+}
+
+/// The command with the token is checked by replaying it; in a snapshot it would only be noise.
+fn without_token(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        match line.split_once("DALLY_REPLAY=dally1-") {
+            Some((before, rest)) => {
+                let after = rest.split_once(' ').map_or("", |(_, after)| after);
+                out += &format!("{before}DALLY_REPLAY=dally1-... {after}\n");
+            }
+            None => out += &format!("{line}\n"),
+        }
+    }
+    out
+}
+
+macro_rules! fails {
+    ($($fixture:ident),* $(,)?) => {$(
+        #[test]
+        fn $fixture() {
+            let (text, passed) = run(stringify!($fixture), &[]);
+            assert!(!passed, "it passed:\n{text}");
+            insta::assert_snapshot!(text);
+        }
+    )*};
+}
+
+fails!(
+    lost_update,
+    deadlock,
+    returns_an_error,
+    panics_in_a_destructor,
+    spawns_for_ever_in_one_step,
+    blocks_the_thread,
+    fails_too_little,
+    fails_in_another_way,
+    unhandled_event,
+);
+
+#[test]
+fn a_program_that_branches_on_the_wall_clock_is_told_so() {
+    let (text, passed) = run("branches_on_the_wall_clock", &[]);
+    assert!(!passed, "it passed:\n{text}");
+    // At which step it shows depends on the clock, so there is no snapshot.
+    assert!(text.starts_with("bug[uncontrolled-nondeterminism]: "), "{text}");
+}
+
+#[test]
+fn a_second_panic_aborts_the_process_and_the_finding_is_saved_first() {
+    let out = std::env::temp_dir().join(format!("dally-abort-{}", std::process::id()));
+    let out = out.to_str().unwrap();
+    let fixture = "panics_in_a_destructor_while_unwinding";
+    let (text, passed) = run(fixture, &[("DALLY_OUT", out)]);
+    assert!(!passed);
+    let saved: Vec<_> =
+        std::fs::read_dir(out).unwrap().map(|entry| entry.unwrap().path()).collect();
+    std::fs::remove_dir_all(out).ok();
+    assert_eq!(saved.len(), 2, "a schedule and a trace: {saved:?}\n{text}");
+    insta::assert_snapshot!(text.replace(out, "target/dally"));
+}
+
+#[test]
+fn a_program_without_end_is_cut_at_the_step_bound_and_that_is_a_bug_if_asked() {
+    let (_, passed) = run("spawns_for_ever_step_by_step", &[]);
+    assert!(passed);
+    let asked = [("DALLY_FAIL_ON_MAX_STEPS", "1")];
+    let (text, passed) = run("spawns_for_ever_step_by_step", &asked);
+    assert!(!passed);
+    assert!(text.starts_with("bug[step-bound]: "), "{text}");
+}
+
+#[test]
+fn bad_variables_are_told_and_nothing_is_run() {
+    for (number, (name, value)) in [
+        ("DALLY_STRATEGY", "ptc"),
+        ("DALLY_TIME", "soon"),
+        ("DALLY_REPLAY", "dally1-nonsense"),
+        ("DALLY_REPLAY", "no/such/file.schedule"),
+        ("DALLY_REPLAY", "Cargo.toml"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (text, passed) = run("lost_update", &[(name, value)]);
+        assert!(!passed);
+        insta::assert_snapshot!(format!("bad_variable_{number}"), text);
+    }
+}
+
+/// The token in the output of a failing fixture.
+fn token(fixture: &str) -> String {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("fixtures::{fixture}"), "--nocapture"])
+        .env("DALLY_FIXTURES", "1")
+        .env("DALLY_OUT", std::env::temp_dir().join("dally-failures-token"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    let start = text.find("dally1-").unwrap_or_else(|| panic!("no token in:\n{text}"));
+    text[start..].split_whitespace().next().unwrap().to_owned()
+}
+
+#[test]
+fn the_token_replays_the_failure() {
+    let token = token("lost_update");
+    let (text, passed) = run("lost_update", &[("DALLY_REPLAY", &token)]);
+    assert!(!passed);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_schedule_of_another_test_is_not_run() {
+    let token = token("deadlock");
+    let (text, passed) = run("lost_update", &[("DALLY_REPLAY", &token)]);
+    assert!(passed);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_schedule_of_a_program_that_has_changed_stops_at_the_difference_or_goes_on_if_asked() {
+    let token = token("unhandled_event");
+    let changed = [("DALLY_REPLAY", token.as_str()), ("DALLY_FEWER", "1")];
+    let (text, passed) = run("unhandled_event", &changed);
+    assert!(!passed);
+    insta::assert_snapshot!("changed_program", text);
+    let best_effort = [changed[0], changed[1], ("DALLY_BEST_EFFORT", "1")];
+    let (text, _) = run("unhandled_event", &best_effort);
+    insta::assert_snapshot!("changed_program_best_effort", text);
+}

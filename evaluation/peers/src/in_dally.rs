@@ -1,0 +1,182 @@
+//! The shapes of the comparison, written for Dally: as tasks and as machines.
+
+use std::sync::Arc;
+
+use dally::core::Program;
+use dally::machine;
+use dally::machines::{Addr, Cx, MachineProgram, Setup};
+use dally::search::{Options, StrategyKind, run as search};
+use dally::tasks::sync::{Mutex, mpsc};
+use dally::tasks::{TaskProgram, spawn};
+
+use crate::measure::{Strategy, Work};
+
+/// Shape i: three tasks in a ring, ten rounds each.
+pub fn ring_of_tasks() -> TaskProgram {
+    TaskProgram::new("ring", || async {
+        let (senders, receivers): (Vec<_>, Vec<_>) =
+            (0..3).map(|_| mpsc::channel::<u32>(16)).unzip();
+        let mut tasks = Vec::new();
+        for (i, mut receiver) in receivers.into_iter().enumerate() {
+            let next = senders[(i + 1) % 3].clone();
+            tasks.push(spawn(async move {
+                for round in 0..10 {
+                    next.send(round).await.unwrap();
+                    receiver.recv().await.unwrap();
+                }
+            }));
+        }
+        drop(senders);
+        for task in tasks {
+            task.await.unwrap();
+        }
+    })
+}
+
+/// Shape ii: three tasks, ten increments each under a lock.
+pub fn mutex_of_tasks() -> TaskProgram {
+    TaskProgram::new("mutex", || async {
+        let count = Arc::new(Mutex::new(0u32));
+        let tasks: Vec<_> = (0..3)
+            .map(|_| {
+                let count = Arc::clone(&count);
+                spawn(async move {
+                    for _ in 0..10 {
+                        *count.lock().await += 1;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(*count.lock().await, 30);
+    })
+}
+
+/// Shape iv: three senders, two messages each, to the main task.
+pub fn senders_of_tasks() -> TaskProgram {
+    TaskProgram::new("senders", || async {
+        let (sender, mut receiver) = mpsc::channel(16);
+        for id in 0..3u32 {
+            let sender = sender.clone();
+            drop(spawn(async move {
+                for message in 0..2u32 {
+                    sender.send((id, message)).await.unwrap();
+                }
+            }));
+        }
+        drop(sender);
+        for _ in 0..6 {
+            receiver.recv().await.unwrap();
+        }
+    })
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Next(Addr<Ring>);
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Token(u32);
+
+/// A member of the ring: sends to the next and answers each token with one, ten rounds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Ring {
+    next: Option<Addr<Ring>>,
+    rounds: u32,
+}
+
+#[machine(states(Apart, Linked))]
+impl Ring {
+    #[defer(Apart, Token)]
+    const RULES: () = ();
+
+    #[on(Apart, Next)]
+    fn link(&mut self, cx: &mut Cx<Self>, Next(next): Next) {
+        self.next = Some(next);
+        cx.send(next, Token(0));
+        cx.goto(Linked);
+    }
+
+    #[on(Linked, Token)]
+    fn pass(&mut self, cx: &mut Cx<Self>, Token(round): Token) {
+        self.rounds += 1;
+        if let Some(next) = self.next.filter(|_| self.rounds < 10) {
+            cx.send(next, Token(round + 1));
+        }
+    }
+}
+
+/// Shape i: three machines in a ring, ten rounds each.
+pub fn ring_of_machines() -> MachineProgram {
+    MachineProgram::new("ring", |setup: &mut Setup| {
+        let members = [(); 3].map(|()| setup.create(Ring { next: None, rounds: 0 }));
+        for (i, member) in members.iter().enumerate() {
+            setup.send(*member, Next(members[(i + 1) % 3]));
+        }
+    })
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Value {
+    from: u32,
+    number: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Collector {
+    received: u32,
+}
+
+#[machine(states(Collecting))]
+impl Collector {
+    #[on(Collecting, Value)]
+    fn receive(&mut self, _cx: &mut Cx<Self>, _value: Value) {
+        self.received += 1;
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Sender {
+    id: u32,
+    to: Addr<Collector>,
+}
+
+#[machine(states(Sending))]
+impl Sender {
+    #[entry(Sending)]
+    fn send(&mut self, cx: &mut Cx<Self>) {
+        for number in 0..2 {
+            cx.send(self.to, Value { from: self.id, number });
+        }
+        cx.halt();
+    }
+}
+
+/// Shape iv: three senders, two messages each, to one collector.
+pub fn senders_of_machines() -> MachineProgram {
+    MachineProgram::new("senders", |setup: &mut Setup| {
+        let to = setup.create(Collector { received: 0 });
+        for id in 0..3 {
+            setup.create(Sender { id, to });
+        }
+    })
+}
+
+/// Runs `schedules` schedules of a shape.
+pub fn run<P: Program + 'static>(
+    shape: &Arc<P>,
+    strategy: Strategy,
+    schedules: u64,
+    seed: u64,
+) -> Work {
+    let kind = match strategy {
+        Strategy::Random => StrategyKind::Random,
+        Strategy::Pct(depth) => StrategyKind::Pct { d: depth as u32 },
+    };
+    let max_steps = 10_000;
+    let strategy = kind.build(seed, max_steps);
+    let options = Options { strategy, schedules, seed, max_steps, ..Options::default() };
+    let report = search(Arc::clone(shape), options, Arc::new(()));
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    Work { schedules: report.schedules, steps: report.steps }
+}
