@@ -151,6 +151,7 @@ impl<M: Machine> MachineCell<M> {
         (self.top(), Reaction::Unhandled)
     }
 
+    #[inline]
     fn run_once(&mut self, input: Input<'_>, turn: Turn<'_>) -> Ran {
         let unsaved = std::mem::take(&mut self.unsaved);
         let mut cx = Cx { turn, unsaved, next: None, leaving: false };

@@ -229,15 +229,21 @@ impl<M: Machine> Cx<'_, M> {
 }
 
 impl Turn<'_> {
+    #[inline]
     fn queue(&mut self, effect: Effect, machine: &'static str) {
         if self.effects.len() >= MAX_EFFECTS {
-            let message = format!(
-                "a handler of `{machine}` sends, creates or sets timers without end: \
-                 {MAX_EFFECTS} effects, and more to come"
-            );
-            self.excess = Some(Bug::new(BugKind::EndlessStep, message).by(machine));
-            panics::cut();
+            self.exceed(machine);
         }
         self.effects.push_back(effect);
+    }
+
+    #[cold]
+    fn exceed(&mut self, machine: &'static str) -> ! {
+        let message = format!(
+            "a handler of `{machine}` sends, creates or sets timers without end: {MAX_EFFECTS} \
+             effects, and more to come"
+        );
+        self.excess = Some(Bug::new(BugKind::EndlessStep, message).by(machine));
+        panics::cut();
     }
 }

@@ -27,7 +27,13 @@ pub(crate) enum Effect {
     /// Tells the monitors.
     Announce(Message),
     /// Arms a timer, replacing one with the same event.
-    Arm { event: u16, message: Message, after: Duration, periodic: bool },
+    Arm {
+        event: u16,
+        message: Message,
+        #[cfg_attr(not(feature = "host"), expect(dead_code, reason = "tests do not wait"))]
+        after: Duration,
+        periodic: bool,
+    },
     /// Disarms the timer with the same event, and takes back its tick.
     Cancel { event: u16, message: Message },
     /// Stores the next of the cell's unsaved durable states.

@@ -7,7 +7,7 @@ use std::hash::Hash;
 use dally_core::fingerprint::Encoder;
 use dally_core::{Bug, BugKind, Heat, Monitor, SharedMonitor, Stop, panics};
 use triomphe::Arc;
-use unsize::{Coercion, CoerceUnsize};
+use unsize::{CoerceUnsize, Coercion};
 
 /// How many states a monitor may pass through for one event before it counts as endless.
 const MAX_TRANSITIONS: usize = 10_000;

@@ -21,6 +21,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// A message with this content.
+    #[inline]
     pub(crate) fn message<S: Content>(&mut self, content: S) -> Message {
         let kind = TypeId::of::<S>();
         if let Some((_, emptied)) = self.messages.iter_mut().find(|bucket| bucket.0 == kind)
@@ -37,6 +38,7 @@ impl Pool {
     }
 
     /// Takes back a message that is done with.
+    #[inline]
     pub(crate) fn put(&mut self, mut message: Message) {
         let Some(content) = Arc::get_mut(&mut message) else { return };
         content.clear();

@@ -1,4 +1,4 @@
-//! The steps of machines and timers: dequeue and run a handler, or release its effects.
+//! The steps of machines: dequeue and run a handler, or release its effects.
 
 use dally_core::{Bug, BugKind, Discard, Env, Event, MessageId, Stop, Tag, Text, WorkerId};
 use triomphe::Arc;
@@ -10,8 +10,7 @@ use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
 use crate::program::Granularity;
-use crate::system::{MachineSystem, Place, list, unshared};
-use crate::timer::{Mode, Timer};
+use crate::system::{MachineSystem, Place, unshared};
 use crate::worker::{Life, Worker};
 
 impl MachineSystem {
@@ -63,12 +62,8 @@ impl MachineSystem {
         Ok(self.candidates.get(chosen).map_or(at, |candidate| candidate.1))
     }
 
-    fn receive(
-        &mut self,
-        slot: usize,
-        envelope: Envelope,
-        env: &mut dyn Env,
-    ) -> Result<(), Stop> {
+    #[inline]
+    fn receive(&mut self, slot: usize, envelope: Envelope, env: &mut dyn Env) -> Result<(), Stop> {
         self.tick_left(slot, envelope.timer)?;
         let worker = &self.slots[slot].worker;
         let ignored = self.rules.mailbox != Mailbox::Fifo
@@ -86,6 +81,7 @@ impl MachineSystem {
 
     /// Runs the handler for a message, or for none: the entry of the start state, if the machine
     /// has only just come up, or the default handler.
+    #[inline]
     fn handle(
         &mut self,
         slot: usize,
@@ -125,13 +121,7 @@ impl MachineSystem {
         Ok(())
     }
 
-    fn unhandled(
-        &self,
-        slot: usize,
-        event: u16,
-        raised: bool,
-        sender: Option<WorkerId>,
-    ) -> Bug {
+    fn unhandled(&self, slot: usize, event: u16, raised: bool, sender: Option<WorkerId>) -> Bug {
         let worker = &self.slots[slot].worker;
         let (state, event) = (worker.cell.state_name(), worker.cell.event_name(event));
         let from = match sender {
@@ -151,15 +141,14 @@ impl MachineSystem {
 
     /// Releases effects in order up to the next scheduling point, or looks what the machine can
     /// do after the last.
+    #[inline]
     fn release(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
         loop {
             let worker = &self.slots[slot].worker;
             match worker.effects.front() {
                 None => return self.settle(slot, env),
-                Some(effect) if self.is_point(effect, worker) => {
-                    self.relist(slot);
-                    return Ok(());
-                }
+                // It stepped, so it is listed; and it has something left to release.
+                Some(effect) if self.is_point(effect, worker) => return Ok(()),
                 Some(_) => {}
             }
             if let Some(effect) = unshared(&mut self.slots[slot].worker)?.effects.pop_front() {
@@ -169,6 +158,7 @@ impl MachineSystem {
     }
 
     /// Whether others may run before this effect.
+    #[inline]
     fn is_point(&self, effect: &Effect, worker: &Worker) -> bool {
         // A crash can come between any two effects, also of an atomic handler.
         let mortal = || self.budget.crash > 0 && worker.cell.can_crash();
@@ -182,7 +172,12 @@ impl MachineSystem {
         }
     }
 
-    pub(crate) fn perform(&mut self, slot: usize, effect: Effect, env: &mut dyn Env) -> Result<(), Stop> {
+    pub(crate) fn perform(
+        &mut self,
+        slot: usize,
+        effect: Effect,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
         match effect {
             Effect::Send { to, event, message } => self.send(slot, to, event, message, env),
             Effect::Create(worker) => {
@@ -222,6 +217,7 @@ impl MachineSystem {
         }
     }
 
+    #[inline]
     fn send(
         &mut self,
         slot: usize,
@@ -253,7 +249,7 @@ impl MachineSystem {
         copy.map_or(Ok(()), |copy| self.deliver(there, copy, env))
     }
 
-    fn discard(
+    pub(crate) fn discard(
         &mut self,
         id: MessageId,
         message: Message,
@@ -266,6 +262,7 @@ impl MachineSystem {
     }
 
     /// Puts a message into the inbox of a machine that is there.
+    #[inline]
     pub(crate) fn deliver(
         &mut self,
         slot: usize,
@@ -337,130 +334,6 @@ impl MachineSystem {
             self.mortals -= 1;
         }
         self.relist_faults();
-        Ok(())
-    }
-
-    /// The step of a timer.
-    pub(crate) fn fire(
-        &mut self,
-        slot: usize,
-        timer: usize,
-        env: &mut dyn Env,
-    ) -> Result<(), Stop> {
-        let worker = self.touch(slot)?;
-        let id = worker.id.timer(timer as u32);
-        let fired = &mut worker.timers[timer];
-        let message = match fired.mode {
-            Mode::Once => {
-                fired.mode = Mode::Fired;
-                fired.message.take()
-            }
-            _ => fired.message.clone(),
-        };
-        let Some(message) = message else { return Ok(()) };
-        let (event, number) = (fired.event, fired.ticks);
-        fired.queued = true;
-        fired.ticks = number.wrapping_add(1);
-        self.relist_timer(slot, timer)?;
-        let message_id = MessageId { sender: id, number };
-        let to = self.slots[slot].worker.id;
-        let payload = Text::Debug(message.payload());
-        env.event(Event::Sent { message: message_id, to, payload })?;
-        let timer = Some(timer as u32);
-        self.deliver(slot, Envelope { id: message_id, event, timer, message }, env)
-    }
-
-    fn arm(
-        &mut self,
-        slot: usize,
-        event: u16,
-        message: Message,
-        periodic: bool,
-        env: &mut dyn Env,
-    ) -> Result<(), Stop> {
-        let at = match self.slots[slot].worker.place_for_timer(event, &*message) {
-            Some(at) => at,
-            None => {
-                let worker = unshared(&mut self.slots[slot].worker)?;
-                let at = worker.timers.len();
-                worker.timers.push(Timer::free(event));
-                let id = worker.id.timer(at as u32);
-                self.register(id, Place::Timer(slot, at));
-                at
-            }
-        };
-        self.disarm(slot, at, false, env)?;
-        let worker = unshared(&mut self.slots[slot].worker)?;
-        let timer = worker.id.timer(at as u32);
-        env.event(Event::TimerSet { timer, payload: Text::Debug(message.payload()) })?;
-        let armed = &mut worker.timers[at];
-        armed.mode = if periodic { Mode::Every } else { Mode::Once };
-        armed.message = Some(message);
-        self.relist_timer(slot, at)
-    }
-
-    /// Frees a timer and takes its tick out of the inbox.
-    fn disarm(
-        &mut self,
-        slot: usize,
-        timer: usize,
-        tell: bool,
-        env: &mut dyn Env,
-    ) -> Result<(), Stop> {
-        let worker = unshared(&mut self.slots[slot].worker)?;
-        let armed = &mut worker.timers[timer];
-        if armed.mode == Mode::Free {
-            return Ok(());
-        }
-        armed.mode = Mode::Free;
-        armed.queued = false;
-        let message = armed.message.take();
-        let mine = Some(timer as u32);
-        let tick = worker.inbox.iter().position(|envelope| envelope.timer == mine);
-        let tick = tick.and_then(|at| worker.inbox.remove(at));
-        let id = worker.id.timer(timer as u32);
-        if tell {
-            env.event(Event::TimerCancelled { timer: id })?;
-        }
-        if let Some(tick) = tick {
-            self.discard(tick.id, tick.message, Discard::Cancelled, env)?;
-        }
-        if let Some(message) = message {
-            self.pool.put(message);
-        }
-        self.relist_timer(slot, timer)
-    }
-
-    pub(crate) fn disarm_all(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        for timer in 0..self.slots[slot].worker.timers.len() {
-            self.disarm(slot, timer, false, env)?;
-        }
-        Ok(())
-    }
-
-    /// A message that may be a tick has left the inbox.
-    fn tick_left(&mut self, slot: usize, timer: Option<u32>) -> Result<(), Stop> {
-        let Some(timer) = timer else { return Ok(()) };
-        let worker = unshared(&mut self.slots[slot].worker)?;
-        if let Some(ticked) = worker.timers.get_mut(timer as usize) {
-            ticked.queued = false;
-            if ticked.mode == Mode::Fired {
-                ticked.mode = Mode::Free;
-            }
-        }
-        self.relist_timer(slot, timer as usize)
-    }
-
-    fn relist_timer(&mut self, slot: usize, timer: usize) -> Result<(), Stop> {
-        let worker = unshared(&mut self.slots[slot].worker)?;
-        let id = worker.id.timer(timer as u32);
-        if let Some(timer) = worker.timers.get_mut(timer) {
-            let now = timer.can_fire();
-            if now != timer.listed {
-                timer.listed = now;
-                list(&mut self.enabled, id, now);
-            }
-        }
         Ok(())
     }
 }

@@ -236,12 +236,14 @@ impl MachineSystem {
         Fingerprint(workers.wrapping_add(monitors).wrapping_add(self.budget.share()))
     }
 
+    #[inline]
     pub(crate) fn find(&self, worker: WorkerId) -> Option<Place> {
         let at = self.index.binary_search_by_key(&worker, |entry| entry.0).ok()?;
         Some(self.index[at].1)
     }
 
     /// The worker in a slot, to be changed: unshared if need be, and out of date in the digest.
+    #[inline]
     pub(crate) fn touch(&mut self, slot: usize) -> Result<&mut Worker, Stop> {
         self.digest.touch(slot);
         unshared(&mut self.slots[slot].worker)
@@ -267,6 +269,7 @@ impl MachineSystem {
     }
 
     /// Puts the machine in a slot into the list of enabled workers or takes it out.
+    #[inline]
     pub(crate) fn relist(&mut self, slot: usize) {
         let Slot { worker, listed } = &mut self.slots[slot];
         let now = worker.is_enabled();

@@ -1,7 +1,11 @@
 //! Timers: workers whose step is to fire.
 
+use dally_core::{Discard, Env, Event, MessageId, Stop, Text};
+
 use crate::encoding::{self, Form};
+use crate::inbox::Envelope;
 use crate::message::{Content, Message};
+use crate::system::{MachineSystem, Place, list, unshared};
 use crate::worker::Worker;
 
 /// A timer of a machine, identified by its event. Its place among the machine's timers names it,
@@ -67,13 +71,142 @@ impl Worker {
     /// The place of the timer with this event, if it is armed or its tick is queued.
     pub(crate) fn find_timer(&self, event: u16, content: &dyn Content) -> Option<usize> {
         let same = |message: &Message| message.same(content);
-        let armed = |timer: &Timer| {
-            timer.event == event && timer.message.as_ref().is_some_and(same)
-        };
+        let armed =
+            |timer: &Timer| timer.event == event && timer.message.as_ref().is_some_and(same);
         self.timers.iter().position(armed).or_else(|| {
             let mut ticks = self.inbox.iter().filter(|envelope| envelope.event == event);
             let tick = ticks.find(|tick| tick.timer.is_some() && same(&tick.message));
             tick.and_then(|tick| tick.timer).map(|timer| timer as usize)
         })
+    }
+}
+
+impl MachineSystem {
+    /// The step of a timer.
+    pub(crate) fn fire(
+        &mut self,
+        slot: usize,
+        timer: usize,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let worker = self.touch(slot)?;
+        let id = worker.id.timer(timer as u32);
+        let fired = &mut worker.timers[timer];
+        let message = match fired.mode {
+            Mode::Once => {
+                fired.mode = Mode::Fired;
+                fired.message.take()
+            }
+            _ => fired.message.clone(),
+        };
+        let Some(message) = message else { return Ok(()) };
+        let (event, number) = (fired.event, fired.ticks);
+        fired.queued = true;
+        fired.ticks = number.wrapping_add(1);
+        self.relist_timer(slot, timer)?;
+        let message_id = MessageId { sender: id, number };
+        let to = self.slots[slot].worker.id;
+        let payload = Text::Debug(message.payload());
+        env.event(Event::Sent { message: message_id, to, payload })?;
+        let timer = Some(timer as u32);
+        self.deliver(slot, Envelope { id: message_id, event, timer, message }, env)
+    }
+
+    pub(crate) fn arm(
+        &mut self,
+        slot: usize,
+        event: u16,
+        message: Message,
+        periodic: bool,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let at = match self.slots[slot].worker.place_for_timer(event, &*message) {
+            Some(at) => at,
+            None => {
+                let worker = unshared(&mut self.slots[slot].worker)?;
+                let at = worker.timers.len();
+                worker.timers.push(Timer::free(event));
+                let id = worker.id.timer(at as u32);
+                self.register(id, Place::Timer(slot, at));
+                at
+            }
+        };
+        self.disarm(slot, at, false, env)?;
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        let timer = worker.id.timer(at as u32);
+        env.event(Event::TimerSet { timer, payload: Text::Debug(message.payload()) })?;
+        let armed = &mut worker.timers[at];
+        armed.mode = if periodic { Mode::Every } else { Mode::Once };
+        armed.message = Some(message);
+        self.relist_timer(slot, at)
+    }
+
+    /// Frees a timer and takes its tick out of the inbox.
+    pub(crate) fn disarm(
+        &mut self,
+        slot: usize,
+        timer: usize,
+        tell: bool,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        let armed = &mut worker.timers[timer];
+        if armed.mode == Mode::Free {
+            return Ok(());
+        }
+        armed.mode = Mode::Free;
+        armed.queued = false;
+        let message = armed.message.take();
+        let mine = Some(timer as u32);
+        let tick = worker.inbox.iter().position(|envelope| envelope.timer == mine);
+        let tick = tick.and_then(|at| worker.inbox.remove(at));
+        let id = worker.id.timer(timer as u32);
+        if tell {
+            env.event(Event::TimerCancelled { timer: id })?;
+        }
+        if let Some(tick) = tick {
+            self.discard(tick.id, tick.message, Discard::Cancelled, env)?;
+        }
+        if let Some(message) = message {
+            self.pool.put(message);
+        }
+        self.relist_timer(slot, timer)
+    }
+
+    pub(crate) fn disarm_all(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+        for timer in 0..self.slots[slot].worker.timers.len() {
+            self.disarm(slot, timer, false, env)?;
+        }
+        Ok(())
+    }
+
+    /// A message that may be a tick has left the inbox.
+    #[inline]
+    pub(crate) fn tick_left(&mut self, slot: usize, timer: Option<u32>) -> Result<(), Stop> {
+        timer.map_or(Ok(()), |timer| self.ticked(slot, timer))
+    }
+
+    fn ticked(&mut self, slot: usize, timer: u32) -> Result<(), Stop> {
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        if let Some(ticked) = worker.timers.get_mut(timer as usize) {
+            ticked.queued = false;
+            if ticked.mode == Mode::Fired {
+                ticked.mode = Mode::Free;
+            }
+        }
+        self.relist_timer(slot, timer as usize)
+    }
+
+    fn relist_timer(&mut self, slot: usize, timer: usize) -> Result<(), Stop> {
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        let id = worker.id.timer(timer as u32);
+        if let Some(timer) = worker.timers.get_mut(timer) {
+            let now = timer.can_fire();
+            if now != timer.listed {
+                timer.listed = now;
+                list(&mut self.enabled, id, now);
+            }
+        }
+        Ok(())
     }
 }

@@ -111,6 +111,7 @@ impl Worker {
         !self.effects.is_empty()
     }
 
+    #[inline]
     pub(crate) fn is_enabled(&self) -> bool {
         match self.life {
             Life::New => true,

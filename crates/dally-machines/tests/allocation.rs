@@ -119,7 +119,7 @@ impl Most {
     #[on(Watching | Busy, u32)]
     fn seen(&mut self, cx: &mut MonitorCx<Self>, seen: &u32) {
         self.0 = self.0.max(*seen);
-        cx.goto(if seen % 2 == 0 { Watching } else { Busy });
+        cx.goto(if seen.is_multiple_of(2) { Watching } else { Busy });
     }
 }
 

@@ -50,6 +50,9 @@ fn a_failure_after_a_send_does_not_hide_what_the_send_causes() {
 #[test]
 fn an_unhandled_event_after_a_create_does_not_hide_what_the_new_machine_does() {
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Back;
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     struct Loud;
 
     #[machine(states(Start))]
@@ -70,6 +73,7 @@ fn an_unhandled_event_after_a_create_does_not_hide_what_the_new_machine_does() {
             cx.create(Loud);
             cx.raise(Ping);
         }
+        #[goto(Start, Back => Other)]
         #[ignore(Other, Ping)]
         const RULES: () = ();
     }
