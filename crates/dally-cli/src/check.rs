@@ -1,11 +1,9 @@
 //! `dally check`.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dally::checking::{self, Checked, Checking};
-use dally::core::Schedule;
 use dally::report::{About, Statistics, Style, json, text};
 use dally::settings::Settings;
 
@@ -62,7 +60,7 @@ fn as_text(name: &str, checked: &Checked, statistics: &Statistics) -> String {
     for (finding, saved) in checked.report.findings.iter().zip(&checked.saved) {
         let about = About {
             statistics: statistics.clone(),
-            replay: replay_commands(&finding.schedule, saved.as_deref()),
+            replay: checking::replay_on_command_line(&finding.schedule, saved.as_deref()),
             saved: saved.clone(),
             see_all: Some("`dally replay` shows all".into()),
             style,
@@ -73,13 +71,6 @@ fn as_text(name: &str, checked: &Checked, statistics: &Statistics) -> String {
     }
     out += &text::summary(name, statistics, &checked.report.findings, style);
     out
-}
-
-fn replay_commands(schedule: &Schedule, saved: Option<&Path>) -> Vec<String> {
-    match saved {
-        Some(path) => vec![format!("dally replay {}", path.display())],
-        None => vec![format!("dally replay {}", schedule.to_token())],
-    }
 }
 
 /// A flag that Ctrl-C sets: the run ends and tells what it knows. A second Ctrl-C ends the

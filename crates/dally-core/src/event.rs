@@ -134,7 +134,7 @@ pub enum Event<T> {
     },
     /// The stepping worker waits.
     Blocked {
-        /// For what.
+        /// To do what, such as ``lock `cache` ``.
         on: T,
     },
     /// A worker will not step again.

@@ -157,7 +157,8 @@ pub struct Waiting {
     pub worker: WorkerId,
     /// What it is.
     pub name: String,
-    /// What it waits for, in words, with the place in the source where that is known.
+    /// What it waits to do, such as ``lock `cache` ``, with the place in the source where that is
+    /// known.
     pub on: String,
 }
 

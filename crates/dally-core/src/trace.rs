@@ -116,6 +116,25 @@ impl Tracer {
         step.items.push(Item::Told(event.map(|text| text.to_string())));
     }
 
+    /// Names the workers that did nothing and are mentioned all the same, as receivers are.
+    pub fn name_mentioned(&mut self, name: impl Fn(WorkerId) -> String) {
+        let Trace { names, steps } = &mut self.trace;
+        for item in steps.iter().flat_map(|step| &step.items) {
+            if let Item::Told(
+                Event::Sent { to: worker, .. }
+                | Event::Enabled { worker }
+                | Event::TimerSet { timer: worker, .. }
+                | Event::TimerCancelled { timer: worker }
+                | Event::Crashed { worker }
+                | Event::Restarted { worker }
+                | Event::Halted { worker },
+            ) = item
+            {
+                names.entry(*worker).or_insert_with(|| name(*worker));
+            }
+        }
+    }
+
     /// The trace so far, complete.
     pub fn finish(self) -> Trace {
         self.trace

@@ -126,7 +126,7 @@ fn save_before_abort(pen: &Pen, shared: &Arc<Shared>) {
                 .into(),
         ];
         let (choices, schedule) = (tape.choices(), tape.schedule());
-        shared.sink.found(&shared.heading.raw(bug, choices, 0, schedule, notes));
+        shared.sink.aborting(&shared.heading.raw(bug, choices, 0, schedule, notes));
     })));
 }
 

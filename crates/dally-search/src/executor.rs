@@ -53,7 +53,14 @@ pub(crate) enum End {
 pub(crate) struct Recorder {
     tracer: Tracer,
     enabled: Vec<Vec<WorkerId>>,
+    /// The sizes of these sets together.
+    entries: usize,
 }
+
+/// The enabled sets of a recording have at most this many entries in all. A program that spawns
+/// for ever would need the square of its steps; past this the sets are left out, and a replay
+/// compares less.
+const MAX_ENABLED_ENTRIES: usize = 1 << 22;
 
 impl Recorder {
     /// What happened, and who was enabled at each step.
@@ -241,6 +248,9 @@ fn run<S: System>(
         }
         last = Some(worker);
     }
+    if let Some(recorder) = env.recorder.take() {
+        recorder.tracer.name_mentioned(|worker| system.name(worker));
+    }
     (execution.steps, execution.values) = (env.steps, env.values);
     execution.observation = system.observe(Observe::Control);
 }
@@ -294,7 +304,7 @@ fn deadlock(waiting: &[Waiting]) -> Bug {
     };
     let mut message = format!("no worker can step, and {workers}:");
     for Waiting { worker, name, on } in waiting {
-        message += &format!("\n  {name} ({worker}) waits for {on}");
+        message += &format!("\n  {name} ({worker}) waits to {on}");
     }
     Bug::new(BugKind::Deadlock, message)
 }
@@ -335,7 +345,10 @@ impl StepEnv<'_> {
         self.items = 0;
         self.pen.write(Choice::Worker(worker));
         if let Some(recorder) = self.recorder.as_deref_mut() {
-            recorder.enabled.push(enabled.to_vec());
+            recorder.entries += enabled.len();
+            if recorder.entries <= MAX_ENABLED_ENTRIES {
+                recorder.enabled.push(enabled.to_vec());
+            }
             recorder.tracer.step(worker, || system.name(worker));
         }
     }

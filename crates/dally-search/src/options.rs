@@ -111,6 +111,12 @@ pub trait Sink: Send + Sync {
         let _ = finding;
     }
 
+    /// The last words of a process that is about to abort: the program panicked in a destructor
+    /// while it unwound, and nothing can be done after this.
+    fn aborting(&self, finding: &Finding) {
+        self.found(finding);
+    }
+
     /// How far the run is: several times a second, from the thread that called
     /// [`run`](crate::run).
     fn progress(&self, progress: &Progress) {

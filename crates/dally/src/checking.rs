@@ -19,11 +19,16 @@ pub struct Checking {
     pub replay_settings: Vec<(String, String)>,
     /// How to check it.
     pub settings: Settings,
+    /// The commands that replay a schedule, saved in this file, the best last.
+    pub replay_commands: Box<ReplayCommands>,
     /// Called several times a second.
     pub watch: Box<dyn Fn(&Progress) + Send + Sync>,
     /// Set it to end the run: what was found is kept.
     pub stop: Arc<AtomicBool>,
 }
+
+/// Gives the commands that replay a schedule, which may have been saved in a file.
+pub type ReplayCommands = dyn Fn(&Schedule, Option<&Path>) -> Vec<String> + Send + Sync;
 
 /// What came of a run.
 pub struct Checked {
@@ -42,6 +47,7 @@ impl Checking {
             program: program.into(),
             replay_settings: Vec::new(),
             settings,
+            replay_commands: Box::new(replay_on_command_line),
             watch: Box::new(|_| {}),
             stop: Arc::default(),
         }
@@ -76,6 +82,7 @@ impl Checking {
         let keeper = Arc::new(Keeper {
             about: About { statistics, ..About::new(self.program) },
             store: settings.out.map(Store::new),
+            replay_commands: self.replay_commands,
             watch: self.watch,
             kept: Mutex::default(),
         });
@@ -90,6 +97,7 @@ impl Checking {
 struct Keeper {
     about: About,
     store: Option<Store>,
+    replay_commands: Box<ReplayCommands>,
     watch: Box<dyn Fn(&Progress) + Send + Sync>,
     kept: Mutex<Kept>,
 }
@@ -125,8 +133,35 @@ impl Sink for Keeper {
         }
     }
 
+    fn aborting(&self, finding: &Finding) {
+        self.found(finding);
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let saved = kept.files.get(&finding.found_at).cloned();
+        let replay = (self.replay_commands)(&finding.schedule, saved.as_deref());
+        let about = About { replay, saved, ..self.about.clone() };
+        eprintln!("\n{}", dally_report::text::finding(finding, &about));
+    }
+
     fn progress(&self, progress: &Progress) {
         (self.watch)(progress);
+    }
+}
+
+/// The command that replays a schedule of a bundled protocol.
+pub fn replay_on_command_line(schedule: &Schedule, saved: Option<&Path>) -> Vec<String> {
+    vec![match saved {
+        Some(path) => format!("dally replay {}", shell_word(&path.display().to_string())),
+        None => format!("dally replay {}", schedule.to_token()),
+    }]
+}
+
+/// A word that a shell reads back as it is.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
+    if text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What `#[dally::test]` expands to.
 
 use std::fmt::Debug;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -177,8 +177,14 @@ impl Test {
             return self.replay(program, &given, mode, settings.step_time, all_steps);
         }
         let threads = settings.threads;
-        let checked = Checking::new(self.path, settings)
-            .run(|options, sink| dally_search::run(program, options, sink));
+        let (package, name) = (self.package, self.name());
+        let checking = Checking {
+            replay_commands: Box::new(move |schedule, saved| {
+                replay_commands(package, name, schedule, saved)
+            }),
+            ..Checking::new(self.path, settings)
+        };
+        let checked = checking.run(|options, sink| dally_search::run(program, options, sink));
         self.verdict(&checked, &checking::statistics(&checked.report, threads), all_steps)
     }
 
@@ -241,26 +247,7 @@ impl Test {
         statistics: &Statistics,
         all_steps: bool,
     ) -> About {
-        // A token longer than this is no longer pasted with pleasure, and the file is there.
-        const LONGEST_TOKEN: usize = 2_000;
-        let command = |given: &str| {
-            match self.command {
-                Some(command) => format!("DALLY_REPLAY={given} {command}"),
-                None => format!(
-                    "DALLY_REPLAY={given} cargo test -p {} {} -- --exact",
-                    self.package,
-                    self.name()
-                ),
-            }
-        };
-        let token = schedule.to_token();
-        let mut replay = Vec::new();
-        if token.len() <= LONGEST_TOKEN || saved.is_none() {
-            replay.push(command(&token));
-        }
-        if let Some(path) = &saved {
-            replay.push(command(&shell_word(&path.display().to_string())));
-        }
+        let replay = replay_commands(self.package, self.name(), schedule, saved.as_deref());
         let mut about = About::new(self.name());
         about.statistics = statistics.clone();
         about.replay = replay;
@@ -315,6 +302,28 @@ impl Test {
     }
 }
 
+/// The commands that replay a schedule of a test.
+fn replay_commands(
+    package: &str,
+    test: &str,
+    schedule: &Schedule,
+    saved: Option<&Path>,
+) -> Vec<String> {
+    // A token longer than this is no longer pasted with pleasure, and the file is there.
+    const LONGEST_TOKEN: usize = 2_000;
+    let command =
+        |given: &str| format!("DALLY_REPLAY={given} cargo test -p {package} {test} -- --exact");
+    let token = schedule.to_token();
+    let mut commands = Vec::new();
+    if token.len() <= LONGEST_TOKEN || saved.is_none() {
+        commands.push(command(&token));
+    }
+    if let Some(path) = saved {
+        commands.push(command(&checking::shell_word(&path.display().to_string())));
+    }
+    commands
+}
+
 /// What a test's body may return.
 pub trait Verdict {
     /// Panics if the test failed.
@@ -346,14 +355,4 @@ fn default_directory() -> PathBuf {
         Some(deps.parent()?.parent()?.to_owned())
     });
     target.unwrap_or_else(std::env::temp_dir).join("dally")
-}
-
-/// A word that a shell reads back as it is.
-fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
-    if text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }

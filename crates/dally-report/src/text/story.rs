@@ -141,7 +141,7 @@ impl<'a> Story<'a> {
             }
             Event::Blocked { on } => {
                 self.waits.insert(me, on);
-                format!("waits for {}", clip(on))
+                format!("waits to {}", clip(on))
             }
             Event::Halted { worker } => {
                 self.gone.insert(*worker, Gone::Halted(number));

@@ -90,7 +90,7 @@ pub(super) fn ending(story: &Story<'_>, style: Style) -> String {
                 let state = story.states.get(&worker).map(|states| states.join(" > "));
                 words.extend(state.map(|state| format!("in {state}")));
                 let waits = story.waits.get(&worker);
-                words.extend(waits.map(|on| format!("waits for {on}")));
+                words.extend(waits.map(|on| format!("waits to {on}")));
             }
         }
         let mut messages = messages.into_iter();

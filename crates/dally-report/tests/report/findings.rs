@@ -210,19 +210,19 @@ pub fn deadlock() -> (Finding, About) {
     let mut play = Play::cast([(main, "main"), (left, "transfer"), (right, "audit")]);
     play.step(main).tell(Event::Created { worker: left, name: Text::Str("transfer") });
     play.tell(Event::Created { worker: right, name: Text::Str("audit") });
-    play.waits("task 0.0 to finish (tests/bank.rs:31:14)");
+    play.waits("join `task 0.0` (tests/bank.rs:31:14)");
     play.step(left).touches(0, Access::Write, "locks `savings`");
     play.step(right).touches(1, Access::Write, "locks `checking`");
     play.step(right).touches(0, Access::Write, "finds `savings` locked");
-    play.waits("the lock `savings` (tests/bank.rs:19:35)");
+    play.waits("lock `savings` (tests/bank.rs:19:35)");
     play.step(left).touches(1, Access::Write, "finds `checking` locked");
-    play.waits("the lock `checking` (tests/bank.rs:12:36)");
+    play.waits("lock `checking` (tests/bank.rs:12:36)");
     let bug = Bug::new(
         BugKind::Deadlock,
         "no worker can step, and 3 still wait:\n\
-         main 0 waits for task 0.0 to finish (tests/bank.rs:31:14)\n\
-         transfer 0.0 waits for the lock `checking`, held by audit 0.1 (tests/bank.rs:12:36)\n\
-         audit 0.1 waits for the lock `savings`, held by transfer 0.0 (tests/bank.rs:19:35)",
+         main 0 waits to join `task 0.0` (tests/bank.rs:31:14)\n\
+         transfer 0.0 waits to lock `checking`, held by audit 0.1 (tests/bank.rs:12:36)\n\
+         audit 0.1 waits to lock `savings`, held by transfer 0.0 (tests/bank.rs:19:35)",
     );
     let mut finding = play.ends("bank::transfers", bug);
     finding.found_at = 3;

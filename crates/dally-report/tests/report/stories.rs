@@ -48,13 +48,13 @@ fn pushed_states_are_told_with_those_below() {
 fn a_wake_up_is_told_unless_another_event_implies_it() {
     let [a, b] = [0, 1].map(WorkerId::root);
     let mut play = Play::cast([(a, "notifier"), (b, "waiter")]);
-    play.step(b).tell(Event::Blocked { on: Text::Str("a notification") });
+    play.step(b).tell(Event::Blocked { on: Text::Str("be notified") });
     play.step(a).sends(b, "Ping");
     play.step(a).tell(Event::Enabled { worker: b });
     play.tell(Event::Enabled { worker: a });
     play.step(b).tell(Event::Halted { worker: b });
     insta::assert_snapshot!(table(&play.ends("test", bug())), @"
-    1  waiter 1    waits for a notification
+    1  waiter 1    waits to be notified
     2  notifier 0  sends Ping to waiter 1 (not received)
     3              wakes waiter 1
     4  waiter 1    halts

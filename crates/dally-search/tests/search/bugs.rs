@@ -58,8 +58,8 @@ fn a_deadlock_names_who_waits_for_what() {
     assert_eq!(finding.bug.kind, BugKind::Deadlock);
     assert_snapshot!(finding.bug.message, @r#"
         no worker can step, and 2 still wait:
-          Script (0) waits for lock 1
-          Script (1) waits for lock 0
+          Script (0) waits to lock 1
+          Script (1) waits to lock 0
     "#);
     assert_eq!(short(&finding.schedule.choices), "0 1");
 }
@@ -69,7 +69,7 @@ fn a_message_that_never_comes_is_a_deadlock_of_one() {
     let finding = found(&scripts([&[Do::Receive]]), options());
     assert_snapshot!(words(&finding.bug), @r#"
         deadlock: no worker can step, and one still waits:
-          Script (0) waits for a message
+          Script (0) waits to receive
     "#);
 }
 

@@ -265,7 +265,7 @@ impl System for Live {
             let on = match self.next(me) {
                 None => continue,
                 Some(Do::Lock(lock)) => format!("lock {lock}"),
-                Some(_) => "a message".into(),
+                Some(_) => "receive".into(),
             };
             waiting.push(Waiting { worker: self.ids[me], name: "Script".into(), on });
         }
