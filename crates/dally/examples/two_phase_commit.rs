@@ -1,5 +1,8 @@
 //! Two-phase commit: a client asks a coordinator for transactions, the coordinator asks its
 //! participants, and all of them commit or none does.
+//!
+//! `cargo run -p dally --example two_phase_commit --features host` checks it and then runs it on
+//! tokio; with `-- --bug` the coordinator does not wait for all votes, and the check says so.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,6 +35,8 @@ struct Timeout;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Coordinator {
     participants: Vec<Addr<Participant>>,
+    /// How many votes commit a transaction: those of all participants, or there is a bug.
+    needed: usize,
     open: Option<Begin>,
     votes: usize,
 }
@@ -54,7 +59,7 @@ impl Coordinator {
             return; // A late vote on a transaction that timed out.
         }
         self.votes += 1;
-        if !vote.yes || self.votes == self.participants.len() {
+        if !vote.yes || self.votes == self.needed {
             self.decide(cx, vote.yes);
         }
     }
@@ -136,15 +141,66 @@ impl Atomicity {
     }
 }
 
-fn program() -> MachineProgram {
-    MachineProgram::new("two-phase-commit", |setup| {
+/// The same machines for every execution; `needed` is 2, or there is a bug.
+fn program(needed: usize) -> MachineProgram {
+    MachineProgram::new("two-phase-commit", move |setup| {
         let participants = (0..2).map(|_| setup.create(Participant)).collect();
-        let coordinator = setup.create(Coordinator { participants, open: None, votes: 0 });
+        let coordinator = setup.create(Coordinator { participants, needed, open: None, votes: 0 });
         setup.create(Client { coordinator, left: 2 });
         setup.monitor(Atomicity::default());
     })
 }
 
+/// Checks the machines, with `--bug` those that are wrong, and then puts them to work.
 fn main() {
-    dally::testing::Test::new("dally", "two_phase_commit").schedules(5_000).run(program());
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let needed = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => 2,
+        ["--bug"] => 1,
+        _ => {
+            eprintln!("usage: two_phase_commit [--bug]");
+            std::process::exit(2);
+        }
+    };
+    dally::testing::Test::new("dally", "two_phase_commit")
+        .schedules(5_000)
+        .command("cargo run -p dally --example two_phase_commit -- --bug")
+        .run(program(needed));
+    println!("under test: in 5,000 schedules all participants agree");
+    production();
+}
+
+/// The same machines on tokio.
+#[cfg(feature = "host")]
+fn production() {
+    use dally::core::{Event, WorkerId};
+    use dally::machines::host::Host;
+
+    // Ids are as under test: machines are numbered in the order of their creation.
+    let client = WorkerId::root(3);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+    let report = runtime.block_on(async {
+        let host = Host::builder()
+            .seed(1)
+            .monitor(Atomicity::default())
+            .on_event(move |worker, event| match event {
+                Event::Received { payload, .. } if worker == client => {
+                    println!("in production: the client got {payload}");
+                }
+                _ => {}
+            })
+            .build();
+        let participants = (0..2).map(|_| host.create(Participant)).collect();
+        let coordinator =
+            host.create(Coordinator { participants, needed: 2, open: None, votes: 0 });
+        let client = host.create(Client { coordinator, left: 5 });
+        host.wait_for(client).await;
+        host.shutdown().await
+    });
+    println!("in production: {report}");
+}
+
+#[cfg(not(feature = "host"))]
+fn production() {
+    println!("with --features host they also run on tokio");
 }

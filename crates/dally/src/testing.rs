@@ -177,10 +177,10 @@ impl Test {
             return self.replay(program, &given, mode, settings.step_time, all_steps);
         }
         let threads = settings.threads;
-        let (package, name) = (self.package, self.name());
+        let command = self.command_line();
         let checking = Checking {
             replay_commands: Box::new(move |schedule, saved| {
-                replay_commands(package, name, schedule, saved)
+                replay_commands(&command, schedule, saved)
             }),
             ..Checking::new(self.path, settings)
         };
@@ -247,7 +247,7 @@ impl Test {
         statistics: &Statistics,
         all_steps: bool,
     ) -> About {
-        let replay = replay_commands(self.package, self.name(), schedule, saved.as_deref());
+        let replay = replay_commands(&self.command_line(), schedule, saved.as_deref());
         let mut about = About::new(self.name());
         about.statistics = statistics.clone();
         about.replay = replay;
@@ -296,23 +296,25 @@ impl Test {
         Ok(())
     }
 
+    /// What runs this test and no other.
+    fn command_line(&self) -> String {
+        match self.command {
+            Some(command) => command.to_owned(),
+            None => format!("cargo test -p {} {} -- --exact", self.package, self.name()),
+        }
+    }
+
     /// The path as `cargo test` knows it: without the crate.
     fn name(&self) -> &'static str {
         self.path.split_once("::").map_or(self.path, |(_, rest)| rest)
     }
 }
 
-/// The commands that replay a schedule of a test.
-fn replay_commands(
-    package: &str,
-    test: &str,
-    schedule: &Schedule,
-    saved: Option<&Path>,
-) -> Vec<String> {
+/// The commands that replay a schedule of the test that this command runs.
+fn replay_commands(command: &str, schedule: &Schedule, saved: Option<&Path>) -> Vec<String> {
     // A token longer than this is no longer pasted with pleasure, and the file is there.
     const LONGEST_TOKEN: usize = 2_000;
-    let command =
-        |given: &str| format!("DALLY_REPLAY={given} cargo test -p {package} {test} -- --exact");
+    let command = |given: &str| format!("DALLY_REPLAY={given} {command}");
     let token = schedule.to_token();
     let mut commands = Vec::new();
     if token.len() <= LONGEST_TOKEN || saved.is_none() {
