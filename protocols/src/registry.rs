@@ -38,6 +38,7 @@ pub struct PlantedBug {
 }
 
 /// A program of either front end.
+#[expect(clippy::large_enum_variant, reason = "there is one for a whole run")]
 pub enum Subject {
     /// Machines.
     Machines(MachineProgram),
