@@ -31,7 +31,9 @@ fn run(
     search::run(Arc::new(program), options, Arc::new(()))
 }
 
-/// The bug that all seeds from 0 find, and the number of the schedule in which each does.
+/// The bug that all seeds from 0 find, and the number of the schedule in which each does. The
+/// numbers are exact: a change of a protocol or of a strategy must be seen here, and then the
+/// example `measure` shows whether it is for the better.
 fn hunts<const SEEDS: usize>(
     protocol: &Protocol,
     program: impl Fn() -> MachineProgram,
@@ -50,9 +52,9 @@ fn hunts<const SEEDS: usize>(
 #[track_caller]
 fn assert_clean(protocol: &Protocol, program: impl Fn() -> MachineProgram) {
     for strategy in ["random", "pct:3", "pct:10", "irs", "round-robin"] {
-        let report = run(protocol, program(), strategy, 1_000, 0);
+        let report = run(protocol, program(), strategy, 500, 0);
         assert_eq!(report.findings, [], "{strategy}");
-        assert_eq!(report.schedules, 1_000);
+        assert_eq!(report.schedules, 500);
     }
 }
 
@@ -76,7 +78,7 @@ mod raft_with_five_servers {
         let (bug, found_at) = hunts(&raft::V1, buggy, "random");
         assert_eq!(bug.kind, BugKind::Monitor);
         assert_eq!(bug.culprit.as_deref(), Some("OneLeaderPerTerm"));
-        assert_eq!(found_at, [0, 0, 0]);
+        assert_eq!(found_at, [1096, 1911, 616]);
     }
 
     #[test]
@@ -140,7 +142,7 @@ mod paxos_with_three_proposers {
         let (bug, found_at) = hunts(&paxos::PROTOCOL, buggy, "pct:30");
         assert_eq!(bug.kind, BugKind::Panic);
         assert_eq!(bug.culprit.as_deref(), Some("Learner"));
-        assert_eq!(found_at, [0, 0, 0]);
+        assert_eq!(found_at, [613, 1812, 822]);
     }
 
     #[test]
@@ -187,7 +189,7 @@ mod failure_detector_of_two_nodes {
         let (bug, found_at) = hunts(&PROTOCOL, buggy, "pct:10");
         assert_eq!(bug.kind, BugKind::Monitor);
         assert_eq!(bug.culprit.as_deref(), Some("NoFlood"));
-        assert_eq!(found_at, [0, 0, 0]);
+        assert_eq!(found_at, [1546, 804, 6693]);
     }
 
     #[test]
