@@ -8,7 +8,7 @@
 //!
 //! ```
 //! # extern crate self as dally;
-//! # pub use dally_machines as machines;
+//! # pub mod machines { pub use ::dally_machines::*; }
 //! use dally::machines::host::Host;
 //! use dally::machines::{Addr, Cx};
 //! # use dally_macros::machine;

@@ -8,6 +8,15 @@ mod machines_1;
 mod machines_3;
 #[path = "guide/monitors_1.rs"]
 mod monitors_1;
+#[cfg(feature = "host")]
+#[path = "guide/production_1.rs"]
+mod production_1;
+#[cfg(feature = "host")]
+#[path = "guide/production_2.rs"]
+mod production_2;
+#[cfg(feature = "host")]
+#[path = "guide/production_3.rs"]
+mod production_3;
 #[path = "guide/strategies_1.rs"]
 mod strategies_1;
 #[path = "guide/tasks_1.rs"]
