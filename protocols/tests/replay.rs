@@ -47,7 +47,7 @@ fn findings(protocol: &Protocol, bug: &PlantedBug, strategy: &str, seed: u64) ->
         seed,
         schedules,
         max_steps: protocol.max_steps,
-        shrink: seed % 2 == 0, // raw schedules and shrunk ones must both replay
+        shrink: seed.is_multiple_of(2), // raw schedules and shrunk ones must both replay
         ..Options::default()
     };
     (protocol.program)(Some(bug.name)).run(options, Arc::new(())).findings
