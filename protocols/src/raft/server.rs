@@ -289,7 +289,8 @@ impl Server {
     }
 
     fn majority(&self) -> usize {
-        (self.others.len() + 1) / 2 + 1
+        let servers = self.others.len() + 1;
+        servers / 2 + 1
     }
 
     #[goto(Follower | Candidate, ElectionTimeout => Candidate)]
