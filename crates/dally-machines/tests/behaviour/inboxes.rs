@@ -207,6 +207,27 @@ fn a_machine_whose_inbox_holds_only_deferred_events_is_done() {
     assert!(runs[0].has(|event| matches!(event, Event::Discarded { why: Discard::Ignored, .. })));
 }
 
+#[test]
+fn an_event_that_an_idle_machine_ignores_is_dropped_on_arrival_without_a_step() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Noisy(Addr<Shop>);
+
+    #[machine(states(Start))]
+    impl Noisy {
+        #[entry(Start)]
+        fn start(&mut self, cx: &mut Cx<Self>) {
+            cx.send(self.0, Noise);
+        }
+    }
+    let program = shop(Mailbox::Fifo, |setup, shop| {
+        setup.create(Noisy(shop));
+    });
+    let runs = schedules(&program);
+    // Two starts and a send, in any order that keeps the sender's own.
+    assert_eq!(runs.len(), 3);
+    assert!(runs.iter().all(|run| run.steps.len() == 3));
+}
+
 /// Without an order an ignored message is still under way: it may as well come later.
 #[test]
 fn without_an_order_an_ignored_event_may_also_arrive_in_a_later_state() {

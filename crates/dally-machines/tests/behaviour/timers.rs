@@ -107,6 +107,39 @@ fn arming_a_timer_again_replaces_it() {
 }
 
 #[test]
+fn arming_a_timer_again_takes_back_a_tick_that_is_in_the_inbox() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Reset;
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Watchdog;
+
+    #[machine(states(Start))]
+    impl Watchdog {
+        #[entry(Start)]
+        fn start(&mut self, cx: &mut Cx<Self>) {
+            cx.after(SECOND, Tick(1));
+            let me = cx.me();
+            cx.send(me, Reset);
+        }
+        #[on(Start, Reset)]
+        fn reset(&mut self, cx: &mut Cx<Self>) {
+            cx.announce("reset");
+            cx.after(SECOND, Tick(1));
+        }
+        #[on(Start, Tick)]
+        fn tick(&mut self, cx: &mut Cx<Self>) {
+            cx.announce("tick");
+        }
+    }
+    let program = MachineProgram::new("watchdog", |setup: &mut Setup| {
+        setup.create(Watchdog);
+    });
+    let seen: Vec<String> = outcomes(&program).into_keys().collect();
+    assert_eq!(seen, ["reset tick", "tick reset tick"]);
+}
+
+#[test]
 fn timers_with_different_events_are_different_and_fire_in_any_order() {
     assert_eq!(seen(Kind::Two, false), ["1 2", "2 1"]);
 }
