@@ -117,7 +117,7 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   dally check raft-v1 --bug duplicate-votes
   dally check two-phase-commit --schedules 100000 --threads 2
-  dally check failure-detector --bug early-timeout --strategy pct:10 --seed 7
+  dally check failure-detector --bug pings-pile-up --strategy pct:10 --seed 7
   dally check paxos --bug smallest-proposal --time 30s --all --format json";
 
 /// Arguments of `dally replay`.

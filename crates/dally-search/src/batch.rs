@@ -27,7 +27,7 @@ pub(crate) struct Shared {
     pub(crate) keep_going: bool,
     pub(crate) shrink_steps: Option<u64>,
     pub(crate) repeat_check: bool,
-    pub(crate) observe_all: bool,
+    pub(crate) observe_every: u64,
     /// Set when schedules are to stop where they are.
     pub(crate) halt: AtomicBool,
     /// Set when the user wants to leave: shrinking stops too.
@@ -167,9 +167,7 @@ fn run<P: Program>(
             complete: execution.end == End::Complete,
             bug: execution.bug.is_some(),
         };
-        if !shared.observe_all {
-            states.push(execution.observation);
-        }
+        states.push(execution.observation);
         let bug = execution.bug.take().map(|bug| {
             let notes = std::mem::take(&mut execution.notes);
             (bug.cause(), keep(bug, schedule, execution.fair_from, notes, trace, pen, shared))
@@ -190,12 +188,12 @@ fn execute<P: Program>(
     states: &mut Vec<u64>,
 ) -> (Execution, Trace) {
     let limits = &shared.heading.limits;
+    let observed = shared.observe_every > 0 && schedule.is_multiple_of(shared.observe_every);
+    let observations = observed.then_some(states);
     if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
-        let observations = shared.observe_all.then_some(states);
         let desk = Desk { pen, halt: &shared.halt, recorder: None, observations };
         return (stage.execute(schedule, strategy, limits, desk), Trace::default());
     }
-    let observations = shared.observe_all.then_some(states);
     let halt = &shared.halt;
     let mut first = record(stage, schedule, strategy, limits, pen, halt, observations);
     // A bug is repeated in any case, when it is confirmed.

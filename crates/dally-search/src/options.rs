@@ -56,9 +56,10 @@ pub struct Options {
     /// Whether to run some schedules (numbers 1, 2, 4, 8, ...) twice and compare, to catch
     /// programs with nondeterminism that is not under control.
     pub repeat_check: bool,
-    /// Whether every state is observed, for [`Report::observations`](crate::Report); otherwise
-    /// only the last state of each schedule is.
-    pub observations: bool,
+    /// Every state of one schedule in this many is observed, for
+    /// [`Report::observations`](crate::Report), and of the others the last state. With 0 it is
+    /// last states only: to observe a state costs more than a step.
+    pub observe_every: u64,
     /// Set it to end the run: what was found is kept.
     pub stop: Arc<AtomicBool>,
 }
@@ -82,7 +83,7 @@ impl Default for Options {
             shrink: true,
             shrink_steps: 1_000_000,
             repeat_check: true,
-            observations: false,
+            observe_every: 0,
             stop: Arc::default(),
         }
     }

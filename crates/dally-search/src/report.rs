@@ -27,7 +27,7 @@ pub struct Report {
     pub cut: u64,
     /// The step bound.
     pub max_steps: usize,
-    /// Distinct observations: of all states, or of last states, as the options say.
+    /// Distinct observations of last states, and of all states where the options ask for them.
     pub observations: u64,
     /// One finding for each cause, in the order in which their first schedules come.
     pub findings: Vec<Finding>,

@@ -52,7 +52,7 @@ pub fn run<P: Program + 'static>(
         keep_going: options.keep_going,
         shrink_steps: options.shrink.then_some(options.shrink_steps),
         repeat_check: options.repeat_check,
-        observe_all: options.observations,
+        observe_every: options.observe_every,
         halt: AtomicBool::new(false),
         hurry: AtomicBool::new(false),
         full: AtomicBool::new(false),

@@ -70,6 +70,7 @@ impl Checking {
             keep_going: settings.keep_going,
             shrink: settings.shrink,
             step_time: settings.step_time,
+            observe_every: settings.observe_every,
             stop: self.stop,
             ..Options::default()
         };

@@ -41,6 +41,8 @@ pub struct Settings {
     pub fail_on_max_steps: bool,
     /// How long one step may take before it counts as blocking its thread.
     pub step_time: Duration,
+    /// Every state of one schedule in this many is observed; 0 observes last states only.
+    pub observe_every: u64,
     /// Where findings are written; nowhere if not given.
     pub out: Option<PathBuf>,
 }
@@ -59,6 +61,7 @@ impl Default for Settings {
             temperature: None,
             fail_on_max_steps: false,
             step_time: Duration::from_secs(10),
+            observe_every: 0,
             out: None,
         }
     }

@@ -1,7 +1,7 @@
 //! Dally and shuttle side by side: the same shapes in one process, in alternating rounds, as
 //! ratios. Rates depend on the machine and its load; ratios hardly do.
 //!
-//! `cargo run --release [-- ROUNDS [MILLISECONDS]]`
+//! `cargo run --release [-- ROUNDS [MILLISECONDS [TEXT]]]`; with a text, only the rows with it.
 
 mod in_dally;
 mod in_shuttle;
@@ -32,14 +32,17 @@ fn row<P: dally::core::Program + 'static>(
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(|text| {
-        text.parse::<u64>().unwrap_or_else(|_| {
-            eprintln!("usage: dally-peers [ROUNDS [MILLISECONDS]]; `{text}` is not a number");
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |default: u64| match arguments.next() {
+        None => default,
+        Some(text) => text.parse().unwrap_or_else(|_| {
+            eprintln!("usage: dally-peers [ROUNDS [MILLISECONDS [TEXT]]]; `{text}` is no number");
             std::process::exit(2)
-        })
-    });
-    let rounds = arguments.next().unwrap_or(7).max(1);
-    let budget = Duration::from_millis(arguments.next().unwrap_or(500));
+        }),
+    };
+    let rounds = number(7).max(1);
+    let budget = Duration::from_millis(number(500));
+    let wanted = arguments.next().unwrap_or_default();
     let rows = [
         row("i    ring, tasks", in_dally::ring_of_tasks(), in_shuttle::ring, Some(3.0)),
         row(
@@ -72,7 +75,7 @@ fn main() {
         "", "", "k sched/s", "M steps/s", "k sched/s", "M steps/s", "schedules", "steps"
     );
     let mut kept = true;
-    for row in rows {
+    for row in rows.into_iter().filter(|row| row.shape.contains(&wanted)) {
         for strategy in [Strategy::Random, Strategy::Pct(3)] {
             let ours = |n, seed| (row.ours)(strategy, n, seed);
             let theirs = |n, seed| in_shuttle::run(row.theirs, strategy, n, seed);

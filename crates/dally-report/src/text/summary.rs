@@ -42,11 +42,7 @@ pub fn summary(
     }
     row("covered", statistics.coverage.clone());
     row("work", work);
-    let threads = match statistics.threads {
-        0 | 1 => String::new(),
-        n => format!(", {}", count(n as u64, "thread")),
-    };
-    row("strategy", format!("{}, seed {}{threads}", statistics.strategy, statistics.seed));
+    row("strategy", format!("{}, seed {}", statistics.strategy, statistics.seed));
     row("stopped", statistics.stopped.clone());
     if let Some(elapsed) = statistics.elapsed {
         row("time", time(elapsed, statistics));
@@ -57,8 +53,13 @@ pub fn summary(
 fn time(elapsed: Duration, statistics: &Statistics) -> String {
     let seconds = elapsed.as_secs_f64();
     let rate = |number: u64| grouped((number as f64 / seconds.max(0.001)) as u64);
+    // Threads change how long it takes and nothing else.
+    let threads = match statistics.threads {
+        0 | 1 => String::new(),
+        n => format!(" on {}", count(n as u64, "thread")),
+    };
     format!(
-        "{seconds:.1} s, {} schedules/s, {} steps/s",
+        "{seconds:.1} s{threads}, {} schedules/s, {} steps/s",
         rate(statistics.schedules),
         rate(statistics.steps)
     )

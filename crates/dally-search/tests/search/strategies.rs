@@ -73,7 +73,7 @@ fn observations_count_last_states_or_all_states() {
     let last = check(&program, options());
     // Counter 0 ends as 5 or, with the other worker last, as 6.
     assert_eq!(last.observations, 2);
-    let all = check(&program, Options { observations: true, ..options() });
+    let all = check(&program, Options { observe_every: 1, ..options() });
     // (0,0), (1,0), (0,1), (1,1), and with the store done: (2,0), (2,1) as 5 and as 6.
     assert_eq!(all.observations, 7);
 }

@@ -1,0 +1,265 @@
+//! The `dally` command as people use it: output, exit codes, files.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use insta::assert_snapshot;
+
+/// A directory that is gone when the test is over.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("dally-cli-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// The schedule files in it.
+    fn schedules(&self) -> Vec<PathBuf> {
+        let files = std::fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "schedule")).collect()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+fn command(arguments: &[&str], directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dally"));
+    command.args(arguments).current_dir(directory).env_remove("RUST_BACKTRACE");
+    command
+}
+
+struct Ran {
+    out: String,
+    err: String,
+    code: i32,
+}
+
+fn ran(output: Output, directory: &Path) -> Ran {
+    let text = |bytes: Vec<u8>| {
+        String::from_utf8(bytes).unwrap().replace(&directory.display().to_string(), "DIR")
+    };
+    Ran { out: text(output.stdout), err: text(output.stderr), code: output.status.code().unwrap() }
+}
+
+fn dally(arguments: &[&str], scratch: &Scratch) -> Ran {
+    ran(command(arguments, &scratch.0).output().unwrap(), &scratch.0)
+}
+
+/// All lines but those with times.
+fn without_time(text: &str) -> String {
+    let timed = |line: &&str| line.trim_start().starts_with("time ");
+    text.lines().filter(|line| !timed(line)).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn help_teaches() {
+    let scratch = Scratch::new("help");
+    assert_snapshot!("help", dally(&["--help"], &scratch).out);
+    assert_snapshot!("help_check", dally(&["check", "--help"], &scratch).out);
+    assert_snapshot!("help_replay", dally(&["replay", "--help"], &scratch).out);
+}
+
+#[test]
+fn the_list_has_every_protocol_and_its_bugs() {
+    let scratch = Scratch::new("list");
+    assert_snapshot!("list", dally(&["list"], &scratch).out);
+    let json: serde_json::Value =
+        serde_json::from_str(&dally(&["list", "--format", "json"], &scratch).out).unwrap();
+    let names: Vec<_> = json["protocols"].as_array().unwrap().iter().map(|p| &p["name"]).collect();
+    assert_eq!(names.len(), dally_protocols::all().len());
+    assert_eq!(json["protocols"][0]["bugs"][0]["name"], "vote-before-persist");
+}
+
+#[test]
+fn a_clean_run_says_what_was_covered_and_exits_with_0() {
+    let scratch = Scratch::new("clean");
+    let ran = dally(&["check", "stale-cache", "--schedules", "300"], &scratch);
+    assert_eq!(ran.code, 0);
+    assert_snapshot!(without_time(&ran.out));
+    assert_eq!(ran.err, "");
+    assert!(scratch.schedules().is_empty());
+}
+
+#[test]
+fn a_bug_is_told_saved_and_replayed_and_exits_with_1() {
+    let scratch = Scratch::new("bug");
+    let found = dally(&["check", "stale-cache", "--bug", "stale-read"], &scratch);
+    assert_eq!(found.code, 1);
+    assert_snapshot!("bug", without_time(&found.out));
+    let saved =
+        std::fs::read_dir(scratch.0.join(".dally")).unwrap().next().unwrap().unwrap().path();
+    let saved = saved.with_extension("schedule").display().to_string();
+    let file = dally(&["replay", &saved], &scratch);
+    assert_eq!(file.code, 1);
+    assert_snapshot!("bug_replayed", file.out);
+
+    let schedule = dally::core::Schedule::parse(&std::fs::read_to_string(&saved).unwrap()).unwrap();
+    let token = dally(&["replay", &schedule.to_token()], &scratch);
+    assert_eq!(token.code, 1);
+    let story = |text: &str| text.split("Replay it with").next().unwrap().to_owned();
+    assert_eq!(story(&token.out), story(&file.out));
+}
+
+#[test]
+fn the_same_command_prints_the_same_with_any_number_of_threads() {
+    let scratch = Scratch::new("threads");
+    let run = |threads: &str| {
+        let arguments = ["check", "two-phase-commit", "--bug", "counts-duplicate-votes", "--all"];
+        let more = ["--schedules", "2000", "--threads", threads];
+        without_time(&dally(&[&arguments[..], &more].concat(), &scratch).out)
+    };
+    let one = run("1");
+    assert_eq!(one, run("1"));
+    assert_eq!(one, run("2"));
+}
+
+#[test]
+fn json_holds_the_run() {
+    let scratch = Scratch::new("json");
+    let ran =
+        dally(&["check", "connection-pool", "--bug", "deadlock", "--format", "json"], &scratch);
+    assert_eq!(ran.code, 1);
+    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(json["format"], "dally-run");
+    assert_eq!(json["findings"][0]["bug"]["kind"], "deadlock");
+}
+
+#[test]
+fn bad_usage_and_bad_input_exit_with_2() {
+    let scratch = Scratch::new("bad");
+    let foreign = scratch.file("foreign.schedule", "[package]\nname = \"x\"\n");
+    let empty = scratch.file("empty.schedule", "");
+    let mut text = String::new();
+    for arguments in [
+        &["check", "raft-v9"][..],
+        &["check", "paxos", "--bug", "biggest-proposal"],
+        &["check", "calculator", "--bug", "any"],
+        &["check", "paxos", "--strategy", "ptc"],
+        &["check", "paxos", "--schedules", "many"],
+        &["check", "paxos", "--time", "soon"],
+        &["check", "paxos", "--sed", "7"],
+        &["replay", "no-such-file"],
+        &["replay", "dally1-AAAA"],
+        &["replay", ""],
+        &["replay", &foreign],
+        &["replay", &empty],
+    ] {
+        let ran = dally(arguments, &scratch);
+        assert_eq!(ran.code, 2, "{arguments:?}\n{}{}", ran.out, ran.err);
+        assert_eq!(ran.out, "", "{arguments:?}");
+        let given = arguments.join(" ").replace(&scratch.0.display().to_string(), "DIR");
+        text += &format!("$ dally {given}\n{}\n", ran.err);
+    }
+    assert_snapshot!(text);
+}
+
+#[test]
+fn a_cut_or_edited_schedule_is_told_from_a_good_one() {
+    let scratch = Scratch::new("edited");
+    dally(&["check", "connection-pool", "--bug", "deadlock", "--out", "."], &scratch);
+    let good = std::fs::read_to_string(&scratch.schedules()[0]).unwrap();
+    let cut: String = good.lines().take(9).map(|line| format!("{line}\n")).collect();
+    let edited = good.replacen("\n0.1", "\n0.0", 1);
+    let other = good.replace("program: connection-pool", "program: somebody::elses::test");
+    let other = {
+        let mut schedule = dally::core::Schedule::parse(&good).unwrap();
+        assert_ne!(other, good);
+        schedule.program = "somebody::elses::test".into();
+        schedule.to_text()
+    };
+    let mut text = String::new();
+    for (name, content) in [("cut", cut), ("edited", edited), ("other", other)] {
+        let file = scratch.file(&format!("{name}.txt"), &content);
+        let ran = dally(&["replay", &file], &scratch);
+        assert_eq!(ran.code, 2, "{name}: {}", ran.out);
+        text += &format!("{name}: {}\n", ran.err);
+    }
+    assert_snapshot!(text);
+}
+
+#[test]
+fn a_schedule_that_no_longer_fits_stops_at_the_difference_or_goes_on_if_asked() {
+    let scratch = Scratch::new("stale");
+    dally(&["check", "connection-pool", "--bug", "deadlock", "--out", "."], &scratch);
+    let good = std::fs::read_to_string(&scratch.schedules()[0]).unwrap();
+    // The program has changed: it is the correct version now.
+    let mut schedule = dally::core::Schedule::parse(&good).unwrap();
+    schedule.settings.clear();
+    let stale = scratch.file("stale.txt", &schedule.to_text());
+    let exact = dally(&["replay", &stale], &scratch);
+    assert_eq!(exact.code, 2);
+    let best_effort = dally(&["replay", "--best-effort", &stale], &scratch);
+    assert_eq!(best_effort.code, 0);
+    assert_snapshot!(format!("{}\n{}", exact.err, best_effort.err));
+}
+
+#[test]
+fn a_time_limit_ends_the_run_and_says_so() {
+    let scratch = Scratch::new("time");
+    let arguments = ["check", "raft-v1", "--schedules", "1000000000", "--time", "200ms"];
+    let ran = dally(&arguments, &scratch);
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.contains("until the time was up"), "{}", ran.out);
+}
+
+/// Starts an endless search for all bugs and waits until the first is on disk.
+#[cfg(unix)]
+fn search_that_has_found_something(scratch: &Scratch) -> std::process::Child {
+    let arguments = ["check", "two-phase-commit", "--bug", "commits-after-timeout", "--all"];
+    let more = ["--schedules", "1000000000", "--out", "."];
+    let child = command(&[&arguments[..], &more].concat(), &scratch.0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    for _ in 0..600 {
+        if !scratch.schedules().is_empty() {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("nothing was found");
+}
+
+#[cfg(unix)]
+fn signal(child: &std::process::Child, name: &str) {
+    let killed = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_prints_what_is_known_and_keeps_findings() {
+    let scratch = Scratch::new("interrupt");
+    let child = search_that_has_found_something(&scratch);
+    signal(&child, "-INT");
+    let ran = ran(child.wait_with_output().unwrap(), &scratch.0);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.out.contains("until it was interrupted"), "{}", ran.out);
+    assert!(!scratch.schedules().is_empty());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_killed_run_loses_no_finding() {
+    let scratch = Scratch::new("kill");
+    let mut child = search_that_has_found_something(&scratch);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    let saved = scratch.schedules();
+    let replayed = dally(&["replay", &saved[0].display().to_string()], &scratch);
+    assert_eq!(replayed.code, 1, "{}", replayed.err);
+}
