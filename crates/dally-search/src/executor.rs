@@ -165,6 +165,7 @@ fn run<S: System>(
 ) {
     let mut temperatures = Temperatures { hot: 0, steps: [0; 64] };
     let mut last = None;
+    let mut fair = false;
     let mut env = StepEnv {
         strategy,
         pen: desk.pen,
@@ -202,7 +203,7 @@ fn run<S: System>(
             execution.end = End::Strategy;
             break;
         };
-        if enabled.binary_search(&worker).is_err() {
+        if worker.place_in(enabled).is_err() {
             let name = env.strategy.name();
             execution.notes.push(format!(
                 "The strategy {name} chose worker {worker}, which cannot step: schedules end there."
@@ -211,32 +212,22 @@ fn run<S: System>(
             break;
         }
         let steps_before = env.steps;
-        let fair = env.strategy.is_fair();
-        if fair {
-            execution.fair_from = execution.fair_from.min(steps_before);
+        // Who is fair from some point on is not asked again.
+        if !fair && env.strategy.is_fair() {
+            fair = true;
+            execution.fair_from = steps_before;
         }
         env.step(worker, system, enabled);
-        let stopped = system.step(worker, &mut env).err();
-        match (env.cut.take(), stopped) {
-            (Some(Cause::Endless), _) => {
-                let message = format!(
-                    "a step of worker {worker} goes on without end: {} values and events, and \
-                     still not at its next scheduling point",
-                    grouped(limits.step_items.into()),
-                );
-                let name = system.name(worker);
-                execution.bug = Some(Bug::new(BugKind::EndlessStep, message).by(name));
-                break;
+        let stepped = system.step(worker, &mut env);
+        if stepped.is_err() || env.cut.is_some() {
+            match (env.cut, stepped) {
+                (Some(Cause::Endless), _) => {
+                    execution.bug = Some(endless(system, worker, limits.step_items));
+                }
+                (_, Err(Stop::Bug(bug))) => execution.bug = Some(*bug),
+                (_, Ok(()) | Err(Stop::Cut)) => execution.end = End::Strategy,
             }
-            (_, Some(Stop::Bug(bug))) => {
-                execution.bug = Some(*bug);
-                break;
-            }
-            (Some(Cause::Strategy), _) | (None, Some(Stop::Cut)) => {
-                execution.end = End::Strategy;
-                break;
-            }
-            (None, None) => {}
+            break;
         }
         let hot = system.acceptance().hot;
         if fair && (hot | temperatures.hot) != 0 {
@@ -309,6 +300,15 @@ fn deadlock(waiting: &[Waiting]) -> Bug {
     Bug::new(BugKind::Deadlock, message)
 }
 
+fn endless<S: System>(system: &S, worker: WorkerId, items: u32) -> Bug {
+    let message = format!(
+        "a step of worker {worker} goes on without end: {} values and events, and still not at \
+         its next scheduling point",
+        grouped(items.into()),
+    );
+    Bug::new(BugKind::EndlessStep, message).by(system.name(worker))
+}
+
 fn too_hot<S: System>(system: &S, monitor: usize, bound: usize) -> Bug {
     let (monitor, state) = system.monitor(monitor);
     let message = format!(
@@ -355,7 +355,12 @@ impl StepEnv<'_> {
 
     #[inline]
     fn item(&mut self) -> Result<(), Cut> {
-        self.items += 1;
+        self.items(1)
+    }
+
+    #[inline]
+    fn items(&mut self, more: u32) -> Result<(), Cut> {
+        self.items = self.items.saturating_add(more);
         if self.items > self.step_items {
             self.cut = Some(Cause::Endless);
             return Err(Cut);
@@ -410,5 +415,13 @@ impl Env for StepEnv<'_> {
             recorder.tracer.event(event);
         }
         Ok(())
+    }
+
+    fn listens(&self) -> bool {
+        self.recorder.is_some()
+    }
+
+    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
+        self.items(events)
     }
 }

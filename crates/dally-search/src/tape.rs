@@ -38,9 +38,9 @@ pub(crate) struct Pen {
     tape: Arc<Tape>,
     chunks: Vec<Arc<Chunk>>,
     /// The chunk that is being written.
-    chunk: usize,
-    /// The place in it.
-    place: usize,
+    chunk: Arc<Chunk>,
+    /// How many choices are on the tape.
+    length: usize,
 }
 
 const CHUNK: usize = 1024;
@@ -59,7 +59,7 @@ impl Pen {
             schedule: AtomicU64::new(0),
             doing: AtomicU8::new(Doing::Nothing as u8),
         };
-        Pen { tape: Arc::new(tape), chunks: vec![first], chunk: 0, place: 0 }
+        Pen { tape: Arc::new(tape), chunks: vec![first.clone()], chunk: first, length: 0 }
     }
 
     /// What the pen writes on.
@@ -69,7 +69,10 @@ impl Pen {
 
     /// A new execution begins, of schedule number `schedule`.
     pub(crate) fn rewind(&mut self, schedule: u64) {
-        (self.chunk, self.place) = (0, 0);
+        if self.length >= CHUNK {
+            self.chunk = self.chunks[0].clone();
+        }
+        self.length = 0;
         self.tape.length.store(0, Ordering::Release);
         self.tape.schedule.store(schedule, Ordering::Relaxed);
         let executions = self.tape.executions.load(Ordering::Relaxed);
@@ -84,21 +87,21 @@ impl Pen {
     /// Writes a choice down.
     #[inline]
     pub(crate) fn write(&mut self, choice: Choice) {
-        if self.place == CHUNK {
-            self.turn();
-        }
-        let [head, body] = &self.chunks[self.chunk].0[self.place];
+        let [head, body] = &self.chunk.0[self.length % CHUNK];
         let words = encode(choice);
         head.store(words[0], Ordering::Relaxed);
         body.store(words[1], Ordering::Relaxed);
-        self.place += 1;
+        self.length += 1;
         // Release: a reader that sees this length sees the words below it.
-        self.tape.length.store(self.chunk * CHUNK + self.place, Ordering::Release);
+        self.tape.length.store(self.length, Ordering::Release);
+        if self.length % CHUNK == 0 {
+            self.turn();
+        }
     }
 
     /// How many choices are on the tape.
     pub(crate) fn len(&self) -> usize {
-        self.chunk * CHUNK + self.place
+        self.length
     }
 
     /// The choices since the last rewind.
@@ -108,13 +111,13 @@ impl Pen {
 
     #[cold]
     fn turn(&mut self) {
-        self.chunk += 1;
-        self.place = 0;
-        if self.chunk == self.chunks.len() {
+        let next = self.length / CHUNK;
+        if next == self.chunks.len() {
             let chunk = Arc::new(Chunk::new());
             self.chunks.push(chunk.clone());
             self.tape.chunks.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
         }
+        self.chunk = self.chunks[next].clone();
     }
 }
 

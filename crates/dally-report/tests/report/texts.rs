@@ -80,9 +80,9 @@ fn a_clean_run_says_what_it_covered() {
     no bug found in 100,000 schedules of two-phase-commit
       covered   100000 schedules sampled uniformly
       work      8,712,345 steps (per-send), 2,917 distinct observations
-      strategy  random, seed 7, 2 threads
+      strategy  random, seed 7
       stopped   all schedules were run
-      time      12.3 s, 8,103 schedules/s, 706,024 steps/s
+      time      12.3 s on 2 threads, 8,103 schedules/s, 706,024 steps/s
     ");
 }
 

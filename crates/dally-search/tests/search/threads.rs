@@ -15,7 +15,7 @@ fn report(program: &Arc<Scripts>, kind: StrategyKind, threads: usize, keep_going
         max_steps: 200,
         threads,
         keep_going,
-        observations: keep_going,
+        observe_every: u64::from(keep_going),
         ..options()
     };
     Report { elapsed: Duration::ZERO, ..check(program, options) }
