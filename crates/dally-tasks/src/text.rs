@@ -167,8 +167,12 @@ impl fmt::Display for TaskName {
 }
 
 /// The function that a future's type is named after: `worker` for
-/// `pool::worker::{{closure}}`.
+/// `pool::worker::{{closure}}`. A block inside an async function, which has more than one closure
+/// in its type, is just a task: the function's name is its parent's.
 fn function(future: &str) -> &str {
+    if future.matches("{{closure}}").count() > 1 {
+        return "task";
+    }
     let path = future.split('<').next().unwrap_or(future);
     path.rsplit("::").find(|part| !part.is_empty() && !part.starts_with('{')).unwrap_or("task")
 }
@@ -194,6 +198,6 @@ mod tests {
     fn a_task_is_named_after_its_function() {
         assert_eq!(function("pool::worker::{{closure}}"), "worker");
         assert_eq!(function("pool::serve<u32>::{{closure}}"), "serve");
-        assert_eq!(function("pool::tests::drains::{{closure}}::{{closure}}"), "drains");
+        assert_eq!(function("pool::tests::drains::{{closure}}::{{closure}}"), "task");
     }
 }
