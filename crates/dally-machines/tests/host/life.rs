@@ -232,6 +232,44 @@ async fn a_default_handler_lets_others_run_and_events_come_first() {
     assert!(host.shutdown().await.is_clean());
 }
 
+#[tokio::test]
+async fn a_default_handler_does_not_run_during_a_shutdown() {
+    let (builder, log) = quiet();
+    let host = builder.build();
+    let countdown = host.create(Countdown { left: 3 });
+    host.send(countdown, Work(0)).unwrap();
+    assert!(host.shutdown().await.is_clean());
+    assert_eq!(log.lines(), ["work"]);
+}
+
+/// Halts while an event of its own is under way to it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Hasty;
+
+#[machine(states(Leaving))]
+impl Hasty {
+    #[entry(Leaving)]
+    fn leave(&mut self, cx: &mut Cx<Self>) {
+        cx.send(cx.me(), Quit);
+        cx.halt();
+    }
+
+    #[on(Leaving, Quit)]
+    fn quit(&mut self) {
+        unreachable!("it has halted");
+    }
+}
+
+#[tokio::test]
+async fn events_under_way_to_a_machine_that_halts_keep_nobody_waiting() {
+    let host = Host::new();
+    host.create(Hasty);
+    host.idle().await;
+    let report = host.shutdown().await;
+    assert_eq!(report.to_string(), "1 machine: 1 halted, 0 stopped, 0 failed");
+    assert!(report.is_clean());
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Dice;
 

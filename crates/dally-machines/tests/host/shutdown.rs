@@ -75,6 +75,20 @@ async fn a_shutdown_handles_what_is_under_way_and_all_that_follows_from_it() {
     assert_eq!(handle.send(late, Tick), Err(SendError::ShuttingDown));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_always_has_something_to_do_lets_others_run() {
+    let (builder, log) = quiet();
+    let host = builder.build();
+    let busy = host.create(Runner { other: None });
+    host.send(busy, Meet(busy)).unwrap();
+    host.send(busy, Hop { left: 10_000 }).unwrap();
+    let other = host.create(Runner { other: None });
+    host.send(other, Meet(other)).unwrap();
+    host.send(other, Tick).unwrap();
+    host.idle().await;
+    assert_eq!(log.timed(), ["0: tick", "0: there"]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shutdown_drains_on_several_threads() {
     for _ in 0..200 {
@@ -93,7 +107,7 @@ async fn a_shutdown_drains_on_several_threads() {
 
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_gives_up_at_its_deadline() {
-    let (builder, _) = quiet();
+    let (builder, log) = quiet();
     let host = builder.drain(Duration::from_millis(50)).build();
     let [runner, _] = pair(&host);
     host.send(runner, Hop { left: u32::MAX }).unwrap();
@@ -110,6 +124,7 @@ async fn a_shutdown_gives_up_at_its_deadline() {
         "2 machines: 0 halted, 2 stopped, 0 failed; 1 event left unhandled\n\
          the inboxes were not empty at the deadline"
     );
+    assert!(log.lines().is_empty(), "no timer ticks during a shutdown");
     mover.await.unwrap();
 }
 
