@@ -349,12 +349,13 @@ fn matches(bug: &Bug, expected: &str) -> bool {
     bug.kind.name() == expected || bug.message.contains(expected)
 }
 
-/// `target/dally` of the build that the test binary belongs to, found from the binary itself
+/// `target/dally` of the build that the binary belongs to, found from the binary itself
 /// (`target/<profile>/deps/<test>`), since neither cargo nor nextest says where it is.
 fn default_directory() -> PathBuf {
     let target = std::env::current_exe().ok().and_then(|binary| {
-        let deps = binary.parent().filter(|parent| parent.ends_with("deps"))?;
-        Some(deps.parent()?.parent()?.to_owned())
+        let folder = binary.parent()?;
+        let built = folder.ends_with("deps") || folder.ends_with("examples");
+        built.then(|| folder.parent()?.parent().map(Path::to_owned))?
     });
     target.unwrap_or_else(std::env::temp_dir).join("dally")
 }

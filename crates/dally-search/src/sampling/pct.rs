@@ -8,7 +8,9 @@ use crate::strategy::{Outcome, Point, Strategy};
 
 /// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS
 /// 2010): every worker has a random priority, the enabled worker with the highest steps, and at
-/// `d` random places of the schedule the worker about to step falls below all others.
+/// `d` random places of the schedule the worker about to step falls below all that have not
+/// fallen. Among the fallen the order is random too, as in the paper, which gives each change
+/// point a low priority of its own.
 ///
 /// A bug of depth `d + 1`, one that needs that many ordering constraints, shows in each schedule
 /// of `k` steps over `n` workers with a probability of at least `1 / (n k^d)`. The paper puts

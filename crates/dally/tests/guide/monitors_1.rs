@@ -42,5 +42,5 @@ fn some_requests_are_never_answered() -> TaskProgram {
         });
         server.await.unwrap();
     })
-    .monitor(|| Answers::default())
+    .monitor(Answers::default)
 }
