@@ -24,22 +24,26 @@ pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
     DEPTH.set(DEPTH.get() + 1);
     let result = panic::catch_unwind(AssertUnwindSafe(code));
     DEPTH.set(DEPTH.get() - 1);
-    result.map_err(|payload| {
-        if payload.is::<Cut>() {
-            return Stop::Cut;
-        }
-        let bug = SEEN.with_borrow_mut(|seen| seen.pop()).unwrap_or_else(|| {
-            // `resume_unwind` of the program's own: no hook ran, so there is no place.
-            Bug::new(BugKind::Panic, text_of(&*payload))
-        });
-        SEEN.with_borrow_mut(Vec::clear);
-        // The payload may have a destructor of the program's, and that may panic too.
-        let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
-        if let Err(second) = dropped {
-            std::mem::forget(second);
-        }
-        Stop::Bug(Box::new(bug))
-    })
+    result.map_err(stop_of)
+}
+
+/// What unwinding with this payload was about.
+#[cold]
+fn stop_of(payload: Box<dyn Any + Send>) -> Stop {
+    if payload.is::<Cut>() {
+        return Stop::Cut;
+    }
+    let bug = SEEN.with_borrow_mut(|seen| seen.pop()).unwrap_or_else(|| {
+        // `resume_unwind` of the program's own: no hook ran, so there is no place.
+        Bug::new(BugKind::Panic, text_of(&*payload))
+    });
+    SEEN.with_borrow_mut(Vec::clear);
+    // The payload may have a destructor of the program's, and that may panic too.
+    let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    if let Err(second) = dropped {
+        std::mem::forget(second);
+    }
+    Stop::Bug(Box::new(bug))
 }
 
 /// Leaves the program's code at once, as if by a panic that no hook sees: for operations that

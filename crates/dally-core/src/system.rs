@@ -89,6 +89,21 @@ pub trait Env {
 
     /// Tells what happened.
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut>;
+
+    /// How many events this step, which begins, may have without a word: most schedules are run
+    /// for their outcome alone. 0 if somebody listens: then all events are told. Otherwise none
+    /// needs to be, but a step that has more of them than this, or asks for a value, counts them
+    /// by [`Env::unheard`], so that a step without end is noticed.
+    fn leeway(&self) -> u32 {
+        0
+    }
+
+    /// That many events happened that nobody wants to hear: see [`Env::leeway`]. They count like
+    /// told ones towards the bound of a step.
+    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
+        let _ = events;
+        Ok(())
+    }
 }
 
 /// The answer of an [`Env`] that wants no more of this step: give up and return [`Stop::Cut`].

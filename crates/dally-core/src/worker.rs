@@ -59,6 +59,22 @@ impl WorkerId {
         self.extended(true, n)
     }
 
+    /// Its place in a sorted list, or else where it would go. Lists of workers are mostly short,
+    /// and a short list is faster scanned than halved.
+    #[inline]
+    pub fn place_in(self, sorted: &[WorkerId]) -> Result<usize, usize> {
+        const SHORT: usize = 8;
+        if sorted.len() > SHORT {
+            return sorted.binary_search(&self);
+        }
+        for (place, &worker) in sorted.iter().enumerate() {
+            if worker >= self {
+                return if worker == self { Ok(place) } else { Err(place) };
+            }
+        }
+        Err(sorted.len())
+    }
+
     /// The bits of the id, for hashing and compact tables.
     pub fn to_bits(self) -> u64 {
         self.0

@@ -69,7 +69,7 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
     let mut lent = Lent(Some(exec));
     let Some(exec) = &mut lent.0 else { outside(what) };
     let result = f(exec);
-    if exec.told.len() >= MANY {
+    if exec.untold >= MANY {
         flush(exec);
     }
     let cut = exec.cut;
@@ -91,6 +91,7 @@ pub(crate) fn try_with<R>(f: impl FnOnce(&mut Exec) -> R) -> Option<R> {
 pub(crate) fn ask<R>(exec: &mut Exec, f: impl FnOnce(&mut Exec, &mut dyn Env) -> R) -> Option<R> {
     (exec.phase == Phase::Step).then(|| {
         ENV.with(|asked| {
+            exec.leeway = 0;
             exec.flush(asked.0);
             f(exec, asked.0)
         })
@@ -99,7 +100,7 @@ pub(crate) fn ask<R>(exec: &mut Exec, f: impl FnOnce(&mut Exec, &mut dyn Env) ->
 
 /// What a step tells is kept until its end, or until it is this much: then the environment must
 /// get the chance to cut the step.
-const MANY: usize = 64;
+const MANY: u32 = 64;
 
 #[cold]
 fn flush(exec: &mut Exec) {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use dally_core::{Access, Bug, Env, Event, Monitors, ObjectId, Op, Text, WorkerId};
 
-use crate::text::{CLOCK, Deed, Kind, Object, TaskName, Wait};
+use crate::join;
+use crate::text::{CLOCK, Deed, Kind, Object, TaskName, Wait, Waits};
 use crate::waker::{Shared, TaskWaker};
 
 /// What is polled.
@@ -39,7 +40,6 @@ pub(crate) struct Task {
     pub id: WorkerId,
     pub name: TaskName,
     pub state: State,
-    pub future: Option<BoxFuture>,
     /// Its next step drops the future.
     pub aborted: bool,
     /// Woken, by itself or by others, since its poll began.
@@ -48,8 +48,6 @@ pub(crate) struct Task {
     op: Op,
     ops: u32,
     pub waits: Vec<Wait>,
-    /// Absent while the task is polled with it.
-    pub waker: Option<Waker>,
     wake: Arc<TaskWaker>,
     children: u32,
     objects: u32,
@@ -75,6 +73,12 @@ impl Task {
         waker.data() == Arc::as_ptr(&self.wake).cast()
     }
 
+    /// Another waker of its own.
+    pub fn waker(&self) -> Waker {
+        Waker::from(self.wake.clone())
+    }
+
+    #[inline]
     fn begin_poll(&mut self) {
         self.state = State::Running;
         self.ready = false;
@@ -109,6 +113,9 @@ pub(crate) enum Told {
     Touched(Object, Access, &'static Deed),
     TimerSet(WorkerId, Duration),
     TimerCancelled(WorkerId),
+    /// The task of this place waits.
+    Blocked(usize),
+    Halted(WorkerId),
 }
 
 pub(crate) struct Exec {
@@ -121,7 +128,14 @@ pub(crate) struct Exec {
     pub current: usize,
     /// Virtual time since the start.
     pub now: Duration,
-    pub told: Vec<Told>,
+    /// How much has happened in the running step that the environment does not know yet.
+    pub untold: u32,
+    /// The same in words, while somebody listens.
+    told: Vec<Told>,
+    /// Whether somebody listens to the running step.
+    listened: bool,
+    /// So much may stay untold.
+    pub leeway: u32,
     /// The environment has had enough of this step.
     pub cut: bool,
     /// A bug that an operation met while the program's code was running.
@@ -134,6 +148,8 @@ pub(crate) struct Exec {
     /// executions, kept for reuse.
     pub tasks: Vec<Task>,
     pub live: usize,
+    /// The futures of the tasks that were spawned last: whoever polls takes them.
+    pub spawned: Vec<BoxFuture>,
     pub timers: Vec<Timer>,
     free_timers: Vec<usize>,
     /// For observations: each object and how much it holds.
@@ -149,7 +165,10 @@ impl Exec {
             phase: Phase::TearDown,
             current: 0,
             now: Duration::ZERO,
+            untold: 0,
             told: Vec::new(),
+            listened: false,
+            leeway: 0,
             cut: false,
             bug: None,
             monitors: Monitors::default(),
@@ -157,6 +176,7 @@ impl Exec {
             whose: Vec::new(),
             tasks: Vec::new(),
             live: 0,
+            spawned: Vec::new(),
             timers: Vec::new(),
             free_timers: Vec::new(),
             objects: Vec::new(),
@@ -164,7 +184,7 @@ impl Exec {
         }
     }
 
-    /// Begins an execution with the main task, whose future is not there yet.
+    /// Begins an execution with the main task.
     pub fn begin(&mut self) {
         static RUNS: AtomicU64 = AtomicU64::new(1);
         self.run = RUNS.fetch_add(1, Ordering::Relaxed);
@@ -179,7 +199,7 @@ impl Exec {
         self.timers.clear();
         self.free_timers.clear();
         self.objects.clear();
-        self.current = self.add(WorkerId::root(0), TaskName::Main, None);
+        self.current = self.add(WorkerId::root(0), TaskName::Main);
     }
 
     /// A new task of the running one; its future is not polled before its first step.
@@ -187,26 +207,24 @@ impl Exec {
         let parent = &mut self.tasks[self.current];
         let id = parent.id.child(parent.children);
         parent.children += 1;
-        self.add(id, name, Some(future))
+        self.spawned.push(future);
+        self.add(id, name)
     }
 
-    fn add(&mut self, id: WorkerId, name: TaskName, future: Option<BoxFuture>) -> usize {
+    fn add(&mut self, id: WorkerId, name: TaskName) -> usize {
         let index = self.live;
         self.live += 1;
         if index == self.tasks.len() {
-            let wake = TaskWaker::new(index, &self.shared);
             self.tasks.push(Task {
                 id,
                 name,
                 state: State::Runnable,
-                future,
                 aborted: false,
                 ready: false,
                 op: Op::Unknown,
                 ops: 0,
                 waits: Vec::new(),
-                waker: Some(Waker::from(wake.clone())),
-                wake,
+                wake: TaskWaker::new(index, &self.shared),
                 children: 0,
                 objects: 0,
                 timers: 0,
@@ -214,15 +232,14 @@ impl Exec {
         } else {
             let shared = &self.shared;
             let task = &mut self.tasks[index];
-            // A clone that outlived its execution must not wake a task of this one.
+            // A clone that outlived its execution must not wake a task of this one. Two are
+            // expected: this one, and that of the body.
             if Arc::strong_count(&task.wake) > 2 {
                 task.wake = TaskWaker::new(index, shared);
-                task.waker = Some(Waker::from(task.wake.clone()));
             }
             task.id = id;
             task.name = name;
             task.state = State::Runnable;
-            task.future = future;
             task.aborted = false;
             task.ready = false;
             task.ops = 0;
@@ -261,27 +278,38 @@ impl Exec {
 
     /// Notes what happened, to be told when the step ends. Only steps tell.
     #[inline]
-    pub fn tell(&mut self, told: Told) {
+    pub fn tell(&mut self, told: impl FnOnce() -> Told) {
         if self.phase == Phase::Step {
-            self.told.push(told);
+            self.untold += 1;
+            if self.listened {
+                self.told.push(told());
+            }
         }
     }
 
     /// Notes that a shared object was touched.
     #[inline]
     pub fn touch(&mut self, object: &Object, access: Access, deed: &'static Deed) {
-        self.tell(Told::Touched(*object, access, deed));
+        self.tell(|| Told::Touched(*object, access, deed));
     }
 
     /// Tells what has happened so far; remembers if the environment has had enough.
     #[inline]
     pub fn flush(&mut self, env: &mut dyn Env) {
-        if !self.told.is_empty() {
+        if self.untold > self.leeway {
             self.tell_all(env);
         }
     }
 
+    #[cold]
     fn tell_all(&mut self, env: &mut dyn Env) {
+        let untold = std::mem::take(&mut self.untold);
+        if !self.listened {
+            // The environment counts from here on.
+            self.leeway = 0;
+            self.cut |= env.unheard(untold).is_err();
+            return;
+        }
         for told in &self.told {
             let answer = match told {
                 Told::Touched(object, access, deed) => {
@@ -300,6 +328,11 @@ impl Exec {
                     env.event(Event::TimerSet { timer: *timer, payload: Text::Display(&text) })
                 }
                 Told::TimerCancelled(timer) => env.event(Event::TimerCancelled { timer: *timer }),
+                Told::Blocked(task) => {
+                    let waits = Waits(&self.tasks[*task].waits);
+                    env.event(Event::Blocked { on: Text::Display(&waits) })
+                }
+                Told::Halted(worker) => env.event(Event::Halted { worker: *worker }),
             };
             if answer.is_err() {
                 self.cut = true;
@@ -331,7 +364,7 @@ impl Exec {
             task.state = State::Runnable;
             let id = task.id;
             self.enable(id, Who::Task(index));
-            self.tell(Told::Enabled(id));
+            self.tell(|| Told::Enabled(id));
         }
     }
 
@@ -344,12 +377,22 @@ impl Exec {
         }
     }
 
-    /// Begins the step of a task.
+    /// Begins a step.
     #[inline]
-    pub fn begin_poll(&mut self, index: usize) -> &mut Task {
+    pub fn begin_step(&mut self, env: &dyn Env) {
+        self.steps += 1;
+        self.untold = 0;
+        self.leeway = env.leeway();
+        self.listened = self.leeway == 0;
+    }
+
+    /// Begins the step of a task; answers whether it is aborted.
+    #[inline]
+    pub fn begin_poll(&mut self, index: usize) -> bool {
         self.current = index;
-        self.tasks[index].begin_poll();
-        &mut self.tasks[index]
+        let task = &mut self.tasks[index];
+        task.begin_poll();
+        task.aborted
     }
 
     /// The running task returned pending; answers whether it is blocked.
@@ -367,7 +410,7 @@ impl Exec {
     }
 
     /// The running task is over.
-    pub fn finish(&mut self) -> WorkerId {
+    pub fn finish(&mut self) {
         let task = &mut self.tasks[self.current];
         task.state = State::Finished;
         task.waits.clear();
@@ -379,7 +422,9 @@ impl Exec {
         } else {
             self.disable(id);
         }
-        id
+        let result = join::result_of(id, self.run);
+        self.touch(&result, Access::Write, const { &Deed::plain("end") });
+        self.tell(|| Told::Halted(id));
     }
 
     /// Arms a timer of the running task.
@@ -428,19 +473,19 @@ impl Exec {
     /// Who an enabled worker is.
     #[inline]
     pub fn who(&self, worker: WorkerId) -> Option<Who> {
-        let place = self.enabled.binary_search(&worker).ok()?;
+        let place = worker.place_in(&self.enabled).ok()?;
         Some(self.whose[place])
     }
 
     fn enable(&mut self, id: WorkerId, who: Who) {
-        if let Err(place) = self.enabled.binary_search(&id) {
+        if let Err(place) = id.place_in(&self.enabled) {
             self.enabled.insert(place, id);
             self.whose.insert(place, who);
         }
     }
 
     fn disable(&mut self, id: WorkerId) {
-        if let Ok(place) = self.enabled.binary_search(&id) {
+        if let Ok(place) = id.place_in(&self.enabled) {
             self.enabled.remove(place);
             self.whose.remove(place);
         }

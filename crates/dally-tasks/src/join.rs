@@ -5,13 +5,14 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use dally_core::{Access, ObjectId, Op, WorkerId};
 
 use crate::current::{self, Point};
 use crate::exec::State;
+use crate::sync::Inner;
 use crate::task::Id;
 use crate::text::{Deed, Kind, Object, RESULT, Wait};
 
@@ -59,7 +60,7 @@ impl<T> Future for JoinHandle<T> {
         let result = this.task.result();
         let op = Op::Read(result.id);
         let waker = cx.waker().clone();
-        let mut content = this.cell.lock();
+        let mut content = this.cell.content.lock();
         if !content.is_over() {
             let old = content.joiner.replace(waker);
             drop(content);
@@ -78,7 +79,7 @@ impl<T> Future for JoinHandle<T> {
         current::with("`JoinHandle`", |exec| {
             exec.touch(&result, Access::Read, JOIN);
         });
-        match std::mem::replace(&mut this.cell.lock().outcome, Outcome::Taken) {
+        match std::mem::replace(&mut this.cell.content.lock().outcome, Outcome::Taken) {
             Outcome::Output(output) => Poll::Ready(Ok(output)),
             Outcome::Cancelled => Poll::Ready(Err(JoinError { id: this.id() })),
             Outcome::Running | Outcome::Taken => {
@@ -97,7 +98,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         // What nobody will take is dropped where the task ends, as tokio does.
-        let mut content = self.cell.lock();
+        let mut content = self.cell.content.lock();
         content.detached = true;
         let joiner = content.joiner.take();
         let output =
@@ -180,7 +181,7 @@ impl std::error::Error for JoinError {}
 
 /// Where the result of a task is put and taken.
 struct Cell<T> {
-    content: Mutex<Content<T>>,
+    content: Inner<Content<T>>,
 }
 
 struct Content<T> {
@@ -198,16 +199,10 @@ enum Outcome<T> {
 }
 
 impl<T> Cell<T> {
-    /// The mutex is there for `Send` and `Sync`; one thread uses it, and no code of the program
-    /// runs under it, so it is never poisoned by more than a cut.
-    fn lock(&self) -> MutexGuard<'_, Content<T>> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn end(&self, outcome: Outcome<T>) {
         let mut unwanted = None;
         let joiner = {
-            let mut content = self.lock();
+            let mut content = self.content.lock();
             if content.detached {
                 unwanted = Some(outcome);
             } else {
@@ -259,7 +254,7 @@ pub(crate) struct Unbound<T> {
 #[track_caller]
 pub(crate) fn pair<T>() -> (Unbound<T>, Completion<T>) {
     let content = Content { outcome: Outcome::Running, joiner: None, detached: false };
-    let cell = Arc::new(Cell { content: Mutex::new(content) });
+    let cell = Arc::new(Cell { content: Inner::new(content) });
     let unbound = Unbound { cell: cell.clone(), at: Location::caller() };
     (unbound, Completion { cell: Some(cell) })
 }

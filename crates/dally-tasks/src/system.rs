@@ -9,9 +9,8 @@ use dally_core::{
 };
 
 use crate::current;
-use crate::exec::{BoxFuture, Exec, Phase, State, Task, Who};
-use crate::join;
-use crate::text::{Deed, Waits};
+use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told, Who};
+use crate::text::Waits;
 
 /// One live execution of a [`TaskProgram`](crate::TaskProgram).
 ///
@@ -20,6 +19,17 @@ use crate::text::{Deed, Waits};
 pub struct TaskSystem {
     /// Absent only while the program's code runs, which reaches it through its thread.
     exec: Option<Box<Exec>>,
+    /// What the tasks of the execution run, in the same order. It is not part of the execution,
+    /// so that a step can poll it in its place.
+    bodies: Vec<Body>,
+}
+
+/// What a task runs.
+struct Body {
+    /// Absent when the task is over.
+    future: Option<BoxFuture>,
+    /// The task's own.
+    waker: Waker,
 }
 
 impl fmt::Debug for TaskSystem {
@@ -46,7 +56,7 @@ impl System for TaskSystem {
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let exec = self.exec_mut();
-        exec.steps += 1;
+        exec.begin_step(env);
         if exec.shared.take_foreign() {
             return Err(uncontrolled().into());
         }
@@ -107,9 +117,8 @@ impl System for TaskSystem {
         let mut index = 0;
         // Destructors make no new tasks, so `live` stands still.
         while index < self.exec().live {
-            let exec = self.exec_mut();
-            exec.current = index;
-            if let Some(future) = exec.tasks[index].future.take() {
+            self.exec_mut().current = index;
+            if let Some(future) = self.bodies[index].future.take() {
                 let dropped = current::enter(&mut self.exec, || panics::catch(|| drop(future)));
                 if let Err(Stop::Bug(bug)) = dropped {
                     first.get_or_insert((bug, index));
@@ -134,7 +143,7 @@ impl Drop for TaskSystem {
 
 impl TaskSystem {
     pub(crate) fn new() -> TaskSystem {
-        TaskSystem { exec: Some(Box::new(Exec::new())) }
+        TaskSystem { exec: Some(Box::new(Exec::new())), bodies: Vec::new() }
     }
 
     #[inline]
@@ -167,65 +176,94 @@ impl TaskSystem {
         let exec = self.exec_mut();
         exec.monitors = monitors;
         exec.phase = Phase::Step;
-        match made {
-            Ok(Ok(future)) => {
-                exec.tasks[0].future = Some(future);
-                Ok(())
-            }
-            Ok(Err(bug)) => {
-                let _ = self.end();
-                Err(bug)
-            }
-            Err(stop) => {
-                let stop = self.blame(stop, 0);
-                // A second panic, in a destructor, would add nothing to the first.
-                let _ = self.end();
-                Err(match stop {
-                    Stop::Bug(bug) => *bug,
-                    Stop::Cut => unreachable!("only a bug cuts the setup: no environment does"),
-                })
-            }
-        }
+        let made = match made {
+            Ok(made) => made,
+            Err(stop) => Err(match self.blame(stop, 0) {
+                Stop::Bug(bug) => *bug,
+                Stop::Cut => unreachable!("only a bug cuts the setup: no environment does"),
+            }),
+        };
+        let (main, failure) = match made {
+            Ok(main) => (Some(main), None),
+            Err(bug) => (None, Some(bug)),
+        };
+        self.embody(0, main);
+        self.embody_spawned();
+        let Some(bug) = failure else { return Ok(()) };
+        // A second panic, in a destructor, would add nothing to the first.
+        let _ = self.end();
+        Err(bug)
     }
 
     fn step_task(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let task = self.exec_mut().begin_poll(index);
-        let (mut future, aborted) = (task.future.take(), task.aborted);
-        let waker = task.waker.take();
-        let mut cx = Context::from_waker(waker.as_ref().unwrap_or(Waker::noop()));
+        let aborted = self.exec_mut().begin_poll(index);
+        let Body { future, waker } = &mut self.bodies[index];
         let polled = current::enter_step(&mut self.exec, env, || {
             panics::catch(|| {
+                let mut cx = Context::from_waker(waker);
                 let over = aborted
                     || future
                         .as_mut()
                         .is_none_or(|future| future.as_mut().poll(&mut cx).is_ready());
                 if over {
-                    future = None;
+                    *future = None;
                 }
                 over
             })
         });
+        if !self.exec().spawned.is_empty() {
+            self.embody_spawned();
+        }
         let exec = self.exec_mut();
-        exec.tasks[index].waker = waker;
-        exec.tasks[index].future = future;
         exec.flush(env);
         match polled {
             Err(stop) => Err(self.blame(stop, index)),
             // The program may have caught the unwinding that was to end the step.
             Ok(_) if exec.cut => Err(self.blame(Stop::Cut, index)),
-            Ok(true) => finish(exec, env),
+            Ok(true) => {
+                exec.finish();
+                exec.flush(env);
+                if exec.cut { Err(Stop::Cut) } else { Ok(()) }
+            }
             Ok(false) => {
                 if exec.end_poll() {
-                    let waits = Waits(&exec.tasks[index].waits);
-                    env.event(Event::Blocked { on: Text::Display(&waits) })?;
+                    exec.tell(|| Told::Blocked(index));
+                    exec.flush(env);
                 }
-                Ok(())
+                if exec.cut { Err(Stop::Cut) } else { Ok(()) }
             }
         }
     }
 
+    /// Gives a task what it runs, in the memory of an earlier execution if there is any.
+    fn embody(&mut self, index: usize, future: Option<BoxFuture>) {
+        let task = &self.exec.as_deref().expect(ALWAYS).tasks[index];
+        match self.bodies.get_mut(index) {
+            None => self.bodies.push(Body { future, waker: task.waker() }),
+            Some(body) => {
+                body.future = future;
+                if !task.owns(&body.waker) {
+                    body.waker = task.waker();
+                }
+            }
+        }
+    }
+
+    /// Gives the tasks that were spawned last what they run.
+    fn embody_spawned(&mut self) {
+        let exec = self.exec_mut();
+        let mut spawned = std::mem::take(&mut exec.spawned);
+        let first = exec.live - spawned.len();
+        for (offset, future) in spawned.drain(..).enumerate() {
+            self.embody(first + offset, Some(future));
+        }
+        // Its memory is used again.
+        self.exec_mut().spawned = spawned;
+    }
+
     fn step_timer(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
         let exec = self.exec_mut();
+        exec.leeway = 0;
         let clock = exec.clock();
         let timer = exec.timers[index].id;
         let waker = exec.fire(index);
@@ -263,18 +301,6 @@ impl TaskSystem {
         }
         Waiting { worker: task.id, name: task.name.to_string(), on }
     }
-}
-
-/// The running task is over.
-fn finish(exec: &mut Exec, env: &mut dyn Env) -> Result<(), Stop> {
-    let worker = exec.finish();
-    let result = join::result_of(worker, exec.run);
-    let deed = const { &Deed::plain("end") };
-    let what = deed.of(&result);
-    let (object, access) = (result.id, Access::Write);
-    env.event(Event::Accessed { object, access, what: Text::Display(&what) })?;
-    env.event(Event::Halted { worker })?;
-    Ok(())
 }
 
 #[cold]

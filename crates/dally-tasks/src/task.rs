@@ -51,7 +51,7 @@ where
         }
         let task = exec.spawn(name, body);
         let worker = exec.tasks[task].id;
-        exec.tell(Told::Created(task));
+        exec.tell(|| Told::Created(task));
         Some((task, worker, exec.run))
     });
     // Its destructors run here, where the execution is not borrowed.

@@ -173,7 +173,7 @@ impl Sleep {
             }
             let (armed, waker) = exec.disarm(index);
             if let Some(timer) = armed {
-                exec.tell(Told::TimerCancelled(timer));
+                exec.tell(|| Told::TimerCancelled(timer));
             }
             waker
         });
@@ -211,7 +211,7 @@ impl Future for Sleep {
                     let index = exec.arm(deadline, waker.clone());
                     this.timer = Some(Armed { index, run: exec.run });
                     let timer = exec.timers[index].id;
-                    exec.tell(Told::TimerSet(timer, deadline));
+                    exec.tell(|| Told::TimerSet(timer, deadline));
                     false
                 }
             };

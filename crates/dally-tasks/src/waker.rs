@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Wake;
+use std::task::{Wake, Waker};
 
 use crate::current;
+use crate::exec::{Exec, Phase};
 
 /// What the wakers of an execution share.
 #[derive(Debug, Default)]
@@ -22,6 +23,53 @@ impl Shared {
 
     pub fn is_foreign(&self) -> bool {
         self.foreign.load(Ordering::Relaxed)
+    }
+}
+
+/// Whom to wake. Mostly it is a task that waits by itself, and then its place will do; a waker
+/// would be counted up and down.
+#[derive(Debug)]
+pub(crate) enum Sleeper {
+    /// A task of this execution.
+    Task { index: usize, run: u64 },
+    /// Whoever a combinator put in between.
+    Other(Waker),
+}
+
+impl Sleeper {
+    /// The running task, which polls with this waker.
+    #[inline]
+    pub fn new(exec: &Exec, waker: &Waker) -> Sleeper {
+        let index = exec.current;
+        if exec.phase == Phase::Step && exec.tasks[index].owns(waker) {
+            Sleeper::Task { index, run: exec.run }
+        } else {
+            Sleeper::Other(waker.clone())
+        }
+    }
+
+    /// Wakes where the execution is at hand; answers whom to wake where it is not.
+    #[inline]
+    pub fn wake_in(self, exec: &mut Exec) -> Option<Waker> {
+        match self {
+            Sleeper::Task { index, run } => {
+                if run == exec.run {
+                    exec.wake(index);
+                }
+                None
+            }
+            Sleeper::Other(waker) => Some(waker),
+        }
+    }
+
+    /// Wakes where the execution is not at hand.
+    pub fn wake(self) {
+        match self {
+            Sleeper::Task { .. } => {
+                current::try_with(|exec| self.wake_in(exec));
+            }
+            Sleeper::Other(waker) => waker.wake(),
+        }
     }
 }
 

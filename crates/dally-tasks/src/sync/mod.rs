@@ -9,19 +9,25 @@ mod queue;
 pub use mutex::{Lock, LockOwned, Mutex, MutexGuard, OwnedMutexGuard, TryLockError};
 pub use notify::{Notified, Notify};
 
-use std::sync::{Mutex as Plain, MutexGuard as PlainGuard, PoisonError};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// The state of a primitive. One thread uses it at a time and no code of the program runs under
-/// it, so the mutex never waits: it is there because handles are `Send` and `Sync`, as tokio's.
+/// it, so the lock never waits: it is there because handles are `Send` and `Sync`, as tokio's.
+/// A spin lock that never spins is the cheapest there is.
 #[derive(Debug)]
-struct Inner<S>(Plain<S>);
+pub(crate) struct Inner<S>(spin::Mutex<S>);
+
+// As with a lock of the standard library: whoever unwinds leaves no state half changed.
+impl<S> RefUnwindSafe for Inner<S> {}
+impl<S> UnwindSafe for Inner<S> {}
 
 impl<S> Inner<S> {
-    fn new(state: S) -> Inner<S> {
-        Inner(Plain::new(state))
+    pub fn new(state: S) -> Inner<S> {
+        Inner(spin::Mutex::new(state))
     }
 
-    fn lock(&self) -> PlainGuard<'_, S> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    #[inline]
+    pub fn lock(&self) -> spin::MutexGuard<'_, S> {
+        self.0.lock()
     }
 }

@@ -77,7 +77,7 @@ impl<T> Mutex<T> {
     /// # Panics
     /// If a guard was forgotten (`mem::forget`): it has the value.
     pub fn get_mut(&mut self) -> &mut T {
-        let state = self.inner.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let state = self.inner.0.get_mut();
         state.value.as_mut().expect(FORGOTTEN)
     }
 

@@ -40,6 +40,9 @@ impl Queue {
     /// It is the first one's turn; answers whether there was one, and the waker to call.
     #[inline]
     pub fn grant(&mut self) -> Option<Option<Waker>> {
+        if self.entries.is_empty() {
+            return None;
+        }
         let first = self.entries.iter_mut().find(|entry| !entry.granted)?;
         first.granted = true;
         Some(first.waker.take())

@@ -13,6 +13,7 @@ use crate::current::{self, Point, Stand};
 use crate::sync::Inner;
 use crate::sync::queue::{Queue, Turn};
 use crate::text::{Deed, Kind, Object, Wait};
+use crate::waker::Sleeper;
 
 pub(super) struct Chan<T> {
     pub object: Object,
@@ -30,7 +31,7 @@ pub(super) struct State<T> {
     pub closed: bool,
     /// How many more fit, those that are promised to waiters left out.
     pub free: usize,
-    receiver: Option<Waker>,
+    receiver: Option<Sleeper>,
     /// Those who wait for room.
     room: Queue,
     /// Those who wait for the receiver to close.
@@ -94,26 +95,25 @@ impl<T> Chan<T> {
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<T>>> {
         let mut wakers = (None, None);
-        let mut done = self.try_poll_send(value, steps, cx.waker(), &mut wakers);
-        if done == Done::Linked && current::linked(cx, SEND) {
-            steps.waited = true;
-            done = self.try_poll_send(value, steps, cx.waker(), &mut wakers);
-        }
+        let done = self.try_poll_send(value, steps, cx.waker(), &mut wakers);
         let (receiver, old) = wakers;
         drop(old);
         if let Some(receiver) = receiver {
             receiver.wake();
         }
-        match (done, value.take()) {
-            (Done::Closed, Some(value)) => Poll::Ready(Err(SendError(value))),
-            (Done::Sent | Done::Closed, _) => Poll::Ready(Ok(())),
-            (Done::NotYet | Done::Linked, kept) => {
-                *value = kept;
-                Poll::Pending
+        match done {
+            Done::Sent => Poll::Ready(Ok(())),
+            Done::NotYet => Poll::Pending,
+            Done::Closed => Poll::Ready(value.take().map_or(Ok(()), |value| Err(SendError(value)))),
+            Done::Linked if current::linked(cx, SEND) => {
+                steps.waited = true;
+                self.poll_send(value, steps, cx)
             }
+            Done::Linked => Poll::Pending,
         }
     }
 
+    #[inline]
     fn try_poll_send(
         &self,
         value: &mut Option<T>,
@@ -164,12 +164,11 @@ impl<T> Chan<T> {
                 return Done::NotYet;
             }
             steps.ticket = None;
-            if let Some(value) = value.take() {
-                wakers.0 = state.push(value);
-            }
+            let receiver = value.take().and_then(|value| state.push(value));
             exec.holds(&self.object, state.queue.len());
             drop(state);
             exec.touch(&self.object, Access::Write, deed);
+            wakers.0 = receiver.and_then(|receiver| receiver.wake_in(exec));
             Done::Sent
         })
     }
@@ -225,11 +224,7 @@ impl<T> Chan<T> {
     /// A poll of a receive.
     pub fn poll_recv(&self, steps: &mut Steps, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let mut wakers = (None, None);
-        let mut got = self.try_poll_recv(steps, cx.waker(), &mut wakers);
-        if matches!(got, Got::Linked) && current::linked(cx, RECV) {
-            steps.waited = true;
-            got = self.try_poll_recv(steps, cx.waker(), &mut wakers);
-        }
+        let got = self.try_poll_recv(steps, cx.waker(), &mut wakers);
         let (next, old) = wakers;
         drop(old);
         if let Some(waker) = next {
@@ -238,15 +233,21 @@ impl<T> Chan<T> {
         match got {
             Got::Value(value) => Poll::Ready(Some(value)),
             Got::End => Poll::Ready(None),
-            Got::NotYet | Got::Linked => Poll::Pending,
+            Got::NotYet => Poll::Pending,
+            Got::Linked if current::linked(cx, RECV) => {
+                steps.waited = true;
+                self.poll_recv(steps, cx)
+            }
+            Got::Linked => Poll::Pending,
         }
     }
 
+    #[inline]
     fn try_poll_recv(
         &self,
         steps: &mut Steps,
         waker: &Waker,
-        wakers: &mut (Option<Waker>, Option<Waker>),
+        wakers: &mut (Option<Waker>, Option<Sleeper>),
     ) -> Got<T> {
         let deed = const { &Deed::moving::<T>("receive", "from") };
         let op = Op::Write(self.object.id);
@@ -255,7 +256,7 @@ impl<T> Chan<T> {
             let over = state.is_over();
             // There is one receiver: that it waits is seen by nobody, so no point comes before.
             if state.queue.is_empty() && !over {
-                wakers.1 = state.receiver.replace(waker.clone());
+                wakers.1 = state.receiver.replace(Sleeper::new(exec, waker));
                 drop(state);
                 steps.waited = true;
                 exec.wait(Wait { object: self.object, deed, place: "at", at: steps.at }, op);
@@ -340,7 +341,7 @@ impl<T> Chan<T> {
 }
 
 impl<T> State<T> {
-    fn push(&mut self, value: T) -> Option<Waker> {
+    fn push(&mut self, value: T) -> Option<Sleeper> {
         self.queue.push_back(value);
         self.receiver.take()
     }
@@ -367,7 +368,6 @@ impl<T> State<T> {
 }
 
 /// What came of an attempt to send.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Done {
     Sent,
     Closed,
