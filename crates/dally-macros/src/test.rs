@@ -1,7 +1,7 @@
 //! `#[dally::test]`: a test function becomes a program, and the program is checked.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -104,7 +104,7 @@ fn generate(function: ItemFn, options: Vec<(Ident, Expr)>) -> syn::Result<TokenS
         } else if matches!(shape, Shape::Machines) {
             of_program.extend(call);
         } else {
-            let message = format!("`{option}` is an option of machines: the test takes none");
+            let message = format!("`{option}` is an option of machines, and this test has none");
             return Err(Error::new(option.span(), message));
         }
     }
@@ -148,7 +148,7 @@ fn shape_of(function: &ItemFn) -> syn::Result<Shape> {
         (None, 1, ReturnType::Default) if typed => Ok(Shape::Machines),
         (None, 0, ReturnType::Type(..)) => Ok(Shape::Program),
         _ => Err(Error::new(
-            sig.to_token_stream().span(),
+            sig.ident.span(),
             "a Dally test is one of:\n  \
              async fn test()                 its body is the main task\n  \
              fn test(setup: &mut Setup)      creates machines and monitors\n  \
