@@ -1,19 +1,16 @@
-//! The part of a worker that only its machine's type understands, and one run of a handler.
+//! The part of a worker that only its machine's type understands.
 
 use std::any::{Any, TypeId};
+use std::hash::{Hash, Hasher};
 
 use dally_core::fingerprint::{self, Encoder};
-use dally_core::{Bug, BugKind, Cut, Event, Stop, Text, Transition, panics};
+use dally_core::{Stop, panics};
 use triomphe::Arc;
 
-use crate::cx::{Cx, Next, Turn};
-use crate::effect::Effect;
+use crate::body::{Body, Input, Ran};
+use crate::cx::Turn;
 use crate::encoding;
 use crate::machine::{Machine, Reaction};
-use crate::message::Message;
-
-/// How many transitions one run may take before it counts as endless.
-const MAX_TRANSITIONS: usize = 10_000;
 
 /// A machine of some type with its stack of states.
 pub(crate) trait Cell: Any + Send + Sync {
@@ -32,9 +29,6 @@ pub(crate) trait Cell: Any + Send + Sync {
     /// What the machine does with an event now, by the rules of the whole stack.
     fn reaction(&self, event: u16) -> Reaction;
 
-    /// Whether the top state has a default handler.
-    fn has_default(&self) -> bool;
-
     /// Whether the machine can crash and come back.
     fn can_crash(&self) -> bool;
 
@@ -42,7 +36,7 @@ pub(crate) trait Cell: Any + Send + Sync {
     fn is_captured(&self) -> bool;
 
     /// Runs the handler for this input and the transitions that follow from it.
-    fn run(&mut self, input: Input<'_>, turn: Turn<'_>) -> Ran;
+    fn run<'a>(&'a mut self, input: Input<'_>, turn: Turn<'a>) -> Ran;
 
     /// Stores the next unsaved durable state and returns it for the trace.
     fn persist(&mut self) -> Option<&dyn std::fmt::Debug>;
@@ -66,40 +60,9 @@ pub(crate) trait Cell: Any + Send + Sync {
     fn control(&self) -> u64;
 }
 
-/// What a handler runs on.
-pub(crate) enum Input<'m> {
-    /// The machine's first moment: the entry action of its start state.
-    Start,
-    /// A message.
-    Event { event: u16, message: &'m mut Message },
-    /// Nothing to dequeue.
-    Default,
-}
-
-/// How a run ended. What it asked for is in the effects of its turn.
-#[derive(Debug)]
-pub(crate) enum Ran {
-    /// As it should.
-    Done,
-    /// The machine's code failed: to be the last of its effects.
-    Failed(Box<Bug>),
-    /// No state of the stack has a rule for this event.
-    Unhandled { event: u16, raised: bool },
-    /// The execution is over at once.
-    Stopped(Stop),
-}
-
-impl From<Cut> for Ran {
-    fn from(_: Cut) -> Ran {
-        Ran::Stopped(Stop::Cut)
-    }
-}
-
 /// A machine of type `M`.
 pub(crate) struct MachineCell<M: Machine> {
-    pub(crate) machine: M,
-    /// The states, the present one on top; never empty.
-    stack: Vec<M::State>,
+    pub(crate) body: Body<M>,
     /// The machine as it was created: where a crash takes it back to.
     origin: Option<Arc<M>>,
     durable: Option<M::Durable>,
@@ -110,16 +73,14 @@ pub(crate) struct MachineCell<M: Machine> {
 impl<M: Machine> MachineCell<M> {
     pub(crate) fn new(machine: M) -> MachineCell<M> {
         let origin = origin(&machine);
-        let stack = vec![M::START];
-        MachineCell { machine, stack, origin, durable: None, unsaved: Vec::new() }
+        MachineCell { body: Body::new(machine), origin, durable: None, unsaved: Vec::new() }
     }
 
     /// Becomes a cell for another machine, in the same memory.
     pub(crate) fn reset(&mut self, machine: M) {
         self.origin = origin(&machine);
-        self.machine = machine;
-        self.stack.clear();
-        self.stack.push(M::START);
+        self.body.machine = machine;
+        self.back_to_start();
         self.durable = None;
         self.unsaved.clear();
     }
@@ -136,119 +97,9 @@ impl<M: Machine> MachineCell<M> {
         self.durable = Some(durable);
     }
 
-    fn top(&self) -> M::State {
-        self.stack.last().copied().unwrap_or(M::START)
-    }
-
-    /// The state whose rule decides on an event, and the rule.
-    fn rule(&self, event: u16) -> (M::State, Reaction) {
-        for &state in self.stack.iter().rev() {
-            let reaction = M::reaction(state, event);
-            if reaction != Reaction::Unhandled {
-                return (state, reaction);
-            }
-        }
-        (self.top(), Reaction::Unhandled)
-    }
-
-    #[inline]
-    fn run_once(&mut self, input: Input<'_>, turn: Turn<'_>) -> Ran {
-        let unsaved = std::mem::take(&mut self.unsaved);
-        let mut cx = Cx { turn, unsaved, next: None, leaving: false };
-        let ran = match panics::catch(|| self.chain(input, &mut cx)) {
-            Ok(Ok(())) => Ran::Done,
-            Ok(Err(ran)) => ran,
-            Err(Stop::Bug(bug)) => Ran::Failed(Box::new(bug.by(M::NAME))),
-            Err(Stop::Cut) => Ran::Stopped(cx.turn.excess.take().map_or(Stop::Cut, Stop::from)),
-        };
-        self.unsaved = cx.unsaved;
-        ran
-    }
-
-    /// The handler and all that follows from it without asking anybody.
-    fn chain(&mut self, input: Input<'_>, cx: &mut Cx<'_, M>) -> Result<(), Ran> {
-        match input {
-            Input::Start => self.enter(Transition::Start, cx)?,
-            Input::Event { event, message } => self.react(event, message, false, cx)?,
-            Input::Default => self.machine.default_handler(cx, self.top()),
-        }
-        for _ in 0..MAX_TRANSITIONS {
-            match cx.next.take() {
-                None => return Ok(()),
-                Some(Next::Halt) => {
-                    cx.turn.effects.push_back(Effect::Halt);
-                    return Ok(());
-                }
-                Some(Next::Goto(state)) => {
-                    self.leave(cx);
-                    self.stack.pop();
-                    self.stack.push(state);
-                    self.enter(Transition::Goto, cx)?;
-                }
-                Some(Next::Push(state)) => {
-                    self.stack.push(state);
-                    self.enter(Transition::Push, cx)?;
-                }
-                Some(Next::Pop) => {
-                    if self.stack.len() == 1 {
-                        let message = format!(
-                            "`{}` calls `pop` in state `{}`, which was not pushed",
-                            M::NAME,
-                            M::state_name(self.top())
-                        );
-                        let bug = Bug::new(BugKind::Panic, message).by(M::NAME);
-                        return Err(Ran::Failed(Box::new(bug)));
-                    }
-                    self.leave(cx);
-                    self.stack.pop();
-                    let to = Text::Str(M::state_name(self.top()));
-                    cx.turn.env.event(Event::Changed { how: Transition::Pop, to })?;
-                }
-                Some(Next::Raise(event, mut message)) => {
-                    cx.turn.env.event(Event::Raised { payload: Text::Debug(message.payload()) })?;
-                    self.react(event, &mut message, true, cx)?;
-                    cx.turn.pool.put(message);
-                }
-            }
-        }
-        let message = format!(
-            "`{}` raises events or changes its state without end: {MAX_TRANSITIONS} transitions \
-             on one event, now in state `{}`",
-            M::NAME,
-            M::state_name(self.top())
-        );
-        Err(Ran::Stopped(Bug::new(BugKind::EndlessStep, message).by(M::NAME).into()))
-    }
-
-    fn enter(&mut self, how: Transition, cx: &mut Cx<'_, M>) -> Result<(), Cut> {
-        let state = self.top();
-        cx.turn.env.event(Event::Changed { how, to: Text::Str(M::state_name(state)) })?;
-        self.machine.enter(cx, state);
-        Ok(())
-    }
-
-    fn leave(&mut self, cx: &mut Cx<'_, M>) {
-        cx.leaving = true;
-        self.machine.leave(cx, self.top());
-        cx.leaving = false;
-    }
-
-    fn react(
-        &mut self,
-        event: u16,
-        message: &mut Message,
-        raised: bool,
-        cx: &mut Cx<'_, M>,
-    ) -> Result<(), Ran> {
-        match self.rule(event) {
-            (state, Reaction::Handle) => {
-                self.machine.handle(cx, state, event, message);
-                Ok(())
-            }
-            // P loses a raised event that the state defers; so do we.
-            (_, Reaction::Ignore | Reaction::Defer) => Ok(()),
-            (_, Reaction::Unhandled) => Err(Ran::Unhandled { event, raised }),
-        }
+    fn back_to_start(&mut self) {
+        self.body.top = M::START;
+        self.body.below.clear();
     }
 }
 
@@ -266,15 +117,11 @@ impl<M: Machine> Cell for MachineCell<M> {
     }
 
     fn state_name(&self) -> &'static str {
-        M::state_name(self.top())
+        M::state_name(self.body.top)
     }
 
     fn reaction(&self, event: u16) -> Reaction {
-        self.rule(event).1
-    }
-
-    fn has_default(&self) -> bool {
-        M::has_default(self.top())
+        self.body.rule(event).1
     }
 
     fn can_crash(&self) -> bool {
@@ -285,13 +132,13 @@ impl<M: Machine> Cell for MachineCell<M> {
         M::capture().is_some()
     }
 
-    fn run(&mut self, input: Input<'_>, turn: Turn<'_>) -> Ran {
+    fn run<'a>(&'a mut self, input: Input<'_>, turn: Turn<'a>) -> Ran {
         if turn.twice
             && let Some(copy) = self.copy()
         {
             return crate::twice::run(self, copy, input, turn);
         }
-        self.run_once(input, turn)
+        self.once(input, turn)
     }
 
     fn persist(&mut self) -> Option<&dyn std::fmt::Debug> {
@@ -304,15 +151,14 @@ impl<M: Machine> Cell for MachineCell<M> {
 
     fn crash(&mut self) {
         self.unsaved.clear();
-        self.stack.clear();
-        self.stack.push(M::START);
+        self.back_to_start();
     }
 
     fn restart(&mut self) -> Result<(), Stop> {
         let (Some(capture), Some(origin)) = (M::capture(), &self.origin) else { return Ok(()) };
         let durable = &self.durable;
         let machine = panics::catch(|| (capture.clone)(origin).recover(durable.clone()));
-        self.machine = machine.map_err(|stop| match stop {
+        self.body.machine = machine.map_err(|stop| match stop {
             Stop::Bug(bug) => Stop::Bug(Box::new(bug.by(M::NAME))),
             Stop::Cut => Stop::Cut,
         })?;
@@ -326,18 +172,24 @@ impl<M: Machine> Cell for MachineCell<M> {
     fn copy_from(&mut self, other: &dyn Cell) -> bool {
         let Some(other) = (other as &dyn Any).downcast_ref::<Self>() else { return false };
         let Some(capture) = M::capture() else { return false };
-        (capture.clone_from)(&mut self.machine, &other.machine);
-        self.stack.clone_from(&other.stack);
-        self.origin.clone_from(&other.origin);
-        self.durable.clone_from(&other.durable);
-        self.unsaved.clone_from(&other.unsaved);
+        (capture.clone_from)(&mut self.body.machine, &other.body.machine);
+        self.body.top = other.body.top;
+        self.body.below.clone_from(&other.body.below);
+        if M::IS_DURABLE {
+            self.origin.clone_from(&other.origin);
+            self.durable.clone_from(&other.durable);
+            self.unsaved.clone_from(&other.unsaved);
+        }
         true
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        encoding::framed(out, |out| Encoder::encode(&self.stack, out));
+        encoding::framed(out, |out| {
+            Encoder::encode(&self.body.top, out);
+            Encoder::encode(&self.body.below, out);
+        });
         if let Some(capture) = M::capture() {
-            encoding::framed(out, |out| (capture.encode)(&self.machine, out));
+            encoding::framed(out, |out| (capture.encode)(&self.body.machine, out));
             // Two machines of one type can have been created differently and be alike by now:
             // what a crash takes them back to is part of their future.
             if let Some(origin) = &self.origin {
@@ -349,10 +201,10 @@ impl<M: Machine> Cell for MachineCell<M> {
     }
 
     fn control(&self) -> u64 {
-        let mut bytes = Vec::with_capacity(32);
-        Encoder::encode(M::NAME, &mut bytes);
-        Encoder::encode(&self.stack, &mut bytes);
-        fingerprint::of_bytes(&bytes)
+        let mut hash = Words(0);
+        self.body.below.hash(&mut hash);
+        self.body.top.hash(&mut hash);
+        hash.0
     }
 }
 
@@ -360,21 +212,46 @@ impl<M: Machine> MachineCell<M> {
     pub(crate) fn copy(&self) -> Option<MachineCell<M>> {
         let capture = M::capture()?;
         Some(MachineCell {
-            machine: (capture.clone)(&self.machine),
-            stack: self.stack.clone(),
+            body: Body {
+                machine: (capture.clone)(&self.body.machine),
+                top: self.body.top,
+                below: self.body.below.clone(),
+            },
             origin: self.origin.clone(),
             durable: self.durable.clone(),
             unsaved: self.unsaved.clone(),
         })
     }
 
-    /// For the comparison of two runs.
-    pub(crate) fn once(&mut self, input: Input<'_>, turn: Turn<'_>) -> Ran {
-        self.run_once(input, turn)
+    /// Runs the handler for this input, without the check of [`crate::twice`].
+    #[inline]
+    pub(crate) fn once<'a>(&'a mut self, input: Input<'_>, turn: Turn<'a>) -> Ran {
+        self.body.run(input, &mut self.unsaved, turn)
     }
 }
 
 fn origin<M: Machine>(machine: &M) -> Option<Arc<M>> {
     let capture = M::capture().filter(|_| M::IS_DURABLE)?;
     Some(Arc::new((capture.clone)(machine)))
+}
+
+/// Hashes states, which feed it a word each.
+struct Words(u64);
+
+impl Hasher for Words {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = fingerprint::mix(self.0, fingerprint::of_bytes(bytes));
+    }
+
+    fn write_isize(&mut self, word: isize) {
+        self.0 = fingerprint::mix(self.0, word as u64);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.0 = fingerprint::mix(self.0, word as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }

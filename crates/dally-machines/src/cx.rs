@@ -21,7 +21,7 @@ use crate::worker::Worker;
 /// goto, raise, push, pop or halt.
 pub struct Cx<'a, M: Machine> {
     pub(crate) turn: Turn<'a>,
-    pub(crate) unsaved: Vec<M::Durable>,
+    pub(crate) unsaved: &'a mut Vec<M::Durable>,
     pub(crate) next: Option<Next<M::State>>,
     pub(crate) leaving: bool,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) pool: &'a mut Pool,
     pub(crate) env: &'a mut dyn Env,
     /// Why the handler was cut short, if not by `env`.
-    pub(crate) excess: Option<Bug>,
+    pub(crate) excess: Option<Box<Bug>>,
     /// Whether to run the handler a second time and compare.
     pub(crate) twice: bool,
 }
@@ -69,6 +69,7 @@ impl<M: Machine> Cx<'_, M> {
     }
 
     /// Sends an event. It is dropped in silence if the receiver has halted or is down.
+    #[inline]
     pub fn send<R: Handles<E>, E>(&mut self, to: Addr<R>, event: E) {
         let message = self.turn.pool.message(R::Slot::new(event));
         self.turn.queue(Effect::Send { to: to.id(), event: R::EVENT, message }, M::NAME);
@@ -243,7 +244,7 @@ impl Turn<'_> {
             "a handler of `{machine}` sends, creates or sets timers without end: {MAX_EFFECTS} \
              effects, and more to come"
         );
-        self.excess = Some(Bug::new(BugKind::EndlessStep, message).by(machine));
+        self.excess = Some(Box::new(Bug::new(BugKind::EndlessStep, message).by(machine)));
         panics::cut();
     }
 }

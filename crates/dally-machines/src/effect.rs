@@ -1,6 +1,6 @@
 //! What a handler does to the world: queued when it runs, released in order afterwards.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::time::Duration;
@@ -128,8 +128,9 @@ impl<E: Hash + Debug + Send + Sync + 'static> Content for Told<E> {
         false
     }
 
-    fn clear(&mut self) {
+    fn clear(&mut self) -> TypeId {
         self.0 = None;
+        TypeId::of::<Self>()
     }
 
     fn event(&self) -> Option<&dyn Any> {

@@ -4,6 +4,7 @@ use dally_core::fingerprint::{self, Encoder};
 use dally_core::{Env, Event, Stop, Tag, WorkerId};
 
 use crate::system::{MachineSystem, Place, list, unshared};
+use crate::tell::Teller;
 use crate::worker::Life;
 
 /// How many faults of each kind an execution may have. Where and when is explored.
@@ -51,7 +52,7 @@ enum Fault {
 impl MachineSystem {
     /// The step of the injector: restarts or crashes a machine. If nothing else can happen it may
     /// also leave it at that, so that executions with fewer crashes come to an end.
-    pub(crate) fn inject(&mut self, env: &mut dyn Env) -> Result<(), Stop> {
+    pub(crate) fn inject(&mut self, env: &mut Teller<'_>) -> Result<(), Stop> {
         let options = self.options().count() as u32;
         let quiet = self.down == 0 && self.enabled.len() == 1;
         let chosen = if quiet {
@@ -98,9 +99,9 @@ impl MachineSystem {
         restarts.chain(crashes)
     }
 
-    fn crash(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+    fn crash(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let id = self.touch(slot)?.id;
-        env.event(Event::Crashed { worker: id })?;
+        env.tell(|| Event::Crashed { worker: id })?;
         self.disarm_all(slot, env)?;
         let keep = self.rules.keep_inbox;
         let MachineSystem { slots, pool, .. } = self;
@@ -120,9 +121,9 @@ impl MachineSystem {
         Ok(())
     }
 
-    fn restart(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+    fn restart(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let worker = self.touch(slot)?;
-        env.event(Event::Restarted { worker: worker.id })?;
+        env.tell(|| Event::Restarted { worker: worker.id })?;
         worker.cell.restart()?;
         worker.life = Life::New;
         self.down -= 1;

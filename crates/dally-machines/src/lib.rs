@@ -17,6 +17,7 @@ pub mod machine;
 pub mod message;
 pub mod monitor;
 
+mod body;
 mod cell;
 mod digest;
 mod effect;
@@ -27,6 +28,7 @@ mod pool;
 mod program;
 mod step;
 mod system;
+mod tell;
 mod timer;
 mod twice;
 mod worker;

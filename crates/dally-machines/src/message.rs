@@ -1,6 +1,6 @@
 //! Messages in flight: events of any type behind one shared pointer, recycled.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt::{Debug, Write as _};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -31,8 +31,9 @@ pub trait Content: Any + Send + Sync {
     /// Whether this holds an equal event: what makes two timers the same.
     fn same(&self, other: &dyn Content) -> bool;
 
-    /// Drops the event, so that the slot can wait for the next one.
-    fn clear(&mut self);
+    /// Drops the event, so that the slot can wait for the next one of its type, which this
+    /// answers.
+    fn clear(&mut self) -> TypeId;
 
     /// The event itself, for monitors; `None` in an emptied slot.
     fn event(&self) -> Option<&dyn Any>;
@@ -107,8 +108,9 @@ impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> Content for Shared<E>
         (other as &dyn Any).downcast_ref::<Self>().is_some_and(|other| self.event == other.event)
     }
 
-    fn clear(&mut self) {
+    fn clear(&mut self) -> TypeId {
         self.event = None;
+        TypeId::of::<Self>()
     }
 
     fn event(&self) -> Option<&dyn Any> {
@@ -179,8 +181,9 @@ impl<E: Debug + Send + Sync + 'static> Content for Opaque<E> {
         (other as &dyn Any).downcast_ref::<Self>().is_some_and(|other| self.text() == other.text())
     }
 
-    fn clear(&mut self) {
+    fn clear(&mut self) -> TypeId {
         self.event = None;
+        TypeId::of::<Self>()
     }
 
     fn event(&self) -> Option<&dyn Any> {

@@ -41,8 +41,7 @@ impl Pool {
     #[inline]
     pub(crate) fn put(&mut self, mut message: Message) {
         let Some(content) = Arc::get_mut(&mut message) else { return };
-        content.clear();
-        let kind = (content as &dyn Any).type_id();
+        let kind = content.clear();
         match self.messages.iter_mut().find(|bucket| bucket.0 == kind) {
             Some((_, emptied)) if emptied.len() < KEPT => emptied.push(message),
             Some(_) => {}

@@ -38,7 +38,13 @@ pub struct MachineProgram {
     rules: Rules,
     faults: Faults,
     /// The state that executions start from.
-    pristine: OnceLock<Result<MachineSystem, Bug>>,
+    pristine: OnceLock<Result<Pristine, Bug>>,
+}
+
+struct Pristine {
+    system: MachineSystem,
+    /// Whether an execution can start from a copy of it.
+    captured: bool,
 }
 
 type SetupFn = Box<dyn Fn(&mut Setup) + Send + Sync>;
@@ -106,8 +112,12 @@ impl MachineProgram {
         self
     }
 
-    fn pristine(&self) -> Result<&MachineSystem, Bug> {
-        self.pristine.get_or_init(|| self.set_up()).as_ref().map_err(Bug::clone)
+    fn pristine(&self) -> Result<&Pristine, Bug> {
+        let start = || {
+            let system = self.set_up()?;
+            Ok(Pristine { captured: system.obstacle().is_none(), system })
+        };
+        self.pristine.get_or_init(start).as_ref().map_err(Bug::clone)
     }
 
     fn set_up(&self) -> Result<MachineSystem, Bug> {
@@ -138,17 +148,17 @@ impl Program for MachineProgram {
 
     fn start(&self) -> Result<MachineSystem, Bug> {
         let pristine = self.pristine()?;
-        if pristine.obstacle().is_some() { self.set_up() } else { Ok(pristine.fork()) }
+        if pristine.captured { Ok(pristine.system.fork()) } else { self.set_up() }
     }
 
     fn restart(&self, system: &mut MachineSystem) -> Result<(), Bug> {
         let pristine = self.pristine()?;
-        if pristine.obstacle().is_some() {
+        if !pristine.captured {
             *system = self.set_up()?;
             return Ok(());
         }
         // Values of the ended execution are dropped here, and their destructors may panic.
-        match panics::catch(|| system.restore_from(pristine)) {
+        match panics::catch(|| system.restore_from(&pristine.system)) {
             Err(Stop::Bug(bug)) => Err(*bug),
             _ => Ok(()),
         }

@@ -3,24 +3,26 @@
 use dally_core::{Bug, BugKind, Discard, Env, Event, MessageId, Stop, Tag, Text, WorkerId};
 use triomphe::Arc;
 
-use crate::cell::{Input, Ran};
-use crate::cx::Turn;
+use crate::body::{Input, Ran};
 use crate::effect::Effect;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
 use crate::program::Granularity;
 use crate::system::{MachineSystem, Place, unshared};
+use crate::tell::Teller;
 use crate::worker::{Life, Worker};
 
 impl MachineSystem {
     /// One step of a machine.
-    pub(crate) fn run(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let worker = self.touch(slot)?;
-        if let Some(effect) = worker.effects.pop_front() {
-            self.perform(slot, effect, env)?;
-        } else {
-            self.take_turn(slot, env)?;
+    #[inline]
+    pub(crate) fn run(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+        match self.touch(slot)?.effects.pop_front() {
+            None => self.take_turn(slot, env)?,
+            Some(Effect::Send { to, event, message }) => {
+                self.send(slot, to, event, message, env)?;
+            }
+            Some(effect) => self.perform(slot, effect, env)?,
         }
         self.release(slot, env)
     }
@@ -28,29 +30,44 @@ impl MachineSystem {
     /// Runs the next handler of a machine that has none of its effects left to release, and
     /// leaves what it does unreleased.
     #[inline]
-    pub(crate) fn take_turn(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+    pub(crate) fn take_turn(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let worker = unshared(&mut self.slots[slot].worker)?;
-        if worker.life == Life::New {
-            worker.life = Life::Up;
-            self.handle(slot, None, env)
-        } else if let Some(at) = worker.ready {
-            let at = self.choose_delivery(slot, at, env)?;
-            let inbox = &mut unshared(&mut self.slots[slot].worker)?.inbox;
-            let envelope = if at == 0 { inbox.pop_front() } else { inbox.remove(at as usize) };
-            match envelope {
-                Some(envelope) => self.receive(slot, envelope, env),
-                None => Ok(()),
+        let input = match (worker.life, worker.ready) {
+            (Life::New, _) => {
+                worker.life = Life::Up;
+                Input::Start
             }
-        } else {
-            self.handle(slot, None, env)
+            (_, Some(at)) => return self.receive(slot, at, env),
+            (_, None) => Input::Default,
+        };
+        let ran = worker.run(input, self.rules.twice, &mut self.pool, env);
+        self.conclude(slot, ran, None)
+    }
+
+    /// Dequeues a message, given the position of one that can be, and runs its handler.
+    #[inline]
+    fn receive(&mut self, slot: usize, at: u32, env: &mut Teller<'_>) -> Result<(), Stop> {
+        let fifo = self.rules.mailbox == Mailbox::Fifo;
+        let at = if fifo { at } else { self.choose_delivery(slot, at, env)? };
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        let taken =
+            if at == 0 { worker.inbox.pop_front() } else { worker.inbox.remove(at as usize) };
+        let Some(Envelope { id, event, timer, mut message }) = taken else { return Ok(()) };
+        if !fifo && worker.cell.reaction(event) == Reaction::Ignore {
+            self.tick_left(slot, timer)?;
+            return self.discard(id, message, Discard::Ignored, env);
         }
+        env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) })?;
+        let input = Input::Event { event, message: &mut message };
+        let ran = worker.run(input, self.rules.twice, &mut self.pool, env);
+        self.pool.put(message);
+        self.tick_left(slot, timer)?;
+        self.conclude(slot, ran, Some(id.sender))
     }
 
     /// Which of the messages in the inbox is next, given the position of one that can be.
-    fn choose_delivery(&mut self, slot: usize, at: u32, env: &mut dyn Env) -> Result<u32, Stop> {
-        if self.rules.mailbox == Mailbox::Fifo {
-            return Ok(at);
-        }
+    #[cold]
+    fn choose_delivery(&mut self, slot: usize, at: u32, env: &mut Teller<'_>) -> Result<u32, Stop> {
         let worker = &self.slots[slot].worker;
         self.rules.mailbox.candidates(&worker.inbox, &*worker.cell, &mut self.candidates);
         if self.candidates.len() < 2 {
@@ -62,65 +79,33 @@ impl MachineSystem {
         Ok(self.candidates.get(chosen).map_or(at, |candidate| candidate.1))
     }
 
+    /// Takes note of how a handler ended.
     #[inline]
-    fn receive(&mut self, slot: usize, envelope: Envelope, env: &mut dyn Env) -> Result<(), Stop> {
-        self.tick_left(slot, envelope.timer)?;
-        let worker = &self.slots[slot].worker;
-        let ignored = self.rules.mailbox != Mailbox::Fifo
-            && worker.cell.reaction(envelope.event) == Reaction::Ignore;
-        if ignored {
-            let why = Discard::Ignored;
-            env.event(Event::Discarded { message: envelope.id, why })?;
-            self.pool.put(envelope.message);
-            return Ok(());
+    fn conclude(&mut self, slot: usize, ran: Ran, sender: Option<WorkerId>) -> Result<(), Stop> {
+        match ran {
+            Ran::Done { idles } => {
+                unshared(&mut self.slots[slot].worker)?.idles = idles;
+                Ok(())
+            }
+            Ran::Stopped(stop) => Err(stop),
+            Ran::Failed(bug) => self.fail(slot, *bug),
+            Ran::Unhandled { event, raised } => {
+                let bug = self.unhandled(slot, event, raised, sender);
+                self.fail(slot, bug)
+            }
         }
-        let payload = Text::Debug(envelope.message.payload());
-        env.event(Event::Received { message: envelope.id, payload })?;
-        self.handle(slot, Some(envelope), env)
     }
 
-    /// Runs the handler for a message, or for none: the entry of the start state, if the machine
-    /// has only just come up, or the default handler.
-    #[inline]
-    fn handle(
-        &mut self,
-        slot: usize,
-        envelope: Option<Envelope>,
-        env: &mut dyn Env,
-    ) -> Result<(), Stop> {
-        let worker = unshared(&mut self.slots[slot].worker)?;
-        let Worker { id, children, effects, cell, idles, .. } = worker;
-        let turn = Turn {
-            me: *id,
-            children,
-            effects,
-            pool: &mut self.pool,
-            env,
-            excess: None,
-            twice: self.rules.twice,
-        };
-        let (ran, sender) = match envelope {
-            Some(Envelope { id, event, mut message, .. }) => {
-                let ran = cell.run(Input::Event { event, message: &mut message }, turn);
-                self.pool.put(message);
-                (ran, Some(id.sender))
-            }
-            // Until the machine has come up nothing is known of its default handler.
-            None if *idles => (cell.run(Input::Default, turn), None),
-            None => (cell.run(Input::Start, turn), None),
-        };
-        let bug = match ran {
-            Ran::Done => return Ok(()),
-            Ran::Stopped(stop) => return Err(stop),
-            Ran::Failed(bug) => *bug,
-            Ran::Unhandled { event, raised } => self.unhandled(slot, event, raised, sender),
-        };
+    /// Makes a bug the last effect of a handler.
+    #[cold]
+    fn fail(&mut self, slot: usize, bug: Bug) -> Result<(), Stop> {
         let effects = &mut unshared(&mut self.slots[slot].worker)?.effects;
         let apart = effects.iter().any(|e| matches!(e, Effect::Send { .. } | Effect::Create(_)));
         effects.push_back(Effect::Fail { bug: Arc::new(bug), apart });
         Ok(())
     }
 
+    #[cold]
     fn unhandled(&self, slot: usize, event: u16, raised: bool, sender: Option<WorkerId>) -> Bug {
         let worker = &self.slots[slot].worker;
         let (state, event) = (worker.cell.state_name(), worker.cell.event_name(event));
@@ -142,7 +127,7 @@ impl MachineSystem {
     /// Releases effects in order up to the next scheduling point, or looks what the machine can
     /// do after the last.
     #[inline]
-    fn release(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+    fn release(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         loop {
             let worker = &self.slots[slot].worker;
             match worker.effects.front() {
@@ -176,13 +161,13 @@ impl MachineSystem {
         &mut self,
         slot: usize,
         effect: Effect,
-        env: &mut dyn Env,
+        env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         match effect {
             Effect::Send { to, event, message } => self.send(slot, to, event, message, env),
             Effect::Create(worker) => {
-                let name = Text::Str(worker.cell.name());
-                env.event(Event::Created { worker: worker.id, name })?;
+                let name = || Text::Str(worker.cell.name());
+                env.tell(|| Event::Created { worker: worker.id, name: name() })?;
                 self.add(worker);
                 Ok(())
             }
@@ -208,7 +193,7 @@ impl MachineSystem {
             Effect::Persist => {
                 let worker = unshared(&mut self.slots[slot].worker)?;
                 if let Some(durable) = worker.cell.persist() {
-                    env.event(Event::Persisted { payload: Text::Debug(durable) })?;
+                    env.tell(|| Event::Persisted { payload: Text::Debug(durable) })?;
                 }
                 Ok(())
             }
@@ -224,10 +209,11 @@ impl MachineSystem {
         to: WorkerId,
         event: u16,
         message: Message,
-        env: &mut dyn Env,
+        env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         let id = unshared(&mut self.slots[slot].worker)?.next_message();
-        env.event(Event::Sent { message: id, to, payload: Text::Debug(message.payload()) })?;
+        let payload = || Text::Debug(message.payload());
+        env.tell(|| Event::Sent { message: id, to, payload: payload() })?;
         let there = match self.find(to) {
             Some(Place::Machine(there)) if self.slots[there].worker.is_there() => there,
             _ => return self.discard(id, message, Discard::Gone, env),
@@ -241,7 +227,7 @@ impl MachineSystem {
             if self.budget.duplicate > 0 && message.can_copy() && env.value(2, Tag::Fault)? == 1 {
                 self.budget.duplicate -= 1;
                 let double = unshared(&mut self.slots[slot].worker)?.next_message();
-                env.event(Event::Duplicated { message: id, copy: double })?;
+                env.tell(|| Event::Duplicated { message: id, copy: double })?;
                 copy = Some(Envelope { id: double, event, timer: None, message: message.clone() });
             }
         }
@@ -254,9 +240,9 @@ impl MachineSystem {
         id: MessageId,
         message: Message,
         why: Discard,
-        env: &mut dyn Env,
+        env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
-        env.event(Event::Discarded { message: id, why })?;
+        env.tell(|| Event::Discarded { message: id, why })?;
         self.pool.put(message);
         Ok(())
     }
@@ -267,7 +253,7 @@ impl MachineSystem {
         &mut self,
         slot: usize,
         envelope: Envelope,
-        env: &mut dyn Env,
+        env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         let fifo = self.rules.mailbox == Mailbox::Fifo;
         let worker = self.touch(slot)?;
@@ -292,7 +278,7 @@ impl MachineSystem {
     }
 
     /// Finds out what a machine without effects to release can do next.
-    pub(crate) fn settle(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+    pub(crate) fn settle(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let fifo = self.rules.mailbox == Mailbox::Fifo;
         let mut at = 0;
         loop {
@@ -311,7 +297,6 @@ impl MachineSystem {
                 }
                 _ => {
                     worker.ready = reaction.map(|_| at as u32);
-                    worker.idles = worker.cell.has_default();
                     break;
                 }
             }
@@ -320,9 +305,9 @@ impl MachineSystem {
         Ok(())
     }
 
-    pub(crate) fn halt(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+    pub(crate) fn halt(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let id = self.slots[slot].worker.id;
-        env.event(Event::Halted { worker: id })?;
+        env.tell(|| Event::Halted { worker: id })?;
         self.disarm_all(slot, env)?;
         let mortal = self.slots[slot].worker.cell.can_crash();
         let MachineSystem { slots, pool, .. } = self;

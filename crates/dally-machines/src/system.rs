@@ -13,6 +13,7 @@ use crate::faults::Faults;
 use crate::inbox::Mailbox;
 use crate::pool::Pool;
 use crate::program::Granularity;
+use crate::tell::Teller;
 use crate::worker::{Life, Worker};
 
 /// An execution of machines: workers shared copy-on-write with its forks, in the order of their
@@ -88,6 +89,7 @@ impl System for MachineSystem {
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
+        let env = &mut Teller::new(env);
         match self.find(worker) {
             Some(Place::Machine(slot)) if self.slots[slot].listed => self.run(slot, env),
             Some(Place::Timer(slot, timer))
@@ -120,7 +122,7 @@ impl System for MachineSystem {
     fn observe(&self, how: Observe) -> u64 {
         self.slots.iter().fold(0, |sum: u64, slot| {
             let worker = &slot.worker;
-            let mut hash = fingerprint::of_bytes(worker.cell.name().as_bytes());
+            let mut hash = worker.kind;
             for envelope in &worker.inbox {
                 hash = fingerprint::mix(hash, u64::from(envelope.event) + 1);
             }
@@ -257,7 +259,7 @@ impl MachineSystem {
         }
         self.register(worker.id, Place::Machine(slot));
         self.slots.push(Slot { worker, listed: false });
-        self.digest.touch(slot);
+        self.digest.add(slot);
         self.relist(slot);
         self.relist_faults();
     }
@@ -290,8 +292,9 @@ impl MachineSystem {
 }
 
 /// Keeps the list sorted.
+#[inline]
 pub(crate) fn list(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
-    match (enabled.binary_search(&worker), on) {
+    match (worker.place_in(enabled), on) {
         (Err(at), true) => enabled.insert(at, worker),
         (Ok(at), false) => {
             enabled.remove(at);

@@ -1,11 +1,12 @@
 //! Timers: workers whose step is to fire.
 
-use dally_core::{Discard, Env, Event, MessageId, Stop, Text};
+use dally_core::{Discard, Event, MessageId, Stop, Text};
 
 use crate::encoding::{self, Form};
 use crate::inbox::Envelope;
 use crate::message::{Content, Message};
 use crate::system::{MachineSystem, Place, list, unshared};
+use crate::tell::Teller;
 use crate::worker::Worker;
 
 /// A timer of a machine, identified by its event. Its place among the machine's timers names it,
@@ -87,7 +88,7 @@ impl MachineSystem {
         &mut self,
         slot: usize,
         timer: usize,
-        env: &mut dyn Env,
+        env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         let worker = self.touch(slot)?;
         let id = worker.id.timer(timer as u32);
@@ -107,7 +108,7 @@ impl MachineSystem {
         let message_id = MessageId { sender: id, number };
         let to = self.slots[slot].worker.id;
         let payload = Text::Debug(message.payload());
-        env.event(Event::Sent { message: message_id, to, payload })?;
+        env.tell(|| Event::Sent { message: message_id, to, payload })?;
         let timer = Some(timer as u32);
         self.deliver(slot, Envelope { id: message_id, event, timer, message }, env)
     }
@@ -118,7 +119,7 @@ impl MachineSystem {
         event: u16,
         message: Message,
         periodic: bool,
-        env: &mut dyn Env,
+        env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         let at = match self.slots[slot].worker.place_for_timer(event, &*message) {
             Some(at) => at,
@@ -134,7 +135,7 @@ impl MachineSystem {
         self.disarm(slot, at, false, env)?;
         let worker = unshared(&mut self.slots[slot].worker)?;
         let timer = worker.id.timer(at as u32);
-        env.event(Event::TimerSet { timer, payload: Text::Debug(message.payload()) })?;
+        env.tell(|| Event::TimerSet { timer, payload: Text::Debug(message.payload()) })?;
         let armed = &mut worker.timers[at];
         armed.mode = if periodic { Mode::Every } else { Mode::Once };
         armed.message = Some(message);
@@ -147,7 +148,7 @@ impl MachineSystem {
         slot: usize,
         timer: usize,
         tell: bool,
-        env: &mut dyn Env,
+        env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         let worker = unshared(&mut self.slots[slot].worker)?;
         let armed = &mut worker.timers[timer];
@@ -162,7 +163,7 @@ impl MachineSystem {
         let tick = tick.and_then(|at| worker.inbox.remove(at));
         let id = worker.id.timer(timer as u32);
         if tell {
-            env.event(Event::TimerCancelled { timer: id })?;
+            env.tell(|| Event::TimerCancelled { timer: id })?;
         }
         if let Some(tick) = tick {
             self.discard(tick.id, tick.message, Discard::Cancelled, env)?;
@@ -173,7 +174,7 @@ impl MachineSystem {
         self.relist_timer(slot, timer)
     }
 
-    pub(crate) fn disarm_all(&mut self, slot: usize, env: &mut dyn Env) -> Result<(), Stop> {
+    pub(crate) fn disarm_all(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         for timer in 0..self.slots[slot].worker.timers.len() {
             self.disarm(slot, timer, false, env)?;
         }

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use dally_core::{Bug, BugKind, Cut, Env, Event, MessageId, Tag, Text};
 
-use crate::cell::{Cell, Input, MachineCell, Ran};
+use crate::body::{Input, Ran};
+use crate::cell::{Cell, MachineCell};
 use crate::cx::Turn;
 use crate::effect::Effect;
 use crate::encoding::Form;
@@ -99,9 +100,9 @@ fn difference<M: Machine>(
     if bytes(first) != bytes(second) {
         return Some(format!(
             "the machine became {:?} in state `{}`, then {:?} in state `{}`",
-            first.machine,
+            first.body.machine,
             first.state_name(),
-            second.machine,
+            second.body.machine,
             second.state_name()
         ));
     }
@@ -139,6 +140,14 @@ impl Env for Recorder<'_> {
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
         self.env.event(event)
     }
+
+    fn leeway(&self) -> u32 {
+        self.env.leeway()
+    }
+
+    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
+        self.env.unheard(events)
+    }
 }
 
 /// Answers with the values of the first run and tells nobody.
@@ -165,5 +174,9 @@ impl Env for Repeater {
 
     fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
         Ok(())
+    }
+
+    fn leeway(&self) -> u32 {
+        u32::MAX
     }
 }

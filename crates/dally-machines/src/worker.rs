@@ -3,11 +3,13 @@
 use std::any::Any;
 use std::collections::VecDeque;
 
-use dally_core::fingerprint::Encoder;
-use dally_core::{MessageId, WorkerId};
+use dally_core::fingerprint::{self, Encoder};
+use dally_core::{Env, MessageId, WorkerId};
 use triomphe::Arc;
 
+use crate::body::{Input, Ran};
 use crate::cell::{Cell, MachineCell};
+use crate::cx::Turn;
 use crate::effect::Effect;
 use crate::encoding::{self, Form};
 use crate::inbox::{Envelope, Mailbox};
@@ -39,11 +41,13 @@ pub(crate) struct Worker {
     pub(crate) inbox: VecDeque<Envelope>,
     /// Where in the inbox something is that can be dequeued; known while no effect is pending.
     pub(crate) ready: Option<u32>,
-    /// Whether the state has a default handler; known while no effect is pending.
+    /// Whether the state has a default handler, since its last handler ran.
     pub(crate) idles: bool,
     /// What its last handler did and others have not seen yet.
     pub(crate) effects: VecDeque<Effect>,
     pub(crate) timers: Vec<Timer>,
+    /// A hash of the name of the machine's type.
+    pub(crate) kind: u64,
     pub(crate) cell: Box<dyn Cell>,
 }
 
@@ -68,6 +72,7 @@ impl Worker {
             idles: false,
             effects: VecDeque::new(),
             timers: Vec::new(),
+            kind: fingerprint::of_bytes(M::NAME.as_bytes()),
             cell: Box::new(MachineCell::new(machine)),
         })
     }
@@ -76,7 +81,7 @@ impl Worker {
     pub(crate) fn clear(&mut self, pool: &mut Pool) {
         self.drop_inbox(pool);
         self.drop_effects(pool);
-        for timer in self.timers.drain(..) {
+        while let Some(timer) = self.timers.pop() {
             if let Some(message) = timer.message {
                 pool.put(message);
             }
@@ -87,14 +92,14 @@ impl Worker {
     }
 
     pub(crate) fn drop_inbox(&mut self, pool: &mut Pool) {
-        for envelope in self.inbox.drain(..) {
+        while let Some(envelope) = self.inbox.pop_front() {
             pool.put(envelope.message);
         }
         self.ready = None;
     }
 
     pub(crate) fn drop_effects(&mut self, pool: &mut Pool) {
-        for effect in self.effects.drain(..) {
+        while let Some(effect) = self.effects.pop_front() {
             match effect {
                 Effect::Send { message, .. }
                 | Effect::Announce(message)
@@ -104,6 +109,19 @@ impl Worker {
                 Effect::Persist | Effect::Halt | Effect::Fail { .. } => {}
             }
         }
+    }
+
+    /// Runs the handler for an input.
+    #[inline]
+    pub(crate) fn run(
+        &mut self,
+        input: Input<'_>,
+        twice: bool,
+        pool: &mut Pool,
+        env: &mut dyn Env,
+    ) -> Ran {
+        let Worker { id, children, effects, cell, .. } = self;
+        cell.run(input, Turn { me: *id, children, effects, pool, env, excess: None, twice })
     }
 
     /// Whether effects wait to be released.
@@ -149,10 +167,16 @@ impl Worker {
             return false;
         }
         self.clear(pool);
-        self.inbox.extend(saved.inbox.iter().cloned());
-        self.effects.extend(saved.effects.iter().cloned());
-        self.timers.extend(saved.timers.iter().cloned());
-        self.id = saved.id;
+        for envelope in &saved.inbox {
+            self.inbox.push_back(envelope.clone());
+        }
+        for effect in &saved.effects {
+            self.effects.push_back(effect.clone());
+        }
+        for timer in &saved.timers {
+            self.timers.push(timer.clone());
+        }
+        (self.id, self.kind) = (saved.id, saved.kind);
         self.life = saved.life;
         (self.sent, self.children) = (saved.sent, saved.children);
         (self.ready, self.idles) = (saved.ready, saved.idles);

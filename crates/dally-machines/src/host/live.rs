@@ -18,6 +18,7 @@ use super::store::{self, Keeper};
 use crate::effect::Effect;
 use crate::inbox::Envelope;
 use crate::system::{MachineSystem, unshared};
+use crate::tell::Teller;
 use crate::worker::{Life, Worker};
 
 /// How many handlers a machine runs before it lets other tasks of its thread run.
@@ -152,7 +153,7 @@ impl Live {
                 next = Next::Breathe;
             }
             self.releasing = true;
-            self.system.take_turn(0, &mut self.voice)?;
+            self.system.take_turn(0, &mut Teller::new(&mut self.voice))?;
         }
         while let Some(effect) = unshared(&mut self.system.slots[0].worker)?.effects.pop_front() {
             if let Some(next) = self.release(effect)? {
@@ -160,7 +161,7 @@ impl Live {
             }
         }
         self.releasing = false;
-        self.system.settle(0, &mut self.voice)?;
+        self.system.settle(0, &mut Teller::new(&mut self.voice))?;
         Ok(next)
     }
 
@@ -182,7 +183,7 @@ impl Live {
         match mail {
             Mail::Event(envelope) => {
                 self.held += 1;
-                self.system.deliver(0, envelope, &mut self.voice)
+                self.system.deliver(0, envelope, &mut Teller::new(&mut self.voice))
             }
             Mail::Wake => Ok(()),
         }
@@ -197,7 +198,7 @@ impl Live {
                 break;
             }
             self.clock.fired(place, self.system.slots[0].worker.timers[place].mode, now);
-            self.system.fire(0, place, &mut self.voice)?;
+            self.system.fire(0, place, &mut Teller::new(&mut self.voice))?;
         }
         Ok(())
     }
@@ -251,15 +252,15 @@ impl Live {
                 let worker = &system.slots[0].worker;
                 let place = worker.place_for_timer(event, &**message);
                 self.clock.arm(place.unwrap_or(worker.timers.len()), after);
-                system.perform(0, effect, voice)?;
+                system.perform(0, effect, &mut Teller::new(voice))?;
             }
             Effect::Persist if self.keeper.is_some() => return Ok(Some(Next::Save)),
             Effect::Halt => {
-                system.perform(0, effect, voice)?;
+                system.perform(0, effect, &mut Teller::new(voice))?;
                 return Ok(Some(Next::Halted));
             }
             Effect::Persist | Effect::Cancel { .. } | Effect::Fail { .. } => {
-                system.perform(0, effect, voice)?;
+                system.perform(0, effect, &mut Teller::new(voice))?;
             }
         }
         Ok(None)
@@ -287,7 +288,9 @@ impl Live {
             None => keeper,
         };
         self.keeper = Some(kept);
-        panics::catch(|| self.system.perform(0, Effect::Persist, &mut self.voice))?
+        panics::catch(|| {
+            self.system.perform(0, Effect::Persist, &mut Teller::new(&mut self.voice))
+        })?
     }
 
     fn end(&mut self, ending: Ending, rest: usize) {

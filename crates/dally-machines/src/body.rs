@@ -1,0 +1,207 @@
+//! A machine in its states, and one run of a handler with all that follows from it.
+
+use dally_core::{Bug, BugKind, Cut, Event, Stop, Text, Transition, panics};
+
+use crate::cx::{Cx, Next, Turn};
+use crate::effect::Effect;
+use crate::machine::{Machine, Reaction};
+use crate::message::Message;
+use crate::tell::tell;
+
+/// How many transitions one run may take before it counts as endless.
+const MAX_TRANSITIONS: usize = 10_000;
+
+/// What a handler runs on.
+pub(crate) enum Input<'m> {
+    /// The machine's first moment: the entry action of its start state.
+    Start,
+    /// A message.
+    Event { event: u16, message: &'m mut Message },
+    /// Nothing to dequeue.
+    Default,
+}
+
+/// How a run ended. What it asked for is in the effects of its turn.
+#[derive(Debug)]
+pub(crate) enum Ran {
+    /// As it should; whether the machine is in a state with a default handler now.
+    Done { idles: bool },
+    /// The machine's code failed: to be the last of its effects.
+    Failed(Box<Bug>),
+    /// No state of the stack has a rule for this event.
+    Unhandled { event: u16, raised: bool },
+    /// The execution is over at once.
+    Stopped(Stop),
+}
+
+impl From<Cut> for Ran {
+    fn from(_: Cut) -> Ran {
+        Ran::Stopped(Stop::Cut)
+    }
+}
+
+/// A machine and its stack of states: all that a handler can change at once.
+pub(crate) struct Body<M: Machine> {
+    pub(crate) machine: M,
+    /// The present state.
+    pub(crate) top: M::State,
+    /// The states that it was pushed on, the lowest first. Most machines never push.
+    pub(crate) below: Vec<M::State>,
+}
+
+impl<M: Machine> Body<M> {
+    pub(crate) fn new(machine: M) -> Body<M> {
+        Body { machine, top: M::START, below: Vec::new() }
+    }
+
+    /// The state whose rule decides on an event, and the rule.
+    #[inline]
+    pub(crate) fn rule(&self, event: u16) -> (M::State, Reaction) {
+        let reaction = M::reaction(self.top, event);
+        if reaction != Reaction::Unhandled {
+            return (self.top, reaction);
+        }
+        for &state in self.below.iter().rev() {
+            let reaction = M::reaction(state, event);
+            if reaction != Reaction::Unhandled {
+                return (state, reaction);
+            }
+        }
+        (self.top, Reaction::Unhandled)
+    }
+
+    /// Runs the handler for this input and the transitions that follow from it.
+    #[inline]
+    pub(crate) fn run<'a>(
+        &mut self,
+        input: Input<'_>,
+        unsaved: &'a mut Vec<M::Durable>,
+        turn: Turn<'a>,
+    ) -> Ran {
+        let mut cx = Cx { turn, unsaved, next: None, leaving: false };
+        match panics::catch(|| self.chain(input, &mut cx)) {
+            Ok(Ok(())) => Ran::Done { idles: M::has_default(self.top) },
+            Ok(Err(ran)) => ran,
+            Err(stop) => unwound(stop, cx.turn.excess.take(), M::NAME),
+        }
+    }
+
+    /// The handler and all that follows from it without asking anybody.
+    #[inline]
+    fn chain(&mut self, input: Input<'_>, cx: &mut Cx<'_, M>) -> Result<(), Ran> {
+        match input {
+            Input::Event { event, message } => self.react(event, message, false, cx)?,
+            Input::Start => self.enter(Transition::Start, cx)?,
+            Input::Default => self.machine.default_handler(cx, self.top),
+        }
+        match cx.next.take() {
+            None => Ok(()),
+            Some(next) => self.follow(next, cx),
+        }
+    }
+
+    fn follow(&mut self, first: Next<M::State>, cx: &mut Cx<'_, M>) -> Result<(), Ran> {
+        let mut next = first;
+        for _ in 0..MAX_TRANSITIONS {
+            match next {
+                Next::Halt => {
+                    cx.turn.effects.push_back(Effect::Halt);
+                    return Ok(());
+                }
+                Next::Goto(state) => {
+                    self.leave(cx);
+                    self.top = state;
+                    self.enter(Transition::Goto, cx)?;
+                }
+                Next::Push(state) => {
+                    self.below.push(self.top);
+                    self.top = state;
+                    self.enter(Transition::Push, cx)?;
+                }
+                Next::Pop => {
+                    let Some(&state) = self.below.last() else { return Err(self.nothing_pushed()) };
+                    self.leave(cx);
+                    self.below.pop();
+                    self.top = state;
+                    let to = Text::Str(M::state_name(state));
+                    tell(cx.turn.env, || Event::Changed { how: Transition::Pop, to })?;
+                }
+                Next::Raise(event, mut message) => {
+                    let payload = || Text::Debug(message.payload());
+                    tell(cx.turn.env, || Event::Raised { payload: payload() })?;
+                    self.react(event, &mut message, true, cx)?;
+                    cx.turn.pool.put(message);
+                }
+            }
+            match cx.next.take() {
+                None => return Ok(()),
+                Some(again) => next = again,
+            }
+        }
+        Err(self.endless())
+    }
+
+    #[cold]
+    fn nothing_pushed(&self) -> Ran {
+        let message = format!(
+            "`{}` calls `pop` in state `{}`, which was not pushed",
+            M::NAME,
+            M::state_name(self.top)
+        );
+        Ran::Failed(Box::new(Bug::new(BugKind::Panic, message).by(M::NAME)))
+    }
+
+    #[cold]
+    fn endless(&self) -> Ran {
+        let message = format!(
+            "`{}` raises events or changes its state without end: {MAX_TRANSITIONS} transitions \
+             on one event, now in state `{}`",
+            M::NAME,
+            M::state_name(self.top)
+        );
+        Ran::Stopped(Bug::new(BugKind::EndlessStep, message).by(M::NAME).into())
+    }
+
+    #[inline]
+    fn enter(&mut self, how: Transition, cx: &mut Cx<'_, M>) -> Result<(), Cut> {
+        let state = self.top;
+        tell(cx.turn.env, || Event::Changed { how, to: Text::Str(M::state_name(state)) })?;
+        self.machine.enter(cx, state);
+        Ok(())
+    }
+
+    #[inline]
+    fn leave(&mut self, cx: &mut Cx<'_, M>) {
+        cx.leaving = true;
+        self.machine.leave(cx, self.top);
+        cx.leaving = false;
+    }
+
+    #[inline]
+    fn react(
+        &mut self,
+        event: u16,
+        message: &mut Message,
+        raised: bool,
+        cx: &mut Cx<'_, M>,
+    ) -> Result<(), Ran> {
+        match self.rule(event) {
+            (state, Reaction::Handle) => {
+                self.machine.handle(cx, state, event, message);
+                Ok(())
+            }
+            // P loses a raised event that the state defers; so do we.
+            (_, Reaction::Ignore | Reaction::Defer) => Ok(()),
+            (_, Reaction::Unhandled) => Err(Ran::Unhandled { event, raised }),
+        }
+    }
+}
+
+/// How a run ended that unwound.
+#[cold]
+fn unwound(stop: Stop, excess: Option<Box<Bug>>, machine: &'static str) -> Ran {
+    match stop {
+        Stop::Bug(bug) => Ran::Failed(Box::new(bug.by(machine))),
+        Stop::Cut => Ran::Stopped(excess.map_or(Stop::Cut, Stop::Bug)),
+    }
+}
