@@ -21,6 +21,10 @@ use crate::system::{Cut, Stop};
 pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(install);
+    if DEPTH.get() == 0 {
+        // What the program caught itself the last time is nobody's bug now.
+        SEEN.with_borrow_mut(Vec::clear);
+    }
     DEPTH.set(DEPTH.get() + 1);
     let result = panic::catch_unwind(AssertUnwindSafe(code));
     DEPTH.set(DEPTH.get() - 1);
@@ -33,11 +37,14 @@ fn stop_of(payload: Box<dyn Any + Send>) -> Stop {
     if payload.is::<Cut>() {
         return Stop::Cut;
     }
-    let bug = SEEN.with_borrow_mut(|seen| seen.pop()).unwrap_or_else(|| {
-        // `resume_unwind` of the program's own: no hook ran, so there is no place.
-        Bug::new(BugKind::Panic, text_of(&*payload))
-    });
-    SEEN.with_borrow_mut(Vec::clear);
+    // The hook has seen this panic, and perhaps others that the program caught itself. With
+    // `resume_unwind` no hook runs, and then there is no place to tell.
+    let text = text_of(&*payload);
+    let bug = SEEN
+        .take()
+        .into_iter()
+        .rfind(|seen| seen.message == text)
+        .unwrap_or_else(|| Bug::new(BugKind::Panic, text));
     // The payload may have a destructor of the program's, and that may panic too.
     let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
     if let Err(second) = dropped {
@@ -90,7 +97,10 @@ fn is_abort(text: &str) -> bool {
 }
 
 fn save_before_abort(info: &PanicHookInfo<'_>, text: &str) {
-    let mut seen = SEEN.take().into_iter();
+    // The panic that it unwinds from, and that of the destructor.
+    let mut seen = SEEN.take();
+    seen.drain(..seen.len().saturating_sub(2));
+    let mut seen = seen.into_iter();
     let mut bug = seen
         .next()
         .unwrap_or_else(|| Bug::new(BugKind::Panic, text).at(info.location().map(Location::from)));
@@ -123,6 +133,27 @@ mod tests {
         assert!(caught.unwrap());
         let Err(Stop::Bug(bug)) = catch(|| panic!("outer")) else { panic!("no bug") };
         assert_eq!(bug.message, "outer");
+    }
+
+    #[test]
+    fn a_panic_that_no_hook_sees_is_not_taken_for_one_that_the_program_caught() {
+        let resumed = catch(|| {
+            let _ = panic::catch_unwind(|| panic!("caught long ago"));
+            panic::resume_unwind(Box::new("the real one"));
+        });
+        let Err(Stop::Bug(bug)) = resumed else { panic!("no bug") };
+        assert_eq!((bug.message.as_str(), bug.location), ("the real one", None));
+    }
+
+    #[test]
+    fn a_panic_that_is_caught_and_thrown_again_keeps_its_place() {
+        let again = catch(|| {
+            if let Err(payload) = panic::catch_unwind(|| panic!("once")) {
+                panic::resume_unwind(payload);
+            }
+        });
+        let Err(Stop::Bug(bug)) = again else { panic!("no bug") };
+        assert!(bug.location.is_some());
     }
 
     #[test]
