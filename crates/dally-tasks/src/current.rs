@@ -46,7 +46,9 @@ pub(crate) fn enter<R>(slot: &mut Option<Box<Exec>>, code: impl FnOnce() -> R) -
     // An execution inside of an execution is odd, but no reason to lose the outer one.
     let outer = Lent(EXEC.replace(slot.take().map(ManuallyDrop::new)));
     let result = code();
-    *slot = EXEC.take().map(ManuallyDrop::into_inner);
+    let emptied = std::mem::replace(slot, EXEC.take().map(ManuallyDrop::into_inner));
+    // It was taken from above, so there is nothing to drop and no need to look.
+    std::mem::forget(emptied);
     drop(outer);
     result
 }

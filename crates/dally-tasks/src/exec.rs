@@ -141,8 +141,10 @@ pub(crate) struct Exec {
     /// A bug that an operation met while the program's code was running.
     pub bug: Option<Box<Bug>>,
     pub monitors: Monitors,
-    /// The workers that can step, sorted, and beside each who it is.
+    /// The workers that can step, sorted.
     pub enabled: Vec<WorkerId>,
+    /// All workers, sorted, and beside each who it is.
+    known: Vec<WorkerId>,
     whose: Vec<Who>,
     /// The tasks in the order of their creation; those beyond `live` are memory of earlier
     /// executions, kept for reuse.
@@ -173,6 +175,7 @@ impl Exec {
             bug: None,
             monitors: Monitors::default(),
             enabled: Vec::new(),
+            known: Vec::new(),
             whose: Vec::new(),
             tasks: Vec::new(),
             live: 0,
@@ -192,9 +195,12 @@ impl Exec {
         self.now = Duration::ZERO;
         self.told.clear();
         self.cut = false;
+        // A wake from outside that came after the last step of the execution before.
+        self.shared.take_foreign();
         self.bug = None;
         self.live = 0;
         self.enabled.clear();
+        self.known.clear();
         self.whose.clear();
         self.timers.clear();
         self.free_timers.clear();
@@ -247,7 +253,7 @@ impl Exec {
             (task.children, task.objects, task.timers) = (0, 0, 0);
         }
         self.tasks[index].wake.revive();
-        self.enable(id, Who::Task(index));
+        self.meet(id, Who::Task(index));
         index
     }
 
@@ -363,7 +369,7 @@ impl Exec {
         if task.state == State::Blocked {
             task.state = State::Runnable;
             let id = task.id;
-            self.enable(id, Who::Task(index));
+            self.enable(id);
             self.tell(|| Told::Enabled(id));
         }
     }
@@ -418,7 +424,6 @@ impl Exec {
         if self.current == 0 {
             // Like `block_on`: the others are dropped where they stand.
             self.enabled.clear();
-            self.whose.clear();
         } else {
             self.disable(id);
         }
@@ -443,7 +448,7 @@ impl Exec {
                 self.timers.len() - 1
             }
         };
-        self.enable(id, Who::Timer(index));
+        self.meet(id, Who::Timer(index));
         index
     }
 
@@ -463,6 +468,10 @@ impl Exec {
         let timer = &mut self.timers[index];
         let (id, fired, waker) = (timer.id, timer.fired, timer.waker.take());
         self.free_timers.push(index);
+        if let Ok(place) = id.place_in(&self.known) {
+            self.known.remove(place);
+            self.whose.remove(place);
+        }
         if fired || self.phase == Phase::TearDown {
             return (None, waker);
         }
@@ -470,32 +479,41 @@ impl Exec {
         (Some(id), waker)
     }
 
-    /// Who an enabled worker is.
+    /// Who a worker is.
     #[inline]
     pub fn who(&self, worker: WorkerId) -> Option<Who> {
-        let place = worker.place_in(&self.enabled).ok()?;
+        let place = worker.place_in(&self.known).ok()?;
         Some(self.whose[place])
     }
 
-    fn enable(&mut self, id: WorkerId, who: Who) {
+    /// A new worker, which can step.
+    fn meet(&mut self, id: WorkerId, who: Who) {
+        if let Err(place) = id.place_in(&self.known) {
+            self.known.insert(place, id);
+            self.whose.insert(place, who);
+        }
+        self.enable(id);
+    }
+
+    fn enable(&mut self, id: WorkerId) {
         if let Err(place) = id.place_in(&self.enabled) {
             self.enabled.insert(place, id);
-            self.whose.insert(place, who);
         }
     }
 
     fn disable(&mut self, id: WorkerId) {
         if let Ok(place) = id.place_in(&self.enabled) {
             self.enabled.remove(place);
-            self.whose.remove(place);
         }
     }
 
-    /// No waker of this execution does anything from here on.
+    /// No waker of this execution does anything from here on, and nothing is cut any more:
+    /// destructors run to their end.
     pub fn silence(&mut self) {
         self.phase = Phase::TearDown;
+        self.cut = false;
+        self.told.clear();
         self.enabled.clear();
-        self.whose.clear();
         for task in &self.tasks[..self.live] {
             task.wake.silence();
         }

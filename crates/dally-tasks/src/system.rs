@@ -54,6 +54,7 @@ impl System for TaskSystem {
         }
     }
 
+    #[inline]
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let exec = self.exec_mut();
         exec.begin_step(env);
@@ -79,6 +80,7 @@ impl System for TaskSystem {
         }
     }
 
+    #[inline]
     fn acceptance(&self) -> Acceptance {
         self.exec().monitors.acceptance()
     }
@@ -195,6 +197,7 @@ impl TaskSystem {
         Err(bug)
     }
 
+    #[inline]
     fn step_task(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
         let aborted = self.exec_mut().begin_poll(index);
         let Body { future, waker } = &mut self.bodies[index];
@@ -250,6 +253,7 @@ impl TaskSystem {
     }
 
     /// Gives the tasks that were spawned last what they run.
+    #[cold]
     fn embody_spawned(&mut self) {
         let exec = self.exec_mut();
         let mut spawned = std::mem::take(&mut exec.spawned);
@@ -261,6 +265,7 @@ impl TaskSystem {
         self.exec_mut().spawned = spawned;
     }
 
+    #[inline(never)]
     fn step_timer(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
         let exec = self.exec_mut();
         exec.leeway = 0;

@@ -201,11 +201,15 @@ impl Future for Sleep {
             let clock = exec.clock();
             let fired = match &this.timer {
                 Some(armed) if armed.run == exec.run => {
+                    let now = exec.now;
                     let timer = &mut exec.timers[armed.index];
-                    if !timer.fired {
+                    // Another timer may have moved the clock past this deadline: whoever looks
+                    // at both must not see the later one alone.
+                    let over = timer.fired || now >= deadline;
+                    if !over {
                         old = timer.waker.replace(waker.clone());
                     }
-                    timer.fired
+                    over
                 }
                 _ => {
                     let index = exec.arm(deadline, waker.clone());

@@ -120,3 +120,23 @@ fn a_notification_that_a_dropped_waiter_got_goes_to_the_next() {
     });
     assert_eq!(explore(&program).kinds(), ["done"]);
 }
+
+#[test]
+fn enabling_a_notification_that_is_awaited_already_does_not_lose_its_waker() {
+    let program = TaskProgram::new("enable", || async {
+        let notify = std::sync::Arc::new(Notify::new());
+        let other = notify.clone();
+        drop(spawn(async move { other.notify_one() }));
+        let mut notified = std::pin::pin!(notify.notified());
+        std::future::poll_fn(|cx| {
+            let polled = notified.as_mut().poll(cx);
+            if polled.is_pending() && notified.as_mut().enable() {
+                return std::task::Poll::Ready(());
+            }
+            polled
+        })
+        .await;
+    });
+    let explored = explore(&program);
+    assert_eq!(explored.kinds(), ["done"]);
+}

@@ -280,3 +280,47 @@ fn a_waker_that_outlives_its_execution_wakes_nobody() {
         system.end().unwrap();
     }
 }
+
+/// Cuts the step at the first value.
+struct NoValues;
+
+impl dally_core::Env for NoValues {
+    fn value(&mut self, _: u32, _: dally_core::Tag) -> Result<u32, dally_core::Cut> {
+        Err(dally_core::Cut)
+    }
+
+    fn delivery(&mut self, _: &[dally_core::MessageId]) -> Result<usize, dally_core::Cut> {
+        Ok(0)
+    }
+
+    fn event(&mut self, _: dally_core::Event<dally_core::Text<'_>>) -> Result<(), dally_core::Cut> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_destructor_runs_to_its_end_after_a_step_was_cut() {
+    let finished = Arc::new(AtomicUsize::new(0));
+    let program = {
+        let finished = finished.clone();
+        TaskProgram::new("cut", move || {
+            let finished = finished.clone();
+            async move {
+                let (tx, _rx) = mpsc::unbounded_channel();
+                let _value = OnDrop(move || {
+                    tx.send(1).ok();
+                    Instant::now();
+                    finished.fetch_add(1, Relaxed);
+                });
+                yield_now().await;
+                flip();
+            }
+        })
+    };
+    let mut system = program.start().unwrap();
+    let main = "0".parse().unwrap();
+    system.step(main, &mut NoValues).unwrap();
+    assert!(matches!(system.step(main, &mut NoValues), Err(dally_core::Stop::Cut)));
+    system.end().unwrap();
+    assert_eq!(finished.load(Relaxed), 1);
+}

@@ -148,3 +148,22 @@ fn a_timer_is_a_worker_of_its_task() {
     Halted { worker: 0 }
     "#);
 }
+
+#[test]
+fn a_sleep_whose_deadline_has_passed_is_over_for_whoever_looks() {
+    let program = TaskProgram::new("two sleeps", || async {
+        let mut short = Box::pin(sleep(Duration::from_secs(1)));
+        let mut long = Box::pin(sleep(Duration::from_secs(10)));
+        let first = std::future::poll_fn(|cx| {
+            // As `select! { biased; ... }` does: the short one first.
+            if short.as_mut().poll(cx).is_ready() {
+                return std::task::Poll::Ready("short");
+            }
+            long.as_mut().poll(cx).map(|()| "long")
+        })
+        .await;
+        assert_eq!(first, "short");
+    });
+    let explored = explore(&program);
+    assert_eq!(explored.kinds(), ["done"]);
+}

@@ -167,6 +167,11 @@ impl std::error::Error for TryLockError {}
 struct Acquire<L: Deref<Target = Mutex<T>>, T> {
     /// Absent once the guard has it.
     lock: Option<L>,
+    attempt: Attempt,
+}
+
+/// How far somebody is on the way to a lock.
+struct Attempt {
     point: Point,
     ticket: Option<u64>,
     at: &'static Location<'static>,
@@ -175,23 +180,26 @@ struct Acquire<L: Deref<Target = Mutex<T>>, T> {
 impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
     #[track_caller]
     fn new(lock: L) -> Acquire<L, T> {
-        Acquire { lock: Some(lock), point: Point::default(), ticket: None, at: Location::caller() }
+        let attempt = Attempt { point: Point::default(), ticket: None, at: Location::caller() };
+        Acquire { lock: Some(lock), attempt }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Guard<L, T>> {
-        let Some(lock) = self.lock.take() else {
-            panic!("`Mutex::lock` was polled after it had given its guard")
+        // To take may unwind, and the destructor then needs the lock to leave its queue.
+        let taken = match &self.lock {
+            Some(lock) => self.attempt.take(lock, cx),
+            None => panic!("`Mutex::lock` was polled after it had given its guard"),
         };
-        match self.take(&lock, cx) {
-            Poll::Ready(value) => Poll::Ready(Guard { lock, value: Some(value) }),
-            Poll::Pending => {
-                self.lock = Some(lock);
-                Poll::Pending
-            }
+        let Poll::Ready(value) = taken else { return Poll::Pending };
+        match self.lock.take() {
+            Some(lock) => Poll::Ready(Guard { lock, value: Some(value) }),
+            None => Poll::Pending,
         }
     }
+}
 
-    fn take(&mut self, lock: &Mutex<T>, cx: &mut Context<'_>) -> Poll<T> {
+impl Attempt {
+    fn take<T>(&mut self, lock: &Mutex<T>, cx: &mut Context<'_>) -> Poll<T> {
         let op = Op::Write(lock.object.id);
         // Coming to wait has an effect, the place in the queue, so there is a point before it
         // whether or not the lock is held.
@@ -204,7 +212,7 @@ impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
             let mut state = lock.inner.lock();
             let turn = match self.ticket {
                 Some(ticket) => {
-                    let (turn, replaced) = state.queue.ask(ticket, waker);
+                    let (turn, replaced) = state.queue.ask(ticket, Some(waker));
                     old = replaced;
                     turn
                 }
@@ -239,7 +247,7 @@ impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
 
 impl<L: Deref<Target = Mutex<T>>, T> Drop for Acquire<L, T> {
     fn drop(&mut self) {
-        let (Some(lock), Some(ticket)) = (&self.lock, self.ticket) else { return };
+        let (Some(lock), Some(ticket)) = (&self.lock, self.attempt.ticket) else { return };
         let (granted, waker) = lock.inner.lock().queue.leave(ticket);
         drop(waker);
         if granted {

@@ -154,7 +154,7 @@ impl Notified<'_> {
                     return false;
                 }
                 Stage::Waiting(ticket) => {
-                    let (turn, replaced) = state.queue.ask(ticket, waker.unwrap_or(Waker::noop()));
+                    let (turn, replaced) = state.queue.ask(ticket, waker);
                     old = replaced;
                     if turn == Turn::NotYet {
                         return false;

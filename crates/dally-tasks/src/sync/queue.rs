@@ -48,17 +48,18 @@ impl Queue {
         Some(first.waker.take())
     }
 
-    /// Asks for a turn. While it has not come, `waker` is the one to call; the one that it
-    /// replaces is handed back, to be dropped elsewhere.
+    /// Asks for a turn. While it has not come, `waker` is the one to call, if there is one; the
+    /// one that it replaces is handed back, to be dropped elsewhere.
     #[inline]
-    pub fn ask(&mut self, ticket: u64, waker: &Waker) -> (Turn, Option<Waker>) {
+    pub fn ask(&mut self, ticket: u64, waker: Option<&Waker>) -> (Turn, Option<Waker>) {
         let Ok(place) = self.entries.binary_search_by_key(&ticket, |entry| entry.ticket) else {
             return (Turn::Gone, None);
         };
         if self.entries[place].granted {
             return (Turn::Granted, self.entries.remove(place).and_then(|entry| entry.waker));
         }
-        (Turn::NotYet, self.entries[place].waker.replace(waker.clone()))
+        let old = waker.and_then(|waker| self.entries[place].waker.replace(waker.clone()));
+        (Turn::NotYet, old)
     }
 
     /// A waiter gives up; answers whether its turn had come, and its waker.
@@ -73,6 +74,9 @@ impl Queue {
     /// Sends everybody away whose turn has not come, for the caller to wake.
     pub fn dismiss(&mut self) -> Vec<Waker> {
         let mut wakers = Vec::new();
+        if self.entries.is_empty() {
+            return wakers;
+        }
         self.entries.retain_mut(|entry| {
             if !entry.granted {
                 wakers.extend(entry.waker.take());

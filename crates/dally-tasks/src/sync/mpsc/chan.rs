@@ -43,7 +43,8 @@ impl<T> Chan<T> {
     pub fn new(what: &str, capacity: Option<usize>) -> Chan<T> {
         let object = current::with(what, |exec| exec.object(Kind::Channel));
         let state = State {
-            queue: VecDeque::new(),
+            // Most channels hold a few values at some time: one allocation is enough for them.
+            queue: VecDeque::with_capacity(capacity.unwrap_or(FEW).min(FEW)),
             senders: 1,
             weak: 0,
             closed: false,
@@ -145,7 +146,7 @@ impl<T> Chan<T> {
             }
             let room = match steps.ticket {
                 Some(ticket) => {
-                    let (turn, old) = state.room.ask(ticket, waker);
+                    let (turn, old) = state.room.ask(ticket, Some(waker));
                     wakers.1 = old;
                     turn != Turn::NotYet
                 }
@@ -383,6 +384,9 @@ enum Got<T> {
     Linked,
 }
 
+/// A channel has room for so many values before it allocates again.
+const FEW: usize = 8;
+
 const SEND: &str = "`mpsc::Sender::send`";
 const RECV: &str = "`mpsc::Receiver::recv`";
 
@@ -483,7 +487,7 @@ impl<T> Future for Closed<'_, T> {
             return this.chan.look(|_| Poll::Ready(()));
         }
         let old = match this.steps.ticket {
-            Some(ticket) => state.watchers.ask(ticket, cx.waker()).1,
+            Some(ticket) => state.watchers.ask(ticket, Some(cx.waker())).1,
             None => {
                 this.steps.ticket = Some(state.watchers.push(Some(cx.waker().clone())));
                 None
