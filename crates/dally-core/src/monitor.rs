@@ -136,6 +136,7 @@ impl Monitors {
     }
 
     /// What the monitors say of the present state.
+    #[inline]
     pub fn acceptance(&self) -> Acceptance {
         Acceptance { hot: self.hot }
     }

@@ -52,23 +52,32 @@ impl Pct {
     }
 
     /// The enabled worker with the highest priority, by its place in the list of priorities.
+    #[inline]
     fn highest(&mut self, enabled: &[WorkerId]) -> Option<usize> {
-        let mut best: Option<usize> = None;
+        let mut best: Option<(usize, u64)> = None;
         let mut place = 0;
         // Both lists are sorted by worker: one walk over both.
         for &worker in enabled {
-            while self.priorities.get(place).is_some_and(|entry| entry.0 < worker) {
-                place += 1;
-            }
-            if self.priorities.get(place).is_none_or(|entry| entry.0 != worker) {
-                self.priorities.insert(place, (worker, self.rng.u64(HIGH..)));
-                // Nothing before `place` moved.
-            }
-            if best.is_none_or(|best| self.priorities[place].1 > self.priorities[best].1) {
-                best = Some(place);
+            let priority = loop {
+                match self.priorities.get(place) {
+                    Some(entry) if entry.0 < worker => place += 1,
+                    Some(entry) if entry.0 == worker => break entry.1,
+                    _ => break self.meet(place, worker),
+                }
+            };
+            if best.is_none_or(|(_, highest)| priority > highest) {
+                best = Some((place, priority));
             }
         }
-        best
+        best.map(|(place, _)| place)
+    }
+
+    /// Gives a new worker a priority. Nothing before its place moves.
+    #[cold]
+    fn meet(&mut self, place: usize, worker: WorkerId) -> u64 {
+        let priority = self.rng.u64(HIGH..);
+        self.priorities.insert(place, (worker, priority));
+        priority
     }
 }
 

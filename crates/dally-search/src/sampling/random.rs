@@ -30,13 +30,23 @@ impl Random {
 
     /// A worker of the enabled.
     pub(crate) fn pick(rng: &mut Rng, enabled: &[WorkerId]) -> Option<WorkerId> {
-        let (&first, others) = enabled.split_first()?;
-        let picked = enabled[rng.usize(..enabled.len())];
-        // The injector has the smallest of all ids, so it comes first.
-        if picked == WorkerId::FAULTS && picked == first && !others.is_empty() && rng.u8(..8) != 0 {
-            return Some(others[rng.usize(..others.len())]);
+        if enabled.is_empty() {
+            return None;
         }
-        Some(picked)
+        let picked = enabled[rng.usize(..enabled.len())];
+        Some(if picked == WorkerId::FAULTS { Random::rather(rng, enabled) } else { picked })
+    }
+
+    /// The fault injector, or else one of the others.
+    #[cold]
+    fn rather(rng: &mut Rng, enabled: &[WorkerId]) -> WorkerId {
+        match enabled {
+            // The injector has the smallest of all ids, so it comes first.
+            [WorkerId::FAULTS, others @ ..] if !others.is_empty() && rng.u8(..8) != 0 => {
+                others[rng.usize(..others.len())]
+            }
+            _ => WorkerId::FAULTS,
+        }
     }
 
     /// A value below `of`.
