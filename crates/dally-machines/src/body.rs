@@ -71,7 +71,7 @@ impl<M: Machine> Body<M> {
     }
 
     /// Runs the handler for this input and the transitions that follow from it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run<'a>(
         &mut self,
         input: Input<'_>,
@@ -100,12 +100,13 @@ impl<M: Machine> Body<M> {
         }
     }
 
+    #[inline(never)]
     fn follow(&mut self, first: Next<M::State>, cx: &mut Cx<'_, M>) -> Result<(), Ran> {
         let mut next = first;
         for _ in 0..MAX_TRANSITIONS {
             match next {
                 Next::Halt => {
-                    cx.turn.effects.push_back(Effect::Halt);
+                    cx.turn.effects.push(Effect::Halt);
                     return Ok(());
                 }
                 Next::Goto(state) => {
@@ -177,7 +178,7 @@ impl<M: Machine> Body<M> {
         cx.leaving = false;
     }
 
-    #[inline]
+    #[inline(always)]
     fn react(
         &mut self,
         event: u16,

@@ -138,7 +138,7 @@ impl<M: Machine> Cell for MachineCell<M> {
         {
             return crate::twice::run(self, copy, input, turn);
         }
-        self.once(input, turn)
+        self.body.run(input, &mut self.unsaved, turn)
     }
 
     fn persist(&mut self) -> Option<&dyn std::fmt::Debug> {
@@ -174,7 +174,9 @@ impl<M: Machine> Cell for MachineCell<M> {
         let Some(capture) = M::capture() else { return false };
         (capture.clone_from)(&mut self.body.machine, &other.body.machine);
         self.body.top = other.body.top;
-        self.body.below.clone_from(&other.body.below);
+        if !self.body.below.is_empty() || !other.body.below.is_empty() {
+            self.body.below.clone_from(&other.body.below);
+        }
         if M::IS_DURABLE {
             self.origin.clone_from(&other.origin);
             self.durable.clone_from(&other.durable);
@@ -202,7 +204,9 @@ impl<M: Machine> Cell for MachineCell<M> {
 
     fn control(&self) -> u64 {
         let mut hash = Words(0);
-        self.body.below.hash(&mut hash);
+        if !self.body.below.is_empty() {
+            self.body.below.hash(&mut hash);
+        }
         self.body.top.hash(&mut hash);
         hash.0
     }
@@ -224,7 +228,6 @@ impl<M: Machine> MachineCell<M> {
     }
 
     /// Runs the handler for this input, without the check of [`crate::twice`].
-    #[inline]
     pub(crate) fn once<'a>(&'a mut self, input: Input<'_>, turn: Turn<'a>) -> Ran {
         self.body.run(input, &mut self.unsaved, turn)
     }

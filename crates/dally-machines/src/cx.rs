@@ -1,6 +1,5 @@
 //! What a handler can do.
 
-use std::collections::VecDeque;
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::time::Duration;
@@ -32,7 +31,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) me: WorkerId,
     /// How many workers this one has created.
     pub(crate) children: &'a mut u32,
-    pub(crate) effects: &'a mut VecDeque<Effect>,
+    pub(crate) effects: &'a mut Vec<Effect>,
     pub(crate) pool: &'a mut Pool,
     pub(crate) env: &'a mut dyn Env,
     /// Why the handler was cut short, if not by `env`.
@@ -235,7 +234,7 @@ impl Turn<'_> {
         if self.effects.len() >= MAX_EFFECTS {
             self.exceed(machine);
         }
-        self.effects.push_back(effect);
+        self.effects.push(effect);
     }
 
     #[cold]

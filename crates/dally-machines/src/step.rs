@@ -8,28 +8,74 @@ use crate::effect::Effect;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
-use crate::program::Granularity;
-use crate::system::{MachineSystem, Place, unshared};
+use crate::system::{MachineSystem, Place, Slot, relist, unshared};
 use crate::tell::Teller;
-use crate::worker::{Life, Worker};
+use crate::worker::Life;
 
 impl MachineSystem {
     /// One step of a machine.
     #[inline]
     pub(crate) fn run(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        match self.touch(slot)?.effects.pop_front() {
-            None => self.take_turn(slot, env)?,
+        self.digest.touch(slot);
+        if self.slots[slot].worker.dequeues_first(self.rules.mailbox) {
+            return self.receive_first(slot, env);
+        }
+        let worker = unshared(&mut self.slots[slot].worker)?;
+        match worker.effects.pop() {
             Some(Effect::Send { to, event, message }) => {
-                self.send(slot, to, event, message, env)?;
+                let id = worker.next_message();
+                self.send(slot, id, to, event, message, env)?;
+                return self.after_send(slot, env);
             }
             Some(effect) => self.perform(slot, effect, env)?,
+            None => self.take_turn(slot, env)?,
         }
         self.release(slot, env)
     }
 
+    /// The most frequent step, with the worker in hand from its beginning to its end: takes the
+    /// first message of the inbox, which is no tick.
+    #[inline]
+    fn receive_first(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+        let Slot { worker, listed } = &mut self.slots[slot];
+        let worker = unshared(worker)?;
+        let Some(Envelope { id, event, mut message, .. }) = worker.inbox.pop_front() else {
+            return Ok(());
+        };
+        env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) })?;
+        let input = Input::Event { event, message: &mut message };
+        let ran = worker.run(input, self.rules.twice, &mut self.pool, env);
+        self.pool.put(message);
+        let Ran::Done { idles } = ran else {
+            self.conclude(slot, ran, Some(id.sender))?;
+            return self.release(slot, env);
+        };
+        worker.idles = idles;
+        match worker.effects.last() {
+            Some(effect) if worker.pauses_before(effect, self.rules, self.budget) => Ok(()),
+            None if worker.inbox.is_empty() => {
+                worker.ready = None;
+                relist(worker, listed, &mut self.enabled);
+                Ok(())
+            }
+            _ => self.release(slot, env),
+        }
+    }
+
+    /// [`MachineSystem::release`] with its most frequent case in hand: nothing is left to do.
+    #[inline]
+    fn after_send(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+        let Slot { worker, listed } = &mut self.slots[slot];
+        if worker.is_busy() || !worker.inbox.is_empty() {
+            return self.release(slot, env);
+        }
+        unshared(worker)?.ready = None;
+        relist(worker, listed, &mut self.enabled);
+        Ok(())
+    }
+
     /// Runs the next handler of a machine that has none of its effects left to release, and
     /// leaves what it does unreleased.
-    #[inline]
     pub(crate) fn take_turn(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let worker = unshared(&mut self.slots[slot].worker)?;
         let input = match (worker.life, worker.ready) {
@@ -37,37 +83,44 @@ impl MachineSystem {
                 worker.life = Life::Up;
                 Input::Start
             }
-            (_, Some(at)) => return self.receive(slot, at, env),
+            (_, Some(at)) => {
+                let chosen = self.choose_delivery(slot, at, env)?;
+                let inbox = &mut unshared(&mut self.slots[slot].worker)?.inbox;
+                let Some(envelope) = inbox.remove(chosen as usize) else { return Ok(()) };
+                return self.receive(slot, envelope, env);
+            }
             (_, None) => Input::Default,
         };
         let ran = worker.run(input, self.rules.twice, &mut self.pool, env);
         self.conclude(slot, ran, None)
     }
 
-    /// Dequeues a message, given the position of one that can be, and runs its handler.
-    #[inline]
-    fn receive(&mut self, slot: usize, at: u32, env: &mut Teller<'_>) -> Result<(), Stop> {
-        let fifo = self.rules.mailbox == Mailbox::Fifo;
-        let at = if fifo { at } else { self.choose_delivery(slot, at, env)? };
+    /// Runs the handler for a message.
+    fn receive(
+        &mut self,
+        slot: usize,
+        envelope: Envelope,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let Envelope { id, event, timer, mut message } = envelope;
+        self.tick_left(slot, timer)?;
         let worker = unshared(&mut self.slots[slot].worker)?;
-        let taken =
-            if at == 0 { worker.inbox.pop_front() } else { worker.inbox.remove(at as usize) };
-        let Some(Envelope { id, event, timer, mut message }) = taken else { return Ok(()) };
-        if !fifo && worker.cell.reaction(event) == Reaction::Ignore {
-            self.tick_left(slot, timer)?;
+        if self.rules.mailbox != Mailbox::Fifo && worker.cell.reaction(event) == Reaction::Ignore {
             return self.discard(id, message, Discard::Ignored, env);
         }
         env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) })?;
         let input = Input::Event { event, message: &mut message };
         let ran = worker.run(input, self.rules.twice, &mut self.pool, env);
         self.pool.put(message);
-        self.tick_left(slot, timer)?;
         self.conclude(slot, ran, Some(id.sender))
     }
 
     /// Which of the messages in the inbox is next, given the position of one that can be.
     #[cold]
     fn choose_delivery(&mut self, slot: usize, at: u32, env: &mut Teller<'_>) -> Result<u32, Stop> {
+        if self.rules.mailbox == Mailbox::Fifo {
+            return Ok(at);
+        }
         let worker = &self.slots[slot].worker;
         self.rules.mailbox.candidates(&worker.inbox, &*worker.cell, &mut self.candidates);
         if self.candidates.len() < 2 {
@@ -80,7 +133,6 @@ impl MachineSystem {
     }
 
     /// Takes note of how a handler ended.
-    #[inline]
     fn conclude(&mut self, slot: usize, ran: Ran, sender: Option<WorkerId>) -> Result<(), Stop> {
         match ran {
             Ran::Done { idles } => {
@@ -101,7 +153,7 @@ impl MachineSystem {
     fn fail(&mut self, slot: usize, bug: Bug) -> Result<(), Stop> {
         let effects = &mut unshared(&mut self.slots[slot].worker)?.effects;
         let apart = effects.iter().any(|e| matches!(e, Effect::Send { .. } | Effect::Create(_)));
-        effects.push_back(Effect::Fail { bug: Arc::new(bug), apart });
+        effects.insert(0, Effect::Fail { bug: Arc::new(bug), apart });
         Ok(())
     }
 
@@ -129,31 +181,24 @@ impl MachineSystem {
     #[inline]
     fn release(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         loop {
-            let worker = &self.slots[slot].worker;
-            match worker.effects.front() {
-                None => return self.settle(slot, env),
+            let Slot { worker, listed } = &mut self.slots[slot];
+            let worker = unshared(worker)?;
+            match worker.effects.last() {
                 // It stepped, so it is listed; and it has something left to release.
-                Some(effect) if self.is_point(effect, worker) => return Ok(()),
+                Some(effect) if worker.pauses_before(effect, self.rules, self.budget) => {
+                    return Ok(());
+                }
                 Some(_) => {}
+                None if worker.inbox.is_empty() => {
+                    worker.ready = None;
+                    relist(worker, listed, &mut self.enabled);
+                    return Ok(());
+                }
+                None => return self.settle(slot, env),
             }
-            if let Some(effect) = unshared(&mut self.slots[slot].worker)?.effects.pop_front() {
+            if let Some(effect) = worker.effects.pop() {
                 self.perform(slot, effect, env)?;
             }
-        }
-    }
-
-    /// Whether others may run before this effect.
-    #[inline]
-    fn is_point(&self, effect: &Effect, worker: &Worker) -> bool {
-        // A crash can come between any two effects, also of an atomic handler.
-        let mortal = || self.budget.crash > 0 && worker.cell.can_crash();
-        match effect {
-            Effect::Send { .. } | Effect::Create(_) => {
-                self.rules.granularity == Granularity::PerSend || mortal()
-            }
-            Effect::Persist => mortal(),
-            Effect::Fail { apart, .. } => *apart,
-            _ => false,
         }
     }
 
@@ -164,7 +209,10 @@ impl MachineSystem {
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         match effect {
-            Effect::Send { to, event, message } => self.send(slot, to, event, message, env),
+            Effect::Send { to, event, message } => {
+                let id = unshared(&mut self.slots[slot].worker)?.next_message();
+                self.send(slot, id, to, event, message, env)
+            }
             Effect::Create(worker) => {
                 let name = || Text::Str(worker.cell.name());
                 env.tell(|| Event::Created { worker: worker.id, name: name() })?;
@@ -202,36 +250,50 @@ impl MachineSystem {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(
         &mut self,
         slot: usize,
+        id: MessageId,
         to: WorkerId,
         event: u16,
         message: Message,
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
-        let id = unshared(&mut self.slots[slot].worker)?.next_message();
         let payload = || Text::Debug(message.payload());
         env.tell(|| Event::Sent { message: id, to, payload: payload() })?;
         let there = match self.find(to) {
             Some(Place::Machine(there)) if self.slots[there].worker.is_there() => there,
             _ => return self.discard(id, message, Discard::Gone, env),
         };
-        let mut copy = None;
-        if slot != there {
-            if self.budget.lose > 0 && env.value(2, Tag::Fault)? == 1 {
-                self.budget.lose -= 1;
-                return self.discard(id, message, Discard::Lost, env);
-            }
-            if self.budget.duplicate > 0 && message.can_copy() && env.value(2, Tag::Fault)? == 1 {
-                self.budget.duplicate -= 1;
-                let double = unshared(&mut self.slots[slot].worker)?.next_message();
-                env.tell(|| Event::Duplicated { message: id, copy: double })?;
-                copy = Some(Envelope { id: double, event, timer: None, message: message.clone() });
-            }
+        let envelope = Envelope { id, event, timer: None, message };
+        if self.budget.lose | self.budget.duplicate != 0 && slot != there {
+            return self.send_over_bad_network(slot, there, envelope, env);
         }
-        self.deliver(there, Envelope { id, event, timer: None, message }, env)?;
+        self.put_in(there, envelope, env)
+    }
+
+    fn send_over_bad_network(
+        &mut self,
+        slot: usize,
+        there: usize,
+        envelope: Envelope,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let Envelope { id, event, .. } = envelope;
+        if self.budget.lose > 0 && env.value(2, Tag::Fault)? == 1 {
+            self.budget.lose -= 1;
+            return self.discard(id, envelope.message, Discard::Lost, env);
+        }
+        let message = &envelope.message;
+        let mut copy = None;
+        if self.budget.duplicate > 0 && message.can_copy() && env.value(2, Tag::Fault)? == 1 {
+            self.budget.duplicate -= 1;
+            let double = unshared(&mut self.slots[slot].worker)?.next_message();
+            env.tell(|| Event::Duplicated { message: id, copy: double })?;
+            copy = Some(Envelope { id: double, event, timer: None, message: message.clone() });
+        }
+        self.deliver(there, envelope, env)?;
         copy.map_or(Ok(()), |copy| self.deliver(there, copy, env))
     }
 
@@ -248,15 +310,27 @@ impl MachineSystem {
     }
 
     /// Puts a message into the inbox of a machine that is there.
-    #[inline]
     pub(crate) fn deliver(
         &mut self,
         slot: usize,
         envelope: Envelope,
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
+        self.put_in(slot, envelope, env)
+    }
+
+    /// [`MachineSystem::deliver`] as part of the step that sends.
+    #[inline(always)]
+    fn put_in(
+        &mut self,
+        slot: usize,
+        envelope: Envelope,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
         let fifo = self.rules.mailbox == Mailbox::Fifo;
-        let worker = self.touch(slot)?;
+        self.digest.touch(slot);
+        let Slot { worker, listed } = &mut self.slots[slot];
+        let worker = unshared(worker)?;
         let mut ready = None;
         if worker.life == Life::Up && !worker.is_busy() && worker.ready.is_none() {
             // Everything in the inbox is deferred: only the new message can be dequeued.
@@ -272,7 +346,7 @@ impl MachineSystem {
         worker.inbox.push_back(envelope);
         if ready.is_some() {
             worker.ready = ready;
-            self.relist(slot);
+            relist(worker, listed, &mut self.enabled);
         }
         Ok(())
     }

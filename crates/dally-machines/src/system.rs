@@ -74,7 +74,7 @@ impl System for MachineSystem {
         match self.find(worker) {
             Some(Place::Machine(slot)) => {
                 let worker = &self.slots[slot].worker;
-                match worker.effects.front() {
+                match worker.effects.last() {
                     Some(Effect::Send { to, .. }) => Op::Send(*to),
                     Some(Effect::Create(_)) => Op::Create,
                     Some(_) => Op::Local,
@@ -127,16 +127,16 @@ impl System for MachineSystem {
                 hash = fingerprint::mix(hash, u64::from(envelope.event) + 1);
             }
             if how == Observe::Control {
-                let op = match worker.effects.front() {
+                let op = match worker.effects.last() {
                     Some(Effect::Send { .. }) => 1,
                     Some(Effect::Create(_)) => 2,
                     Some(_) => 3,
                     None => 0,
                 };
-                hash = fingerprint::mix(hash, op << 8 | worker.life as u64);
-                hash = fingerprint::mix(hash, worker.cell.control());
+                let control = worker.cell.control().wrapping_add(op << 8 | worker.life as u64);
+                hash = fingerprint::mix(hash, control);
             }
-            sum.wrapping_add(fingerprint::mix(hash, 0))
+            sum.wrapping_add(hash)
         })
     }
 
@@ -240,6 +240,10 @@ impl MachineSystem {
 
     #[inline]
     pub(crate) fn find(&self, worker: WorkerId) -> Option<Place> {
+        // A short list is faster scanned than halved.
+        if self.index.len() <= 8 {
+            return self.index.iter().find(|entry| entry.0 == worker).map(|entry| entry.1);
+        }
         let at = self.index.binary_search_by_key(&worker, |entry| entry.0).ok()?;
         Some(self.index[at].1)
     }
@@ -271,14 +275,9 @@ impl MachineSystem {
     }
 
     /// Puts the machine in a slot into the list of enabled workers or takes it out.
-    #[inline]
     pub(crate) fn relist(&mut self, slot: usize) {
         let Slot { worker, listed } = &mut self.slots[slot];
-        let now = worker.is_enabled();
-        if now != *listed {
-            *listed = now;
-            list(&mut self.enabled, worker.id, now);
-        }
+        relist(worker, listed, &mut self.enabled);
     }
 
     /// A machine in the words of a bug, such as `` `Client(0.2)` ``.
@@ -291,11 +290,22 @@ impl MachineSystem {
     }
 }
 
+/// Puts a machine into the list of enabled workers or takes it out.
+#[inline(always)]
+pub(crate) fn relist(worker: &Worker, listed: &mut bool, enabled: &mut Vec<WorkerId>) {
+    let now = worker.is_enabled();
+    if now != *listed {
+        *listed = now;
+        list(enabled, worker.id, now);
+    }
+}
+
 /// Keeps the list sorted.
-#[inline]
 pub(crate) fn list(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
     match (worker.place_in(enabled), on) {
+        (Err(at), true) if at == enabled.len() => enabled.push(worker),
         (Err(at), true) => enabled.insert(at, worker),
+        (Ok(at), false) if at + 1 == enabled.len() => enabled.truncate(at),
         (Ok(at), false) => {
             enabled.remove(at);
         }

@@ -1,7 +1,5 @@
 //! The check that a handler is a function: run it twice, compare.
 
-use std::collections::VecDeque;
-
 use dally_core::{Bug, BugKind, Cut, Env, Event, MessageId, Tag, Text};
 
 use crate::body::{Input, Ran};
@@ -51,7 +49,7 @@ pub(crate) fn run<M: Machine>(
         return ran;
     }
     let mut repeater = Repeater { values: recorder.values.into_iter(), strayed: false };
-    let mut repeated = VecDeque::new();
+    let mut repeated = Vec::new();
     let ran_again = copy.once(
         second,
         Turn {
@@ -81,7 +79,7 @@ pub(crate) fn run<M: Machine>(
 fn difference<M: Machine>(
     first: &MachineCell<M>,
     second: &MachineCell<M>,
-    effects: [&VecDeque<Effect>; 2],
+    effects: [&Vec<Effect>; 2],
     ran: [&Ran; 2],
     strayed: bool,
 ) -> Option<String> {
@@ -112,7 +110,7 @@ fn difference<M: Machine>(
         bytes
     };
     if effects[0].len() != effects[1].len() {
-        let lengths = effects.map(VecDeque::len);
+        let lengths = effects.map(Vec::len);
         return Some(format!("it had {} effects, then {}", lengths[0], lengths[1]));
     }
     let mut pairs = effects[0].iter().zip(effects[1]);

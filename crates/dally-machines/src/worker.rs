@@ -12,9 +12,12 @@ use crate::cell::{Cell, MachineCell};
 use crate::cx::Turn;
 use crate::effect::Effect;
 use crate::encoding::{self, Form};
+use crate::faults::Faults;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Machine;
 use crate::pool::Pool;
+use crate::program::Granularity;
+use crate::system::Rules;
 use crate::timer::Timer;
 
 /// Where a machine is in its life.
@@ -43,8 +46,8 @@ pub(crate) struct Worker {
     pub(crate) ready: Option<u32>,
     /// Whether the state has a default handler, since its last handler ran.
     pub(crate) idles: bool,
-    /// What its last handler did and others have not seen yet.
-    pub(crate) effects: VecDeque<Effect>,
+    /// What its last handler did and others have not seen yet, the first of it last.
+    pub(crate) effects: Vec<Effect>,
     pub(crate) timers: Vec<Timer>,
     /// A hash of the name of the machine's type.
     pub(crate) kind: u64,
@@ -70,7 +73,7 @@ impl Worker {
             inbox: VecDeque::new(),
             ready: None,
             idles: false,
-            effects: VecDeque::new(),
+            effects: Vec::new(),
             timers: Vec::new(),
             kind: fingerprint::of_bytes(M::NAME.as_bytes()),
             cell: Box::new(MachineCell::new(machine)),
@@ -99,7 +102,7 @@ impl Worker {
     }
 
     pub(crate) fn drop_effects(&mut self, pool: &mut Pool) {
-        while let Some(effect) = self.effects.pop_front() {
+        while let Some(effect) = self.effects.pop() {
             match effect {
                 Effect::Send { message, .. }
                 | Effect::Announce(message)
@@ -121,7 +124,37 @@ impl Worker {
         env: &mut dyn Env,
     ) -> Ran {
         let Worker { id, children, effects, cell, .. } = self;
-        cell.run(input, Turn { me: *id, children, effects, pool, env, excess: None, twice })
+        let turn = Turn { me: *id, children, effects, pool, env, excess: None, twice };
+        let ran = cell.run(input, turn);
+        if effects.len() > 1 {
+            effects.reverse();
+        }
+        ran
+    }
+
+    /// Whether its next step takes the first message of its inbox, and that is no tick.
+    #[inline]
+    pub(crate) fn dequeues_first(&self, mailbox: Mailbox) -> bool {
+        !self.is_busy()
+            && self.ready == Some(0)
+            && self.life == Life::Up
+            && mailbox == Mailbox::Fifo
+            && self.inbox.front().is_some_and(|first| first.timer.is_none())
+    }
+
+    /// Whether others may run before this effect.
+    #[inline]
+    pub(crate) fn pauses_before(&self, effect: &Effect, rules: Rules, budget: Faults) -> bool {
+        // A crash can come between any two effects, also of an atomic handler.
+        let mortal = || budget.crash > 0 && self.cell.can_crash();
+        match effect {
+            Effect::Send { .. } | Effect::Create(_) => {
+                rules.granularity == Granularity::PerSend || mortal()
+            }
+            Effect::Persist => mortal(),
+            Effect::Fail { apart, .. } => *apart,
+            _ => false,
+        }
     }
 
     /// Whether effects wait to be released.
@@ -171,7 +204,7 @@ impl Worker {
             self.inbox.push_back(envelope.clone());
         }
         for effect in &saved.effects {
-            self.effects.push_back(effect.clone());
+            self.effects.push(effect.clone());
         }
         for timer in &saved.timers {
             self.timers.push(timer.clone());
@@ -194,7 +227,7 @@ impl Worker {
         encoding::framed(out, |out| Encoder::encode(self.cell.name(), out));
         encoding::framed(out, |out| self.cell.encode(out));
         out.extend_from_slice(&(self.effects.len() as u32).to_le_bytes());
-        for effect in &self.effects {
+        for effect in self.effects.iter().rev() {
             effect.encode(form, out);
         }
         encoding::framed(out, |out| mailbox.encode(&self.inbox, form, out));

@@ -155,7 +155,7 @@ impl Live {
             self.releasing = true;
             self.system.take_turn(0, &mut Teller::new(&mut self.voice))?;
         }
-        while let Some(effect) = unshared(&mut self.system.slots[0].worker)?.effects.pop_front() {
+        while let Some(effect) = unshared(&mut self.system.slots[0].worker)?.effects.pop() {
             if let Some(next) = self.release(effect)? {
                 return Ok(next);
             }
