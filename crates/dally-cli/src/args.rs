@@ -79,9 +79,9 @@ pub struct CheckArgs {
     #[arg(long, default_value = "random", verbatim_doc_comment)]
     pub strategy: StrategyKind,
 
-    /// Stop after this many schedules.
-    #[arg(long, default_value_t = 10_000, value_name = "N")]
-    pub schedules: u64,
+    /// Stop after this many schedules; by default after 10,000, or when the time given is up.
+    #[arg(long, value_name = "N")]
+    pub schedules: Option<u64>,
 
     /// Stop after this time, such as 500ms, 30s or 5m.
     #[arg(long, value_parser = parse_time, value_name = "TIME")]

@@ -5,11 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dally::checking::{self, Checked, Checking};
 use dally::report::{About, Statistics, Style, json, text};
+use dally::search::Ended;
 use dally::settings::Settings;
 
 use crate::args::{CheckArgs, Format};
 use crate::list::look_up;
-use crate::{BUG, CLEAN, progress};
+use crate::{BUG, CLEAN, print, progress};
+
+/// How many schedules are run if nobody says how many or how long.
+const SCHEDULES: u64 = 10_000;
 
 /// A run with all states observed takes up to six times as long, so a sample has to do.
 const OBSERVE_EVERY: u64 = 16;
@@ -22,7 +26,7 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
     let (protocol, bug) = look_up(&arguments.name, arguments.bug.as_deref())?;
     let settings = Settings {
         strategy: arguments.strategy,
-        schedules: arguments.schedules,
+        schedules: arguments.schedules.or(arguments.time.is_none().then_some(SCHEDULES)),
         time: arguments.time,
         seed: arguments.seed,
         max_steps: arguments.max_steps.unwrap_or(protocol.max_steps),
@@ -32,8 +36,10 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
         out: Some(arguments.out.clone()),
         ..Settings::default()
     };
-    let bar = progress::bar(settings.schedules);
+    settings.check()?;
+    let bar = progress::bar(settings.schedules());
     let watched = bar.clone();
+    let shown = bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name));
     let checking = Checking {
         replay_settings: bug
             .map(|bug| (BUG_SETTING.to_owned(), bug.to_owned()))
@@ -41,21 +47,25 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
             .collect(),
         watch: Box::new(move |progress| progress::show(&watched, progress)),
         stop: stop_on_interrupt()?,
+        // Findings of one planted bug must not take the place of another's.
+        shown: shown.clone(),
         ..Checking::new(protocol.name, settings)
     };
     let checked = checking.run(|options, sink| (protocol.program)(bug).run(options, sink));
     bar.finish_and_clear();
     let statistics = checking::statistics(&checked.report, arguments.threads);
     match arguments.format {
-        Format::Text => print!("{}", as_text(protocol.name, &checked, &statistics)),
-        Format::Json => {
-            print!("{}", json::run(protocol.name, &statistics, &checked.report.findings));
-        }
+        Format::Text => print(&as_text(&shown, &checked, &statistics)),
+        Format::Json => print(&json::run(protocol.name, &statistics, &checked.report.findings)),
     }
     for problem in checked.problems.iter().chain(&checked.report.notes) {
         eprintln!("note: {problem}");
     }
-    Ok(if checked.report.findings.is_empty() { CLEAN } else { BUG })
+    match (checked.report.findings.is_empty(), checked.report.ended) {
+        (true, Ended::Failed) => Err(format!("`{}` could not be checked", protocol.name)),
+        (true, _) => Ok(CLEAN),
+        (false, _) => Ok(BUG),
+    }
 }
 
 fn as_text(name: &str, checked: &Checked, statistics: &Statistics) -> String {

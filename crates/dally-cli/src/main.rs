@@ -6,6 +6,7 @@ mod list;
 mod progress;
 mod replay;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -22,7 +23,7 @@ const BAD_INPUT: u8 = 2;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::List(arguments) => {
-            print!("{}", list::list(arguments.format));
+            print(&list::list(arguments.format));
             Ok(CLEAN)
         }
         Command::Check(arguments) => check::check(&arguments),
@@ -32,4 +33,15 @@ fn main() -> ExitCode {
         eprintln!("error: {why}");
         BAD_INPUT
     }))
+}
+
+/// Prints to standard output. A reader that has gone away, as `head` does, or a full disk is not
+/// the program's business: the exit code still tells.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if let Err(why) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        && why.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        eprintln!("error: the output cannot be written: {why}");
+    }
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use dally::checking::{read_schedule, retell};
+use dally::checking::{read_schedule, retell, shell_word};
 use dally::report::{About, Statistics, Style, json, text};
 use dally::search::Mode;
 
 use crate::args::{Format, ReplayArgs};
 use crate::check::BUG_SETTING;
 use crate::list::look_up;
-use crate::{BAD_INPUT, BUG, CLEAN};
+use crate::{BAD_INPUT, BUG, CLEAN, print};
 
 /// How long a step may take before it counts as blocking its thread.
 const STEP_TIME: Duration = Duration::from_secs(10);
@@ -36,17 +36,17 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     let retold = retell(&schedule, replayed, mode, go_on);
     match (arguments.format, &retold.finding) {
         (Format::Json, finding) => {
-            print!("{}", json::run(protocol.name, &statistics, finding.as_slice()));
+            print(&json::run(protocol.name, &statistics, finding.as_slice()));
         }
         (Format::Text, Some(finding)) => {
             let about = About {
                 statistics,
                 steps_shown: None,
-                replay: vec![format!("dally replay {}", arguments.schedule)],
+                replay: vec![format!("dally replay {}", shell_word(&arguments.schedule))],
                 style: Style::of(&std::io::stdout()),
                 ..About::new(protocol.name)
             };
-            println!("{}", text::finding(finding, &about));
+            print(&(text::finding(finding, &about) + "\n"));
         }
         (Format::Text, None) => {}
     }

@@ -113,7 +113,8 @@ impl fmt::Display for Location {
 ///
 /// A bug with a location is identified by kind and location, since its message may quote values
 /// that differ from schedule to schedule. Without one, kind, culprit and the message with its
-/// digits left out stand for it.
+/// digits left out stand for it; of a deadlock it is who waits to do what, whichever of several
+/// workers of one name that is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Cause(pub u64);
 
@@ -149,6 +150,13 @@ impl Bug {
         text.push(0);
         match &self.location {
             Some(location) => text.extend_from_slice(location.to_string().as_bytes()),
+            None if self.kind == BugKind::Deadlock => {
+                // A line a waiter, `name (id) waits to ...`, after the first.
+                let mut waiting: Vec<String> = self.message.lines().skip(1).map(waiter).collect();
+                waiting.sort_unstable();
+                waiting.dedup();
+                text.extend_from_slice(waiting.join("\n").as_bytes());
+            }
             None => {
                 text.extend_from_slice(self.culprit.as_deref().unwrap_or("").as_bytes());
                 text.push(0);
@@ -157,6 +165,15 @@ impl Bug {
         }
         Cause(fingerprint::of_bytes(&text))
     }
+}
+
+/// The line of a waiter without ids and other numbers.
+fn waiter(line: &str) -> String {
+    let without_id = match (line.find(" ("), line.find(')')) {
+        (Some(from), Some(to)) if from < to => [&line[..from], &line[to + 1..]].concat(),
+        _ => line.to_owned(),
+    };
+    without_id.chars().filter(|char| !char.is_ascii_digit()).collect()
 }
 
 /// One line: kind, first line of the message, culprit and location.
@@ -192,10 +209,19 @@ mod tests {
 
     #[test]
     fn bugs_without_a_place_differ_by_message_culprit_and_kind() {
-        let stuck = Bug::new(BugKind::Deadlock, "2 tasks wait for `lock a`");
-        assert_eq!(stuck.cause(), Bug::new(BugKind::Deadlock, "3 tasks wait for `lock a`").cause());
-        assert_ne!(stuck.cause(), Bug::new(BugKind::Deadlock, "2 tasks wait for `lock b`").cause());
-        assert_ne!(stuck.cause(), stuck.clone().by("Pool").cause());
+        let hot = |message: &str| Bug::new(BugKind::HotAtEnd, message);
+        assert_eq!(hot("hot for 2 steps").cause(), hot("hot for 3 steps").cause());
+        assert_ne!(hot("hot for 2 steps").cause(), hot("hot at the end").cause());
+        assert_ne!(hot("hot").cause(), hot("hot").by("Progress").cause());
+    }
+
+    #[test]
+    fn a_deadlock_is_the_same_whichever_of_two_alike_workers_waits_where() {
+        let stuck = |lines: &str| Bug::new(BugKind::Deadlock, format!("2 wait:\n{lines}")).cause();
+        let one = stuck("  get (0.0) waits to lock `a`\n  get (0.1) waits to receive");
+        let other = stuck("  get (0.0) waits to receive\n  get (0.1) waits to lock `a`");
+        assert_eq!(one, other);
+        assert_ne!(one, stuck("  get (0.0) waits to lock `b`\n  get (0.1) waits to receive"));
     }
 
     #[test]

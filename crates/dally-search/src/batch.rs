@@ -11,10 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use dally_core::{Bug, Cause, Finding, Program, Trace, panics};
 use rustc_hash::FxHashSet;
 
-use crate::executor::{Desk, End, Execution, Stage};
-use crate::guide::Manner;
+use crate::executor::{Desk, End, Execution, Recorder, Stage};
 use crate::options::Sink;
-use crate::record::{Heading, difference, follow, record};
+use crate::record::{Heading, difference, record, repeat};
 use crate::settle::{Raw, confirm, smaller, uncontrolled};
 use crate::shrink::Budget;
 use crate::strategy::{Outcome, Strategy};
@@ -195,11 +194,12 @@ fn execute<P: Program>(
         return (stage.execute(schedule, strategy, limits, desk), Trace::default());
     }
     let halt = &shared.halt;
-    let mut first = record(stage, schedule, strategy, limits, pen, halt, observations);
+    let recorder = Recorder::to_compare();
+    let mut first = record(recorder, stage, schedule, strategy, limits, pen, halt, observations);
     // A bug is repeated in any case, when it is confirmed.
     if first.execution.bug.is_none() && first.execution.end != End::Halted {
         let script = first.script();
-        let again = follow(stage, schedule, &script, Manner::Exact, limits, pen, halt);
+        let again = repeat(stage, schedule, &script, limits, pen, halt);
         if again.recording.execution.end == End::Halted {
             first.execution.end = End::Halted;
         } else if let Some(left) = difference(&first, &again) {

@@ -63,6 +63,11 @@ pub(crate) struct Recorder {
 const MAX_ENABLED_ENTRIES: usize = 1 << 22;
 
 impl Recorder {
+    /// For an execution that is only compared with another.
+    pub(crate) fn to_compare() -> Recorder {
+        Recorder { tracer: Tracer::without_clocks(), ..Recorder::default() }
+    }
+
     /// What happened, and who was enabled at each step.
     pub(crate) fn finish(self) -> (Trace, Vec<Vec<WorkerId>>) {
         (self.tracer.finish(), self.enabled)

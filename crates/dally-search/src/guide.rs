@@ -125,20 +125,24 @@ impl Guide {
     fn same_enabled(&mut self, worker: WorkerId, point: &Point<'_>) -> bool {
         let enabled = self.enabled.clone();
         match enabled.get(self.recorded_step) {
-            Some(recorded) if recorded != point.enabled => self.differs(|_| {
-                let (missing, new) = (less(recorded, point.enabled), less(point.enabled, recorded));
-                let mut message = format!("the recording goes on with worker {worker}");
-                if !missing.is_empty() {
-                    // They may not even exist now, so they cannot be asked for their names.
-                    let who = listed(missing.iter().map(WorkerId::to_string));
-                    message += &format!("; could step then and cannot now: {who}");
-                }
-                if !new.is_empty() {
-                    let who = named(&new, point.system);
-                    message += &format!("; can step now and could not then: {who}");
-                }
-                message
-            }),
+            // No set that was recorded is empty: such a one was left out for its size.
+            Some(recorded) if !recorded.is_empty() && recorded != point.enabled => {
+                self.differs(|_| {
+                    let (missing, new) =
+                        (less(recorded, point.enabled), less(point.enabled, recorded));
+                    let mut message = format!("the recording goes on with worker {worker}");
+                    if !missing.is_empty() {
+                        // They may not even exist now, so they cannot be asked for their names.
+                        let who = listed(missing.iter().map(WorkerId::to_string));
+                        message += &format!("; could step then and cannot now: {who}");
+                    }
+                    if !new.is_empty() {
+                        let who = named(&new, point.system);
+                        message += &format!("; can step now and could not then: {who}");
+                    }
+                    message
+                })
+            }
             _ => true,
         }
     }

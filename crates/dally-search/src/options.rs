@@ -14,8 +14,9 @@ use crate::strategy::Strategy;
 /// ```
 /// use dally_search::{Options, StrategyKind};
 ///
-/// let strategy: StrategyKind = "pct:5".parse()?;
-/// let options = Options { schedules: 50_000, seed: 7, ..Options::with(strategy) };
+/// let (seed, max_steps) = (7, 2_000);
+/// let strategy = "pct:5".parse::<StrategyKind>()?.build(seed, max_steps);
+/// let options = Options { strategy, seed, max_steps, schedules: 50_000, ..Options::default() };
 /// assert_eq!(options.strategy.name(), "pct(5)");
 /// # Ok::<(), dally_search::UnknownStrategy>(())
 /// ```
@@ -86,14 +87,6 @@ impl Default for Options {
             observe_every: 0,
             stop: Arc::default(),
         }
-    }
-}
-
-impl Options {
-    /// The defaults with this strategy.
-    pub fn with(strategy: crate::StrategyKind) -> Options {
-        let options = Options::default();
-        Options { strategy: strategy.build(options.seed, options.max_steps), ..options }
     }
 }
 

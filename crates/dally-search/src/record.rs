@@ -46,8 +46,10 @@ pub(crate) struct Script {
 /// Nobody stops the repetition of a finding: it is short, and the watchdog looks after it.
 pub(crate) static GO_ON: AtomicBool = AtomicBool::new(false);
 
-/// Runs schedule number `schedule` with a full record.
+/// Runs schedule number `schedule` with a record.
+#[expect(clippy::too_many_arguments, reason = "an execution and all that goes with it")]
 pub(crate) fn record<P: Program>(
+    mut recorder: Recorder,
     stage: &mut Stage<'_, P>,
     schedule: u64,
     strategy: &mut dyn Strategy,
@@ -56,7 +58,6 @@ pub(crate) fn record<P: Program>(
     halt: &AtomicBool,
     observations: Option<&mut Vec<u64>>,
 ) -> Recording {
-    let mut recorder = Recorder::default();
     let desk = Desk { pen, halt, recorder: Some(&mut recorder), observations };
     let execution = stage.execute(schedule, strategy, limits, desk);
     let (trace, enabled) = recorder.finish();
@@ -73,8 +74,35 @@ pub(crate) fn follow<P: Program>(
     pen: &mut Pen,
     halt: &AtomicBool,
 ) -> Followed {
+    follow_with(Recorder::default(), stage, schedule, script, manner, limits, pen, halt)
+}
+
+/// Repeats a recorded execution, to compare.
+pub(crate) fn repeat<P: Program>(
+    stage: &mut Stage<'_, P>,
+    schedule: u64,
+    script: &Script,
+    limits: &Limits,
+    pen: &mut Pen,
+    halt: &AtomicBool,
+) -> Followed {
+    let recorder = Recorder::to_compare();
+    follow_with(recorder, stage, schedule, script, Manner::Exact, limits, pen, halt)
+}
+
+#[expect(clippy::too_many_arguments, reason = "they are those of its two callers")]
+fn follow_with<P: Program>(
+    recorder: Recorder,
+    stage: &mut Stage<'_, P>,
+    schedule: u64,
+    script: &Script,
+    manner: Manner,
+    limits: &Limits,
+    pen: &mut Pen,
+    halt: &AtomicBool,
+) -> Followed {
     let mut guide = script.guide(manner);
-    let recording = record(stage, schedule, &mut guide, limits, pen, halt, None);
+    let recording = record(recorder, stage, schedule, &mut guide, limits, pen, halt, None);
     let (ran_out, unused) = (guide.ran_out(), guide.unused());
     Followed { recording, left_at: guide.difference(), ran_out, unused }
 }

@@ -54,6 +54,9 @@ pub enum Ended {
     Interrupted,
     /// A step did not come back, and its thread with it.
     Stuck,
+    /// The threads that run schedules could not be started or died: what was asked for was not
+    /// done, and the notes say why.
+    Failed,
 }
 
 /// What was covered, in a form that can be printed: never just "no bug".
@@ -124,6 +127,7 @@ impl fmt::Display for Coverage {
                     Ended::Time => ", until the time was up",
                     Ended::Interrupted => ", until it was interrupted",
                     Ended::Stuck => ", until a step did not come back",
+                    Ended::Failed => ", until the run itself failed",
                 })
             }
         }

@@ -146,7 +146,10 @@ impl<P: Program + 'static> Run<P> {
         while next < self.options.schedules {
             self.look_up();
             self.show(Phase::Searching);
-            if self.ended.is_some() || hands.is_empty() {
+            if hands.is_empty() {
+                self.end(Ended::Failed);
+            }
+            if self.ended.is_some() {
                 break;
             }
             let end = self.options.schedules.min(next.saturating_add(size));
@@ -221,8 +224,10 @@ impl<P: Program + 'static> Run<P> {
                 Err(RecvTimeoutError::Disconnected) => {
                     let hand = hands.remove(busy);
                     all.extend(hand.results());
-                    self.report.notes.push("A thread that ran schedules died.".into());
-                    self.end(Ended::Stuck);
+                    self.report.notes.push(
+                        "A thread that ran schedules died: a strategy or a sink panicked.".into(),
+                    );
+                    self.end(Ended::Failed);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -363,7 +368,10 @@ impl<P: Program + 'static> Run<P> {
                     }
                 }
             }
-            if self.options.stop.load(Ordering::Relaxed) {
+            // The first finding may be shrunk after the time is up; the others are not worth it.
+            let late = self.options.time.is_some_and(|limit| self.clock.is_past(limit));
+            let enough = late && !self.report.findings.is_empty();
+            if enough || self.options.stop.load(Ordering::Relaxed) {
                 self.shared.hurry.store(true, Ordering::Relaxed);
             }
             self.show(Phase::Shrinking);

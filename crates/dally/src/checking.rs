@@ -15,6 +15,8 @@ use crate::settings::Settings;
 pub struct Checking {
     /// The name that schedules carry.
     pub program: String,
+    /// The name that files and reports carry.
+    pub shown: String,
     /// What else a schedule must say to be replayed, such as the planted bug, as (name, value).
     pub replay_settings: Vec<(String, String)>,
     /// How to check it.
@@ -43,8 +45,10 @@ pub struct Checked {
 impl Checking {
     /// A run of the program of this name that nobody watches.
     pub fn new(program: impl Into<String>, settings: Settings) -> Checking {
+        let program = program.into();
         Checking {
-            program: program.into(),
+            shown: program.clone(),
+            program,
             replay_settings: Vec::new(),
             settings,
             replay_commands: Box::new(replay_on_command_line),
@@ -56,12 +60,13 @@ impl Checking {
     /// Runs it: `run` is [`dally_search::run`] with the program filled in.
     pub fn run(self, run: impl FnOnce(Options, Arc<dyn Sink>) -> Report) -> Checked {
         let settings = self.settings;
+        let threads = settings.threads;
         let options = Options {
             program: self.program.clone(),
             settings: self.replay_settings,
             strategy: settings.strategy.build(settings.seed, settings.max_steps),
             seed: settings.seed,
-            schedules: settings.schedules,
+            schedules: settings.schedules(),
             time: settings.time,
             max_steps: settings.max_steps,
             fail_on_max_steps: settings.fail_on_max_steps,
@@ -81,16 +86,16 @@ impl Checking {
             ..Statistics::default()
         };
         let keeper = Arc::new(Keeper {
-            about: About { statistics, ..About::new(self.program) },
+            about: About { statistics, ..About::new(self.shown) },
             store: settings.out.map(Store::new),
             replay_commands: self.replay_commands,
             watch: self.watch,
             kept: Mutex::default(),
         });
         let report = run(options, Arc::clone(&keeper) as Arc<dyn Sink>);
+        let saved = keeper.settle(&report, threads);
         let mut kept = keeper.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let saved = report.findings.iter().map(|found| kept.files.remove(&found.found_at));
-        Checked { saved: saved.collect(), report, problems: std::mem::take(&mut kept.problems) }
+        Checked { saved, report, problems: std::mem::take(&mut kept.problems) }
     }
 }
 
@@ -110,6 +115,32 @@ struct Kept {
     problems: Vec<String>,
 }
 
+impl Keeper {
+    /// Saves the findings of the report as they stand there, with the figures of the whole run,
+    /// and removes what other threads had found that does not count. Answers their files.
+    fn settle(&self, report: &Report, threads: usize) -> Vec<Option<PathBuf>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let about = About { statistics: statistics(report, threads), ..self.about.clone() };
+        let saved = report.findings.iter().map(|found| {
+            let path = kept.files.remove(&found.found_at)?;
+            self.store.as_ref().and_then(|store| store.save(found, &about).ok()).or(Some(path))
+        });
+        let saved: Vec<Option<PathBuf>> = saved.collect();
+        for (_, stray) in std::mem::take(&mut kept.files) {
+            if !saved.iter().flatten().any(|path| *path == stray) {
+                remove(&stray);
+            }
+        }
+        saved
+    }
+}
+
+/// Removes the files of a finding.
+fn remove(schedule: &Path) {
+    let _ = std::fs::remove_file(schedule.with_extension("json"));
+    let _ = std::fs::remove_file(schedule);
+}
+
 impl Sink for Keeper {
     fn found(&self, finding: &Finding) {
         let Some(store) = &self.store else { return };
@@ -121,8 +152,7 @@ impl Sink for Keeper {
                 // A finding that could not be repeated has another cause now, and so another
                 // file; the raw one would mislead.
                 if let Some(earlier) = earlier.filter(|earlier| *earlier != path) {
-                    let _ = std::fs::remove_file(earlier.with_extension("json"));
-                    let _ = std::fs::remove_file(earlier);
+                    remove(&earlier);
                 }
             }
             Err(why) => {
@@ -157,7 +187,7 @@ pub fn replay_on_command_line(schedule: &Schedule, saved: Option<&Path>) -> Vec<
 }
 
 /// A word that a shell reads back as it is.
-pub(crate) fn shell_word(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
     if text.chars().all(plain) {
         text.to_owned()
@@ -185,6 +215,7 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
             Ended::Time => "the time was up",
             Ended::Interrupted => "it was interrupted",
             Ended::Stuck => "a step did not come back",
+            Ended::Failed => "the run itself failed",
         }
         .to_owned(),
     }
@@ -204,8 +235,11 @@ pub struct Retold {
 /// go on.
 pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) -> Retold {
     let mut remarks = replayed.notes.clone();
-    let gave_up = replayed.left_at.is_some() && mode == Mode::Exact;
-    if let Some(Divergence { step, message }) = &replayed.left_at {
+    // A schedule that is followed to its end, where the bug no longer shows, was not left.
+    let fixed = replayed.bug.is_none() && replayed.schedule.choices == recorded.choices;
+    let left_at = replayed.left_at.as_ref().filter(|_| !fixed);
+    let gave_up = left_at.is_some() && mode == Mode::Exact;
+    if let Some(Divergence { step, message }) = left_at {
         remarks.push(match mode {
             Mode::Exact => format!(
                 "The program no longer fits the schedule, and the replay ended at step {step}: \
@@ -223,7 +257,7 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
             remarks.push(format!("The schedule was recorded with another outcome: {outcome}"));
         }
         None if !gave_up => {
-            remarks.push(format!("No bug showed. The schedule was recorded with: {outcome}"));
+            remarks.push(format!("The bug no longer shows. It was recorded as: {outcome}"));
         }
         _ => {}
     }

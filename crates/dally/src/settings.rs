@@ -14,14 +14,14 @@ use dally_search::StrategyKind;
 /// let mut settings = Settings::default();
 /// let variable = |name: &str| (name == "DALLY_SCHEDULES").then(|| "50000".to_owned());
 /// settings.override_by(variable).unwrap();
-/// assert_eq!(settings.schedules, 50_000);
+/// assert_eq!(settings.schedules(), 50_000);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Picks the choices.
     pub strategy: StrategyKind,
-    /// How many schedules to run.
-    pub schedules: u64,
+    /// How many schedules to run; if not given, as many as fit into `time`, or else 1,000.
+    pub schedules: Option<u64>,
     /// How long to run, if that comes first.
     pub time: Option<Duration>,
     /// Where the strategy's random choices start from.
@@ -51,7 +51,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             strategy: StrategyKind::Random,
-            schedules: 1_000,
+            schedules: None,
             time: None,
             seed: 0,
             max_steps: 10_000,
@@ -84,13 +84,33 @@ pub const VARIABLES: [(&str, &str); 12] = [
 ];
 
 impl Settings {
+    /// How many schedules to run at most.
+    pub fn schedules(&self) -> u64 {
+        self.schedules.unwrap_or(if self.time.is_some() { u64::MAX } else { 1_000 })
+    }
+
+    /// A setting with which nothing would be run, which must not pass for a clean run.
+    pub fn check(&self) -> Result<(), String> {
+        let nothing = [
+            ("schedules", self.schedules == Some(0)),
+            ("time", self.time == Some(Duration::ZERO)),
+            ("max steps", self.max_steps == 0),
+            ("threads", self.threads == 0),
+            ("step time", self.step_time == Duration::ZERO),
+        ];
+        match nothing.into_iter().find(|(_, zero)| *zero) {
+            Some((name, _)) => Err(format!("with {name} set to 0 nothing would be checked")),
+            None => Ok(()),
+        }
+    }
+
     /// Takes over what the environment says. `variable` looks a name up; an error names the
     /// variable and what it should hold.
     pub fn override_by(&mut self, variable: impl Fn(&str) -> Option<String>) -> Result<(), String> {
         for (name, meaning) in VARIABLES {
             let Some(text) = variable(name) else { continue };
             self.set(name, text.trim())
-                .map_err(|why| format!("{name}={text}: {why}\n  it sets {meaning}"))?;
+                .map_err(|why| format!("{name}={text}: {why}\n  {name}: {meaning}"))?;
         }
         Ok(())
     }
@@ -98,7 +118,7 @@ impl Settings {
     fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
         match name {
             "DALLY_STRATEGY" => self.strategy = text.parse().map_err(|why| format!("{why}"))?,
-            "DALLY_SCHEDULES" => self.schedules = number(text)?,
+            "DALLY_SCHEDULES" => self.schedules = Some(number(text)?),
             "DALLY_TIME" => self.time = Some(parse_time(text)?),
             "DALLY_SEED" => self.seed = number(text)?,
             "DALLY_MAX_STEPS" => self.max_steps = number(text)?,
@@ -162,7 +182,7 @@ mod tests {
     #[test]
     fn each_variable_reaches_its_setting() {
         assert_eq!(with("DALLY_SEED", "7").unwrap().seed, 7);
-        assert_eq!(with("DALLY_SCHEDULES", "100_000").unwrap().schedules, 100_000);
+        assert_eq!(with("DALLY_SCHEDULES", "100_000").unwrap().schedules(), 100_000);
         assert_eq!(with("DALLY_TIME", "2m").unwrap().time, Some(Duration::from_secs(120)));
         assert!(with("DALLY_KEEP_GOING", "1").unwrap().keep_going);
         assert!(!with("DALLY_SHRINK", "off").unwrap().shrink);
@@ -170,14 +190,34 @@ mod tests {
     }
 
     #[test]
+    fn a_time_alone_lifts_the_number_of_schedules() {
+        assert_eq!(Settings::default().schedules(), 1_000);
+        assert_eq!(with("DALLY_TIME", "2m").unwrap().schedules(), u64::MAX);
+    }
+
+    #[test]
+    fn a_run_that_would_check_nothing_is_refused() {
+        for (name, value) in [
+            ("DALLY_SCHEDULES", "0"),
+            ("DALLY_TIME", "0s"),
+            ("DALLY_MAX_STEPS", "0"),
+            ("DALLY_THREADS", "0"),
+            ("DALLY_STEP_TIME", "0s"),
+        ] {
+            assert!(with(name, value).unwrap().check().is_err(), "{name}");
+        }
+        assert_eq!(Settings::default().check(), Ok(()));
+    }
+
+    #[test]
     fn a_bad_value_names_the_variable_and_its_meaning() {
         insta::assert_snapshot!(with("DALLY_SCHEDULES", "many").unwrap_err(), @r"
         DALLY_SCHEDULES=many: `many` is not a whole number that fits
-          it sets how many schedules to run
+          DALLY_SCHEDULES: how many schedules to run
         ");
         insta::assert_snapshot!(with("DALLY_TIME", "30").unwrap_err(), @r"
         DALLY_TIME=30: a time is a number with a unit, such as 500ms, 30s, 5m or 2h
-          it sets how long to run, such as 30s
+          DALLY_TIME: how long to run, such as 30s
         ");
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dally_core::{Bug, BugKind, Finding, Program, Schedule};
 use dally_report::{About, Statistics, text};
-use dally_search::Mode;
+use dally_search::{Ended, Mode};
 
 use crate::checking::{self, Checked, Checking};
 use crate::settings::Settings;
@@ -57,10 +57,10 @@ impl Test {
         self
     }
 
-    /// How many schedules to run; 1,000 if not said.
+    /// How many schedules to run; if not said, as many as fit into the time, or else 1,000.
     #[must_use]
     pub fn schedules(mut self, schedules: u64) -> Test {
-        self.settings.schedules = schedules;
+        self.settings.schedules = Some(schedules);
         self
     }
 
@@ -169,7 +169,10 @@ impl Test {
             return Err(format!("error: in the attribute of {}: {mistake}\n", self.path));
         }
         let mut settings = self.settings.clone();
-        settings.override_by(&variable).map_err(|why| format!("error: {why}\n"))?;
+        settings
+            .override_by(&variable)
+            .and_then(|()| settings.check())
+            .map_err(|why| format!("error: {why}\n"))?;
         let all_steps = variable("DALLY_TRACE").is_some_and(|value| value == "all");
         if let Some(given) = variable("DALLY_REPLAY") {
             let best_effort = variable("DALLY_BEST_EFFORT").is_some_and(|value| value == "1");
@@ -194,7 +197,19 @@ impl Test {
         statistics: &Statistics,
         all_steps: bool,
     ) -> Result<(), String> {
-        let findings = &checked.report.findings;
+        let (report, findings) = (&checked.report, &checked.report.findings);
+        if report.ended == Ended::Failed && findings.is_empty() {
+            let why = report.notes.join("\n  ");
+            return Err(format!("error: {} could not be checked:\n  {why}\n", self.name()));
+        }
+        if report.cut == report.schedules && findings.is_empty() {
+            let bound = report.max_steps;
+            eprintln!(
+                "dally: no schedule of {} came to its end within {bound} steps; \
+                 `fail_on_max_steps` makes that a bug",
+                self.name()
+            );
+        }
         match self.expected {
             None if findings.is_empty() => return Ok(()),
             Some(expected) if findings.iter().any(|found| matches(&found.bug, expected)) => {
@@ -212,7 +227,9 @@ impl Test {
             out.push('\n');
         }
         if let Some(expected) = self.expected {
-            out += &format!("The test expects a failure of another kind: `{expected}`.\n");
+            out += &format!(
+                "The test expects another failure: one of the kind `{expected}`, or with that text.\n"
+            );
         }
         for problem in checked.problems.iter().chain(&checked.report.notes) {
             out += &format!("note: {problem}\n");

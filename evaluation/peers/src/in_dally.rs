@@ -11,8 +11,30 @@ use dally::tasks::{TaskProgram, spawn};
 
 use crate::measure::{Strategy, Work};
 
-/// Shape i: three tasks in a ring, ten rounds each.
+/// Shape i: three tasks in a ring, ten rounds each. The channels have no bound, as shuttle's.
 pub fn ring_of_tasks() -> TaskProgram {
+    TaskProgram::new("ring", || async {
+        let (senders, receivers): (Vec<_>, Vec<_>) =
+            (0..3).map(|_| mpsc::unbounded_channel::<u32>()).unzip();
+        let mut tasks = Vec::new();
+        for (i, mut receiver) in receivers.into_iter().enumerate() {
+            let next = senders[(i + 1) % 3].clone();
+            tasks.push(spawn(async move {
+                for round in 0..10 {
+                    next.send(round).unwrap();
+                    receiver.recv().await.unwrap();
+                }
+            }));
+        }
+        drop(senders);
+        for task in tasks {
+            task.await.unwrap();
+        }
+    })
+}
+
+/// Shape i with bounded channels: a send is awaited, and so a step of its own.
+pub fn bounded_ring_of_tasks() -> TaskProgram {
     TaskProgram::new("ring", || async {
         let (senders, receivers): (Vec<_>, Vec<_>) =
             (0..3).map(|_| mpsc::channel::<u32>(16)).unzip();

@@ -10,6 +10,7 @@ mod measure;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dally::machines::Granularity;
 use measure::{Strategy, Work, compare};
 
 /// A row: what it is, ours, theirs, and the ratio of schedules per second that we promise.
@@ -44,23 +45,30 @@ fn main() {
     let budget = Duration::from_millis(number(500));
     let wanted = arguments.next().unwrap_or_default();
     let rows = [
-        row("i    ring, tasks", in_dally::ring_of_tasks(), in_shuttle::ring, Some(3.0)),
+        row("i   ring, tasks", in_dally::ring_of_tasks(), in_shuttle::ring, Some(3.0)),
+        row("i   ring, tasks, bounded", in_dally::bounded_ring_of_tasks(), in_shuttle::ring, None),
         row(
-            "i    ring, tasks | futures mpsc",
+            "i   ring, tasks | futures mpsc",
             in_dally::ring_of_tasks(),
             in_shuttle::ring_of_futures,
             None,
         ),
-        row("i    ring, machines", in_dally::ring_of_machines(), in_shuttle::ring, Some(5.0)),
-        row("ii   mutex, tasks | threads", in_dally::mutex_of_tasks(), in_shuttle::mutex, None),
+        row("i   ring, machines", in_dally::ring_of_machines(), in_shuttle::ring, Some(5.0)),
         row(
-            "iv   senders, tasks | threads",
+            "i   ring, machines, atomic",
+            in_dally::ring_of_machines().granularity(Granularity::Atomic),
+            in_shuttle::ring,
+            None,
+        ),
+        row("ii  mutex, tasks | threads", in_dally::mutex_of_tasks(), in_shuttle::mutex, None),
+        row(
+            "iv  senders, tasks | threads",
             in_dally::senders_of_tasks(),
             in_shuttle::senders,
             Some(3.0),
         ),
         row(
-            "iv   senders, machines | threads",
+            "iv  senders, machines | threads",
             in_dally::senders_of_machines(),
             in_shuttle::senders,
             Some(5.0),

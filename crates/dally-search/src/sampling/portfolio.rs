@@ -1,6 +1,6 @@
 //! Several strategies in rotation.
 
-use dally_core::{MessageId, Tag, WorkerId};
+use dally_core::{MessageId, Tag, WorkerId, fingerprint};
 
 use crate::strategy::{Outcome, Point, Strategy};
 
@@ -31,9 +31,11 @@ impl Strategy for Portfolio {
         format!("portfolio({})", names.join(", "))
     }
 
+    /// Each member has a seed of its own: with the same one, random and IRS would run the same
+    /// schedules.
     fn reseed(&mut self, seed: u64) {
-        for member in &mut self.members {
-            member.reseed(seed);
+        for (index, member) in (0..).zip(&mut self.members) {
+            member.reseed(fingerprint::mix(seed, index));
         }
     }
 
