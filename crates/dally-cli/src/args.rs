@@ -67,10 +67,10 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// How to pick choices: random, pct or pct:DEPTH, dfs, round-robin, irs, portfolio.
+    /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio.
     ///
     /// random: uniform among the workers that can step; a strong default.
-    /// pct: random priorities with DEPTH change points; for bugs that need few, far-apart
+    /// pct: random priorities with that many change points; for bugs that need few, far-apart
     /// reorderings.
     /// dfs: every schedule once, exhaustive on small programs.
     /// round-robin: workers take turns.

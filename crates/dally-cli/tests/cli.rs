@@ -151,6 +151,10 @@ fn bad_usage_and_bad_input_exit_with_2() {
         &["check", "paxos", "--schedules", "many"],
         &["check", "paxos", "--time", "soon"],
         &["check", "paxos", "--sed", "7"],
+        &["check", "paxos", "--schedules", "0"],
+        &["check", "paxos", "--time", "0s"],
+        &["check", "paxos", "--max-steps", "0"],
+        &["check", "paxos", "--threads", "0"],
         &["replay", "no-such-file"],
         &["replay", "dally1-AAAA"],
         &["replay", ""],
@@ -204,6 +208,22 @@ fn a_schedule_that_no_longer_fits_stops_at_the_difference_or_goes_on_if_asked() 
     let best_effort = dally(&["replay", "--best-effort", &stale], &scratch);
     assert_eq!(best_effort.code, 0);
     assert_snapshot!(format!("{}\n{}", exact.err, best_effort.err));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_reader_that_goes_away_or_a_full_disk_is_no_panic() {
+    let scratch = Scratch::new("pipe");
+    let shell = |line: &str| {
+        let line = line.replace("dally", env!("CARGO_BIN_EXE_dally"));
+        let output = Command::new("bash").args(["-c", &line]).current_dir(&scratch.0).output();
+        String::from_utf8(output.unwrap().stderr).unwrap()
+    };
+    assert_eq!(shell("dally list | true"), "");
+    if Path::new("/dev/full").exists() {
+        let told = shell("dally list > /dev/full");
+        assert!(told.starts_with("error: the output cannot be written: "), "{told}");
+    }
 }
 
 #[test]

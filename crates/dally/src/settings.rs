@@ -69,7 +69,7 @@ impl Default for Settings {
 
 /// The environment variables that change settings, with what they mean.
 pub const VARIABLES: [(&str, &str); 12] = [
-    ("DALLY_STRATEGY", "random, pct, pct:DEPTH, dfs, round-robin, irs or portfolio"),
+    ("DALLY_STRATEGY", "random, pct, pct:CHANGES, dfs, round-robin, irs or portfolio"),
     ("DALLY_SCHEDULES", "how many schedules to run"),
     ("DALLY_TIME", "how long to run, such as 30s"),
     ("DALLY_SEED", "where random choices start from"),

@@ -1,6 +1,5 @@
-use dally::machines::{Faults, Granularity, Mailbox, Setup};
-
 use super::{Client, Server};
+use dally::machines::{Faults, Granularity, Mailbox, Setup};
 
 #[dally::test(
     mailbox = Mailbox::PerSender,

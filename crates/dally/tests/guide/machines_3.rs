@@ -2,7 +2,7 @@ use dally::machine;
 use dally::machines::{Cx, Faults, Setup};
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Add(u64);
+struct Add(u64);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Counter {
