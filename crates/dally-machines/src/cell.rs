@@ -152,6 +152,10 @@ impl<M: Machine> Cell for MachineCell<M> {
     fn crash(&mut self) {
         self.unsaved.clear();
         self.back_to_start();
+        // What it knew is gone, so that it makes no difference to the state it is in.
+        if let (Some(capture), Some(origin)) = (M::capture(), &self.origin) {
+            (capture.clone_from)(&mut self.body.machine, origin);
+        }
     }
 
     fn restart(&mut self) -> Result<(), Stop> {

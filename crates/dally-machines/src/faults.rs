@@ -1,7 +1,7 @@
 //! Faults: what the network and the machines' hosts do to a program, within a budget.
 
 use dally_core::fingerprint::{self, Encoder};
-use dally_core::{Env, Event, Stop, Tag, WorkerId};
+use dally_core::{Discard, Env, Event, Stop, Tag, WorkerId};
 
 use crate::system::{MachineSystem, Place, list, unshared};
 use crate::tell::Teller;
@@ -108,6 +108,9 @@ impl MachineSystem {
         let worker = unshared(&mut slots[slot].worker)?;
         worker.drop_effects(pool);
         if !keep {
+            for lost in &worker.inbox {
+                env.tell(|| Event::Discarded { message: lost.id, why: Discard::Gone })?;
+            }
             worker.drop_inbox(pool);
         }
         (worker.ready, worker.idles) = (None, false);

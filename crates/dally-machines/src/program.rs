@@ -21,10 +21,11 @@ pub enum Granularity {
     /// reference semantics of P.
     #[default]
     PerSend,
-    /// Handling an event and all it sends is one step: fewer schedules. No behaviour is lost
-    /// with [`Mailbox::PerSender`] and [`Mailbox::Unordered`]; with one queue per machine some
-    /// orders in which messages arrive are. A machine that can still crash is run per send, since
-    /// a crash can come between any two of its effects.
+    /// Handling an event and all it sends is one step: fewer schedules. With
+    /// [`Mailbox::PerSender`] and [`Mailbox::Unordered`] no order in which messages can be handled
+    /// is lost; with one queue per machine some are. Lost in any case is what others announce to
+    /// monitors, or do in default handlers, between two effects of one handler. While machines may
+    /// still crash, handlers are run per send.
     Atomic,
 }
 

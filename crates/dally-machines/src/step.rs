@@ -386,6 +386,9 @@ impl MachineSystem {
         let mortal = self.slots[slot].worker.cell.can_crash();
         let MachineSystem { slots, pool, .. } = self;
         let worker = unshared(&mut slots[slot].worker)?;
+        for lost in &worker.inbox {
+            env.tell(|| Event::Discarded { message: lost.id, why: Discard::Gone })?;
+        }
         worker.drop_inbox(pool);
         worker.drop_effects(pool);
         worker.life = Life::Halted;

@@ -145,13 +145,15 @@ impl Worker {
     /// Whether others may run before this effect.
     #[inline]
     pub(crate) fn pauses_before(&self, effect: &Effect, rules: Rules, budget: Faults) -> bool {
-        // A crash can come between any two effects, also of an atomic handler.
+        // A crash of this machine can come between what is on disk and what others know. An
+        // announcement is made together with the effect before it.
         let mortal = || budget.crash > 0 && self.cell.can_crash();
         match effect {
+            // A crash of a receiver can come between two messages, also of an atomic handler.
             Effect::Send { .. } | Effect::Create(_) => {
-                rules.granularity == Granularity::PerSend || mortal()
+                rules.granularity == Granularity::PerSend || budget.crash > 0
             }
-            Effect::Persist => mortal(),
+            Effect::Persist | Effect::Halt => mortal(),
             Effect::Fail { apart, .. } => *apart,
             _ => false,
         }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use dally_core::{Discard, Event, WorkerId};
+use dally_core::{
+    Captured, Cut, Discard, Env, Event, MessageId, Program, System, Tag, Text, WorkerId,
+};
 use dally_machines::{Addr, Cx, Faults, Granularity, MachineProgram, Setup};
 use dally_macros::machine;
 
@@ -257,4 +259,116 @@ fn a_panic_in_recover_is_a_bug_of_the_machine() {
     });
     let found = bugs(&program.faults(ONE_CRASH));
     assert_eq!(found, BTreeSet::from([" | no disk".to_owned()]));
+}
+
+/// Writes down that it is finished and goes away; says after a restart what it remembers.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Worker {
+    remembers: Option<bool>,
+    steps: u32,
+}
+
+#[machine(states(Start), durable = bool)]
+impl Worker {
+    #[entry(Start)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        self.steps += 1;
+        match self.remembers {
+            Some(finished) => cx.announce(if finished { "finished" } else { "unfinished" }),
+            None => cx.persist(true),
+        }
+        cx.halt();
+    }
+    fn recover(self, durable: Option<bool>) -> Worker {
+        Worker { remembers: Some(durable.unwrap_or(false)), ..self }
+    }
+}
+
+#[test]
+fn a_crash_can_come_between_a_persist_and_the_end_of_the_machine() {
+    let program = MachineProgram::new("worker", |setup: &mut Setup| {
+        setup.create(Worker { remembers: None, steps: 0 });
+    })
+    .faults(ONE_CRASH);
+    let seen = endings(&program);
+    assert!(seen.iter().any(|text| text.contains("finished")), "{seen:?}");
+    let expected = ["", "finished", "unfinished"].map(String::from);
+    assert_eq!(seen, BTreeSet::from(expected));
+}
+
+#[test]
+fn a_crash_of_the_receiver_can_come_between_two_messages_of_an_atomic_handler() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Number(u32);
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Receiver;
+
+    #[machine(states(Open), durable = ())]
+    impl Receiver {
+        #[on(Open, Number)]
+        fn number(&mut self, cx: &mut Cx<Self>, Number(n): Number) {
+            cx.announce(if n == 1 { "one" } else { "two" });
+        }
+        fn recover(self, _: Option<()>) -> Receiver {
+            self
+        }
+    }
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Sender(Addr<Receiver>);
+
+    #[machine(states(Start))]
+    impl Sender {
+        #[entry(Start)]
+        fn start(&mut self, cx: &mut Cx<Self>) {
+            cx.send(self.0, Number(1));
+            cx.send(self.0, Number(2));
+        }
+    }
+
+    let program = |granularity| {
+        MachineProgram::new("two", |setup: &mut Setup| {
+            let receiver = setup.create(Receiver);
+            setup.create(Sender(receiver));
+        })
+        .faults(ONE_CRASH)
+        .granularity(granularity)
+    };
+    assert_eq!(endings(&program(Granularity::Atomic)), endings(&program(Granularity::PerSend)));
+}
+
+#[test]
+fn what_a_machine_knew_before_it_crashed_makes_no_difference_to_the_state_it_is_in() {
+    let program = MachineProgram::new("worker", |setup: &mut Setup| {
+        setup.create(Worker { remembers: None, steps: 0 });
+    })
+    .faults(ONE_CRASH);
+    let worker = WorkerId::root(0);
+    let crashed_after = |steps: usize| {
+        let mut system = program.start().unwrap();
+        for _ in 0..steps {
+            system.step(worker, &mut FirstOption).unwrap();
+        }
+        system.step(WorkerId::FAULTS, &mut FirstOption).unwrap();
+        system.fingerprint()
+    };
+    // It has run its handler in the second case, and nothing of that has reached the disk.
+    assert_eq!(crashed_after(0), crashed_after(1));
+}
+
+struct FirstOption;
+
+impl Env for FirstOption {
+    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
+        Ok(0)
+    }
+
+    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
+        Ok(0)
+    }
+
+    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
+        Ok(())
+    }
 }
