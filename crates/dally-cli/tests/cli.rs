@@ -240,7 +240,7 @@ fn a_time_limit_ends_the_run_and_says_so() {
 fn search_that_has_found_something(scratch: &Scratch) -> std::process::Child {
     let arguments = ["check", "two-phase-commit", "--bug", "commits-after-timeout", "--all"];
     let more = ["--schedules", "1000000000", "--out", "."];
-    let child = command(&[&arguments[..], &more].concat(), &scratch.0)
+    let mut child = command(&[&arguments[..], &more].concat(), &scratch.0)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -251,6 +251,7 @@ fn search_that_has_found_something(scratch: &Scratch) -> std::process::Child {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+    child.kill().and_then(|()| child.wait()).unwrap();
     panic!("nothing was found");
 }
 

@@ -148,9 +148,8 @@ mod tests {
     #[test]
     fn a_panic_that_is_caught_and_thrown_again_keeps_its_place() {
         let again = catch(|| {
-            if let Err(payload) = panic::catch_unwind(|| panic!("once")) {
-                panic::resume_unwind(payload);
-            }
+            let Err(payload) = panic::catch_unwind(|| panic!("once"));
+            panic::resume_unwind(payload);
         });
         let Err(Stop::Bug(bug)) = again else { panic!("no bug") };
         assert!(bug.location.is_some());

@@ -94,7 +94,7 @@ impl Pen {
         self.length += 1;
         // Release: a reader that sees this length sees the words below it.
         self.tape.length.store(self.length, Ordering::Release);
-        if self.length % CHUNK == 0 {
+        if self.length.is_multiple_of(CHUNK) {
             self.turn();
         }
     }

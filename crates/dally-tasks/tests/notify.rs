@@ -124,7 +124,7 @@ fn a_notification_that_a_dropped_waiter_got_goes_to_the_next() {
 #[test]
 fn enabling_a_notification_that_is_awaited_already_does_not_lose_its_waker() {
     let program = TaskProgram::new("enable", || async {
-        let notify = std::sync::Arc::new(Notify::new());
+        let notify = Arc::new(Notify::new());
         let other = notify.clone();
         drop(spawn(async move { other.notify_one() }));
         let mut notified = std::pin::pin!(notify.notified());
