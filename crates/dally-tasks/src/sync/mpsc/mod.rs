@@ -5,6 +5,7 @@
 
 mod bounded;
 mod chan;
+mod ends;
 pub mod error;
 mod unbounded;
 
