@@ -41,7 +41,8 @@ impl Store {
     ///
     /// let bug = Bug::new(BugKind::Deadlock, "all tasks wait");
     /// let path = Store::new("findings").path("pool::tests::drains", &bug);
-    /// assert_eq!(path.to_str(), Some("findings/pool.tests.drains-c01a4415.schedule"));
+    /// let name = format!("findings/pool.tests.drains-{}.schedule", bug.cause());
+    /// assert_eq!(path.to_str(), Some(name.as_str()));
     /// ```
     pub fn path(&self, program: &str, bug: &dally_core::Bug) -> PathBuf {
         self.directory.join(format!("{}-{}.schedule", file_name(program), bug.cause()))
