@@ -55,7 +55,7 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
     bar.finish_and_clear();
     let statistics = checking::statistics(&checked.report, arguments.threads);
     match arguments.format {
-        Format::Text => print(&as_text(&shown, &checked, &statistics)),
+        Format::Text => print(&as_text(protocol.name, &shown, &checked, &statistics)),
         Format::Json => print(&json::run(protocol.name, &statistics, &checked.report.findings)),
     }
     for problem in checked.problems.iter().chain(&checked.report.notes) {
@@ -68,7 +68,7 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
     }
 }
 
-fn as_text(name: &str, checked: &Checked, statistics: &Statistics) -> String {
+fn as_text(protocol: &str, shown: &str, checked: &Checked, statistics: &Statistics) -> String {
     let style = Style::of(&std::io::stdout());
     let mut out = String::new();
     for (finding, saved) in checked.report.findings.iter().zip(&checked.saved) {
@@ -78,12 +78,12 @@ fn as_text(name: &str, checked: &Checked, statistics: &Statistics) -> String {
             saved: saved.clone(),
             see_all: Some("`dally replay` shows all".into()),
             style,
-            ..About::new(name)
+            ..About::new(protocol)
         };
         out += &text::finding(finding, &about);
         out.push('\n');
     }
-    out += &text::summary(name, statistics, &checked.report.findings, style);
+    out += &text::summary(shown, statistics, &checked.report.findings, style);
     out
 }
 

@@ -203,10 +203,10 @@ fn help(kind: BugKind) -> Option<&'static str> {
             "the schedule was fair and nothing good happened for that long; if it only needs \
              longer, raise the bound"
         }
-        BugKind::StepBound => "if the program only needs longer, raise the bound",
+        BugKind::StepBound => "if the program only needs longer, raise the bound (`max_steps`)",
         BugKind::EndlessStep => {
-            "a step must come to its next scheduling point: look for a loop without an await or a \
-             call that blocks the thread"
+            "a step must come to its next scheduling point: look for a loop without end or a call \
+             that blocks its thread; if it is only slow, raise the step time (`step_time` of a test)"
         }
         BugKind::Uncontrolled => {
             "look for the clock, random numbers, the order of a HashMap, threads, files or \

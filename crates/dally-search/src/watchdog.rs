@@ -62,9 +62,8 @@ pub(crate) fn stuck(doing: Doing, choices: &[Choice], limit: Duration) -> Bug {
         _ => "the start of the program".to_owned(),
     };
     let message = format!(
-        "{what} has not come back after {limit:?}: it blocks its thread or loops. Code under test \
-         must wait through Dally's own operations; where it blocks for good reasons, raise the \
-         time that a step may take"
+        "{what} has not come back after {limit:?}: it blocks its thread or loops, and code under \
+         test must wait through Dally's own operations"
     );
     Bug::new(BugKind::EndlessStep, message)
 }

@@ -95,7 +95,7 @@ fn a_step_that_blocks_its_thread_is_a_finding_and_not_a_hang() {
     let report = run(program.clone(), Options { step_time, ..options() }, keeper.clone());
     assert_eq!(report.ended, Ended::Stuck);
     let [finding] = &report.findings[..] else { panic!("{report:#?}") };
-    assert_snapshot!(words(&finding.bug), @"endless-step: step 3, of worker 0, has not come back after 100ms: it blocks its thread or loops. Code under test must wait through Dally's own operations; where it blocks for good reasons, raise the time that a step may take");
+    assert_snapshot!(words(&finding.bug), @"endless-step: step 3, of worker 0, has not come back after 100ms: it blocks its thread or loops, and code under test must wait through Dally's own operations");
     assert_eq!(short(&finding.schedule.choices), "0 0 0");
     // What led to the step is known; the step itself never said anything.
     assert_eq!(finding.trace.steps.len(), 2);
