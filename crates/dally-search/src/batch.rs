@@ -54,6 +54,8 @@ pub(crate) struct Batch {
 /// What a thread is told to do.
 pub(crate) enum Order {
     Run(Arc<Batch>),
+    /// Say whether there would be a schedule of this number, after learning of these.
+    Ask(u64, Vec<Outcome>),
     Settle(Box<Raw>),
 }
 
@@ -61,6 +63,8 @@ pub(crate) enum Order {
 pub(crate) enum News {
     /// The batch is done.
     Ran,
+    /// Whether there would be one more schedule.
+    More(bool),
     /// A finding confirmed, and perhaps still to be shrunk.
     Confirmed(Box<Finding>),
     /// A finding as good as it gets.
@@ -101,6 +105,10 @@ pub(crate) fn work<P: Program>(
                 strategy.learn(&batch.learn);
                 run(&mut stage, &mut *strategy, &mut pen, shared, &batch, &told.ran);
                 News::Ran
+            }
+            Order::Ask(schedule, learn) => {
+                strategy.learn(&learn);
+                News::More(strategy.begin(schedule))
             }
             Order::Settle(raw) => {
                 News::Settled(Box::new(settle(&mut stage, &raw, &mut pen, shared, &told.news)))

@@ -180,6 +180,17 @@ impl<P: Program + 'static> Run<P> {
             next = end;
             size = (size * 2).min(*BATCHES.end());
         }
+        // A search that has just run its last schedule is exhausted, and only it knows.
+        if self.ended.is_none()
+            && sequential
+            && let Some(hand) = hands.first()
+        {
+            let asked = hand.orders.send(Order::Ask(next, learn)).is_ok();
+            let answer = hand.news.recv_timeout(self.options.step_time);
+            if asked && matches!(answer, Ok(News::More(false))) {
+                self.ended = Some(Ended::Exhausted);
+            }
+        }
         for Hand { orders, news, .. } in hands {
             // Without orders the thread ends, and with it what is left of the last execution.
             drop(orders);
@@ -357,7 +368,7 @@ impl<P: Program + 'static> Run<P> {
                     return Ok(());
                 }
                 Ok(News::Confirmed(confirmed)) => *finding = *confirmed,
-                Ok(News::Ran) => {}
+                Ok(News::Ran | News::More(_)) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err("its thread died".into()),
                 Err(RecvTimeoutError::Timeout) => {
                     if hands[0].watch.is_stuck(self.options.step_time) {

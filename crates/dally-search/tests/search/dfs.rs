@@ -28,6 +28,14 @@ fn schedules<const N: usize>(program: [&[Do]; N]) -> u64 {
 const ADD: Do = Do::Add(0, 1);
 
 #[test]
+fn a_budget_of_just_as_many_schedules_as_there_are_is_enough_to_exhaust_them() {
+    let program = scripts([&[ADD; 2], &[ADD; 2]]);
+    let ended = |schedules| check(&program, Options { schedules, ..exhaustive() }).ended;
+    assert_eq!(ended(6), Ended::Exhausted);
+    assert_eq!(ended(5), Ended::Schedules);
+}
+
+#[test]
 fn two_workers_of_n_steps_have_2n_over_n_schedules() {
     let counts = [1, 2, 3, 4, 5, 6].map(|n| schedules([&vec![ADD; n], &vec![ADD; n]]));
     assert_eq!(counts, [2, 6, 20, 70, 252, 924]);
