@@ -12,8 +12,9 @@ use dally_core::{Bug, Cause, Finding, Program, Trace, panics};
 use rustc_hash::FxHashSet;
 
 use crate::executor::{Desk, End, Execution, Recorder, Stage};
+use crate::guide::Manner;
 use crate::options::Sink;
-use crate::record::{Heading, difference, record, repeat};
+use crate::record::{Heading, difference, follow, record};
 use crate::settle::{Raw, confirm, smaller, uncontrolled};
 use crate::shrink::Budget;
 use crate::strategy::{Outcome, Strategy};
@@ -197,17 +198,19 @@ fn execute<P: Program>(
     let limits = &shared.heading.limits;
     let observed = shared.observe_every > 0 && schedule.is_multiple_of(shared.observe_every);
     let observations = observed.then_some(states);
+    let halt = &shared.halt;
+    let desk = Desk { pen: &mut *pen, halt, recorder: None, observations };
     if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
-        let desk = Desk { pen, halt: &shared.halt, recorder: None, observations };
         return (stage.execute(schedule, strategy, limits, desk), Trace::default());
     }
-    let halt = &shared.halt;
     let recorder = Recorder::to_compare();
-    let mut first = record(recorder, stage, schedule, strategy, limits, pen, halt, observations);
+    let mut first = record(recorder, stage, schedule, strategy, limits, desk);
     // A bug is repeated in any case, when it is confirmed.
     if first.execution.bug.is_none() && first.execution.end != End::Halted {
         let script = first.script();
-        let again = repeat(stage, schedule, &script, limits, pen, halt);
+        let desk = Desk { pen: &mut *pen, halt, recorder: None, observations: None };
+        let recorder = Recorder::to_compare();
+        let again = follow(recorder, stage, schedule, &script, Manner::Exact, limits, desk);
         if again.recording.execution.end == End::Halted {
             first.execution.end = End::Halted;
         } else if let Some(left) = difference(&first, &again) {

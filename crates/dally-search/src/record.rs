@@ -1,7 +1,6 @@
 //! Executions repeated with a full record, and what differs between two of them.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use dally_core::{
     Bug, BugKind, Choice, Finding, Item, Program, Schedule, Trace, TraceStep, WorkerId,
@@ -43,66 +42,34 @@ pub(crate) struct Script {
     pub(crate) fair_from: usize,
 }
 
-/// Nobody stops the repetition of a finding: it is short, and the watchdog looks after it.
-pub(crate) static GO_ON: AtomicBool = AtomicBool::new(false);
-
 /// Runs schedule number `schedule` with a record.
-#[expect(clippy::too_many_arguments, reason = "an execution and all that goes with it")]
 pub(crate) fn record<P: Program>(
     mut recorder: Recorder,
     stage: &mut Stage<'_, P>,
     schedule: u64,
     strategy: &mut dyn Strategy,
     limits: &Limits,
-    pen: &mut Pen,
-    halt: &AtomicBool,
-    observations: Option<&mut Vec<u64>>,
+    desk: Desk<'_>,
 ) -> Recording {
+    let Desk { pen, halt, observations, .. } = desk;
     let desk = Desk { pen, halt, recorder: Some(&mut recorder), observations };
     let execution = stage.execute(schedule, strategy, limits, desk);
     let (trace, enabled) = recorder.finish();
     Recording { choices: pen.choices(), enabled, trace, execution }
 }
 
-/// Follows a script with a full record.
+/// Follows a script with a record.
 pub(crate) fn follow<P: Program>(
-    stage: &mut Stage<'_, P>,
-    schedule: u64,
-    script: &Script,
-    manner: Manner,
-    limits: &Limits,
-    pen: &mut Pen,
-    halt: &AtomicBool,
-) -> Followed {
-    follow_with(Recorder::default(), stage, schedule, script, manner, limits, pen, halt)
-}
-
-/// Repeats a recorded execution, to compare.
-pub(crate) fn repeat<P: Program>(
-    stage: &mut Stage<'_, P>,
-    schedule: u64,
-    script: &Script,
-    limits: &Limits,
-    pen: &mut Pen,
-    halt: &AtomicBool,
-) -> Followed {
-    let recorder = Recorder::to_compare();
-    follow_with(recorder, stage, schedule, script, Manner::Exact, limits, pen, halt)
-}
-
-#[expect(clippy::too_many_arguments, reason = "they are those of its two callers")]
-fn follow_with<P: Program>(
     recorder: Recorder,
     stage: &mut Stage<'_, P>,
     schedule: u64,
     script: &Script,
     manner: Manner,
     limits: &Limits,
-    pen: &mut Pen,
-    halt: &AtomicBool,
+    desk: Desk<'_>,
 ) -> Followed {
     let mut guide = script.guide(manner);
-    let recording = record(recorder, stage, schedule, &mut guide, limits, pen, halt, None);
+    let recording = record(recorder, stage, schedule, &mut guide, limits, desk);
     let (ran_out, unused) = (guide.ran_out(), guide.unused());
     Followed { recording, left_at: guide.difference(), ran_out, unused }
 }
@@ -117,8 +84,7 @@ pub(crate) fn retry<P: Program>(
     limits: &Limits,
     pen: &mut Pen,
 ) -> Execution {
-    let desk = Desk { pen, halt: &GO_ON, recorder: None, observations: None };
-    stage.execute(schedule, &mut script.guide(manner), limits, desk)
+    stage.execute(schedule, &mut script.guide(manner), limits, Desk::undisturbed(pen))
 }
 
 impl Script {

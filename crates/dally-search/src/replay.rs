@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use dally_core::{Bug, Choice, Program, Schedule, Trace};
 
-use crate::executor::{End, Stage};
+use crate::executor::{Desk, End, Recorder, Stage};
 use crate::guide::Manner;
 use crate::options::Options;
-use crate::record::{Followed, GO_ON, Script, follow, limits_of};
+use crate::record::{Followed, Script, follow, limits_of};
 use crate::report::count;
 use crate::watchdog::{self, Lost, watched};
 
@@ -74,7 +74,8 @@ pub fn replay<P: Program + 'static>(
     let attempt = |choices: &[Choice]| {
         let (program, script) = (program.clone(), script(choices));
         watched(&schedule.program, step_time, move |pen| {
-            follow(&mut Stage::new(&*program), 0, &script, manner, &limits, pen, &GO_ON)
+            let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+            follow(recorder, &mut Stage::new(&*program), 0, &script, manner, &limits, desk)
         })
     };
     match attempt(&schedule.choices) {

@@ -11,10 +11,10 @@ use rustc_hash::FxHashSet;
 
 use crate::batch::{Batch, News, Order, Ran, Shared, Told, work};
 use crate::deadline::Stopwatch;
-use crate::executor::{Limits, Stage};
+use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::guide::Manner;
 use crate::options::{Options, Phase, Progress, Sink};
-use crate::record::{Followed, GO_ON, Heading, Script, follow};
+use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::before_last_step;
 use crate::report::{Ended, Report, count, grouped};
 use crate::settle::Raw;
@@ -411,7 +411,8 @@ impl<P: Program + 'static> Run<P> {
         let (program, limits) = (self.program.clone(), self.shared.heading.limits);
         let led_to = watched(&self.options.program, self.options.step_time, move |pen| {
             let mut stage = Stage::new(&*program);
-            follow(&mut stage, schedule, &script, Manner::Exact, &limits, pen, &GO_ON)
+            let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+            follow(recorder, &mut stage, schedule, &script, Manner::Exact, &limits, desk)
         });
         if let Ok(Followed { recording, left_at: None, .. }) = led_to {
             finding.trace = recording.trace;

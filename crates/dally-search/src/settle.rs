@@ -2,9 +2,9 @@
 
 use dally_core::{Bug, BugKind, Choice, Finding, Program, Shrunk, Trace};
 
-use crate::executor::Stage;
+use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::guide::Manner;
-use crate::record::{Followed, GO_ON, Heading, Script, follow};
+use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::Divergence;
 use crate::shrink::{Budget, is_shrinkable, shrink};
 use crate::tape::Pen;
@@ -38,7 +38,9 @@ pub(crate) fn confirm<P: Program>(
     pen: &mut Pen,
 ) -> Finding {
     let script = Script::of(raw.choices.clone(), raw.fair_from);
-    let again = follow(stage, raw.schedule, &script, Manner::Exact, &heading.limits, pen, &GO_ON);
+    let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+    let limits = &heading.limits;
+    let again = follow(recorder, stage, raw.schedule, &script, Manner::Exact, limits, desk);
     match mismatch(raw, &again) {
         Some(left) => {
             let mut finding = raw.finding(heading);
@@ -102,8 +104,9 @@ pub(crate) fn smaller<P: Program>(
         shrink(stage, number, &finding.schedule.choices, cause, &heading.limits, budget, pen);
     let script = Script::of(shrunk.choices, usize::MAX);
     // What shrinking went through, it only saw to fail. This is the record of it.
-    let limits = crate::executor::Limits { max_steps: usize::MAX, ..heading.limits };
-    let again = follow(stage, number, &script, Manner::Exact, &limits, pen, &GO_ON);
+    let limits = Limits { max_steps: usize::MAX, ..heading.limits };
+    let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+    let again = follow(recorder, stage, number, &script, Manner::Exact, &limits, desk);
     let same = again.left_at.is_none()
         && again.unused == 0
         && again.recording.execution.bug.as_ref().is_some_and(|bug| bug.cause() == cause);
