@@ -192,6 +192,12 @@ pub enum Event<T> {
         /// Whether that state is hot or cold.
         heat: Heat,
     },
+    /// The program told the explorer something, such as that its set-up is over. What an explorer
+    /// makes of it is the explorer's business; the program itself goes on as before.
+    Hinted {
+        /// The words.
+        hint: T,
+    },
     /// The program wrote a line for the reader of the trace.
     Noted {
         /// The line.
@@ -229,6 +235,7 @@ impl<T> Event<T> {
             Event::MonitorChanged { monitor, to, heat } => {
                 Event::MonitorChanged { monitor: text(monitor), to: text(to), heat }
             }
+            Event::Hinted { hint } => Event::Hinted { hint: text(hint) },
             Event::Noted { text: line } => Event::Noted { text: text(line) },
         }
     }

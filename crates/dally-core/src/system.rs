@@ -46,6 +46,13 @@ pub trait System {
     /// A hash of part of the state.
     fn observe(&self, how: Observe) -> u64;
 
+    /// Whether the program has sealed the present state: a search by strata then follows its
+    /// explorer's first choice and spends no delay. It is a part of the state, so that two ways
+    /// to the same state agree on it.
+    fn sealed(&self) -> bool {
+        false
+    }
+
     /// What a worker is, without its id: a machine type, a task's name.
     fn name(&self, worker: WorkerId) -> String;
 
@@ -70,6 +77,14 @@ pub trait Captured: System {
 
     /// Appends an injective encoding of the whole state.
     fn encode(&self, out: &mut Vec<u8>);
+
+    /// The encoding in parts that many states share, such as one for each worker: exact storage
+    /// keeps each part once. The sequence of parts is as injective as the encoding.
+    fn parts(&self, part: &mut dyn FnMut(&[u8])) {
+        let mut whole = Vec::new();
+        self.encode(&mut whole);
+        part(&whole);
+    }
 
     /// A second execution in the same state.
     #[must_use]

@@ -18,6 +18,7 @@ mod runner;
 pub mod sampling;
 mod settle;
 mod shrink;
+pub mod strata;
 mod strategy;
 mod tape;
 mod watchdog;

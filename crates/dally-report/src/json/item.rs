@@ -79,6 +79,7 @@ fn event(event: &Event<String>) -> Fields {
             };
             told("monitor-changed", [("monitor", monitor), ("to", to), ("heat", &heat)])
         }
+        Event::Hinted { hint } => told("hinted", [("hint", hint)]),
         Event::Noted { text } => told("noted", [("text", text)]),
     }
 }

@@ -187,6 +187,7 @@ impl<'a> Story<'a> {
                     None => format!("monitor {monitor} -> {now}"),
                 }
             }
+            Event::Hinted { hint } => format!("hints to the explorer: {}", clip(hint)),
             Event::Noted { text } => format!("note: {}", clip(text)),
         };
         Some(plain(text))

@@ -1,0 +1,152 @@
+//! What a search of strata is asked to do.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How the states of a program are gone through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SearchKind {
+    /// Stratified exhaustive search: stratum by stratum of delays (paper 000, Fig. 5).
+    #[default]
+    Ses,
+    /// Stratified sampling: schedules with exactly so many delays (paper 000, Fig. 7).
+    Ss,
+    /// SES until its budget is nearly used, then SS from the states on its frontier.
+    Hybrid,
+    /// Strata of preemptions: switches away from a worker that could have gone on.
+    Preemptions,
+    /// Strata of depth, each searched depth first in random order.
+    Depth,
+    /// Depth first.
+    Dfs,
+    /// Breadth first.
+    Bfs,
+}
+
+/// What is remembered of the states that were visited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CachePolicy {
+    /// All of them; the search ends when they no longer fit.
+    #[default]
+    All,
+    /// None.
+    None,
+    /// As many as fit; later ones are not remembered.
+    Stop,
+    /// As many as fit; later ones take the place of earlier ones.
+    Replace,
+}
+
+/// What a search of strata is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How to go through the states.
+    pub search: SearchKind,
+    /// The last stratum: so many delays (preemptions, levels of depth); `None` for all there are.
+    pub delays: Option<u32>,
+    /// By how much the bound rises from stratum to stratum, at least 1; for depth the size of a
+    /// stratum. `None` for what suits the search.
+    pub delta: Option<u32>,
+    /// How many bytes visited states and frontier may take.
+    pub memory: u64,
+    /// What is remembered of visited states.
+    pub cache: CachePolicy,
+    /// Whether states are stored whole instead of by their fingerprints.
+    pub exact: bool,
+    /// Whether a state counts as visited only together with the explorer's state: costs more, and
+    /// then a stratum is every execution with so many delays.
+    pub with_explorer: bool,
+    /// How many samples a stratum gets: `c1 + c2^delays`, as `(c1, c2)`.
+    pub samples: (u64, u64),
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan {
+            search: SearchKind::Ses,
+            delays: None,
+            delta: None,
+            memory: 2 << 30,
+            cache: CachePolicy::All,
+            exact: false,
+            with_explorer: false,
+            samples: (100, 3),
+        }
+    }
+}
+
+impl SearchKind {
+    /// The names that can be given.
+    pub const NAMES: [&'static str; 7] = ["ses", "ss", "hybrid", "pb", "depth", "dfs", "bfs"];
+
+    const ALL: [SearchKind; 7] = [
+        SearchKind::Ses,
+        SearchKind::Ss,
+        SearchKind::Hybrid,
+        SearchKind::Preemptions,
+        SearchKind::Depth,
+        SearchKind::Dfs,
+        SearchKind::Bfs,
+    ];
+}
+
+impl CachePolicy {
+    /// The names that can be given.
+    pub const NAMES: [&'static str; 4] = ["all", "none", "stop", "replace"];
+
+    const ALL: [CachePolicy; 4] =
+        [CachePolicy::All, CachePolicy::None, CachePolicy::Stop, CachePolicy::Replace];
+}
+
+impl fmt::Display for SearchKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(SearchKind::NAMES[*self as usize])
+    }
+}
+
+impl fmt::Display for CachePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(CachePolicy::NAMES[*self as usize])
+    }
+}
+
+impl FromStr for SearchKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SearchKind, String> {
+        let place = SearchKind::NAMES.iter().position(|&name| name == text);
+        place.map(|place| SearchKind::ALL[place]).ok_or_else(|| {
+            format!("no search `{text}`. There are {}", SearchKind::NAMES.join(", "))
+        })
+    }
+}
+
+impl FromStr for CachePolicy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<CachePolicy, String> {
+        let place = CachePolicy::NAMES.iter().position(|&name| name == text);
+        place.map(|place| CachePolicy::ALL[place]).ok_or_else(|| {
+            format!("no cache policy `{text}`. There are {}", CachePolicy::NAMES.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_and_written_back() {
+        for name in SearchKind::NAMES {
+            assert_eq!(name.parse::<SearchKind>().unwrap().to_string(), name);
+        }
+        for name in CachePolicy::NAMES {
+            assert_eq!(name.parse::<CachePolicy>().unwrap().to_string(), name);
+        }
+        assert_eq!(
+            "sse".parse::<SearchKind>().unwrap_err(),
+            "no search `sse`. There are ses, ss, hybrid, pb, depth, dfs, bfs",
+        );
+    }
+}
