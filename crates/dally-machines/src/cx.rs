@@ -31,6 +31,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) me: WorkerId,
     /// How many workers this one has created.
     pub(crate) children: &'a mut u32,
+    /// How many seals it held before this handler.
+    pub(crate) seals: u32,
     pub(crate) effects: &'a mut Vec<Effect>,
     pub(crate) pool: &'a mut Pool,
     pub(crate) env: &'a mut dyn Env,
@@ -206,6 +208,47 @@ impl<M: Machine> Cx<'_, M> {
         if self.turn.env.event(Event::Noted { text: Text::Display(&text) }).is_err() {
             panics::cut();
         }
+    }
+
+    /// Tells the explorer something, at once: such as that the set-up is over, so that it runs
+    /// workers in another order from now on. What it makes of the words is its business; all but
+    /// explorers written for this program make nothing of them. In production nobody hears them.
+    pub fn hint(&mut self, words: &str) {
+        if self.turn.env.event(Event::Hinted { hint: Text::Str(words) }).is_err() {
+            panics::cut();
+        }
+    }
+
+    /// Seals the state from here to the matching [`Cx::unseal`], which may be in a later handler:
+    /// in between a search by delaying explorers spends no delay, it follows its explorer's own
+    /// order (sealing, in "Iterative Cycle Detection via Delaying Explorers"). Where that order is round-robin, the
+    /// sends of a sealed handler become one broadcast that nobody interrupts; where it is
+    /// run-to-completion, whoever is sent something handles it at once, as if it were called.
+    ///
+    /// Seals are taken and given back in their turn among the effects of the handler, and are no
+    /// scheduling points. They nest, and the state is sealed while any machine holds one. A
+    /// machine that halts or crashes gives back all of its seals. Strategies that spend no delays
+    /// do not care, nor does production.
+    ///
+    /// A sealed search covers less on purpose: it never delays a worker inside the region, so
+    /// seal what is not the subject of the test.
+    pub fn seal(&mut self) {
+        self.turn.queue(Effect::Seal, M::NAME);
+    }
+
+    /// Gives back the last seal: see [`Cx::seal`].
+    ///
+    /// # Panics
+    /// If the machine holds none.
+    #[track_caller]
+    pub fn unseal(&mut self) {
+        let held = self.turn.effects.iter().fold(self.turn.seals, |held, effect| match effect {
+            Effect::Seal => held + 1,
+            Effect::Unseal => held - 1,
+            _ => held,
+        });
+        assert!(held > 0, "`{}` calls `unseal` and holds no seal; call `seal` before it", M::NAME);
+        self.turn.queue(Effect::Unseal, M::NAME);
     }
 
     #[track_caller]

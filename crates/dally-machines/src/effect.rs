@@ -40,6 +40,10 @@ pub(crate) enum Effect {
     Persist,
     /// Ends the machine.
     Halt,
+    /// Takes a seal on the state.
+    Seal,
+    /// Gives one back.
+    Unseal,
     /// Ends the execution with a bug; `apart` from the step before it if that sent or created
     /// something, so that the failure does not hide what comes of that.
     Fail { bug: Arc<Bug>, apart: bool },
@@ -56,6 +60,8 @@ impl Effect {
             Effect::Cancel { message, .. } => format!("cancelled {:?}", message.payload()),
             Effect::Persist => "persisted".to_owned(),
             Effect::Halt => "halted".to_owned(),
+            Effect::Seal => "sealed".to_owned(),
+            Effect::Unseal => "unsealed".to_owned(),
             Effect::Fail { bug, .. } => format!("failed: {}", bug.message),
         }
     }
@@ -94,6 +100,8 @@ impl Effect {
                 Encoder::encode(&bug.cause(), out);
                 Encoder::encode(&bug.message, out);
             }
+            Effect::Seal => out.push(8),
+            Effect::Unseal => out.push(9),
         }
     }
 }

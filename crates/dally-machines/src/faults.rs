@@ -116,6 +116,7 @@ impl MachineSystem {
         (worker.ready, worker.idles) = (None, false);
         worker.cell.crash();
         worker.life = Life::Down;
+        self.seals -= std::mem::take(&mut worker.seals);
         self.budget.crash -= 1;
         self.mortals -= 1;
         self.down += 1;

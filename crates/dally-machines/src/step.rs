@@ -246,6 +246,17 @@ impl MachineSystem {
                 Ok(())
             }
             Effect::Halt => self.halt(slot, env),
+            Effect::Seal => {
+                unshared(&mut self.slots[slot].worker)?.seals += 1;
+                self.seals += 1;
+                Ok(())
+            }
+            Effect::Unseal => {
+                // That there is one was checked when it was asked for.
+                unshared(&mut self.slots[slot].worker)?.seals -= 1;
+                self.seals -= 1;
+                Ok(())
+            }
             Effect::Fail { bug, .. } => Err(Stop::Bug(Box::new(Bug::clone(&bug)))),
         }
     }
@@ -392,6 +403,7 @@ impl MachineSystem {
         worker.drop_inbox(pool);
         worker.drop_effects(pool);
         worker.life = Life::Halted;
+        self.seals -= std::mem::take(&mut worker.seals);
         if mortal {
             self.mortals -= 1;
         }

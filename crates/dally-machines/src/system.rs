@@ -31,6 +31,8 @@ pub struct MachineSystem {
     pub(crate) mortals: u32,
     pub(crate) down: u32,
     pub(crate) faults_listed: bool,
+    /// How many seals all workers hold.
+    pub(crate) seals: u32,
     pub(crate) monitors: Monitors,
     pub(crate) digest: Digest,
     pub(crate) pool: Pool,
@@ -140,6 +142,10 @@ impl System for MachineSystem {
         })
     }
 
+    fn sealed(&self) -> bool {
+        self.seals > 0
+    }
+
     fn name(&self, worker: WorkerId) -> String {
         match self.find(worker) {
             Some(Place::Machine(slot)) => self.slots[slot].worker.cell.name().to_owned(),
@@ -190,6 +196,22 @@ impl Captured for MachineSystem {
         self.monitors.encode(out);
     }
 
+    /// One part for what belongs to no worker, then one for each worker in the order of ids.
+    fn parts(&self, part: &mut dyn FnMut(&[u8])) {
+        let mut bytes = Vec::new();
+        self.budget.encode(&mut bytes);
+        self.monitors.encode(&mut bytes);
+        part(&bytes);
+        for (id, place) in &self.index {
+            if let Place::Machine(slot) = place {
+                bytes.clear();
+                bytes.extend_from_slice(&id.to_bits().to_le_bytes());
+                self.slots[*slot].worker.encode(Form::Exact, self.rules.mailbox, &mut bytes);
+                part(&bytes);
+            }
+        }
+    }
+
     fn fork(&self) -> MachineSystem {
         let mut fork = MachineSystem::default();
         fork.restore_from(self);
@@ -221,6 +243,7 @@ impl Captured for MachineSystem {
         self.budget = saved.budget;
         (self.mortals, self.down) = (saved.mortals, saved.down);
         self.faults_listed = saved.faults_listed;
+        self.seals = saved.seals;
         self.monitors.restore_from(&saved.monitors);
         self.digest.copy_from(&saved.digest);
     }

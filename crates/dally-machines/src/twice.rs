@@ -31,13 +31,14 @@ pub(crate) fn run<M: Machine>(
         }
     };
     let mut recorder = Recorder { env: turn.env, values: Vec::new() };
-    let me = turn.me;
+    let (me, seals) = (turn.me, turn.seals);
     let effects = turn.effects;
     let ran = cell.once(
         first,
         Turn {
             me,
             children: turn.children,
+            seals,
             effects: &mut *effects,
             pool: turn.pool,
             env: &mut recorder,
@@ -55,6 +56,7 @@ pub(crate) fn run<M: Machine>(
         Turn {
             me,
             children: &mut children,
+            seals,
             effects: &mut repeated,
             pool: &mut Pool::default(),
             env: &mut repeater,

@@ -41,6 +41,8 @@ pub(crate) struct Worker {
     pub(crate) sent: u32,
     /// How many machines it has created.
     pub(crate) children: u32,
+    /// How many seals it holds.
+    pub(crate) seals: u32,
     pub(crate) inbox: VecDeque<Envelope>,
     /// Where in the inbox something is that can be dequeued; known while no effect is pending.
     pub(crate) ready: Option<u32>,
@@ -70,6 +72,7 @@ impl Worker {
             life: Life::New,
             sent: 0,
             children: 0,
+            seals: 0,
             inbox: VecDeque::new(),
             ready: None,
             idles: false,
@@ -90,7 +93,7 @@ impl Worker {
             }
         }
         self.life = Life::New;
-        (self.sent, self.children) = (0, 0);
+        (self.sent, self.children, self.seals) = (0, 0, 0);
         (self.ready, self.idles) = (None, false);
     }
 
@@ -109,7 +112,11 @@ impl Worker {
                 | Effect::Arm { message, .. }
                 | Effect::Cancel { message, .. } => pool.put(message),
                 Effect::Create(worker) => pool.put_worker(worker),
-                Effect::Persist | Effect::Halt | Effect::Fail { .. } => {}
+                Effect::Persist
+                | Effect::Halt
+                | Effect::Seal
+                | Effect::Unseal
+                | Effect::Fail { .. } => {}
             }
         }
     }
@@ -123,8 +130,9 @@ impl Worker {
         pool: &mut Pool,
         env: &mut dyn Env,
     ) -> Ran {
-        let Worker { id, children, effects, cell, .. } = self;
-        let turn = Turn { me: *id, children, effects, pool, env, excess: None, twice };
+        let Worker { id, children, seals, effects, cell, .. } = self;
+        let (me, seals) = (*id, *seals);
+        let turn = Turn { me, children, seals, effects, pool, env, excess: None, twice };
         let ran = cell.run(input, turn);
         if effects.len() > 1 {
             effects.reverse();
@@ -213,7 +221,7 @@ impl Worker {
         }
         (self.id, self.kind) = (saved.id, saved.kind);
         self.life = saved.life;
-        (self.sent, self.children) = (saved.sent, saved.children);
+        (self.sent, self.children, self.seals) = (saved.sent, saved.children, saved.seals);
         (self.ready, self.idles) = (saved.ready, saved.idles);
         true
     }
@@ -226,6 +234,7 @@ impl Worker {
             return;
         }
         Encoder::encode(&self.children, out);
+        Encoder::encode(&self.seals, out);
         encoding::framed(out, |out| Encoder::encode(self.cell.name(), out));
         encoding::framed(out, |out| self.cell.encode(out));
         out.extend_from_slice(&(self.effects.len() as u32).to_le_bytes());

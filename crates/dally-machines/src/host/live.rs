@@ -259,7 +259,11 @@ impl Live {
                 system.perform(0, effect, &mut Teller::new(voice))?;
                 return Ok(Some(Next::Halted));
             }
-            Effect::Persist | Effect::Cancel { .. } | Effect::Fail { .. } => {
+            Effect::Persist
+            | Effect::Cancel { .. }
+            | Effect::Seal
+            | Effect::Unseal
+            | Effect::Fail { .. } => {
                 system.perform(0, effect, &mut Teller::new(voice))?;
             }
         }
@@ -345,7 +349,10 @@ impl Env for Voice {
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
-        if let Some(on_event) = &self.shared.on_event {
+        // There is no explorer to hear hints.
+        if let Some(on_event) = &self.shared.on_event
+            && !matches!(event, Event::Hinted { .. })
+        {
             on_event(self.me, event);
         }
         Ok(())

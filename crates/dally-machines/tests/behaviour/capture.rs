@@ -34,6 +34,7 @@ enum Deed {
     Pop,
     Raise(u8),
     Halt,
+    Seal,
 }
 
 /// A machine whose handler for event `n` does the deeds of line `n`.
@@ -85,6 +86,7 @@ impl Puppet {
                 Deed::Pop => return cx.pop(),
                 Deed::Raise(number) => return cx.raise(Do(number)),
                 Deed::Halt => return cx.halt(),
+                Deed::Seal => cx.seal(),
             }
         }
     }
@@ -107,6 +109,7 @@ fn deeds() -> impl Strategy<Value = Deed> {
         1 => Just(Deed::Pop),
         1 => (0..3u8).prop_map(Deed::Raise),
         1 => Just(Deed::Halt),
+        1 => Just(Deed::Seal),
     ]
 }
 
@@ -143,6 +146,12 @@ fn encoding(system: &MachineSystem) -> Vec<u8> {
     let mut bytes = Vec::new();
     system.encode(&mut bytes);
     bytes
+}
+
+fn parts(system: &MachineSystem) -> Vec<Vec<u8>> {
+    let mut parts = Vec::new();
+    system.parts(&mut |part| parts.push(part.to_vec()));
+    parts
 }
 
 /// Everything by which two executions in the same state must agree.
@@ -208,17 +217,21 @@ proptest! {
         let mut random = Random::new(0);
         let mut by_encoding: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
         let mut by_fingerprint: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+        let mut by_parts: BTreeMap<Vec<Vec<u8>>, Vec<u8>> = BTreeMap::new();
         for _ in 0..30 {
             let mut system = program.start().unwrap();
             for _ in 0..30 {
                 let (bytes, fingerprint, _) = face(&system);
                 prop_assert_eq!(*by_encoding.entry(bytes.clone()).or_insert(fingerprint), fingerprint);
                 prop_assert_eq!(by_fingerprint.entry(fingerprint).or_insert(bytes.clone()), &bytes);
+                let parts = parts(&system);
+                prop_assert_eq!(by_parts.entry(parts).or_insert(bytes.clone()), &bytes);
                 if !random.walk(&mut system, 1) {
                     break;
                 }
             }
         }
+        prop_assert_eq!(by_parts.len(), by_encoding.len());
     }
 }
 
@@ -353,6 +366,25 @@ fn a_step_copies_and_rehashes_only_the_workers_that_it_touched() {
         system.fingerprint();
     });
     assert_eq!(again, (0, 0), "the fingerprint comes back with the state");
+}
+
+#[test]
+fn a_step_changes_the_parts_of_the_workers_that_it_touched_and_no_others() {
+    let program = MachineProgram::new("counted", |setup: &mut Setup| {
+        let to = setup.create(Counted(Copies, None));
+        setup.create(Counted(Copies, Some(to)));
+        setup.create(Counted(Copies, None));
+    });
+    let mut system = program.start().unwrap();
+    let before = parts(&system);
+    assert_eq!(before.len(), 4, "three workers and the rest");
+    let mut changed = |worker: u32| {
+        system.step(WorkerId::root(worker), &mut Quiet).unwrap();
+        let now = parts(&system);
+        (0..4).filter(|&at| now[at] != before[at]).collect::<Vec<_>>()
+    };
+    assert_eq!(changed(1), [2], "its handler has run");
+    assert_eq!(changed(1), [1, 2], "and its message is sent");
 }
 
 #[test]
