@@ -3,6 +3,7 @@
 use crate::bug::Bug;
 use crate::schedule::Schedule;
 use crate::trace::Trace;
+use crate::worker::WorkerId;
 
 /// A bug, the schedule that causes it and what happens in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Finding {
     pub occurrences: u64,
     /// What shrinking did, if it was done.
     pub shrunk: Option<Shrunk>,
+    /// The schedule as an explorer sees it, if that was asked for.
+    pub delays: Option<Delays>,
     /// What else a reader should know, a sentence each.
     pub notes: Vec<String>,
 }
@@ -34,4 +37,31 @@ pub struct Shrunk {
     pub switches_before: usize,
     /// Changes of worker after.
     pub switches_after: usize,
+}
+
+/// A schedule as a delaying explorer sees it: it runs in the explorer's own order, except here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delays {
+    /// The explorer, by its name.
+    pub explorer: String,
+    /// How many delays it takes in all.
+    pub count: u64,
+    /// Whether a search has shown that no execution with fewer delays has this bug. Otherwise it
+    /// is the fewest that were found.
+    pub minimal: bool,
+    /// Where they are spent, in the order of the execution.
+    pub at: Vec<DelayAt>,
+}
+
+/// Delays spent at one point of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayAt {
+    /// The step before which, or the one in which they are spent, from 1, as the trace counts.
+    pub step: usize,
+    /// How many.
+    pub delays: u32,
+    /// Whom the explorer would have run instead; `None` for a value.
+    pub instead_of: Option<WorkerId>,
+    /// Whether they are spent on a value or a delivery that is not the first one.
+    pub value: bool,
 }

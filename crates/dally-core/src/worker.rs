@@ -61,6 +61,12 @@ impl WorkerId {
         self.extended(true, n)
     }
 
+    /// Whether it stands for the surroundings of the program: a timer, the injector of faults. Of
+    /// a hashed id that can no longer be told, and the answer is no.
+    pub fn is_environment(self) -> bool {
+        self.path().is_some_and(|path| path.last().is_some_and(|last| last.0))
+    }
+
     /// Its place in a sorted list, or else where it would go. Lists of workers are mostly short,
     /// and a short list is faster counted through than halved; to stop half-way would save
     /// comparisons and cost a branch that nobody can predict.
@@ -274,5 +280,12 @@ mod tests {
         assert_eq!("faults".parse(), Ok(WorkerId::FAULTS));
         assert_eq!(WorkerId::OUTSIDE.to_string(), "outside");
         assert_eq!("outside".parse(), Ok(WorkerId::OUTSIDE));
+    }
+
+    #[test]
+    fn timers_and_faults_are_the_environment() {
+        let machine = WorkerId::root(3).child(12);
+        assert!(WorkerId::FAULTS.is_environment() && machine.timer(0).is_environment());
+        assert!(!machine.is_environment() && !machine.timer(0).child(1).is_environment());
     }
 }

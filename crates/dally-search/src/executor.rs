@@ -181,6 +181,7 @@ fn run<S: System>(
     let mut last = None;
     let mut fair = false;
     let mut env = StepEnv {
+        listens: strategy.listens(),
         strategy,
         pen: desk.pen,
         recorder: desk.recorder.as_deref_mut(),
@@ -342,6 +343,8 @@ enum Cause {
 /// What steps ask and tell.
 struct StepEnv<'a> {
     strategy: &'a mut dyn Strategy,
+    /// Whether the strategy hears events.
+    listens: bool,
     pen: &'a mut Pen,
     recorder: Option<&'a mut Recorder>,
     steps: usize,
@@ -425,6 +428,9 @@ impl Env for StepEnv<'_> {
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
         self.item()?;
+        if self.listens {
+            self.strategy.heard(&event);
+        }
         if let Some(recorder) = self.recorder.as_deref_mut() {
             recorder.tracer.event(event);
         }
@@ -432,7 +438,7 @@ impl Env for StepEnv<'_> {
     }
 
     fn leeway(&self) -> u32 {
-        if self.recorder.is_some() { 0 } else { self.step_items }
+        if self.listens || self.recorder.is_some() { 0 } else { self.step_items }
     }
 
     fn unheard(&mut self, events: u32) -> Result<(), Cut> {

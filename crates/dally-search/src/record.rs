@@ -206,6 +206,7 @@ impl Heading {
             found_at: schedule + 1,
             occurrences: 1,
             shrunk: None,
+            delays: None,
             notes,
         }
     }
@@ -220,6 +221,7 @@ impl Heading {
             found_at: schedule + 1,
             occurrences: 1,
             shrunk: None,
+            delays: None,
             notes: execution.notes,
         }
     }

@@ -1,6 +1,6 @@
 //! The contract of strategies: who picks the choices of one schedule after another.
 
-use dally_core::{MessageId, System, Tag, WorkerId};
+use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
 
 /// Picks the choices of one schedule after another.
 ///
@@ -60,6 +60,17 @@ pub trait Strategy: Send {
     fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
         let of = u32::try_from(candidates.len()).unwrap_or(u32::MAX);
         self.value(of, Tag::Program).map(|index| index as usize)
+    }
+
+    /// Whether it wants to hear the events of steps. Asked once for each schedule; steps whose
+    /// events nobody hears are faster.
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// An event of the present step, if the strategy listens.
+    fn heard(&mut self, event: &Event<Text<'_>>) {
+        let _ = event;
     }
 
     /// The schedule is over. Called for every schedule begun, on the copy that ran it.

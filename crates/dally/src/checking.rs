@@ -268,6 +268,7 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
         found_at: 1,
         occurrences: 1,
         shrunk: None,
+        delays: None,
         notes: Vec::new(),
     });
     Retold { finding, remarks, gave_up }

@@ -246,6 +246,7 @@ impl Test {
             found_at: statistics.schedules,
             occurrences: 1,
             shrunk: None,
+            delays: None,
             notes: vec![format!(
                 "{}; more schedules or another strategy may show it: DALLY_SCHEDULES={} \
                  DALLY_STRATEGY=portfolio",

@@ -1,6 +1,6 @@
 //! Fairness by falling back to random.
 
-use dally_core::{MessageId, Tag, WorkerId};
+use dally_core::{Event, MessageId, Tag, Text, WorkerId};
 
 use super::Random;
 use crate::strategy::{Outcome, Point, Strategy};
@@ -57,6 +57,14 @@ impl Strategy for Fair {
         } else {
             self.inner.delivery(candidates)
         }
+    }
+
+    fn listens(&self) -> bool {
+        self.inner.listens()
+    }
+
+    fn heard(&mut self, event: &Event<Text<'_>>) {
+        self.inner.heard(event);
     }
 
     fn end(&mut self) {

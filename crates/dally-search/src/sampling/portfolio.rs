@@ -1,6 +1,6 @@
 //! Several strategies in rotation.
 
-use dally_core::{MessageId, Tag, WorkerId, fingerprint};
+use dally_core::{Event, MessageId, Tag, Text, WorkerId, fingerprint};
 
 use crate::strategy::{Outcome, Point, Strategy};
 
@@ -56,6 +56,16 @@ impl Strategy for Portfolio {
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
         self.member()?.delivery(candidates)
+    }
+
+    fn listens(&self) -> bool {
+        self.members.get(self.current).is_some_and(|member| member.listens())
+    }
+
+    fn heard(&mut self, event: &Event<Text<'_>>) {
+        if let Some(member) = self.member() {
+            member.heard(event);
+        }
     }
 
     fn end(&mut self) {
