@@ -49,6 +49,7 @@ mod tests {
             steps: 2_400_000,
             observations: 1_812,
             findings: 1,
+            reached: None,
             phase: Phase::Shrinking,
             elapsed: Duration::from_secs(2),
         };

@@ -124,7 +124,7 @@ pub(crate) fn work<P: Program>(
 
 /// A program that panics in a destructor while it unwinds takes the process with it. What the
 /// tape holds is then the last that is known.
-fn save_before_abort(pen: &Pen, shared: &Arc<Shared>) {
+pub(crate) fn save_before_abort(pen: &Pen, shared: &Arc<Shared>) {
     let (tape, shared) = (pen.tape().clone(), shared.clone());
     panics::before_abort(Some(Box::new(move |bug| {
         let notes = vec![
@@ -225,7 +225,7 @@ fn execute<P: Program>(
 }
 
 /// Tells the sink of a bug, unless one with the same cause is known from an earlier schedule.
-fn keep(
+pub(crate) fn keep(
     bug: Bug,
     schedule: u64,
     fair_from: usize,

@@ -287,7 +287,7 @@ impl Temperatures {
 }
 
 /// What is wrong with a state in which no worker can step, if anything.
-fn bug_at_end<S: System>(system: &S) -> Option<Bug> {
+pub(crate) fn bug_at_end<S: System>(system: &S) -> Option<Bug> {
     if let Status::Stuck(waiting) = system.status() {
         return Some(deadlock(&waiting));
     }
@@ -315,7 +315,7 @@ fn deadlock(waiting: &[Waiting]) -> Bug {
     Bug::new(BugKind::Deadlock, message)
 }
 
-fn endless<S: System>(system: &S, worker: WorkerId, items: u32) -> Bug {
+pub(crate) fn endless<S: System>(system: &S, worker: WorkerId, items: u32) -> Bug {
     let message = format!(
         "a step of worker {worker} goes on without end: {} values and events, and still not at \
          its next scheduling point",

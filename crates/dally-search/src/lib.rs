@@ -24,7 +24,7 @@ mod tape;
 mod watchdog;
 
 pub use kind::{StrategyKind, UnknownStrategy};
-pub use options::{Options, Phase, Progress, Sink};
+pub use options::{Options, Phase, Progress, Reached, Sink};
 pub use replay::{Divergence, Mode, Replayed, replay};
 pub use report::{Coverage, Ended, Report};
 pub use runner::run;

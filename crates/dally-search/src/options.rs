@@ -134,10 +134,27 @@ pub struct Progress {
     pub observations: u64,
     /// Causes of bugs found so far.
     pub findings: usize,
+    /// How far a search of states is.
+    pub reached: Option<Reached>,
     /// What it does at the moment.
     pub phase: Phase,
     /// How long it has been at it.
     pub elapsed: Duration,
+}
+
+/// How far a search of states is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Reached {
+    /// States visited so far.
+    pub states: u64,
+    /// Steps taken so far.
+    pub transitions: u64,
+    /// The bound of the present stratum.
+    pub bound: u32,
+    /// Entries of the frontier that the present stratum started from.
+    pub frontier: u64,
+    /// Bytes of visited states, frontier and stacks.
+    pub bytes: u64,
 }
 
 /// What a run does at the moment.

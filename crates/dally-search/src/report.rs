@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use dally_core::Finding;
 
+use crate::strata::States;
+
 /// What came of a run. All but [`Report::elapsed`] is the same for the same program, seed and
 /// options, with any number of threads, unless the clock or the user ended the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The program's name.
     pub program: String,
@@ -33,6 +35,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Why the run ended.
     pub ended: Ended,
+    /// What a search of states came to.
+    pub states: Option<States>,
     /// What else a reader should know, a sentence each.
     pub notes: Vec<String>,
     /// How long it took.
@@ -50,6 +54,10 @@ pub enum Ended {
     Exhausted,
     /// The time was up.
     Time,
+    /// The last stratum that was asked for was completed.
+    Bound,
+    /// The memory was full.
+    Memory,
     /// The user stopped it.
     Interrupted,
     /// A step did not come back, and its thread with it.
@@ -57,10 +65,13 @@ pub enum Ended {
     /// The threads that run schedules could not be started or died: what was asked for was not
     /// done, and the notes say why.
     Failed,
+    /// The explorer does not offer every worker that can step: the notes say where. What it
+    /// leaves out is not covered, so nothing is claimed.
+    Unsound,
 }
 
 /// What was covered, in a form that can be printed: never just "no bug".
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Coverage {
     /// Every schedule was run.
     Exhausted {
@@ -87,12 +98,22 @@ pub enum Coverage {
         /// Why there were no more.
         ended: Ended,
     },
+    /// States were searched.
+    Searched {
+        /// What it came to.
+        states: Box<States>,
+        /// Why there were no more.
+        ended: Ended,
+    },
 }
 
 impl Report {
     /// What was covered.
     pub fn coverage(&self) -> Coverage {
         let (schedules, cut) = (self.schedules, self.cut);
+        if let Some(states) = &self.states {
+            return Coverage::Searched { states: Box::new(states.clone()), ended: self.ended };
+        }
         match self.ended {
             Ended::Exhausted if cut == 0 => Coverage::Exhausted { schedules },
             Ended::Exhausted => {
@@ -122,7 +143,9 @@ impl fmt::Display for Coverage {
                     write!(f, ", {} of them cut by a bound", grouped(*cut))?;
                 }
                 f.write_str(match ended {
-                    Ended::Schedules | Ended::Exhausted => "",
+                    Ended::Schedules | Ended::Exhausted | Ended::Bound => "",
+                    Ended::Memory => ", until the memory was full",
+                    Ended::Unsound => ", until the explorer turned out not to be sound",
                     Ended::Bug => ", up to the first bug",
                     Ended::Time => ", until the time was up",
                     Ended::Interrupted => ", until it was interrupted",
@@ -130,6 +153,7 @@ impl fmt::Display for Coverage {
                     Ended::Failed => ", until the run itself failed",
                 })
             }
+            Coverage::Searched { states, ended } => states.describe(*ended, f),
         }
     }
 }

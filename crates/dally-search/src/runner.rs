@@ -13,13 +13,13 @@ use crate::batch::{Batch, News, Order, Ran, Shared, Told, work};
 use crate::deadline::Stopwatch;
 use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::guide::Manner;
-use crate::options::{Options, Phase, Progress, Sink};
+use crate::options::{Options, Phase, Progress, Reached, Sink};
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::before_last_step;
 use crate::report::{Ended, Report, count, grouped};
 use crate::settle::Raw;
 use crate::strategy::Outcome;
-use crate::tape::Pen;
+use crate::tape::{Pen, Tape};
 use crate::watchdog::{Watch, spawn, stuck, tick, watched};
 
 /// Runs schedules of `program` as the options say, and tells the sink of findings the moment
@@ -36,50 +36,9 @@ pub fn run<P: Program + 'static>(
     mut options: Options,
     sink: Arc<dyn Sink>,
 ) -> Report {
-    let clock = Stopwatch::start();
     options.strategy.reseed(options.seed);
-    let limits = Limits {
-        max_steps: options.max_steps,
-        fail_on_max_steps: options.fail_on_max_steps,
-        temperature: options.temperature.unwrap_or(options.max_steps / 2),
-        step_items: options.step_items,
-    };
-    let heading =
-        Heading { program: options.program.clone(), settings: options.settings.clone(), limits };
-    let shared = Arc::new(Shared {
-        heading,
-        sink,
-        keep_going: options.keep_going,
-        shrink_steps: options.shrink.then_some(options.shrink_steps),
-        repeat_check: options.repeat_check,
-        observe_every: options.observe_every,
-        halt: AtomicBool::new(false),
-        hurry: AtomicBool::new(false),
-        full: AtomicBool::new(false),
-        schedules: AtomicU64::new(0),
-        steps: AtomicU64::new(0),
-        first: Mutex::new(BTreeMap::new()),
-        known: RwLock::new(FxHashSet::default()),
-    });
-    let report = Report {
-        program: options.program.clone(),
-        strategy: options.strategy.name(),
-        seed: options.seed,
-        granularity: program.granularity(),
-        schedules: 0,
-        steps: 0,
-        longest: 0,
-        cut: 0,
-        max_steps: options.max_steps,
-        observations: 0,
-        findings: Vec::new(),
-        ended: Ended::Schedules,
-        notes: Vec::new(),
-        elapsed: Duration::ZERO,
-    };
-    let shown = Stopwatch::start();
-    let groups = BTreeMap::new();
-    let mut run = Run { program, options, shared, report, clock, shown, groups, ended: None };
+    let name = options.strategy.name();
+    let mut run = Run::new(program, options, name, sink);
     run.all_schedules();
     run.finish()
 }
@@ -95,32 +54,47 @@ const MAX_FINDINGS: usize = 100;
 const MAX_OBSERVATIONS: usize = 1 << 22;
 
 /// How long threads may take to hear that the run is over.
-const GRACE: Duration = Duration::from_secs(2);
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
-struct Run<P: Program + 'static> {
-    program: Arc<P>,
-    options: Options,
-    shared: Arc<Shared>,
-    report: Report,
-    clock: Stopwatch,
+/// A run under supervision: by schedules here, by states in `strata`.
+pub(crate) struct Run<P: Program + 'static> {
+    pub(crate) program: Arc<P>,
+    pub(crate) options: Options,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) report: Report,
+    pub(crate) clock: Stopwatch,
     /// When progress was last shown.
     shown: Stopwatch,
     /// The causes seen so far.
-    groups: BTreeMap<Cause, Group>,
-    /// Why no more schedules are wanted.
-    ended: Option<Ended>,
+    pub(crate) groups: BTreeMap<Cause, Group>,
+    /// Why no more is wanted.
+    pub(crate) ended: Option<Ended>,
+    /// How far a search of states is, for the progress.
+    pub(crate) reached: Option<Reached>,
 }
 
 /// The schedules that showed one cause.
 #[derive(Default)]
-struct Group {
+pub(crate) struct Group {
     occurrences: u64,
     /// The finding that stands for them, by its place in the report.
     finding: Option<usize>,
 }
 
+/// Counts a bug with its cause; answers it if its cause is new.
+pub(crate) fn count_bug(
+    groups: &mut BTreeMap<Cause, Group>,
+    cause: Cause,
+    raw: Option<Box<Raw>>,
+) -> Option<Raw> {
+    let group = groups.entry(cause).or_default();
+    group.occurrences += 1;
+    // Two threads may each have held theirs to be the first of its cause.
+    raw.filter(|_| group.occurrences == 1).map(|raw| *raw)
+}
+
 /// A thread that runs schedules, seen from outside.
-struct Hand {
+pub(crate) struct Hand {
     orders: Sender<Order>,
     news: Receiver<News>,
     ran: Arc<Mutex<Vec<Ran>>>,
@@ -136,6 +110,63 @@ impl Hand {
 }
 
 impl<P: Program + 'static> Run<P> {
+    /// A run that nothing has come of yet. `name` says who picks the choices.
+    pub(crate) fn new(
+        program: Arc<P>,
+        options: Options,
+        name: String,
+        sink: Arc<dyn Sink>,
+    ) -> Run<P> {
+        let clock = Stopwatch::start();
+        let limits = Limits {
+            max_steps: options.max_steps,
+            fail_on_max_steps: options.fail_on_max_steps,
+            temperature: options.temperature.unwrap_or(options.max_steps / 2),
+            step_items: options.step_items,
+        };
+        let heading = Heading {
+            program: options.program.clone(),
+            settings: options.settings.clone(),
+            limits,
+        };
+        let shared = Arc::new(Shared {
+            heading,
+            sink,
+            keep_going: options.keep_going,
+            shrink_steps: options.shrink.then_some(options.shrink_steps),
+            repeat_check: options.repeat_check,
+            observe_every: options.observe_every,
+            halt: AtomicBool::new(false),
+            hurry: AtomicBool::new(false),
+            full: AtomicBool::new(false),
+            schedules: AtomicU64::new(0),
+            steps: AtomicU64::new(0),
+            first: Mutex::new(BTreeMap::new()),
+            known: RwLock::new(FxHashSet::default()),
+        });
+        let report = Report {
+            program: options.program.clone(),
+            strategy: name,
+            seed: options.seed,
+            granularity: program.granularity(),
+            schedules: 0,
+            steps: 0,
+            longest: 0,
+            cut: 0,
+            max_steps: options.max_steps,
+            observations: 0,
+            findings: Vec::new(),
+            ended: Ended::Schedules,
+            states: None,
+            notes: Vec::new(),
+            elapsed: Duration::ZERO,
+        };
+        let shown = Stopwatch::start();
+        let groups = BTreeMap::new();
+        let (ended, reached) = (None, None);
+        Run { program, options, shared, report, clock, shown, groups, ended, reached }
+    }
+
     fn all_schedules(&mut self) {
         let sequential = self.options.strategy.is_sequential();
         let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
@@ -247,7 +278,7 @@ impl<P: Program + 'static> Run<P> {
             let step_time = self.options.step_time;
             for hand in hands.extract_if(.., |hand| hand.busy && hand.watch.is_stuck(step_time)) {
                 all.extend(hand.results());
-                self.step_is_stuck(&hand);
+                self.step_is_stuck(hand.watch.tape());
             }
             if self.shared.halt.load(Ordering::Relaxed) {
                 let since = *halted.get_or_insert_with(Stopwatch::start);
@@ -267,13 +298,13 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// No more schedules.
-    fn end(&mut self, why: Ended) {
+    pub(crate) fn end(&mut self, why: Ended) {
         self.ended = self.ended.or(Some(why));
         self.shared.halt.store(true, Ordering::Relaxed);
     }
 
     /// Sees whether the time is up or the user wants to leave.
-    fn look_up(&mut self) {
+    pub(crate) fn look_up(&mut self) {
         if self.options.stop.load(Ordering::Relaxed) {
             self.shared.hurry.store(true, Ordering::Relaxed);
             self.end(Ended::Interrupted);
@@ -282,7 +313,8 @@ impl<P: Program + 'static> Run<P> {
         }
     }
 
-    fn show(&mut self, phase: Phase) {
+    /// Shows the progress, not too often.
+    pub(crate) fn show(&mut self, phase: Phase) {
         if self.shown.is_past(Duration::from_millis(50)) {
             self.shown = Stopwatch::start();
             self.shared.sink.progress(&self.progress(phase));
@@ -296,6 +328,7 @@ impl<P: Program + 'static> Run<P> {
             steps: self.shared.steps.load(Ordering::Relaxed),
             observations: self.report.observations,
             findings: self.report.findings.len(),
+            reached: self.reached,
             phase,
             elapsed: self.clock.elapsed(),
         }
@@ -321,10 +354,7 @@ impl<P: Program + 'static> Run<P> {
                 known.extend(observed);
             }
             if let Some((cause, raw)) = bug {
-                let group = self.groups.entry(cause).or_default();
-                group.occurrences += 1;
-                // Two threads may each have held theirs to be the first of its cause.
-                raws.extend(raw.filter(|_| group.occurrences == 1).map(|raw| *raw));
+                raws.extend(count_bug(&mut self.groups, cause, raw));
             }
             outcomes.push(outcome);
         }
@@ -333,7 +363,7 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// Has a bug with a new cause confirmed and shrunk.
-    fn settle(&mut self, hands: &mut Vec<Hand>, raw: Raw) {
+    pub(crate) fn settle(&mut self, hands: &mut Vec<Hand>, raw: Raw) {
         if self.report.findings.len() >= MAX_FINDINGS {
             return;
         }
@@ -390,8 +420,7 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// Reports a step that does not come back; its thread is left behind, and the run ends.
-    fn step_is_stuck(&mut self, hand: &Hand) {
-        let tape = hand.watch.tape();
+    pub(crate) fn step_is_stuck(&mut self, tape: &Tape) {
         let (schedule, choices) = (tape.schedule(), tape.choices());
         let bug = stuck(tape.doing(), &choices, self.options.step_time);
         let cause = bug.cause();
@@ -435,7 +464,8 @@ impl<P: Program + 'static> Run<P> {
         self.groups.entry(cause).or_default().finding = Some(place);
     }
 
-    fn finish(mut self) -> Report {
+    /// The report, with all that was found.
+    pub(crate) fn finish(mut self) -> Report {
         let findings = &mut self.report.findings;
         findings.iter_mut().for_each(|finding| finding.occurrences = 0);
         let mut others = 0;

@@ -5,6 +5,7 @@
 //! lock and no allocation on the way of a step, except once in 1024 choices.
 
 use std::array;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -79,6 +80,19 @@ impl Pen {
         self.tape.executions.store(executions.wrapping_add(1), Ordering::Release);
     }
 
+    /// Goes back to where this many choices were made: another execution with the same beginning.
+    #[inline]
+    pub(crate) fn truncate(&mut self, length: usize) {
+        debug_assert!(length <= self.length);
+        if length / CHUNK != self.length / CHUNK {
+            self.chunk = self.chunks[length / CHUNK].clone();
+        }
+        self.length = length;
+        self.tape.length.store(length, Ordering::Release);
+        let executions = self.tape.executions.load(Ordering::Relaxed);
+        self.tape.executions.store(executions.wrapping_add(1), Ordering::Release);
+    }
+
     /// Says what the thread is about to do.
     pub(crate) fn now(&mut self, doing: Doing) {
         self.tape.doing.store(doing as u8, Ordering::Release);
@@ -107,6 +121,13 @@ impl Pen {
     /// The choices since the last rewind.
     pub(crate) fn choices(&self) -> Vec<Choice> {
         decode(&self.chunks, self.len())
+    }
+
+    /// The choices in this range of positions.
+    pub(crate) fn choices_in(&self, range: Range<usize>) -> Vec<Choice> {
+        let chunks = &self.chunks[range.start / CHUNK..];
+        let skipped = range.start / CHUNK * CHUNK;
+        words(chunks).skip(range.start - skipped).take(range.len()).map(decoded).collect()
     }
 
     #[cold]
@@ -174,22 +195,25 @@ fn encode(choice: Choice) -> [u64; 2] {
 }
 
 fn decode(chunks: &[Arc<Chunk>], length: usize) -> Vec<Choice> {
-    let words = chunks.iter().flat_map(|chunk| &chunk.0).take(length);
-    words
-        .map(|[head, body]| {
-            let (head, body) = (head.load(Ordering::Relaxed), body.load(Ordering::Relaxed));
-            let value = |tag| Choice::Value { index: (body >> 32) as u32, of: body as u32, tag };
-            match head & 3 {
-                0 => Choice::Worker(WorkerId::from_bits(body)),
-                1 => value(Tag::Program),
-                2 => value(Tag::Fault),
-                _ => Choice::Delivery(MessageId {
-                    sender: WorkerId::from_bits(body),
-                    number: (head >> 32) as u32,
-                }),
-            }
-        })
-        .collect()
+    words(chunks).take(length).map(decoded).collect()
+}
+
+fn words(chunks: &[Arc<Chunk>]) -> impl Iterator<Item = &[AtomicU64; 2]> {
+    chunks.iter().flat_map(|chunk| &chunk.0)
+}
+
+fn decoded([head, body]: &[AtomicU64; 2]) -> Choice {
+    let (head, body) = (head.load(Ordering::Relaxed), body.load(Ordering::Relaxed));
+    let value = |tag| Choice::Value { index: (body >> 32) as u32, of: body as u32, tag };
+    match head & 3 {
+        0 => Choice::Worker(WorkerId::from_bits(body)),
+        1 => value(Tag::Program),
+        2 => value(Tag::Fault),
+        _ => Choice::Delivery(MessageId {
+            sender: WorkerId::from_bits(body),
+            number: (head >> 32) as u32,
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -225,6 +249,25 @@ mod tests {
                 prop_assert_eq!(&pen.tape().choices(), &written);
                 prop_assert_eq!(pen.tape().schedule(), schedule);
             }
+        }
+    }
+
+    #[test]
+    fn a_tape_that_is_cut_goes_on_from_there() {
+        let choice = |n: usize| Choice::Worker(WorkerId::root(n as u32));
+        let mut pen = Pen::new();
+        let mut expected: Vec<Choice> = Vec::new();
+        for (keep, more) in [(0, 3_000), (2_048, 1_500), (1_023, 2), (1_024, 5), (10, 4_000)] {
+            pen.truncate(keep);
+            expected.truncate(keep);
+            for n in 0..more {
+                pen.write(choice(n));
+                expected.push(choice(n));
+            }
+            assert_eq!(pen.choices(), expected);
+            assert_eq!(pen.tape().choices(), expected);
+            let end = expected.len();
+            assert_eq!(pen.choices_in(end / 2..end - 1), expected[end / 2..end - 1]);
         }
     }
 

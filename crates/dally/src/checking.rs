@@ -211,7 +211,13 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
         stopped: match report.ended {
             Ended::Schedules => "all schedules were run",
             Ended::Bug => "a bug was found",
-            Ended::Exhausted => "there are no further schedules",
+            Ended::Exhausted => match report.states {
+                Some(_) => "there are no further states",
+                None => "there are no further schedules",
+            },
+            Ended::Bound => "the last bound asked for was completed",
+            Ended::Memory => "the memory was full",
+            Ended::Unsound => "the explorer is not sound",
             Ended::Time => "the time was up",
             Ended::Interrupted => "it was interrupted",
             Ended::Stuck => "a step did not come back",

@@ -1,6 +1,8 @@
 //! Where a search stands, and how it comes back to a state: by a copy where the system can be
 //! captured, by running the prefix again where it cannot.
 
+use std::sync::Arc;
+
 use dally_core::{Bug, Captured, Env, Program, Stop, System, WorkerId};
 
 use crate::tape::{Doing, Pen};
@@ -9,7 +11,7 @@ use crate::tape::{Doing, Pen};
 ///
 /// The choices that lead to the state at hand are on the pen's tape, always; the search keeps
 /// them there.
-pub(crate) trait Space {
+pub(crate) trait Space: 'static {
     type System: System;
 
     /// What it takes to come back to a state.
@@ -18,7 +20,7 @@ pub(crate) trait Space {
     /// Goes to the first state; the tape is empty.
     fn start(&mut self, pen: &mut Pen) -> Result<(), Bug>;
 
-    /// The state at hand.
+    /// The state at hand: there is one after a start.
     fn system(&self) -> &Self::System;
 
     /// A step from the state at hand.
@@ -27,11 +29,17 @@ pub(crate) trait Space {
     /// What tells the state at hand from all others.
     fn identity(&mut self) -> u64;
 
+    /// The state at hand in parts, for exact storage; nothing where states cannot be captured.
+    fn parts(&self, part: &mut dyn FnMut(&[u8]));
+
     /// A hash of what must be the same whenever identities are, if that is not beyond doubt.
     fn look(&self) -> Option<u64>;
 
     /// The state at hand, to come back to; in the memory of an old mark if there is one.
     fn mark(&self, pen: &Pen, old: Option<Self::Mark>) -> Self::Mark;
+
+    /// A second mark of the same state.
+    fn copy(mark: &Self::Mark) -> Self::Mark;
 
     /// Goes to a marked state, to which the choices on the tape lead.
     fn go_to(&mut self, mark: &Self::Mark, pen: &mut Pen) -> Result<(), Lost>;
@@ -39,7 +47,7 @@ pub(crate) trait Space {
     /// Ends the execution at hand, complete or not; reports a panic of its destructors.
     fn leave(&mut self) -> Result<(), Bug>;
 
-    /// About how many bytes a mark takes.
+    /// About how many bytes the mark of the state at hand takes.
     fn mark_bytes(&self) -> usize;
 }
 
@@ -53,7 +61,83 @@ pub(crate) enum Lost {
 }
 
 /// A space of states that can be copied.
-pub(crate) struct Forking<'p, P: Program> {
-    program: &'p P,
-    live: Option<P::System>,
+pub(crate) struct Forking<P: Program> {
+    program: Arc<P>,
+    live: P::System,
+}
+
+impl<P: Program> Forking<P> {
+    /// At the first state of the program.
+    pub(crate) fn new(program: Arc<P>) -> Result<Forking<P>, Bug> {
+        let live = program.start()?;
+        Ok(Forking { program, live })
+    }
+}
+
+impl<P: Program + 'static> Space for Forking<P>
+where
+    P::System: Captured + Send + 'static,
+{
+    type System = P::System;
+    type Mark = P::System;
+
+    fn start(&mut self, pen: &mut Pen) -> Result<(), Bug> {
+        pen.now(Doing::Starting);
+        self.program.restart(&mut self.live)?;
+        pen.now(Doing::Stepping);
+        Ok(())
+    }
+
+    #[inline]
+    fn system(&self) -> &P::System {
+        &self.live
+    }
+
+    #[inline]
+    fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
+        self.live.step(worker, env)
+    }
+
+    #[inline]
+    fn identity(&mut self) -> u64 {
+        self.live.fingerprint().0
+    }
+
+    fn parts(&self, part: &mut dyn FnMut(&[u8])) {
+        self.live.parts(part);
+    }
+
+    fn look(&self) -> Option<u64> {
+        None
+    }
+
+    #[inline]
+    fn mark(&self, _pen: &Pen, old: Option<P::System>) -> P::System {
+        match old {
+            Some(mut old) => {
+                old.restore_from(&self.live);
+                old
+            }
+            None => self.live.fork(),
+        }
+    }
+
+    fn copy(mark: &P::System) -> P::System {
+        mark.fork()
+    }
+
+    #[inline]
+    fn go_to(&mut self, mark: &P::System, _pen: &mut Pen) -> Result<(), Lost> {
+        self.live.restore_from(mark);
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<(), Bug> {
+        Ok(())
+    }
+
+    fn mark_bytes(&self) -> usize {
+        // A fork shares its workers with where it came from: what is its own is a list of them.
+        size_of::<P::System>() + 64 * (self.live.enabled().len() + 4)
+    }
 }

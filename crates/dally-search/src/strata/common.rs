@@ -1,0 +1,254 @@
+//! What all threads of a search share.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dally_core::{Bug, Cause, Choice, System, Trace};
+use rustc_hash::FxHashMap;
+
+use super::entry::Entry;
+use super::order::Order;
+use super::plan::{CachePolicy, Plan};
+use super::pool::Pool;
+use super::space::Space;
+use super::visited::Visited;
+use crate::batch::{self, Shared};
+use crate::executor::Limits;
+use crate::settle::Raw;
+use crate::tape::Pen;
+
+/// What all threads of a search share.
+pub(crate) struct Common<S: Space, O: Order> {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) limits: Limits,
+    pub(crate) seed: u64,
+    pub(crate) visited: Visited,
+    /// Whether a state counts as visited only together with the order it is left in.
+    pub(crate) with_order: bool,
+    pub(crate) exact: bool,
+    /// Whether visited states may be forgotten: then paths are kept from going in circles.
+    pub(crate) partial: bool,
+    /// The identity of the first state.
+    pub(crate) root: AtomicU64,
+    pub(crate) pool: Pool<Entry<S, O>>,
+    /// The bytes of all entries that wait.
+    pub(crate) frontier_bytes: AtomicU64,
+    /// The bytes of all stacks.
+    stack_bytes: AtomicU64,
+    memory: u64,
+    looks: Mutex<FxHashMap<u64, u64>>,
+    states: AtomicU64,
+    transitions: AtomicU64,
+    bugs: Mutex<Vec<Found>>,
+    unsound: Mutex<Option<Unsound>>,
+    full: AtomicBool,
+    keep_rest: AtomicBool,
+    /// Whether bugs are somebody else's business.
+    deaf: bool,
+}
+
+/// A bug's cause, and the bug itself if it is the first known of its cause.
+pub(crate) type Found = (Cause, Option<Box<Raw>>);
+
+/// What one thread counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) states: u64,
+    pub(crate) transitions: u64,
+    /// Executions that came to their own end.
+    pub(crate) executions: u64,
+    /// States from which the step bound kept the search from going on.
+    pub(crate) cut: u64,
+    pub(crate) sealed: u64,
+    /// The most choices that led to a state.
+    pub(crate) deepest: usize,
+    /// Whether a path came back to one of its own states.
+    pub(crate) cyclic: bool,
+    /// States and transitions that have been told to the progress already.
+    told: (u64, u64),
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.states += other.states;
+        self.transitions += other.transitions;
+        self.executions += other.executions;
+        self.cut += other.cut;
+        self.sealed += other.sealed;
+        self.deepest = self.deepest.max(other.deepest);
+        self.cyclic |= other.cyclic;
+    }
+}
+
+/// An explorer that does not offer all workers that can step.
+#[derive(Clone, Debug)]
+pub(crate) struct Unsound {
+    pub(crate) explorer: String,
+    /// The choices that lead to the state.
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) identity: u64,
+    /// A worker that it never offered.
+    pub(crate) missing: Option<String>,
+    /// Whom it offered instead.
+    pub(crate) offered: Option<String>,
+    pub(crate) enabled: Vec<String>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<S: Space, O: Order> Common<S, O> {
+    pub(crate) fn new(plan: &Plan, seed: u64, threads: usize, shared: Arc<Shared>) -> Self {
+        Common {
+            limits: shared.heading.limits,
+            shared,
+            seed,
+            visited: Visited::new(plan.cache, plan.exact, plan.memory, threads),
+            with_order: plan.with_explorer,
+            exact: plan.exact,
+            partial: plan.cache != CachePolicy::All,
+            root: AtomicU64::new(0),
+            pool: Pool::new(),
+            frontier_bytes: AtomicU64::new(0),
+            stack_bytes: AtomicU64::new(0),
+            memory: plan.memory,
+            looks: Mutex::default(),
+            states: AtomicU64::new(0),
+            transitions: AtomicU64::new(0),
+            bugs: Mutex::default(),
+            unsound: Mutex::default(),
+            full: AtomicBool::new(false),
+            keep_rest: AtomicBool::new(false),
+            deaf: false,
+        }
+    }
+
+    /// Bugs are known already: only states matter.
+    pub(crate) fn only_states(&mut self) {
+        self.deaf = true;
+    }
+
+    #[inline]
+    pub(crate) fn is_halted(&self) -> bool {
+        self.shared.halt.load(Ordering::Relaxed)
+    }
+
+    /// No thread goes on.
+    pub(crate) fn stop(&self) {
+        self.shared.halt.store(true, Ordering::Relaxed);
+    }
+
+    /// Threads that stop put what they leave undone on the frontier.
+    pub(crate) fn keep_rest(&self) {
+        self.keep_rest.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn keeps_rest(&self) -> bool {
+        self.keep_rest.load(Ordering::Relaxed)
+    }
+
+    /// Visited states, frontier and stacks in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let looks = (lock(&self.looks).capacity() * 17) as u64;
+        self.visited.bytes()
+            + looks
+            + self.frontier_bytes.load(Ordering::Relaxed)
+            + self.stack_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn stack_grows(&self, bytes: usize) {
+        self.stack_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Whether what is kept takes all the memory it may.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed) || self.bytes() > self.memory
+    }
+
+    /// The visited states no longer fit.
+    pub(crate) fn memory_is_full(&self) {
+        self.full.store(true, Ordering::Relaxed);
+        self.stop();
+    }
+
+    pub(crate) fn is_sealed(&self, system: &dyn System) -> bool {
+        system.sealed()
+    }
+
+    /// Whether all states of this identity have looked like this.
+    pub(crate) fn looks_the_same(&self, identity: u64, look: u64, new: bool) -> bool {
+        let mut looks = lock(&self.looks);
+        if new {
+            looks.insert(identity, look);
+            return true;
+        }
+        looks.get(&identity).is_none_or(|&first| first == look)
+    }
+
+    /// Tells the progress what was counted since the last time.
+    pub(crate) fn progress(&self, tally: &mut Tally) {
+        let (states, transitions) = tally.told;
+        tally.told = (tally.states, tally.transitions);
+        self.states.fetch_add(tally.states - states, Ordering::Relaxed);
+        self.transitions.fetch_add(tally.transitions - transitions, Ordering::Relaxed);
+    }
+
+    /// States and transitions so far.
+    pub(crate) fn reached(&self) -> (u64, u64) {
+        (self.states.load(Ordering::Relaxed), self.transitions.load(Ordering::Relaxed))
+    }
+
+    /// A bug, to which the choices on the tape lead.
+    pub(crate) fn found(&self, bug: Bug, pen: &Pen) {
+        if self.deaf {
+            return;
+        }
+        let cause = bug.cause();
+        let number = self.states.load(Ordering::Relaxed).saturating_sub(1);
+        let raw =
+            batch::keep(bug, number, usize::MAX, Vec::new(), Trace::default(), pen, &self.shared);
+        lock(&self.bugs).push((cause, raw));
+        if !self.shared.keep_going {
+            self.stop();
+        }
+    }
+
+    pub(crate) fn take_bugs(&self) -> Vec<Found> {
+        std::mem::take(&mut *lock(&self.bugs))
+    }
+
+    /// The explorer is not sound: the search would miss states.
+    pub(crate) fn unsound(&self, unsound: Unsound) {
+        lock(&self.unsound).get_or_insert(unsound);
+        self.stop();
+    }
+
+    pub(crate) fn take_unsound(&self) -> Option<Unsound> {
+        lock(&self.unsound).take()
+    }
+}
+
+impl Unsound {
+    /// The report, with the schedule that leads to the state.
+    pub(crate) fn message(&self, schedule: &str) -> String {
+        let Unsound { explorer, choices, identity, missing, offered, enabled } = self;
+        let steps = choices.iter().filter(|choice| matches!(choice, Choice::Worker(_))).count();
+        let offered = match offered {
+            Some(worker) => format!("`next` and `delay` offer {worker}"),
+            None => "`next` offers nobody".to_owned(),
+        };
+        let missing = match missing {
+            Some(worker) => format!("and never {worker}"),
+            None => "which cannot step".to_owned(),
+        };
+        format!(
+            "The explorer {explorer} is not sound: at the state {identity:016x}, after {steps} \
+             steps, where {} can step, {offered}, {missing}. A search by it would miss states. \
+             `next` and one `delay` less than there are workers must offer each of them once. The \
+             schedule that leads to the state: {schedule}",
+            enabled.join(", "),
+        )
+    }
+}
+

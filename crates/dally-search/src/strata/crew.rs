@@ -1,0 +1,225 @@
+//! The threads of a search of states, under supervision.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+
+use dally_core::{Bug, Program, Stop, panics};
+
+use super::common::{Common, Tally};
+use super::diver::Diver;
+use super::entry::Entry;
+use super::order::Order;
+use super::space::Space;
+use crate::batch::save_before_abort;
+use crate::deadline::Stopwatch;
+use crate::options::Phase;
+use crate::report::Ended;
+use crate::runner::{GRACE, Run};
+use crate::tape::Pen;
+use crate::watchdog::{Watch, spawn, tick};
+
+/// What a thread is told to do.
+pub(crate) enum Task<O> {
+    /// Go to the first state, and give it back as an entry.
+    Begin(O),
+    /// Take entries from the pool, and go through what they lead to within this bound.
+    Dive(u32),
+}
+
+/// What a thread says.
+pub(crate) enum Answer<S: Space, O: Order> {
+    Begun(Box<Result<Entry<S, O>, Bug>>),
+    /// What is left for the next stratum, and what was counted.
+    Dived(Vec<Entry<S, O>>, Tally),
+    /// It cannot go on, for this reason.
+    Died(String),
+}
+
+/// A thread, seen from outside.
+struct Hand<S: Space, O: Order> {
+    tasks: Sender<Task<O>>,
+    answers: Receiver<Answer<S, O>>,
+    watch: Watch,
+    /// It has a task and has not answered.
+    busy: bool,
+}
+
+/// How the space of states is made: in the thread that uses it.
+pub(crate) type Make<P, S> = fn(Arc<P>) -> Result<S, Bug>;
+
+/// All threads of a search.
+pub(crate) struct Crew<S: Space, O: Order> {
+    hands: Vec<Hand<S, O>>,
+    pub(crate) common: Arc<Common<S, O>>,
+}
+
+impl<S: Space, O: Order> Crew<S, O> {
+    /// Starts the threads.
+    pub(crate) fn hire<P: Program + 'static>(
+        run: &mut Run<P>,
+        common: Arc<Common<S, O>>,
+        make: Make<P, S>,
+        threads: usize,
+    ) -> Crew<S, O> {
+        let mut hands = Vec::new();
+        for _ in 0..threads {
+            let (tasks, told) = mpsc::channel();
+            let (answer, answers) = mpsc::channel();
+            let pen = Pen::new();
+            let watch = Watch::new(pen.tape().clone());
+            let (program, common) = (run.program.clone(), common.clone());
+            let spawned = spawn(&run.options.program, move || {
+                work(program, make, common, pen, &told, &answer);
+            });
+            match spawned {
+                Ok(()) => hands.push(Hand { tasks, answers, watch, busy: false }),
+                Err(error) => {
+                    run.report.notes.push(format!("A thread could not be started: {error}."));
+                    break;
+                }
+            }
+        }
+        if hands.is_empty() {
+            run.end(Ended::Failed);
+        }
+        Crew { hands, common }
+    }
+
+    /// Has the first thread go to the first state.
+    pub(crate) fn begin<P: Program + 'static>(
+        &mut self,
+        run: &mut Run<P>,
+        order: O,
+    ) -> Option<Result<Entry<S, O>, Bug>> {
+        let hand = self.hands.first_mut()?;
+        hand.busy = hand.tasks.send(Task::Begin(order)).is_ok();
+        let mut begun = None;
+        self.wait(run, |_| false, |answer| {
+            if let Answer::Begun(result) = answer {
+                begun = Some(*result);
+            }
+        });
+        begun
+    }
+
+    /// Has all threads go through one stratum. What they leave for the next, in the order of
+    /// threads, and what they counted. `enough` is asked from time to time whether to stop.
+    pub(crate) fn dive<P: Program + 'static>(
+        &mut self,
+        run: &mut Run<P>,
+        bound: u32,
+        enough: impl Fn(&mut Run<P>) -> bool,
+    ) -> (Vec<Entry<S, O>>, Tally) {
+        for hand in &mut self.hands {
+            hand.busy = hand.tasks.send(Task::Dive(bound)).is_ok();
+        }
+        let (mut frontier, mut tally) = (Vec::new(), Tally::default());
+        self.wait(run, enough, |answer| {
+            if let Answer::Dived(left, counted) = answer {
+                frontier.extend(left);
+                tally.add(&counted);
+            }
+        });
+        (frontier, tally)
+    }
+
+    /// Waits for all threads to answer; those that never will are left behind.
+    fn wait<P: Program + 'static>(
+        &mut self,
+        run: &mut Run<P>,
+        enough: impl Fn(&mut Run<P>) -> bool,
+        mut hear: impl FnMut(Answer<S, O>),
+    ) {
+        let mut halted: Option<Stopwatch> = None;
+        let step_time = run.options.step_time;
+        while let Some(busy) = self.hands.iter().position(|hand| hand.busy) {
+            match self.hands[busy].answers.recv_timeout(tick(step_time)) {
+                Ok(Answer::Died(why)) => {
+                    self.hands.remove(busy);
+                    run.report.notes.push(why);
+                    run.end(Ended::Failed);
+                    continue;
+                }
+                Ok(answer) => {
+                    self.hands[busy].busy = false;
+                    hear(answer);
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.hands.remove(busy);
+                    run.report.notes.push("A thread of the search died.".into());
+                    run.end(Ended::Failed);
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            run.look_up();
+            if let Some(reached) = &mut run.reached {
+                (reached.states, reached.transitions) = self.common.reached();
+                reached.bytes = self.common.bytes();
+            }
+            run.show(Phase::Searching);
+            if enough(run) {
+                self.common.stop();
+            }
+            for hand in self.hands.extract_if(.., |hand| hand.busy && hand.watch.is_stuck(step_time))
+            {
+                run.step_is_stuck(hand.watch.tape());
+            }
+            if self.common.is_halted() {
+                let since = *halted.get_or_insert_with(Stopwatch::start);
+                if since.is_past(GRACE) {
+                    for _ in self.hands.extract_if(.., |hand| hand.busy) {
+                        run.report.notes.push(
+                            "A step was still running when the run ended: its thread was left \
+                             behind."
+                                .into(),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn work<P: Program, S: Space, O: Order>(
+    program: Arc<P>,
+    make: Make<P, S>,
+    common: Arc<Common<S, O>>,
+    pen: Pen,
+    tasks: &Receiver<Task<O>>,
+    answers: &Sender<Answer<S, O>>,
+) {
+    save_before_abort(&pen, &common.shared);
+    let worked = panics::catch(|| {
+        let space = match make(program) {
+            Ok(space) => space,
+            Err(bug) => {
+                // A program that cannot be started fails in the hands of whoever begins.
+                if tasks.recv().is_ok() {
+                    let _ = answers.send(Answer::Begun(Box::new(Err(bug))));
+                }
+                return;
+            }
+        };
+        let mut diver = Diver::new(common, space, pen);
+        while let Ok(task) = tasks.recv() {
+            let answer = match task {
+                Task::Begin(order) => Answer::Begun(Box::new(diver.first(order))),
+                Task::Dive(bound) => {
+                    diver.dive(bound);
+                    let (left, tally) = diver.results();
+                    Answer::Dived(left, tally)
+                }
+            };
+            if answers.send(answer).is_err() {
+                break;
+            }
+        }
+    });
+    if let Err(Stop::Bug(bug)) = worked {
+        let why = format!("A thread of the search panicked, in an explorer or a front end: {bug}");
+        let _ = answers.send(Answer::Died(why));
+    }
+    panics::before_abort(None);
+}

@@ -1,0 +1,576 @@
+//! Bounded depth-first search from one entry: the workhorse of all searches by strata (paper 000,
+//! Fig. 5, `DelayBoundedDFS`), with an explicit stack.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use dally_core::{Bug, BugKind, Choice, Stop, System, WorkerId, fingerprint};
+use rustc_hash::FxHashSet;
+
+use super::common::{Common, Tally, Unsound};
+use super::companion::News;
+use super::entry::{Entry, Next, Offered, Prefix, Value};
+use super::order::Order;
+use super::space::{Lost, Space};
+use super::step::StepEnv;
+use super::visited::Seen;
+use crate::executor::{bug_at_end, endless};
+use crate::report::count;
+use crate::tape::Pen;
+
+/// One thread's part in a search: a state at hand, and the stack of states that led there.
+pub(crate) struct Diver<S: Space, O: Order> {
+    common: Arc<Common<S, O>>,
+    space: S,
+    pen: Pen,
+    /// The stack, of which the first `depth` count; the memory of the others is used again.
+    frames: Vec<Frame<S, O>>,
+    depth: usize,
+    /// Whether the state at hand is the one on top of the stack.
+    at_hand: bool,
+    /// The identities of the states on the path, where not all visited states are remembered.
+    on_path: FxHashSet<u64>,
+    news: News,
+    /// What is left for the next stratum.
+    frontier: Vec<Entry<S, O>>,
+    tally: Tally,
+}
+
+/// A state on the stack, and how far its transitions have been taken.
+struct Frame<S: Space, O: Order> {
+    mark: Option<S::Mark>,
+    order: O,
+    enabled: Vec<WorkerId>,
+    /// What it cost to come here.
+    cost: u32,
+    /// The index of the next transition, and the first that is not to be taken here.
+    next: u32,
+    end: u32,
+    offered: Offered,
+    /// The transition that was taken last: its worker, its cost without its values, its values.
+    worker: WorkerId,
+    base: u32,
+    values: Vec<Value>,
+    /// Whether these values are still to be taken as they are.
+    ready: bool,
+    /// Whether the program has sealed the state: only first choices are taken.
+    sealed: bool,
+    /// How many choices lead here.
+    path: usize,
+    identity: u64,
+    /// The path, once somebody needed it.
+    prefix: Option<Arc<Prefix>>,
+}
+
+/// What to do next.
+enum Pick {
+    /// Take the transition that the frame on top stands before.
+    Step,
+    /// Leave the state on top.
+    Done,
+    /// The explorer is not sound.
+    Unsound,
+}
+
+/// A bound that nothing fits in.
+const NOTHING: i64 = -1;
+
+/// How many transitions are taken between two looks at whether others need work.
+const GENEROUS_EVERY: u64 = 64;
+
+impl<S: Space, O: Order> Diver<S, O> {
+    pub(crate) fn new(common: Arc<Common<S, O>>, space: S, pen: Pen) -> Diver<S, O> {
+        Diver {
+            common,
+            space,
+            pen,
+            frames: Vec::new(),
+            depth: 0,
+            at_hand: false,
+            on_path: FxHashSet::default(),
+            news: News::default(),
+            frontier: Vec::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// The first state as an entry; a program that fails to start is a bug.
+    pub(crate) fn first(&mut self, mut order: O) -> Result<Entry<S, O>, Bug> {
+        self.pen.rewind(0);
+        self.space.start(&mut self.pen)?;
+        let system = self.space.system();
+        order.begin(system, self.common.seed);
+        let enabled = system.enabled().to_vec();
+        let mut identity = self.space.identity();
+        if self.common.with_order {
+            identity = fingerprint::mix(identity, order.hash());
+        }
+        self.remember(identity);
+        self.tally.states += 1;
+        if enabled.is_empty() {
+            self.at_the_end();
+        }
+        Ok(Entry {
+            mark: self.space.mark(&self.pen, None),
+            order,
+            enabled,
+            cost: 0,
+            next: Next::Worker(0),
+            offered: Offered::default(),
+            sealed: self.common.is_sealed(self.space.system()),
+            prefix: None,
+            identity,
+            bytes: 0,
+        })
+    }
+
+    /// Takes entries from the pool, and goes through all that can be reached from them at no more
+    /// than `bound`, until there is nothing left.
+    pub(crate) fn dive(&mut self, bound: u32) {
+        let common = self.common.clone();
+        while let Some(entry) = common.pool.take(|| common.is_halted()) {
+            common.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
+            self.resume(entry);
+            self.descend(i64::from(bound));
+            common.pool.done();
+        }
+    }
+
+    /// What is left for the next stratum, and what was counted since the last time.
+    pub(crate) fn results(&mut self) -> (Vec<Entry<S, O>>, Tally) {
+        self.pen.now(crate::tape::Doing::Nothing);
+        (std::mem::take(&mut self.frontier), std::mem::take(&mut self.tally))
+    }
+
+    fn descend(&mut self, bound: i64) {
+        while self.depth > 0 {
+            if self.common.is_halted() {
+                self.retire();
+                return;
+            }
+            if self.tally.transitions.is_multiple_of(GENEROUS_EVERY) {
+                self.common.progress(&mut self.tally);
+                if self.common.pool.is_hungry() {
+                    self.donate(bound);
+                }
+            }
+            match self.pick(bound) {
+                Pick::Step => self.step(),
+                Pick::Done => self.pop(),
+                Pick::Unsound => self.retire(),
+            }
+        }
+    }
+
+    /// Puts the state of an entry on the empty stack.
+    fn resume(&mut self, entry: Entry<S, O>) {
+        self.pen.rewind(0);
+        self.on_path.clear();
+        if self.common.partial {
+            self.on_path.insert(self.common.root.load(Ordering::Relaxed));
+        }
+        if let Some(prefix) = &entry.prefix {
+            for step in prefix.steps() {
+                step.write(&mut self.pen);
+                if self.common.partial {
+                    self.on_path.insert(step.identity);
+                }
+            }
+        }
+        let all = entry.enabled.len() as u32;
+        let mut frame = Frame {
+            mark: Some(entry.mark),
+            base: 0,
+            worker: WorkerId::FAULTS,
+            values: Vec::new(),
+            ready: false,
+            next: 0,
+            end: 0,
+            order: entry.order,
+            enabled: entry.enabled,
+            cost: entry.cost,
+            offered: entry.offered,
+            sealed: entry.sealed,
+            path: self.pen.len(),
+            identity: entry.identity,
+            prefix: entry.prefix,
+        };
+        match entry.next {
+            Next::Worker(next) => {
+                (frame.next, frame.end) = (next, if frame.sealed { 1 } else { all });
+            }
+            Next::Values(index, worker, values) => {
+                (frame.next, frame.end) = (index + 1, index + 1);
+                (frame.worker, frame.values, frame.ready) = (worker, values, true);
+                frame.base = frame.cost + frame.order.cost(index, &frame.enabled);
+            }
+        }
+        if self.frames.is_empty() {
+            self.frames.push(frame);
+        } else {
+            self.frames[0] = frame;
+        }
+        self.depth = 1;
+        self.at_hand = false;
+    }
+
+    /// Moves on to the next transition of the state on top; what costs too much is put on the
+    /// frontier.
+    fn pick(&mut self, bound: i64) -> Pick {
+        let top = self.depth - 1;
+        let frame = &mut self.frames[top];
+        if std::mem::take(&mut frame.ready) {
+            return Pick::Step;
+        }
+        while let Some(&Value { index, of }) = frame.values.last() {
+            if index + 1 >= of || frame.sealed {
+                frame.values.pop();
+                continue;
+            }
+            let price = frame.price() + O::VALUE;
+            if let Some(last) = frame.values.last_mut() {
+                last.index += 1;
+            }
+            if i64::from(price) <= bound {
+                return Pick::Step;
+            }
+            let next = Next::Values(frame.next - 1, frame.worker, frame.values.clone());
+            frame.values.pop();
+            self.postpone(top, next, false);
+            return self.pick(bound);
+        }
+        if frame.next >= frame.end {
+            return Pick::Done;
+        }
+        let price = frame.cost + frame.order.cost(frame.next, &frame.enabled);
+        if i64::from(price) > bound {
+            let next = Next::Worker(frame.next);
+            self.postpone(top, next, true);
+            return Pick::Done;
+        }
+        let offer = frame.order.offer(frame.next, &frame.enabled);
+        let place = offer.and_then(|worker| worker.place_in(&frame.enabled).ok());
+        match (offer, place) {
+            (Some(worker), Some(place)) if frame.offered.add(place) => {
+                frame.next += 1;
+                (frame.worker, frame.base) = (worker, price);
+                Pick::Step
+            }
+            _ => {
+                self.unsound(offer);
+                Pick::Unsound
+            }
+        }
+    }
+
+    /// Takes the transition that the frame on top stands before.
+    fn step(&mut self) {
+        if !self.at_hand && !self.come_back() {
+            return;
+        }
+        let frame = &mut self.frames[self.depth - 1];
+        let worker = frame.worker;
+        self.pen.write(Choice::Worker(worker));
+        self.news.clear();
+        let mut env = StepEnv {
+            pen: &mut self.pen,
+            values: &mut frame.values,
+            answered: 0,
+            news: O::LISTENS.then_some(&mut self.news),
+            items: 0,
+            step_items: self.common.limits.step_items,
+            endless: false,
+        };
+        let stepped = self.space.step(worker, &mut env);
+        let is_endless = env.endless;
+        self.at_hand = false;
+        self.tally.transitions += 1;
+        match stepped {
+            Ok(()) if !is_endless => self.arrive(),
+            Err(Stop::Bug(bug)) if !is_endless => self.found(*bug),
+            _ => {
+                let items = self.common.limits.step_items;
+                let bug = endless(self.space.system(), worker, items);
+                self.found(bug);
+            }
+        }
+    }
+
+    /// Makes the state on top of the stack the one at hand. `false` if that cannot be done: then
+    /// the search is over.
+    fn come_back(&mut self) -> bool {
+        if let Err(bug) = self.space.leave() {
+            self.found(bug);
+        }
+        let frame = &self.frames[self.depth - 1];
+        self.pen.truncate(frame.path);
+        let Some(mark) = &frame.mark else { return false };
+        match self.space.go_to(mark, &mut self.pen) {
+            Ok(()) => true,
+            Err(lost) => {
+                let what = match lost {
+                    Lost::Bug(bug) => format!("it failed on the way: {bug}"),
+                    Lost::Diverged(message) => message,
+                };
+                let message = format!(
+                    "the choices that lead to a state were made again, and the program did \
+                     something else: {what}\nSomething that Dally does not control decides what \
+                     the program does"
+                );
+                self.found(Bug::new(BugKind::Uncontrolled, message));
+                self.common.stop();
+                false
+            }
+        }
+    }
+
+    /// Looks at the state that a step has led to, and goes on from there if it is new.
+    fn arrive(&mut self) {
+        let depth = self.depth;
+        if self.frames.len() == depth {
+            let blank = Frame::blank(self.frames[depth - 1].order.clone());
+            self.common.stack_grows(size_of::<Frame<S, O>>() + self.space.mark_bytes());
+            self.frames.push(blank);
+        }
+        let (below, above) = self.frames.split_at_mut(depth);
+        let (parent, child) = (&below[depth - 1], &mut above[0]);
+        let mut identity = self.space.identity();
+        let with_order = self.common.with_order;
+        if with_order {
+            child.order.clone_from(&parent.order);
+            let (system, before) = (self.space.system(), &parent.enabled);
+            child.order.stepped(parent.worker, before, system, &mut self.news);
+            identity = fingerprint::mix(identity, child.order.hash());
+        }
+        if self.common.partial && self.on_path.contains(&identity) {
+            self.tally.cyclic = true;
+            return;
+        }
+        if !self.remember(identity) {
+            return;
+        }
+        self.tally.states += 1;
+        let system = self.space.system();
+        let enabled = system.enabled();
+        if enabled.is_empty() {
+            return self.at_the_end();
+        }
+        let length = self.pen.len();
+        if length >= self.common.limits.max_steps {
+            return self.at_the_bound();
+        }
+        let (below, above) = self.frames.split_at_mut(depth);
+        let (parent, child) = (&below[depth - 1], &mut above[0]);
+        if !with_order {
+            child.order.clone_from(&parent.order);
+            child.order.stepped(parent.worker, &parent.enabled, system, &mut self.news);
+        }
+        child.mark = Some(self.space.mark(&self.pen, child.mark.take()));
+        child.enabled.clear();
+        child.enabled.extend_from_slice(enabled);
+        child.sealed = self.common.is_sealed(system);
+        (child.next, child.offered) = (0, Offered::default());
+        child.end = if child.sealed { 1 } else { enabled.len() as u32 };
+        child.cost = parent.price();
+        child.values.clear();
+        (child.path, child.identity, child.prefix) = (length, identity, None);
+        self.tally.sealed += u64::from(child.sealed);
+        self.tally.deepest = self.tally.deepest.max(length);
+        if self.common.partial {
+            self.on_path.insert(identity);
+        }
+        self.depth += 1;
+        self.at_hand = true;
+    }
+
+    /// Remembers the state at hand; whether it is to be gone on from.
+    fn remember(&mut self, identity: u64) -> bool {
+        let seen = if self.common.exact {
+            let (space, with_order) = (&self.space, self.common.with_order);
+            self.common.visited.insert_exact(identity, |part| {
+                space.parts(part);
+                if with_order {
+                    // The explorer is known by its hash alone, which is part of the identity.
+                    part(&identity.to_le_bytes());
+                }
+            })
+        } else {
+            self.common.visited.insert(identity)
+        };
+        let new = match seen {
+            Seen::New | Seen::Unstored => true,
+            Seen::Known => false,
+            Seen::NoRoom => {
+                self.common.memory_is_full();
+                true
+            }
+        };
+        if let Some(look) = self.space.look()
+            && !self.common.looks_the_same(identity, look, new)
+        {
+            let message = "two ways to what Dally takes for the same state lead to different \
+                           workers that can step, or to different operations: something is \
+                           shared that Dally does not see, such as a static, an atomic or a lock \
+                           of the standard library";
+            self.found(Bug::new(BugKind::Uncontrolled, message.to_owned()));
+        }
+        new
+    }
+
+    /// The execution is over.
+    fn at_the_end(&mut self) {
+        self.tally.executions += 1;
+        self.tally.deepest = self.tally.deepest.max(self.pen.len());
+        if let Some(bug) = bug_at_end(self.space.system()) {
+            self.found(bug);
+        }
+    }
+
+    /// The step bound keeps the search from going on.
+    fn at_the_bound(&mut self) {
+        self.tally.cut += 1;
+        let limits = &self.common.limits;
+        if limits.fail_on_max_steps {
+            let bound = count(limits.max_steps as u64, "step");
+            let message = format!("the execution does not end within {bound}");
+            self.found(Bug::new(BugKind::StepBound, message));
+        }
+    }
+
+    fn found(&mut self, bug: Bug) {
+        self.common.progress(&mut self.tally);
+        self.common.found(bug, &self.pen);
+    }
+
+    fn unsound(&mut self, offer: Option<WorkerId>) {
+        let top = self.depth - 1;
+        let frame = &self.frames[top];
+        let missing = frame.offered.first_missing(frame.enabled.len());
+        let (path, order) = (frame.path, frame.order.name());
+        let missing = missing.map(|place| frame.enabled[place]);
+        let (enabled, identity) = (frame.enabled.clone(), frame.identity);
+        if self.at_hand || self.come_back() {
+            let system = self.space.system();
+            let name = |worker: WorkerId| format!("{} ({worker})", system.name(worker));
+            self.common.unsound(Unsound {
+                explorer: order,
+                choices: self.pen.choices_in(0..path),
+                identity,
+                missing: missing.map(name),
+                offered: offer.map(name),
+                enabled: enabled.into_iter().map(name).collect(),
+            });
+        }
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.at_hand = false;
+        if self.common.partial {
+            self.on_path.remove(&self.frames[self.depth].identity);
+        }
+    }
+
+    /// Gives up all that is on the stack; to the frontier, if somebody will go on from there.
+    fn retire(&mut self) {
+        while self.depth > 0 {
+            if self.common.keeps_rest() {
+                let frame = &mut self.frames[self.depth - 1];
+                if std::mem::take(&mut frame.ready) {
+                    let next = Next::Values(frame.next - 1, frame.worker, frame.values.clone());
+                    self.postpone(self.depth - 1, next, false);
+                    let frame = &mut self.frames[self.depth - 1];
+                    frame.values.clear();
+                }
+                while !matches!(self.pick(NOTHING), Pick::Done) {}
+            }
+            self.pop();
+        }
+    }
+
+    /// Puts a state of the stack on the frontier; with `take` it is left there for good.
+    fn postpone(&mut self, at: usize, next: Next, take: bool) {
+        if let Some(entry) = self.entry(at, next, take) {
+            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.frontier.push(entry);
+        }
+    }
+
+    /// Gives the oldest transitions that are left to somebody who has nothing to do.
+    fn donate(&mut self, bound: i64) {
+        let spare = self.frames[..self.depth].iter().position(|frame| {
+            let cost = || frame.cost + frame.order.cost(frame.next, &frame.enabled);
+            frame.next < frame.end && i64::from(cost()) <= bound
+        });
+        let Some(at) = spare else { return };
+        let next = self.frames[at].next;
+        if let Some(entry) = self.entry(at, Next::Worker(next), false) {
+            self.frames[at].end = next;
+            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.common.pool.give(entry);
+        }
+    }
+
+    fn entry(&mut self, at: usize, next: Next, take: bool) -> Option<Entry<S, O>> {
+        let prefix = self.prefix(at);
+        let frame = &mut self.frames[at];
+        let mark = if take { frame.mark.take()? } else { S::copy(frame.mark.as_ref()?) };
+        let bytes = size_of::<Entry<S, O>>()
+            + self.space.mark_bytes()
+            + frame.order.bytes()
+            + 8 * frame.enabled.len()
+            + Prefix::BYTES;
+        Some(Entry {
+            mark,
+            order: frame.order.clone(),
+            enabled: frame.enabled.clone(),
+            cost: frame.cost,
+            next,
+            offered: frame.offered,
+            sealed: frame.sealed,
+            prefix,
+            identity: frame.identity,
+            bytes,
+        })
+    }
+
+    /// The path to a state of the stack. States below it that have not needed theirs do now.
+    fn prefix(&mut self, at: usize) -> Option<Arc<Prefix>> {
+        let known = self.frames[..=at].iter().rposition(|frame| frame.prefix.is_some());
+        for frame in known.map_or(1, |known| known + 1)..=at {
+            let choices = self.pen.choices_in(self.frames[frame - 1].path..self.frames[frame].path);
+            let before = self.frames[frame - 1].prefix.clone();
+            let identity = self.frames[frame].identity;
+            self.frames[frame].prefix = Prefix::extend(before, &choices, identity);
+        }
+        self.frames[at].prefix.clone()
+    }
+}
+
+impl<S: Space, O: Order> Frame<S, O> {
+    fn blank(order: O) -> Frame<S, O> {
+        Frame {
+            mark: None,
+            order,
+            enabled: Vec::new(),
+            cost: 0,
+            next: 0,
+            end: 0,
+            offered: Offered::default(),
+            worker: WorkerId::FAULTS,
+            base: 0,
+            values: Vec::new(),
+            ready: false,
+            sealed: false,
+            path: 0,
+            identity: 0,
+            prefix: None,
+        }
+    }
+
+    /// What the present transition costs, with all that led to it.
+    fn price(&self) -> u32 {
+        let values = self.values.iter().map(|value| value.index).sum::<u32>();
+        self.base + values * if self.sealed { 0 } else { O::VALUE }
+    }
+}

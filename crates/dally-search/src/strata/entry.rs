@@ -1,0 +1,155 @@
+//! Entries: work that is left for later, exactly where it stopped.
+
+use std::sync::Arc;
+
+use dally_core::{Choice, WorkerId};
+
+use super::order::Order;
+use super::space::Space;
+use crate::tape::Pen;
+
+/// A value chosen inside a step, or the position of a delivery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Value {
+    pub(crate) index: u32,
+    pub(crate) of: u32,
+}
+
+/// A state with transitions that have not been taken: the frontier is a list of these, and what
+/// threads hand to each other is one of them (paper 000, Fig. 5).
+pub(crate) struct Entry<S: Space, O: Order> {
+    pub(crate) mark: S::Mark,
+    /// As it was before the next transition was offered.
+    pub(crate) order: O,
+    pub(crate) enabled: Vec<WorkerId>,
+    /// What it cost to come to the state.
+    pub(crate) cost: u32,
+    pub(crate) next: Next,
+    /// Which of the enabled workers have been offered, by position; see [`Offered`].
+    pub(crate) offered: Offered,
+    /// Whether the program has sealed the state: only first choices are taken.
+    pub(crate) sealed: bool,
+    pub(crate) prefix: Option<Arc<Prefix>>,
+    /// The identity of the state.
+    pub(crate) identity: u64,
+    pub(crate) bytes: usize,
+}
+
+/// Which transition of an entry comes next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    /// The one of this index, and those after it.
+    Worker(u32),
+    /// The one of this index, whose worker has been offered, with its values beginning like
+    /// this, and the values after the last of them. No further worker.
+    Values(u32, WorkerId, Vec<Value>),
+}
+
+/// A set of positions among the enabled workers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Offered(u64);
+
+impl Offered {
+    /// Adds a position; whether it is new. Positions from 64 on are not kept apart, and always
+    /// new: a state with that many workers is checked for its first 64.
+    pub(crate) fn add(&mut self, place: usize) -> bool {
+        if place >= 64 {
+            return true;
+        }
+        let new = self.0 >> place & 1 == 0;
+        self.0 |= 1 << place;
+        new
+    }
+
+    /// The first of `of` positions that is not in the set.
+    pub(crate) fn first_missing(self, of: usize) -> Option<usize> {
+        let missing = self.0.trailing_ones() as usize;
+        (missing < of.min(64)).then_some(missing)
+    }
+}
+
+/// The choices that lead to a state: a step and what comes before it. States share what their
+/// paths have in common.
+#[derive(Debug)]
+pub(crate) struct Prefix {
+    before: Option<Arc<Prefix>>,
+    worker: WorkerId,
+    /// What was chosen inside the step.
+    inside: Box<[Choice]>,
+    /// The identity of the state that the step leads to.
+    pub(crate) identity: u64,
+}
+
+impl Prefix {
+    /// One more step, of which these are the choices, the worker first.
+    pub(crate) fn extend(
+        before: Option<Arc<Prefix>>,
+        choices: &[Choice],
+        identity: u64,
+    ) -> Option<Arc<Prefix>> {
+        match choices.split_first() {
+            Some((&Choice::Worker(worker), inside)) => {
+                Some(Arc::new(Prefix { before, worker, inside: inside.into(), identity }))
+            }
+            _ => before,
+        }
+    }
+
+    /// The steps from the first to this one.
+    pub(crate) fn steps(&self) -> Vec<&Prefix> {
+        let mut steps = Vec::new();
+        let mut at = Some(self);
+        while let Some(step) = at {
+            steps.push(step);
+            at = step.before.as_deref();
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// Writes the choices of this step alone.
+    pub(crate) fn write(&self, pen: &mut Pen) {
+        pen.write(Choice::Worker(self.worker));
+        self.inside.iter().for_each(|&choice| pen.write(choice));
+    }
+
+    /// About how many bytes one takes.
+    pub(crate) const BYTES: usize = size_of::<Prefix>() + 16;
+}
+
+/// Long chains must not be dropped by recursion.
+impl Drop for Prefix {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(mut prefix) = next.and_then(Arc::into_inner) {
+            next = prefix.before.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_of_a_million_steps_is_written_and_dropped() {
+        let mut prefix = None;
+        for step in 0..1_000_000u64 {
+            let choice = [Choice::Worker(WorkerId::root((step % 3) as u32))];
+            prefix = Prefix::extend(prefix, &choice, step);
+        }
+        let last = prefix.unwrap();
+        let steps = last.steps();
+        assert_eq!((steps.len(), steps[7].identity), (1_000_000, 7));
+        drop(last);
+    }
+
+    #[test]
+    fn the_first_worker_that_was_not_offered_is_known() {
+        let mut offered = Offered::default();
+        assert!(offered.add(0) && offered.add(2) && !offered.add(2));
+        assert_eq!(offered.first_missing(3), Some(1));
+        assert!(offered.add(1));
+        assert_eq!(offered.first_missing(3), None);
+    }
+}

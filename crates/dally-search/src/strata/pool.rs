@@ -1,0 +1,116 @@
+//! Work that threads share: a list of entries, and the news of who has none.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A list that threads take from and give to until it is empty and nobody works any more.
+pub(crate) struct Pool<T> {
+    inside: Mutex<Inside<T>>,
+    changed: Condvar,
+    hungry: AtomicUsize,
+}
+
+struct Inside<T> {
+    list: VecDeque<T>,
+    working: usize,
+}
+
+impl<T> Pool<T> {
+    pub(crate) fn new() -> Pool<T> {
+        let inside = Inside { list: VecDeque::new(), working: 0 };
+        Pool { inside: Mutex::new(inside), changed: Condvar::new(), hungry: AtomicUsize::new(0) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside<T>> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts in all that there is to do, before anybody takes. Whoever takes it is counted as
+    /// working by itself.
+    pub(crate) fn fill(&self, list: Vec<T>) {
+        let mut inside = self.lock();
+        inside.list = list.into();
+        inside.working = 0;
+    }
+
+    /// Takes out what nobody has taken.
+    pub(crate) fn drain(&self) -> Vec<T> {
+        std::mem::take(&mut self.lock().list).into()
+    }
+
+    /// The oldest entry; waits while others may still give some. `None` when all is done, or
+    /// when `halted` says so.
+    pub(crate) fn take(&self, halted: impl Fn() -> bool) -> Option<T> {
+        let mut inside = self.lock();
+        loop {
+            if halted() {
+                return None;
+            }
+            if let Some(entry) = inside.list.pop_front() {
+                inside.working += 1;
+                return Some(entry);
+            }
+            if inside.working == 0 {
+                return None;
+            }
+            self.hungry.fetch_add(1, Ordering::Relaxed);
+            let waited = self.changed.wait_timeout(inside, Duration::from_millis(20));
+            inside = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.hungry.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// What was taken is done.
+    pub(crate) fn done(&self) {
+        let mut inside = self.lock();
+        inside.working = inside.working.saturating_sub(1);
+        if inside.working == 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Whether somebody waits for work.
+    #[inline]
+    pub(crate) fn is_hungry(&self) -> bool {
+        self.hungry.load(Ordering::Relaxed) > 0
+    }
+
+    /// Work for somebody else.
+    pub(crate) fn give(&self, entry: T) {
+        self.lock().list.push_back(entry);
+        self.changed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
+
+    #[test]
+    fn all_that_is_given_is_taken_once_by_any_number_of_threads() {
+        for threads in [1, 3] {
+            let pool = Arc::new(Pool::new());
+            let sum = Arc::new(AtomicU64::new(0));
+            // Each number gives all below it: 2^n are taken for n.
+            pool.fill(vec![10u64]);
+            let hands: Vec<_> = (0..threads)
+                .map(|_| {
+                    let (pool, sum) = (pool.clone(), sum.clone());
+                    std::thread::spawn(move || {
+                        while let Some(n) = pool.take(|| false) {
+                            sum.fetch_add(1, Ordering::Relaxed);
+                            (0..n).for_each(|less| pool.give(less));
+                            pool.done();
+                        }
+                    })
+                })
+                .collect();
+            hands.into_iter().for_each(|hand| hand.join().unwrap());
+            assert_eq!(sum.load(Ordering::Relaxed), 1 << 10);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Searches of states: stratum after stratum until nothing is left, or enough.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use dally_core::{Captured, Choice, Program, Schedule, Trace};
+
+use super::common::{Common, Tally};
+use super::crew::{Crew, Make};
+use super::entry::Entry;
+use super::explorer::Explorer;
+use super::order::{Deepening, Delayed, Free, Order, Preempting};
+use super::plan::{CachePolicy, Plan, SearchKind};
+use super::space::{Forking, Space};
+use super::states::{States, Stratum};
+use crate::deadline::Stopwatch;
+use crate::options::{Options, Reached, Sink};
+use crate::report::{Ended, Report};
+use crate::runner::{Run, count_bug};
+use crate::settle::Raw;
+use crate::tape::Doing;
+use crate::watchdog::watched;
+
+/// Searches the states of a program as the plan says, by this explorer. States are copied; where
+/// a program turns out not to be captured after all, its states are reconstructed as in
+/// [`explore_uncaptured`].
+///
+/// Of the options the strategy and the number of schedules do not matter. With one thread the
+/// report is the same every time, but for times; with more it is the same if nothing cut the
+/// search short.
+pub fn explore<P, E>(
+    program: Arc<P>,
+    explorer: E,
+    plan: Plan,
+    options: Options,
+    sink: Arc<dyn Sink>,
+) -> Report
+where
+    P: Program + 'static,
+    P::System: Captured + Send + 'static,
+    E: Explorer,
+{
+    match obstacle(&program, &options) {
+        None => by_kind(program, explorer, plan, options, sink, Forking::new, false, None),
+        Some(why) => {
+            let note = format!("States are reconstructed by running their prefixes again: {why}.");
+            by_kind(program, explorer, plan, options, sink, Forking::new, true, Some(note))
+        }
+    }
+}
+
+/// Why the states of a program cannot be copied, if so. A program that does not start has other
+/// problems, which the search will tell.
+fn obstacle<P>(program: &Arc<P>, options: &Options) -> Option<String>
+where
+    P: Program + 'static,
+    P::System: Captured,
+{
+    let program = program.clone();
+    let asked = watched(&options.program, options.step_time, move |pen| {
+        pen.now(Doing::Starting);
+        program.start().ok()?.obstacle()
+    });
+    asked.ok()?
+}
+
+#[expect(clippy::too_many_arguments, reason = "a switch, and no more")]
+fn by_kind<P, E, S>(
+    program: Arc<P>,
+    explorer: E,
+    plan: Plan,
+    options: Options,
+    sink: Arc<dyn Sink>,
+    make: Make<P, S>,
+    replayed: bool,
+    note: Option<String>,
+) -> Report
+where
+    P: Program + 'static,
+    E: Explorer,
+    S: Space,
+{
+    let setting = Setting { program, plan, options, sink, make, replayed, note };
+    match setting.plan.search {
+        SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => {
+            setting.search(Delayed::new(explorer))
+        }
+        SearchKind::Preemptions => setting.search(Preempting::default()),
+        SearchKind::Depth => setting.search(Deepening::new(true)),
+        SearchKind::Bfs => setting.search(Deepening::new(false)),
+        SearchKind::Dfs => setting.search(Free),
+    }
+}
+
+/// All that a search needs to know, but for the order of transitions.
+struct Setting<P, S> {
+    program: Arc<P>,
+    plan: Plan,
+    options: Options,
+    sink: Arc<dyn Sink>,
+    make: Make<P, S>,
+    replayed: bool,
+    note: Option<String>,
+}
+
+impl<P: Program + 'static, S: Space> Setting<P, S> {
+    fn search<O: Order>(self, order: O) -> Report {
+        let Setting { program, plan, options, sink, make, replayed, note } = self;
+        let (seed, threads) = (options.seed, options.threads.clamp(1, 1024));
+        let name = format!("{}({})", plan.search, order.name());
+        let mut run = Run::new(program, options, name, sink);
+        run.report.notes.extend(note);
+        run.reached = Some(Reached::default());
+        let common = Arc::new(Common::new(&plan, seed, threads, run.shared.clone()));
+        let mut states = States::new(&plan, order.name(), replayed);
+        let mut crew = Crew::hire(&mut run, common, make, threads);
+        let mut bugs = Vec::new();
+        match crew.begin(&mut run, order.clone()) {
+            None => {}
+            Some(Err(bug)) => {
+                let cause = bug.cause();
+                let (schedule, fair_from) = (0, usize::MAX);
+                let (choices, notes, trace) = (Vec::new(), Vec::new(), Trace::default());
+                let raw = Raw { bug, schedule, choices, fair_from, notes, trace };
+                run.shared.sink.found(&raw.finding(&run.shared.heading));
+                bugs.push((cause, Some(Box::new(raw))));
+            }
+            Some(Ok(first)) => strata(&mut run, &mut crew, &plan, first, &mut states),
+        }
+        let common = crew.common.clone();
+        drop(crew);
+        bugs.extend(common.take_bugs());
+        if let Some(unsound) = common.take_unsound() {
+            let choices = unsound.choices.clone();
+            run.report.notes.push(unsound.message(&token(&run, choices)));
+            run.ended = Some(Ended::Unsound);
+        } else if !bugs.is_empty() && !run.options.keep_going {
+            run.ended = Some(Ended::Bug);
+        }
+        states.cache_bytes = common.visited.bytes();
+        states.forgotten = common.visited.dropped();
+        states.expected_omissions = common.visited.expected_omissions();
+        if run.ended == Some(Ended::Exhausted) && states.forgets() && !states.cyclic {
+            states.cyclic = goes_in_circles(&mut run, make, &plan);
+        }
+        let mut hands = Vec::new();
+        for (cause, raw) in bugs {
+            if let Some(raw) = count_bug(&mut run.groups, cause, raw) {
+                run.settle(&mut hands, raw);
+            }
+        }
+        run.report.schedules = states.executions;
+        run.report.steps = states.transitions;
+        run.report.longest = states.deepest;
+        run.report.cut = states.cut;
+        run.report.states = Some(states);
+        run.finish()
+    }
+}
+
+/// Stratum after stratum (paper 000, Fig. 5, `SES`).
+fn strata<P: Program + 'static, S: Space, O: Order>(
+    run: &mut Run<P>,
+    crew: &mut Crew<S, O>,
+    plan: &Plan,
+    first: Entry<S, O>,
+    states: &mut States,
+) {
+    let common = crew.common.clone();
+    common.root.store(first.identity, Ordering::Relaxed);
+    let delta = plan.delta.unwrap_or(if plan.search == SearchKind::Depth { 5 } else { 1 }).max(1);
+    let mut bound = match plan.search {
+        SearchKind::Dfs => u32::MAX,
+        SearchKind::Depth => delta,
+        _ => 0,
+    };
+    let last = plan.delays.unwrap_or(u32::MAX);
+    let mut frontier = vec![first];
+    // The first state was visited before the first stratum.
+    states.states = 1;
+    while run.ended.is_none() {
+        bound = bound.min(last);
+        run.reached = Some(Reached {
+            bound,
+            frontier: frontier.len() as u64,
+            ..run.reached.unwrap_or_default()
+        });
+        common.pool.fill(std::mem::take(&mut frontier));
+        let clock = Stopwatch::start();
+        let tally;
+        (frontier, tally) = crew.dive(run, bound, |run| {
+            if common.is_full() {
+                run.end(Ended::Memory);
+            }
+            run.ended.is_some()
+        });
+        frontier.extend(common.pool.drain());
+        if common.is_full() {
+            run.end(Ended::Memory);
+        }
+        let complete = !common.is_halted();
+        states.count(bound, &tally, frontier.len(), common.visited.bytes(), complete, &clock);
+        if common.is_halted() {
+            break;
+        }
+        if frontier.is_empty() {
+            run.ended = Some(Ended::Exhausted);
+        } else if bound >= last {
+            run.ended = Some(Ended::Bound);
+        }
+        bound = bound.saturating_add(delta);
+    }
+}
+
+/// Whether an execution can come back to a state that it has been in: depth first, so that a
+/// state which is found again is either on the path or done with. A search by strata does not
+/// show it, since there a state can be known and not yet gone on from.
+fn goes_in_circles<P: Program + 'static, S: Space>(
+    run: &mut Run<P>,
+    make: Make<P, S>,
+    plan: &Plan,
+) -> bool {
+    let plan = Plan { exact: false, with_explorer: false, ..plan.clone() };
+    let mut common = Common::new(&plan, 0, 1, run.shared.clone());
+    common.only_states();
+    let mut crew = Crew::<S, Free>::hire(run, Arc::new(common), make, 1);
+    let Some(Ok(first)) = crew.begin(run, Free) else { return true };
+    crew.common.root.store(first.identity, Ordering::Relaxed);
+    crew.common.pool.fill(vec![first]);
+    let (_, tally) = crew.dive(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
+    tally.cyclic || crew.common.is_halted()
+}
+
+/// The token of a schedule with these choices.
+fn token<P: Program>(run: &Run<P>, choices: Vec<Choice>) -> String {
+    let heading = &run.shared.heading;
+    let (program, settings) = (heading.program.clone(), heading.settings.clone());
+    let outcome = String::new();
+    Schedule { program, settings, outcome, choices, enabled: Vec::new() }.to_token()
+}
+
+impl States {
+    fn new(plan: &Plan, explorer: String, replayed: bool) -> States {
+        States {
+            search: plan.search,
+            explorer,
+            states: 0,
+            transitions: 0,
+            executions: 0,
+            strata: Vec::new(),
+            cache: plan.cache,
+            exact: plan.exact && plan.cache != CachePolicy::None,
+            with_explorer: plan.with_explorer,
+            cache_bytes: 0,
+            forgotten: 0,
+            expected_omissions: 0.0,
+            cut: 0,
+            sealed: 0,
+            deepest: 0,
+            cyclic: false,
+            replayed,
+            samples: None,
+        }
+    }
+
+    fn count(
+        &mut self,
+        bound: u32,
+        tally: &Tally,
+        frontier: usize,
+        cache_bytes: u64,
+        complete: bool,
+        clock: &Stopwatch,
+    ) {
+        let new = tally.states;
+        // The tally of the first stratum has the first state in it.
+        let counted = if self.strata.is_empty() { new.saturating_sub(1) } else { new };
+        self.states += counted;
+        self.transitions += tally.transitions;
+        self.executions += tally.executions;
+        self.cut += tally.cut;
+        self.sealed += tally.sealed;
+        self.deepest = self.deepest.max(tally.deepest);
+        self.cyclic |= tally.cyclic;
+        self.strata.push(Stratum {
+            bound,
+            states: new,
+            transitions: tally.transitions,
+            frontier: frontier as u64,
+            cache_bytes,
+            elapsed: clock.elapsed(),
+            complete,
+        });
+    }
+}

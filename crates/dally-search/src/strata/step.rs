@@ -1,0 +1,80 @@
+//! What a step of an exhaustive search may ask and tell: its values are written beforehand.
+
+use dally_core::{Choice, Cut, Env, Event, MessageId, Tag, Text};
+
+use super::companion::News;
+use super::entry::Value;
+use crate::tape::Pen;
+
+/// Answers with the values given, then with the first value of every further choice, which it
+/// adds to them.
+pub(crate) struct StepEnv<'a> {
+    pub(crate) pen: &'a mut Pen,
+    pub(crate) values: &'a mut Vec<Value>,
+    pub(crate) answered: usize,
+    /// Who wants to hear what happens, if anybody.
+    pub(crate) news: Option<&'a mut News>,
+    /// Values and events so far, and how many there may be.
+    pub(crate) items: u32,
+    pub(crate) step_items: u32,
+    /// Whether there were more.
+    pub(crate) endless: bool,
+}
+
+impl StepEnv<'_> {
+    fn item(&mut self, more: u32) -> Result<(), Cut> {
+        self.items = self.items.saturating_add(more);
+        self.endless |= self.items > self.step_items;
+        if self.endless { Err(Cut) } else { Ok(()) }
+    }
+
+    fn answer(&mut self, of: u32) -> u32 {
+        let at = self.answered;
+        self.answered += 1;
+        match self.values.get_mut(at) {
+            Some(value) => {
+                value.of = of;
+                value.index.min(of.saturating_sub(1))
+            }
+            None => {
+                self.values.push(Value { index: 0, of });
+                0
+            }
+        }
+    }
+}
+
+impl Env for StepEnv<'_> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        self.item(1)?;
+        let index = self.answer(of);
+        self.pen.write(Choice::Value { index, of, tag });
+        Ok(index)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        self.item(1)?;
+        let index = self.answer(candidates.len() as u32) as usize;
+        // A front end that asks without a candidate is answered, and nothing is written down.
+        if let Some(&message) = candidates.get(index) {
+            self.pen.write(Choice::Delivery(message));
+        }
+        Ok(index)
+    }
+
+    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+        self.item(1)?;
+        if let Some(news) = self.news.as_deref_mut() {
+            news.hear(&event);
+        }
+        Ok(())
+    }
+
+    fn leeway(&self) -> u32 {
+        if self.news.is_some() { 0 } else { self.step_items }
+    }
+
+    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
+        self.item(events)
+    }
+}
