@@ -1,0 +1,168 @@
+//! What goes with an explorer along a path: who has started, and what the last step brought.
+
+use dally_core::{Event, System, Text, WorkerId, fingerprint};
+
+use super::explorer::{Explorer, Stepped};
+
+/// An explorer on its way through an execution: told all that the contract says it is told.
+#[derive(Debug)]
+pub(crate) struct Companion<E> {
+    explorer: E,
+    /// Who has started and has not finished, sorted.
+    known: Vec<WorkerId>,
+}
+
+impl<E: Explorer> Companion<E> {
+    /// At the first state of an execution. Its workers start in the order of their ids, timers
+    /// and the fault injector after all others: whose id is the smallest should not for that
+    /// reason break the program before it has begun.
+    pub(crate) fn new(explorer: E, system: &(impl System + ?Sized)) -> Companion<E> {
+        let mut companion = Companion { explorer, known: Vec::new() };
+        for environment in [false, true] {
+            for &worker in system.enabled() {
+                if worker.is_environment() == environment {
+                    companion.start(worker, system);
+                }
+            }
+        }
+        companion
+    }
+
+    /// See [`Explorer::next`].
+    #[inline]
+    pub(crate) fn next(&self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        self.explorer.next(enabled)
+    }
+
+    /// See [`Explorer::delay`].
+    #[inline]
+    pub(crate) fn delay(&mut self, enabled: &[WorkerId]) {
+        self.explorer.delay(enabled);
+    }
+
+    /// After a step of `worker`: `before` could step before it, and `news` is what was heard
+    /// during it.
+    pub(crate) fn after(
+        &mut self,
+        worker: WorkerId,
+        before: &[WorkerId],
+        system: &(impl System + ?Sized),
+        news: &mut News,
+    ) {
+        let enabled = system.enabled();
+        news.compare(before, enabled);
+        for &halted in &news.halted {
+            // A timer that was cancelled and set again in one step goes on.
+            if halted.place_in(enabled).is_ok() {
+                continue;
+            }
+            // Whoever finishes is forgotten, so that it starts anew should it come back.
+            if let Ok(place) = halted.place_in(&self.known) {
+                self.known.remove(place);
+                self.explorer.finished(halted);
+            }
+        }
+        for &woken in &news.woken {
+            self.start(woken, system);
+        }
+        self.explorer.stepped(&Stepped {
+            worker,
+            enabled,
+            sent: &news.sent,
+            woken: &news.woken,
+            blocked: &news.blocked,
+            hints: &news.hints,
+        });
+    }
+
+    /// A hash of the explorer's state. The workers that have started are left out: an explorer
+    /// to which they matter has them in its own state.
+    pub(crate) fn hash(&self, scratch: &mut Vec<u8>) -> u64 {
+        scratch.clear();
+        fingerprint::Encoder::encode(&self.explorer, scratch);
+        fingerprint::of_bytes(scratch)
+    }
+
+    /// The explorer.
+    pub(crate) fn explorer(&self) -> &E {
+        &self.explorer
+    }
+
+    /// Who has started and has not finished, sorted.
+    pub(crate) fn known(&self) -> &[WorkerId] {
+        &self.known
+    }
+
+    fn start(&mut self, worker: WorkerId, system: &(impl System + ?Sized)) {
+        if let Err(place) = worker.place_in(&self.known) {
+            self.known.insert(place, worker);
+            self.explorer.started(worker, &system.name(worker));
+        }
+    }
+}
+
+impl<E: Clone> Clone for Companion<E> {
+    fn clone(&self) -> Companion<E> {
+        Companion { explorer: self.explorer.clone(), known: self.known.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Companion<E>) {
+        self.explorer.clone_from(&other.explorer);
+        self.known.clone_from(&other.known);
+    }
+}
+
+/// What is heard during a step, as far as explorers care. Kept from step to step for its memory.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    sent: Vec<WorkerId>,
+    halted: Vec<WorkerId>,
+    hints: Vec<String>,
+    woken: Vec<WorkerId>,
+    blocked: Vec<WorkerId>,
+}
+
+impl News {
+    /// Before a step.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.sent.clear();
+        self.halted.clear();
+        self.hints.clear();
+    }
+
+    /// An event of the step.
+    #[inline]
+    pub(crate) fn hear(&mut self, event: &Event<Text<'_>>) {
+        match event {
+            Event::Sent { to, .. } => self.sent.push(*to),
+            Event::Halted { worker } | Event::TimerCancelled { timer: worker } => {
+                self.halted.push(*worker);
+            }
+            Event::Hinted { hint } => self.hints.push(hint.to_string()),
+            _ => {}
+        }
+    }
+
+    /// Who can step now and could not before, and the other way round: a walk along both lists.
+    fn compare(&mut self, before: &[WorkerId], now: &[WorkerId]) {
+        self.woken.clear();
+        self.blocked.clear();
+        let (mut old, mut new) = (0, 0);
+        while old < before.len() && new < now.len() {
+            let (was, is) = (before[old], now[new]);
+            if was < is {
+                self.blocked.push(was);
+            } else if is < was {
+                self.woken.push(is);
+            }
+            old += usize::from(was <= is);
+            new += usize::from(is <= was);
+        }
+        self.blocked.extend_from_slice(&before[old..]);
+        self.woken.extend_from_slice(&now[new..]);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! The bundled explorers by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use dally_core::WorkerId;
+
+use super::{ProbabilisticRoundRobin, RandomOrder, RoundRobin, RunToCompletion};
+use crate::strata::{Explorer, Stepped};
+
+/// A bundled explorer, as options and the command line name it.
+///
+/// ```
+/// use dally_search::strata::ExplorerKind;
+///
+/// assert_eq!("rtc".parse(), Ok(ExplorerKind::RunToCompletion));
+/// assert_eq!("run-to-completion".parse(), Ok(ExplorerKind::RunToCompletion));
+/// assert_eq!(ExplorerKind::RunToCompletion.to_string(), "rtc");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ExplorerKind {
+    /// Workers in turn: [`RoundRobin`].
+    RoundRobin,
+    /// The receiver of the most recently sent event first: [`RunToCompletion`].
+    #[default]
+    RunToCompletion,
+    /// Workers in turn, in a random order: [`ProbabilisticRoundRobin`].
+    Probabilistic,
+    /// A random order in every state: [`RandomOrder`].
+    Random,
+}
+
+impl ExplorerKind {
+    /// The names that can be given.
+    pub const NAMES: [&'static str; 4] = ["rr", "rtc", "prr", "random"];
+
+    /// All of them, in the order of their names.
+    pub const ALL: [ExplorerKind; 4] = [
+        ExplorerKind::RoundRobin,
+        ExplorerKind::RunToCompletion,
+        ExplorerKind::Probabilistic,
+        ExplorerKind::Random,
+    ];
+
+    const LONG: [&'static str; 4] =
+        ["round-robin", "run-to-completion", "probabilistic-round-robin", "random-order"];
+
+    /// The explorer itself. The seed matters to those that are random.
+    pub fn build(self, seed: u64) -> Bundled {
+        match self {
+            ExplorerKind::RoundRobin => Bundled::RoundRobin(RoundRobin::default()),
+            ExplorerKind::RunToCompletion => Bundled::RunToCompletion(RunToCompletion::default()),
+            ExplorerKind::Probabilistic => {
+                Bundled::Probabilistic(ProbabilisticRoundRobin::new(seed))
+            }
+            ExplorerKind::Random => Bundled::Random(RandomOrder::new(seed)),
+        }
+    }
+}
+
+/// The text that [`FromStr`] reads back.
+impl fmt::Display for ExplorerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(ExplorerKind::NAMES[*self as usize])
+    }
+}
+
+impl FromStr for ExplorerKind {
+    type Err = UnknownExplorer;
+
+    fn from_str(text: &str) -> Result<ExplorerKind, UnknownExplorer> {
+        let names = ExplorerKind::NAMES.into_iter().zip(ExplorerKind::LONG);
+        names
+            .zip(ExplorerKind::ALL)
+            .find(|((short, long), _)| text == *short || text == *long)
+            .map(|(_, kind)| kind)
+            .ok_or_else(|| UnknownExplorer { text: text.to_owned() })
+    }
+}
+
+/// A text names no bundled explorer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownExplorer {
+    /// The text.
+    pub text: String,
+}
+
+impl fmt::Display for UnknownExplorer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = ExplorerKind::NAMES.into_iter().zip(ExplorerKind::LONG);
+        let known: Vec<String> = known.map(|(short, long)| format!("{short} ({long})")).collect();
+        write!(f, "no explorer `{}`. There are {}", self.text, known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownExplorer {}
+
+/// Any of the bundled explorers: one type for all, so that one engine is compiled for them.
+#[derive(Debug, Hash)]
+pub enum Bundled {
+    /// Workers in turn.
+    RoundRobin(RoundRobin),
+    /// The receiver of the most recently sent event first.
+    RunToCompletion(RunToCompletion),
+    /// Workers in turn, in a random order.
+    Probabilistic(ProbabilisticRoundRobin),
+    /// A random order in every state.
+    Random(RandomOrder),
+}
+
+/// The same expression for whichever explorer it is.
+macro_rules! whichever {
+    ($bundled:expr, $explorer:ident => $body:expr) => {
+        match $bundled {
+            Bundled::RoundRobin($explorer) => $body,
+            Bundled::RunToCompletion($explorer) => $body,
+            Bundled::Probabilistic($explorer) => $body,
+            Bundled::Random($explorer) => $body,
+        }
+    };
+}
+
+impl Explorer for Bundled {
+    fn name(&self) -> String {
+        whichever!(self, explorer => explorer.name())
+    }
+
+    #[inline]
+    fn next(&self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        whichever!(self, explorer => explorer.next(enabled))
+    }
+
+    #[inline]
+    fn delay(&mut self, enabled: &[WorkerId]) {
+        whichever!(self, explorer => explorer.delay(enabled));
+    }
+
+    fn started(&mut self, worker: WorkerId, name: &str) {
+        whichever!(self, explorer => explorer.started(worker, name));
+    }
+
+    fn finished(&mut self, worker: WorkerId) {
+        whichever!(self, explorer => explorer.finished(worker));
+    }
+
+    #[inline]
+    fn stepped(&mut self, step: &Stepped<'_>) {
+        whichever!(self, explorer => explorer.stepped(step));
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        whichever!(self, explorer => explorer.reseed(seed));
+    }
+}
+
+impl Clone for Bundled {
+    fn clone(&self) -> Bundled {
+        match self {
+            Bundled::RoundRobin(explorer) => Bundled::RoundRobin(explorer.clone()),
+            Bundled::RunToCompletion(explorer) => Bundled::RunToCompletion(explorer.clone()),
+            Bundled::Probabilistic(explorer) => Bundled::Probabilistic(explorer.clone()),
+            Bundled::Random(explorer) => Bundled::Random(explorer.clone()),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Bundled) {
+        match (self, other) {
+            (Bundled::RoundRobin(to), Bundled::RoundRobin(from)) => to.clone_from(from),
+            (Bundled::RunToCompletion(to), Bundled::RunToCompletion(from)) => to.clone_from(from),
+            (Bundled::Probabilistic(to), Bundled::Probabilistic(from)) => to.clone_from(from),
+            (Bundled::Random(to), Bundled::Random(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
+    }
+}

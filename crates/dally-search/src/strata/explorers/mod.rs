@@ -1,0 +1,30 @@
+//! The bundled explorers. Each is what a user could write: see `Explorer` for the contract.
+
+/// `Clone` that reuses memory: a search comes back to a state for each of its transitions.
+macro_rules! clone_into_place {
+    ($explorer:ident { $($field:ident),* }) => {
+        impl Clone for $explorer {
+            fn clone(&self) -> $explorer {
+                $explorer { $($field: self.$field.clone()),* }
+            }
+
+            fn clone_from(&mut self, other: &$explorer) {
+                $(self.$field.clone_from(&other.$field);)*
+            }
+        }
+    };
+}
+
+mod kind;
+mod probabilistic;
+mod random_order;
+mod round_robin;
+mod run_to_completion;
+#[cfg(test)]
+mod tests;
+
+pub use kind::{Bundled, ExplorerKind, UnknownExplorer};
+pub use probabilistic::ProbabilisticRoundRobin;
+pub use random_order::RandomOrder;
+pub use round_robin::RoundRobin;
+pub use run_to_completion::RunToCompletion;

@@ -1,0 +1,55 @@
+//! Workers in turn.
+
+use dally_core::WorkerId;
+
+use crate::strata::{Explorer, Stepped};
+
+/// Cycles through the workers in the order in which they were started (paper 000, sections 2 and
+/// 6.2).
+///
+/// The first in the queue that can step runs until it blocks, which sends it to the tail; so does
+/// a delay.
+#[derive(Debug, Default, Hash)]
+pub struct RoundRobin {
+    pub(super) queue: Vec<WorkerId>,
+}
+
+impl RoundRobin {
+    fn place(&self, enabled: &[WorkerId]) -> Option<usize> {
+        self.queue.iter().position(|worker| worker.place_in(enabled).is_ok())
+    }
+}
+
+impl Explorer for RoundRobin {
+    fn name(&self) -> String {
+        "round-robin".into()
+    }
+
+    fn next(&self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        self.place(enabled).map(|place| self.queue[place])
+    }
+
+    fn delay(&mut self, enabled: &[WorkerId]) {
+        if let Some(place) = self.place(enabled) {
+            self.queue[place..].rotate_left(1);
+        }
+    }
+
+    fn started(&mut self, worker: WorkerId, _name: &str) {
+        self.queue.push(worker);
+    }
+
+    fn finished(&mut self, worker: WorkerId) {
+        self.queue.retain(|&other| other != worker);
+    }
+
+    fn stepped(&mut self, step: &Stepped<'_>) {
+        for blocked in step.blocked {
+            if let Some(place) = self.queue.iter().position(|worker| worker == blocked) {
+                self.queue[place..].rotate_left(1);
+            }
+        }
+    }
+}
+
+clone_into_place!(RoundRobin { queue });
