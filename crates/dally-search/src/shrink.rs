@@ -20,10 +20,10 @@ use crate::record::{Script, retry};
 use crate::tape::Pen;
 
 /// How long shrinking may take by the clock: the last resort, for programs with slow steps.
-const TIME: Duration = Duration::from_secs(20);
+pub(crate) const TIME: Duration = Duration::from_secs(20);
 
 /// A start costs about as much as this many steps.
-const START: u64 = 16;
+pub(crate) const START: u64 = 16;
 
 /// What shrinking came to.
 pub(crate) struct Smaller {

@@ -1,0 +1,245 @@
+//! An execution under an explorer: in its own order except for the delays that are spent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dally_core::{Choice, DelayAt, Delays, Event, MessageId, Tag, Text, WorkerId};
+
+use super::companion::{Companion, News};
+use super::explorer::Explorer;
+use crate::strategy::{Point, Strategy};
+
+/// A place where delays can be spent, in words that still mean the same when delays elsewhere go:
+/// it counts the worker's own steps and not those of the execution.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Place {
+    worker: WorkerId,
+    /// The worker's steps before.
+    step: u32,
+    /// 0: whether the worker takes the step. From 1: the value or delivery that it asks for
+    /// inside the step.
+    question: u32,
+}
+
+impl Place {
+    /// Before a step of a worker that has taken so many.
+    pub(crate) fn before(worker: WorkerId, taken: u32) -> Place {
+        Place { worker, step: taken, question: 0 }
+    }
+}
+
+/// What an execution is led by.
+pub(crate) enum Lead {
+    /// The choices of a recording, all of them, whatever they cost.
+    Recording(Arc<[Choice]>),
+    /// The explorer, with so many delays at these places. A worker that comes up again without
+    /// having stepped comes up at the same place, so more than one can be spent there.
+    Spending(BTreeMap<Place, u32>),
+}
+
+/// The strategy that an explorer and delays make. It is good for one schedule.
+pub(crate) struct Delaying<E: Explorer> {
+    explorer: E,
+    companion: Option<Companion<E>>,
+    news: News,
+    /// Who could step before the present step.
+    before: Vec<WorkerId>,
+    /// How many steps each worker has taken.
+    taken: BTreeMap<WorkerId, u32>,
+    lead: Lead,
+    /// How many choices of the recording have been made.
+    made: usize,
+    /// The steps of workers so far.
+    steps: usize,
+    here: Option<Place>,
+    /// What was spent, each delay of a worker for itself, in order.
+    spent: Vec<(Place, u32)>,
+    at: Vec<DelayAt>,
+    trouble: Option<String>,
+}
+
+impl<E: Explorer> Delaying<E> {
+    pub(crate) fn new(explorer: &E, lead: Lead) -> Delaying<E> {
+        Delaying {
+            explorer: explorer.clone(),
+            companion: None,
+            news: News::default(),
+            before: Vec::new(),
+            taken: BTreeMap::new(),
+            lead,
+            made: 0,
+            steps: 0,
+            here: None,
+            spent: Vec::new(),
+            at: Vec::new(),
+            trouble: None,
+        }
+    }
+
+    /// What was spent, each delay of a worker for itself, in order; and the same for a reader. An
+    /// error says why the recording could not be followed to its end.
+    pub(crate) fn finish(self) -> Result<(Vec<(Place, u32)>, Delays), String> {
+        if let Some(trouble) = self.trouble {
+            return Err(trouble);
+        }
+        if let Lead::Recording(choices) = &self.lead
+            && self.made < choices.len()
+        {
+            let (made, all) = (self.made, choices.len());
+            return Err(format!("the execution ended after {made} of {all} choices"));
+        }
+        let count = self.spent.iter().map(|spent| u64::from(spent.1)).sum();
+        let explorer = self.explorer.name();
+        Ok((self.spent, Delays { explorer, count, minimal: false, at: self.at }))
+    }
+
+    fn cannot<T>(&mut self, why: String) -> Option<T> {
+        self.trouble.get_or_insert(why);
+        None
+    }
+
+    /// The answer to a question of the present step: by `wanted` out of the recording, or else
+    /// what is to be spent here.
+    fn answer(&mut self, of: usize, wanted: impl Fn(Choice) -> Option<usize>) -> Option<usize> {
+        let here = self.here.as_mut()?;
+        here.question += 1;
+        let here = *here;
+        let index = match &mut self.lead {
+            Lead::Recording(choices) => match choices.get(self.made).copied().and_then(wanted) {
+                Some(index) => {
+                    self.made += 1;
+                    index
+                }
+                None => {
+                    let step = self.steps;
+                    return self.cannot(format!("step {step} asks for what was not recorded"));
+                }
+            },
+            Lead::Spending(left) => {
+                let index = left.remove(&here).unwrap_or(0) as usize;
+                index.min(of.saturating_sub(1))
+            }
+        };
+        if index > 0 {
+            let delays = u32::try_from(index).unwrap_or(u32::MAX);
+            self.spent.push((here, delays));
+            self.at.push(DelayAt { step: self.steps, delays, instead_of: None, value: true });
+        }
+        Some(index)
+    }
+}
+
+impl<E: Explorer> Strategy for Delaying<E> {
+    fn name(&self) -> String {
+        self.explorer.name()
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        schedule == 0
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        match (&mut self.companion, point.last) {
+            (Some(companion), Some(last)) => {
+                companion.after(last, &self.before, point.system, &mut self.news);
+            }
+            (none, _) => *none = Some(Companion::new(self.explorer.clone(), point.system)),
+        }
+        self.news.clear();
+        self.before.clear();
+        self.before.extend_from_slice(point.enabled);
+        let wanted = match &self.lead {
+            Lead::Spending(_) => None,
+            Lead::Recording(choices) => match choices.get(self.made) {
+                Some(&Choice::Worker(worker)) => Some(worker),
+                Some(_) => {
+                    let step = self.steps;
+                    return self.cannot(format!("step {step} asks for less than was recorded"));
+                }
+                None => return None,
+            },
+        };
+        self.steps += 1;
+        self.made += usize::from(wanted.is_some());
+        let mut delays = 0;
+        let mut instead_of = None;
+        loop {
+            let next = self.companion.as_ref()?.next(point.enabled);
+            let Some(next) = next.filter(|next| next.place_in(point.enabled).is_ok()) else {
+                let (name, step) = (self.explorer.name(), self.steps);
+                return self.cannot(format!("{name} offers nobody at step {step}"));
+            };
+            let taken = self.taken.get(&next).copied().unwrap_or(0);
+            let place = Place::before(next, taken);
+            let is_last = delays as usize + 1 >= point.enabled.len();
+            let goes = match (wanted, &mut self.lead) {
+                (None, Lead::Spending(left)) if !is_last => !take_one(left, place),
+                (None, _) => true,
+                (Some(worker), _) => worker == next,
+            };
+            if goes {
+                if delays > 0 {
+                    self.at.push(DelayAt { step: self.steps, delays, instead_of, value: false });
+                }
+                self.taken.insert(next, taken + 1);
+                self.here = Some(place);
+                return Some(next);
+            }
+            if is_last {
+                let (name, step) = (self.explorer.name(), self.steps);
+                let never = wanted.map_or_else(String::new, |worker| worker.to_string());
+                return self.cannot(format!("{name} never offers worker {never} at step {step}"));
+            }
+            instead_of = instead_of.or(Some(next));
+            delays += 1;
+            self.spent.push((place, 1));
+            if let Some(companion) = &mut self.companion {
+                companion.delay(point.enabled);
+            }
+        }
+    }
+
+    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        let index = self.answer(of as usize, |choice| match choice {
+            Choice::Value { index, of: recorded, tag: kind } => {
+                (recorded == of && kind == tag).then_some(index as usize)
+            }
+            _ => None,
+        })?;
+        u32::try_from(index).ok()
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+        self.answer(candidates.len(), |choice| match choice {
+            Choice::Delivery(message) => candidates.iter().position(|&one| one == message),
+            _ => None,
+        })
+    }
+
+    fn listens(&self) -> bool {
+        true
+    }
+
+    fn heard(&mut self, event: &Event<Text<'_>>) {
+        self.news.hear(event);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        let lead = match &self.lead {
+            Lead::Recording(choices) => Lead::Recording(choices.clone()),
+            Lead::Spending(spending) => Lead::Spending(spending.clone()),
+        };
+        Box::new(Delaying::new(&self.explorer, lead))
+    }
+}
+
+/// Takes one delay out of what is left for a place, if there is one.
+fn take_one(left: &mut BTreeMap<Place, u32>, place: Place) -> bool {
+    match left.get_mut(&place) {
+        Some(delays) if *delays > 0 => {
+            *delays -= 1;
+            true
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,351 @@
+use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
+
+use dally_core::{
+    Acceptance, BugKind, Env, Event, MessageId, Observe, Op, Status, Stop, System, Tag, Text,
+    WorkerId,
+};
+
+use super::*;
+use crate::strata::{ExplorerKind, RoundRobin, RunToCompletion, Stepped};
+
+/// What a worker does in a step.
+#[derive(Clone, Copy)]
+enum Do {
+    Nothing,
+    /// To the worker with this number.
+    Send(usize),
+    Receive,
+    Choose(u32),
+}
+use Do::{Choose, Nothing, Receive, Send};
+
+/// Scripts for the workers, and which logs are bugs: a log has the number of a worker for each
+/// step, with the value that it chose, as in `0 1=2 0`.
+struct Scripts<'a> {
+    scripts: &'a [&'a [Do]],
+    fails: fn(&str) -> bool,
+}
+
+struct Live<'a> {
+    scripts: &'a [&'a [Do]],
+    fails: fn(&str) -> bool,
+    at: Vec<usize>,
+    inboxes: Vec<u32>,
+    log: String,
+    enabled: Vec<WorkerId>,
+}
+
+impl<'a> Program for Scripts<'a> {
+    type System = Live<'a>;
+
+    fn start(&self) -> Result<Live<'a>, Bug> {
+        let (scripts, fails) = (self.scripts, self.fails);
+        let (at, inboxes) = (vec![0; scripts.len()], vec![0; scripts.len()]);
+        let mut live =
+            Live { scripts, fails, at, inboxes, log: String::new(), enabled: Vec::new() };
+        live.refresh();
+        Ok(live)
+    }
+
+    fn granularity(&self) -> &'static str {
+        "one operation"
+    }
+}
+
+impl Live<'_> {
+    fn refresh(&mut self) {
+        self.enabled.clear();
+        for (n, script) in self.scripts.iter().enumerate() {
+            match script.get(self.at[n]) {
+                None => {}
+                Some(Receive) if self.inboxes[n] == 0 => {}
+                Some(_) => self.enabled.push(w(n as u32)),
+            }
+        }
+    }
+}
+
+impl System for Live<'_> {
+    fn enabled(&self) -> &[WorkerId] {
+        &self.enabled
+    }
+    fn pending(&self, _worker: WorkerId) -> Op {
+        Op::Unknown
+    }
+    fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
+        let me = (0..).find(|&n| w(n) == worker).unwrap() as usize;
+        let space = if self.log.is_empty() { "" } else { " " };
+        write!(self.log, "{space}{me}").unwrap();
+        match self.scripts[me][self.at[me]] {
+            Nothing => {}
+            Send(to) => {
+                let message = MessageId { sender: worker, number: self.at[me] as u32 };
+                let to_id = w(to as u32);
+                env.event(Event::Sent { message, to: to_id, payload: Text::Str("") })?;
+                self.inboxes[to] += 1;
+            }
+            Receive => self.inboxes[me] -= 1,
+            Choose(of) => write!(self.log, "={}", env.value(of, Tag::Program)?).unwrap(),
+        }
+        self.at[me] += 1;
+        self.refresh();
+        if (self.fails)(&self.log) {
+            return Err(Bug::new(BugKind::Panic, "the log is bad").into());
+        }
+        Ok(())
+    }
+    fn status(&self) -> Status {
+        if self.enabled.is_empty() { Status::Done } else { Status::Running }
+    }
+    fn acceptance(&self) -> Acceptance {
+        Acceptance::default()
+    }
+    fn observe(&self, _how: Observe) -> u64 {
+        0
+    }
+    fn name(&self, _worker: WorkerId) -> String {
+        "Script".into()
+    }
+    fn monitor(&self, _index: usize) -> (String, String) {
+        Default::default()
+    }
+}
+
+fn w(n: u32) -> WorkerId {
+    WorkerId::root(n)
+}
+
+/// Choices out of a log.
+fn choices(log: &str, of: u32) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    for word in log.split(' ') {
+        let (worker, value) = word.split_once('=').map_or((word, None), |(w, v)| (w, Some(v)));
+        choices.push(Choice::Worker(w(worker.parse().unwrap())));
+        let index = value.map(|value| value.parse().unwrap());
+        choices.extend(index.map(|index| Choice::Value { index, of, tag: Tag::Program }));
+    }
+    choices
+}
+
+/// The log of choices.
+fn log(choices: &[Choice]) -> String {
+    let mut log = String::new();
+    for choice in choices {
+        match choice {
+            Choice::Worker(worker) => write!(log, " {worker}").unwrap(),
+            Choice::Value { index, .. } => write!(log, "={index}").unwrap(),
+            Choice::Delivery(_) => {}
+        }
+    }
+    log.trim().to_owned()
+}
+
+/// In words: `2 delays: 1 instead of 0 at step 2, ...`.
+fn words(delays: &Delays) -> String {
+    let mut words = format!("{} by {}:", delays.count, delays.explorer);
+    for at in &delays.at {
+        assert_eq!(at.value, at.instead_of.is_none());
+        let what = at.instead_of.map_or("value".into(), |worker| format!("instead of {worker}"));
+        write!(words, " {} at step {} {what};", at.delays, at.step).unwrap();
+    }
+    words
+}
+
+const LIMITS: Limits = Limits {
+    max_steps: 1_000,
+    fail_on_max_steps: false,
+    temperature: usize::MAX,
+    step_items: 1_000,
+};
+
+fn never(_log: &str) -> bool {
+    false
+}
+
+fn counted(explorer: &impl Explorer, scripts: &[&[Do]], schedule: &str, of: u32) -> String {
+    let program = Scripts { scripts, fails: never };
+    let (mut stage, mut pen) = (Stage::new(&program), Pen::new());
+    match count(&mut stage, explorer, &choices(schedule, of), &LIMITS, &mut pen) {
+        Ok(delays) => words(&delays),
+        Err(why) => why,
+    }
+}
+
+/// The schedule with the fewest delays that is found from this one.
+fn saved(
+    explorer: &impl Explorer,
+    scripts: &[&[Do]],
+    fails: fn(&str) -> bool,
+    schedule: &str,
+    of: u32,
+) -> Option<(String, String)> {
+    let program = Scripts { scripts, fails };
+    let (mut stage, mut pen) = (Stage::new(&program), Pen::new());
+    let cause = Bug::new(BugKind::Panic, "the log is bad").cause();
+    let hurry = AtomicBool::new(false);
+    let budget = Budget { steps: 100_000, hurry: &hurry };
+    let choices = choices(schedule, of);
+    let (made, delays) = fewest(&mut stage, explorer, &choices, cause, &LIMITS, budget, &mut pen)?;
+    // What it says of the schedule is what counting says.
+    assert_eq!(count(&mut stage, explorer, &made, &LIMITS, &mut pen).as_ref(), Ok(&delays));
+    Some((log(&made), words(&delays)))
+}
+
+#[test]
+fn the_explorers_own_order_takes_no_delay() {
+    let scripts: &[&[Do]] = &[&[Nothing; 2], &[Nothing; 2]];
+    let rr = RoundRobin::default();
+    assert_eq!(counted(&rr, scripts, "0 0 1 1", 0), "0 by round-robin:");
+}
+
+#[test]
+fn every_step_of_another_worker_is_so_many_delays() {
+    let scripts: &[&[Do]] = &[&[Nothing; 2], &[Nothing; 2], &[Nothing; 2]];
+    let rr = RoundRobin::default();
+    // 0 is put off, then 1, then 2; the last step of each is a matter of course.
+    assert_eq!(
+        counted(&rr, scripts, "0 1 2 0 1 2", 0),
+        "3 by round-robin: 1 at step 2 instead of 0; 1 at step 3 instead of 1; 1 at step 4 \
+         instead of 2;",
+    );
+    assert_eq!(
+        counted(&rr, scripts, "2 2 0 0 1 1", 0),
+        "2 by round-robin: 2 at step 1 instead of 0;",
+    );
+}
+
+#[test]
+fn a_value_takes_its_index_in_delays() {
+    let scripts: &[&[Do]] = &[&[Nothing, Choose(4)], &[Choose(4)]];
+    let rr = RoundRobin::default();
+    assert_eq!(
+        counted(&rr, scripts, "0 1=0 0=3", 4),
+        "4 by round-robin: 1 at step 2 instead of 0; 3 at step 3 value;",
+    );
+}
+
+#[test]
+fn run_to_completion_hears_what_is_sent() {
+    let scripts: &[&[Do]] =
+        &[&[Receive, Nothing], &[Receive, Nothing], &[Send(0), Send(1), Nothing]];
+    let rtc = RunToCompletion::default();
+    assert_eq!(counted(&rtc, scripts, "2 0 0 2 1 1 2", 0), "0 by run-to-completion:");
+    assert_eq!(
+        counted(&rtc, scripts, "2 2 1 1 2 0 0", 0),
+        "1 by run-to-completion: 1 at step 2 instead of 0;",
+    );
+    assert_eq!(
+        counted(&rtc, scripts, "2 2 0 0 1 1 2", 0),
+        "3 by run-to-completion: 1 at step 2 instead of 0; 2 at step 3 instead of 1;",
+    );
+}
+
+#[test]
+fn a_schedule_that_does_not_fit_is_an_error() {
+    let rr = RoundRobin::default();
+    let scripts: &[&[Do]] = &[&[Choose(4)], &[Nothing]];
+    let why = |schedule| counted(&rr, scripts, schedule, 4);
+    assert_eq!(why("0=1 0"), "round-robin never offers worker 0 at step 2");
+    assert_eq!(why("1 1 0=0"), "round-robin never offers worker 1 at step 2");
+    assert_eq!(why("1 0"), "step 2 asks for what was not recorded");
+    assert_eq!(why("1=1 0=0"), "step 1 asks for less than was recorded");
+    assert_eq!(why("1 0=0 1"), "the execution ended after 3 of 4 choices");
+}
+
+/// Never offers the second of two.
+#[derive(Clone, Hash)]
+struct Stubborn;
+
+impl Explorer for Stubborn {
+    fn name(&self) -> String {
+        "stubborn".into()
+    }
+    fn next(&self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        enabled.first().copied()
+    }
+    fn delay(&mut self, _enabled: &[WorkerId]) {}
+    fn started(&mut self, _worker: WorkerId, _name: &str) {}
+    fn stepped(&mut self, _step: &Stepped<'_>) {}
+}
+
+#[test]
+fn an_unsound_explorer_is_named() {
+    let scripts: &[&[Do]] = &[&[Nothing], &[Nothing]];
+    assert_eq!(counted(&Stubborn, scripts, "0 1", 0), "0 by stubborn:");
+    let why = "stubborn never offers worker 1 at step 1";
+    assert_eq!(counted(&Stubborn, scripts, "1 0", 0), why);
+}
+
+#[test]
+fn needless_delays_go() {
+    let scripts: &[&[Do]] = &[&[Nothing; 4], &[Nothing; 4], &[Nothing; 4]];
+    // 2 runs while 0 has taken one step.
+    let fails = |log: &str| log.ends_with('2') && log.matches('0').count() == 1;
+    let rr = RoundRobin::default();
+    let found = saved(&rr, scripts, fails, "1 1 0 1 2", 0).unwrap();
+    assert_eq!(found.1, "1 by round-robin: 1 at step 2 instead of 0;");
+    assert_eq!(found.0, "0 1 1 1 1 2");
+}
+
+#[test]
+fn values_come_down_to_what_it_takes() {
+    let scripts: &[&[Do]] = &[&[Choose(9), Choose(9), Nothing], &[Nothing]];
+    let fails =
+        |log: &str| log.ends_with(" 0") && !log.contains("0=0 0=") && !log.contains("0=1 0=");
+    let rr = RoundRobin::default();
+    let found = saved(&rr, scripts, fails, "1 0=8 0=5 0", 9);
+    // The first step of 1 was not worth its delay, the second value none at all.
+    assert_eq!(found.unwrap(), ("0=2 0=0 0".into(), "2 by round-robin: 2 at step 1 value;".into()),);
+}
+
+#[test]
+fn two_delays_go_for_one_elsewhere() {
+    let scripts: &[&[Do]] = &[&[Nothing; 4], &[Nothing; 2]];
+    // The first takes two delays, none of which can go alone; the second takes one.
+    let fails = |log: &str| log == "0 1 0" || log == "0 0 0 1";
+    let rr = RoundRobin::default();
+    assert_eq!(
+        saved(&rr, scripts, fails, "0 1 0", 0).unwrap(),
+        ("0 0 0 1".into(), "1 by round-robin: 1 at step 4 instead of 0;".into()),
+    );
+}
+
+#[test]
+fn what_does_not_fail_cannot_be_saved_on() {
+    let scripts: &[&[Do]] = &[&[Nothing; 2], &[Nothing; 2]];
+    let rr = RoundRobin::default();
+    assert_eq!(saved(&rr, scripts, never, "0 1 0 1", 0), None);
+    assert_eq!(saved(&Stubborn, scripts, |log| log == "1", "1", 0), None);
+}
+
+#[test]
+fn random_schedules_are_had_from_every_explorer_and_never_get_worse() {
+    let scripts: &[&[Do]] = &[
+        &[Send(1), Choose(3), Send(2), Nothing],
+        &[Receive, Send(0), Choose(3)],
+        &[Nothing, Receive, Send(1)],
+    ];
+    let fails = |log: &str| log.len() > 12 && log.ends_with("=1");
+    for seed in 0..200 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        // A random walk until it fails.
+        let program = Scripts { scripts, fails };
+        let (mut stage, mut pen) = (Stage::new(&program), Pen::new());
+        let mut random = crate::sampling::Random::new(rng.u64(..));
+        crate::strategy::Strategy::begin(&mut random, 0);
+        let execution = stage.execute(0, &mut random, &LIMITS, Desk::undisturbed(&mut pen));
+        if execution.bug.is_none() {
+            continue;
+        }
+        let walk = log(&pen.choices());
+        for kind in ExplorerKind::ALL {
+            let explorer = kind.build(seed);
+            let before = count(&mut stage, &explorer, &choices(&walk, 3), &LIMITS, &mut pen);
+            let before = before.unwrap().count;
+            let (_, after) = saved(&explorer, scripts, fails, &walk, 3).unwrap();
+            let after: u64 = after.split(' ').next().unwrap().parse().unwrap();
+            assert!(after <= before, "{kind}: {before} became {after}");
+        }
+    }
+}
