@@ -139,6 +139,11 @@ impl<S: Space, O: Order> Common<S, O> {
         self.shared.halt.store(true, Ordering::Relaxed);
     }
 
+    /// Threads may go on again.
+    pub(crate) fn resume(&self) {
+        self.shared.halt.store(false, Ordering::Relaxed);
+    }
+
     /// Threads that stop put what they leave undone on the frontier.
     pub(crate) fn keep_rest(&self) {
         self.keep_rest.store(true, Ordering::Relaxed);
@@ -164,6 +169,11 @@ impl<S: Space, O: Order> Common<S, O> {
     /// Whether what is kept takes all the memory it may.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed) || self.bytes() > self.memory
+    }
+
+    /// Whether it takes nine tenths of the memory it may.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed) || self.bytes() > self.memory / 10 * 9
     }
 
     /// The visited states no longer fit.
@@ -194,6 +204,12 @@ impl<S: Space, O: Order> Common<S, O> {
         self.transitions.fetch_add(tally.transitions - transitions, Ordering::Relaxed);
     }
 
+    /// An execution of so many steps was sampled.
+    pub(crate) fn sampled(&self, steps: usize) {
+        self.shared.schedules.fetch_add(1, Ordering::Relaxed);
+        self.shared.steps.fetch_add(steps as u64, Ordering::Relaxed);
+    }
+
     /// States and transitions so far.
     pub(crate) fn reached(&self) -> (u64, u64) {
         (self.states.load(Ordering::Relaxed), self.transitions.load(Ordering::Relaxed))
@@ -205,13 +221,20 @@ impl<S: Space, O: Order> Common<S, O> {
             return;
         }
         let cause = bug.cause();
-        let number = self.states.load(Ordering::Relaxed).saturating_sub(1);
+        let number = match self.shared.schedules.load(Ordering::Relaxed) {
+            0 => self.states.load(Ordering::Relaxed).saturating_sub(1),
+            sampled => sampled,
+        };
         let raw =
             batch::keep(bug, number, usize::MAX, Vec::new(), Trace::default(), pen, &self.shared);
         lock(&self.bugs).push((cause, raw));
         if !self.shared.keep_going {
             self.stop();
         }
+    }
+
+    pub(crate) fn has_bugs(&self) -> bool {
+        !lock(&self.bugs).is_empty()
     }
 
     pub(crate) fn take_bugs(&self) -> Vec<Found> {

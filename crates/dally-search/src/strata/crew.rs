@@ -9,6 +9,7 @@ use super::common::{Common, Tally};
 use super::diver::Diver;
 use super::entry::Entry;
 use super::order::Order;
+use super::sampler::{Drawn, Samples, Start};
 use super::space::Space;
 use crate::batch::save_before_abort;
 use crate::deadline::Stopwatch;
@@ -19,11 +20,15 @@ use crate::tape::Pen;
 use crate::watchdog::{Watch, spawn, tick};
 
 /// What a thread is told to do.
-pub(crate) enum Task<O> {
+pub(crate) enum Task<S: Space, O: Order> {
     /// Go to the first state, and give it back as an entry.
     Begin(O),
     /// Take entries from the pool, and go through what they lead to within this bound.
     Dive(u32),
+    /// Draw samples from these states from now on; if there are none, from the first.
+    Start(Vec<Entry<S, O>>, O),
+    /// Draw these samples.
+    Sample(Arc<Samples>),
 }
 
 /// What a thread says.
@@ -31,13 +36,15 @@ pub(crate) enum Answer<S: Space, O: Order> {
     Begun(Box<Result<Entry<S, O>, Bug>>),
     /// What is left for the next stratum, and what was counted.
     Dived(Vec<Entry<S, O>>, Tally),
+    Started,
+    Sampled(Drawn),
     /// It cannot go on, for this reason.
     Died(String),
 }
 
 /// A thread, seen from outside.
 struct Hand<S: Space, O: Order> {
-    tasks: Sender<Task<O>>,
+    tasks: Sender<Task<S, O>>,
     answers: Receiver<Answer<S, O>>,
     watch: Watch,
     /// It has a task and has not answered.
@@ -123,6 +130,42 @@ impl<S: Space, O: Order> Crew<S, O> {
         (frontier, tally)
     }
 
+    /// Gives the threads the states that samples start from; the first one, if there are none.
+    pub(crate) fn start<P: Program + 'static>(
+        &mut self,
+        run: &mut Run<P>,
+        entries: Vec<Entry<S, O>>,
+        order: &O,
+    ) {
+        let hands = self.hands.len().max(1);
+        let mut shares: Vec<Vec<Entry<S, O>>> = (0..hands).map(|_| Vec::new()).collect();
+        for (number, entry) in entries.into_iter().enumerate() {
+            shares[number % hands].push(entry);
+        }
+        for (hand, share) in self.hands.iter_mut().zip(shares) {
+            hand.busy = hand.tasks.send(Task::Start(share, order.clone())).is_ok();
+        }
+        self.wait(run, |_| false, |_| {});
+    }
+
+    /// Has all threads draw samples.
+    pub(crate) fn sample<P: Program + 'static>(
+        &mut self,
+        run: &mut Run<P>,
+        samples: &Arc<Samples>,
+    ) -> Drawn {
+        for hand in &mut self.hands {
+            hand.busy = hand.tasks.send(Task::Sample(samples.clone())).is_ok();
+        }
+        let mut drawn = Drawn::default();
+        self.wait(run, |run| run.ended.is_some(), |answer| {
+            if let Answer::Sampled(more) = answer {
+                drawn.add(&more);
+            }
+        });
+        drawn
+    }
+
     /// Waits for all threads to answer; those that never will are left behind.
     fn wait<P: Program + 'static>(
         &mut self,
@@ -187,7 +230,7 @@ fn work<P: Program, S: Space, O: Order>(
     make: Make<P, S>,
     common: Arc<Common<S, O>>,
     pen: Pen,
-    tasks: &Receiver<Task<O>>,
+    tasks: &Receiver<Task<S, O>>,
     answers: &Sender<Answer<S, O>>,
 ) {
     save_before_abort(&pen, &common.shared);
@@ -203,6 +246,7 @@ fn work<P: Program, S: Space, O: Order>(
             }
         };
         let mut diver = Diver::new(common, space, pen);
+        let mut starts = Vec::new();
         while let Ok(task) = tasks.recv() {
             let answer = match task {
                 Task::Begin(order) => Answer::Begun(Box::new(diver.first(order))),
@@ -210,6 +254,18 @@ fn work<P: Program, S: Space, O: Order>(
                     diver.dive(bound);
                     let (left, tally) = diver.results();
                     Answer::Dived(left, tally)
+                }
+                Task::Start(entries, order) => {
+                    starts = entries.into_iter().map(Start::frontier).collect();
+                    if starts.is_empty() {
+                        starts.extend(diver.first(order).map(Start::first));
+                    }
+                    Answer::Started
+                }
+                Task::Sample(samples) => {
+                    let drawn = diver.draw(&starts, &samples);
+                    diver.results();
+                    Answer::Sampled(drawn)
                 }
             };
             if answers.send(answer).is_err() {

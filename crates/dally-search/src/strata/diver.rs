@@ -20,9 +20,9 @@ use crate::tape::Pen;
 
 /// One thread's part in a search: a state at hand, and the stack of states that led there.
 pub(crate) struct Diver<S: Space, O: Order> {
-    common: Arc<Common<S, O>>,
-    space: S,
-    pen: Pen,
+    pub(super) common: Arc<Common<S, O>>,
+    pub(super) space: S,
+    pub(super) pen: Pen,
     /// The stack, of which the first `depth` count; the memory of the others is used again.
     frames: Vec<Frame<S, O>>,
     depth: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Diver<S: Space, O: Order> {
     at_hand: bool,
     /// The identities of the states on the path, where not all visited states are remembered.
     on_path: FxHashSet<u64>,
-    news: News,
+    pub(super) news: News,
     /// What is left for the next stratum.
     frontier: Vec<Entry<S, O>>,
     tally: Tally,
@@ -257,7 +257,10 @@ impl<S: Space, O: Order> Diver<S, O> {
                 Pick::Step
             }
             _ => {
-                self.unsound(offer);
+                let (offered, order) = (frame.offered, frame.order.clone());
+                if self.at_hand || self.come_back() {
+                    self.unsound(offer, offered, &order);
+                }
                 Pick::Unsound
             }
         }
@@ -269,12 +272,23 @@ impl<S: Space, O: Order> Diver<S, O> {
             return;
         }
         let frame = &mut self.frames[self.depth - 1];
-        let worker = frame.worker;
+        let (worker, mut values) = (frame.worker, std::mem::take(&mut frame.values));
+        let stepped = self.take(worker, &mut values);
+        self.frames[self.depth - 1].values = values;
+        self.at_hand = false;
+        self.tally.transitions += 1;
+        if stepped {
+            self.arrive();
+        }
+    }
+
+    /// Takes a step from the state at hand with these values; `false` if it showed a bug.
+    pub(super) fn take(&mut self, worker: WorkerId, values: &mut Vec<Value>) -> bool {
         self.pen.write(Choice::Worker(worker));
         self.news.clear();
         let mut env = StepEnv {
             pen: &mut self.pen,
-            values: &mut frame.values,
+            values,
             answered: 0,
             news: O::LISTENS.then_some(&mut self.news),
             items: 0,
@@ -283,10 +297,8 @@ impl<S: Space, O: Order> Diver<S, O> {
         };
         let stepped = self.space.step(worker, &mut env);
         let is_endless = env.endless;
-        self.at_hand = false;
-        self.tally.transitions += 1;
         match stepped {
-            Ok(()) if !is_endless => self.arrive(),
+            Ok(()) if !is_endless => return true,
             Err(Stop::Bug(bug)) if !is_endless => self.found(*bug),
             _ => {
                 let items = self.common.limits.step_items;
@@ -294,34 +306,42 @@ impl<S: Space, O: Order> Diver<S, O> {
                 self.found(bug);
             }
         }
+        false
     }
 
-    /// Makes the state on top of the stack the one at hand. `false` if that cannot be done: then
-    /// the search is over.
-    fn come_back(&mut self) -> bool {
+    /// Ends the execution at hand.
+    pub(super) fn leave(&mut self) {
         if let Err(bug) = self.space.leave() {
             self.found(bug);
         }
-        let frame = &self.frames[self.depth - 1];
-        self.pen.truncate(frame.path);
-        let Some(mark) = &frame.mark else { return false };
-        match self.space.go_to(mark, &mut self.pen) {
-            Ok(()) => true,
-            Err(lost) => {
-                let what = match lost {
-                    Lost::Bug(bug) => format!("it failed on the way: {bug}"),
-                    Lost::Diverged(message) => message,
-                };
-                let message = format!(
-                    "the choices that lead to a state were made again, and the program did \
-                     something else: {what}\nSomething that Dally does not control decides what \
-                     the program does"
-                );
-                self.found(Bug::new(BugKind::Uncontrolled, message));
-                self.common.stop();
-                false
-            }
-        }
+    }
+
+    /// Makes the state on top of the stack the one at hand. `false` if that cannot be done.
+    fn come_back(&mut self) -> bool {
+        self.leave();
+        let top = self.depth - 1;
+        self.pen.truncate(self.frames[top].path);
+        let Some(mark) = self.frames[top].mark.take() else { return false };
+        let there = self.go_to(&mark);
+        self.frames[top].mark = Some(mark);
+        there
+    }
+
+    /// Goes to a marked state, to which the choices on the tape lead. `false` if that cannot be
+    /// done: then the search is over.
+    pub(super) fn go_to(&mut self, mark: &S::Mark) -> bool {
+        let what = match self.space.go_to(mark, &mut self.pen) {
+            Ok(()) => return true,
+            Err(Lost::Bug(bug)) => format!("it failed on the way: {bug}"),
+            Err(Lost::Diverged(message)) => message,
+        };
+        let message = format!(
+            "the choices that lead to a state were made again, and the program did something \
+             else: {what}\nSomething that Dally does not control decides what the program does"
+        );
+        self.found(Bug::new(BugKind::Uncontrolled, message));
+        self.common.stop();
+        false
     }
 
     /// Looks at the state that a step has led to, and goes on from there if it is new.
@@ -418,7 +438,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     }
 
     /// The execution is over.
-    fn at_the_end(&mut self) {
+    pub(super) fn at_the_end(&mut self) {
         self.tally.executions += 1;
         self.tally.deepest = self.tally.deepest.max(self.pen.len());
         if let Some(bug) = bug_at_end(self.space.system()) {
@@ -427,7 +447,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     }
 
     /// The step bound keeps the search from going on.
-    fn at_the_bound(&mut self) {
+    pub(super) fn at_the_bound(&mut self) {
         self.tally.cut += 1;
         let limits = &self.common.limits;
         if limits.fail_on_max_steps {
@@ -437,30 +457,27 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
     }
 
-    fn found(&mut self, bug: Bug) {
+    pub(super) fn found(&mut self, bug: Bug) {
         self.common.progress(&mut self.tally);
         self.common.found(bug, &self.pen);
     }
 
-    fn unsound(&mut self, offer: Option<WorkerId>) {
-        let top = self.depth - 1;
-        let frame = &self.frames[top];
-        let missing = frame.offered.first_missing(frame.enabled.len());
-        let (path, order) = (frame.path, frame.order.name());
-        let missing = missing.map(|place| frame.enabled[place]);
-        let (enabled, identity) = (frame.enabled.clone(), frame.identity);
-        if self.at_hand || self.come_back() {
-            let system = self.space.system();
-            let name = |worker: WorkerId| format!("{} ({worker})", system.name(worker));
-            self.common.unsound(Unsound {
-                explorer: order,
-                choices: self.pen.choices_in(0..path),
-                identity,
-                missing: missing.map(name),
-                offered: offer.map(name),
-                enabled: enabled.into_iter().map(name).collect(),
-            });
-        }
+    /// Reports that the explorer has offered this worker at the state at hand, where these have
+    /// been offered before.
+    pub(super) fn unsound(&mut self, offer: Option<WorkerId>, offered: Offered, order: &O) {
+        let identity = self.space.identity();
+        let system = self.space.system();
+        let enabled = system.enabled();
+        let name = |worker: WorkerId| format!("{} ({worker})", system.name(worker));
+        let missing = offered.first_missing(enabled.len());
+        self.common.unsound(Unsound {
+            explorer: order.name(),
+            choices: self.pen.choices(),
+            identity,
+            missing: missing.map(|place| name(enabled[place])),
+            offered: offer.map(name),
+            enabled: enabled.iter().map(|&worker| name(worker)).collect(),
+        });
     }
 
     fn pop(&mut self) {

@@ -1,6 +1,5 @@
 //! Search by strata: delaying explorers, stratified exhaustive search and stratified sampling.
 
-#[allow(dead_code)] // until the engine explores uncaptured systems
 mod causality;
 mod common;
 mod companion;
@@ -14,8 +13,8 @@ mod explorers;
 mod order;
 mod plan;
 mod pool;
-#[allow(dead_code)] // until the engine explores uncaptured systems
 mod replaying;
+mod sampler;
 mod search;
 mod space;
 mod states;
@@ -28,5 +27,5 @@ pub use explorers::{
     UnknownExplorer,
 };
 pub use plan::{CachePolicy, Plan, SearchKind};
-pub use search::explore;
+pub use search::{explore, explore_uncaptured};
 pub use states::{Samples, States, Stratum};

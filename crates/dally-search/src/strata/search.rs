@@ -1,9 +1,10 @@
 //! Searches of states: stratum after stratum until nothing is left, or enough.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use dally_core::{Captured, Choice, Program, Schedule, Trace};
+use dally_core::{Bug, Captured, Choice, Program, Schedule, Trace};
 
 use super::common::{Common, Tally};
 use super::crew::{Crew, Make};
@@ -12,7 +13,9 @@ use super::explorer::Explorer;
 use super::order::{Deepening, Delayed, Free, Order, Preempting};
 use super::plan::{CachePolicy, Plan, SearchKind};
 use super::space::{Forking, Space};
-use super::states::{States, Stratum};
+use super::replaying::Replaying;
+use super::sampler::{Drawn, Samples};
+use super::states::{self, States, Stratum};
 use crate::deadline::Stopwatch;
 use crate::options::{Options, Reached, Sink};
 use crate::report::{Ended, Report};
@@ -44,9 +47,33 @@ where
         None => by_kind(program, explorer, plan, options, sink, Forking::new, false, None),
         Some(why) => {
             let note = format!("States are reconstructed by running their prefixes again: {why}.");
-            by_kind(program, explorer, plan, options, sink, Forking::new, true, Some(note))
+            by_kind(program, explorer, plan, options, sink, replaying, true, Some(note))
         }
     }
+}
+
+/// Searches the states of a program whose states cannot be had: they are reconstructed by running
+/// their prefixes again, and told apart by what happened before what.
+///
+/// That is sound as long as workers share only through Dally; the report says so. Of two prefixes
+/// that are taken for the same state, the workers that can step and their next operations are
+/// compared, so some of what is shared otherwise is found out.
+pub fn explore_uncaptured<P, E>(
+    program: Arc<P>,
+    explorer: E,
+    plan: Plan,
+    options: Options,
+    sink: Arc<dyn Sink>,
+) -> Report
+where
+    P: Program + 'static,
+    E: Explorer,
+{
+    by_kind(program, explorer, plan, options, sink, replaying, true, None)
+}
+
+fn replaying<P: Program + 'static>(program: Arc<P>) -> Result<Replaying<P>, Bug> {
+    Ok(Replaying::new(program))
 }
 
 /// Why the states of a program cannot be copied, if so. A program that does not start has other
@@ -125,7 +152,15 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
                 run.shared.sink.found(&raw.finding(&run.shared.heading));
                 bugs.push((cause, Some(Box::new(raw))));
             }
-            Some(Ok(first)) => strata(&mut run, &mut crew, &plan, first, &mut states),
+            Some(Ok(_)) if plan.search == SearchKind::Ss => {
+                sample(&mut run, &mut crew, &plan, Vec::new(), &order, &mut states);
+            }
+            Some(Ok(first)) => {
+                let left = strata(&mut run, &mut crew, &plan, first, &mut states);
+                if plan.search == SearchKind::Hybrid && !left.is_empty() {
+                    sample(&mut run, &mut crew, &plan, left, &order, &mut states);
+                }
+            }
         }
         let common = crew.common.clone();
         drop(crew);
@@ -158,15 +193,19 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
     }
 }
 
-/// Stratum after stratum (paper 000, Fig. 5, `SES`).
+/// Stratum after stratum (paper 000, Fig. 5, `SES`). Answers what a hybrid search goes on from.
 fn strata<P: Program + 'static, S: Space, O: Order>(
     run: &mut Run<P>,
     crew: &mut Crew<S, O>,
     plan: &Plan,
     first: Entry<S, O>,
     states: &mut States,
-) {
+) -> Vec<Entry<S, O>> {
     let common = crew.common.clone();
+    let hybrid = plan.search == SearchKind::Hybrid;
+    if hybrid {
+        common.keep_rest();
+    }
     common.root.store(first.identity, Ordering::Relaxed);
     let delta = plan.delta.unwrap_or(if plan.search == SearchKind::Depth { 5 } else { 1 }).max(1);
     let mut bound = match plan.search {
@@ -189,12 +228,18 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
         let clock = Stopwatch::start();
         let tally;
         (frontier, tally) = crew.dive(run, bound, |run| {
-            if common.is_full() {
+            let spent = hybrid && nearly_spent(run, &common);
+            if common.is_full() && !spent {
                 run.end(Ended::Memory);
             }
-            run.ended.is_some()
+            spent || run.ended.is_some()
         });
         frontier.extend(common.pool.drain());
+        if hybrid && common.is_halted() && run.ended.is_none() && !common.has_bugs() {
+            states.count(bound, &tally, frontier.len(), common.visited.bytes(), false, &clock);
+            common.resume();
+            return frontier;
+        }
         if common.is_full() {
             run.end(Ended::Memory);
         }
@@ -210,6 +255,61 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
         }
         bound = bound.saturating_add(delta);
     }
+    Vec::new()
+}
+
+/// Whether a hybrid search has used so much of its memory or time that it should sample from now
+/// on.
+fn nearly_spent<P: Program, S: Space, O: Order>(run: &Run<P>, common: &Common<S, O>) -> bool {
+    let late = |limit: Duration| run.clock.is_past(limit.mul_f64(0.75));
+    common.is_nearly_full() || run.options.time.is_some_and(late)
+}
+
+/// Samples with one delay, then with two, and so on (paper 000, Fig. 7, `SS`), from these states
+/// of a frontier, or else from the first state.
+fn sample<P: Program + 'static, S: Space, O: Order>(
+    run: &mut Run<P>,
+    crew: &mut Crew<S, O>,
+    plan: &Plan,
+    from: Vec<Entry<S, O>>,
+    order: &O,
+    states: &mut States,
+) {
+    let from_frontier = from.len() as u64;
+    crew.start(run, from, order);
+    let executions = Arc::new(AtomicU64::new(run.options.schedules));
+    let mut drawn = Drawn::default();
+    // From a frontier, one delay is spent by setting out.
+    let mut delays = if from_frontier > 0 { 0 } else { 1 };
+    let mut completed = 0;
+    while run.ended.is_none() && !crew.common.is_halted() {
+        let (c1, c2) = plan.samples;
+        let of = c1.saturating_add(c2.saturating_pow(delays)).max(1);
+        let (taken, executions) = (AtomicU64::new(0), executions.clone());
+        let samples = Arc::new(Samples { delays, of, taken, executions });
+        run.reached = Some(Reached { bound: delays, ..run.reached.unwrap_or_default() });
+        drawn.add(&crew.sample(run, &samples));
+        if samples.executions.load(Ordering::Relaxed) == 0 {
+            run.ended = run.ended.or(Some(Ended::Schedules));
+        } else if !crew.common.is_halted() {
+            completed = delays;
+            if delays >= plan.delays.unwrap_or(u32::MAX) {
+                run.ended = run.ended.or(Some(Ended::Bound));
+            }
+        }
+        delays += 1;
+    }
+    states.transitions += drawn.transitions;
+    states.executions += drawn.executions;
+    states.cut += drawn.cut;
+    states.deepest = states.deepest.max(drawn.longest);
+    states.samples = Some(states::Samples {
+        samples: drawn.samples,
+        executions: drawn.executions,
+        delays: completed,
+        longest: drawn.longest,
+        from_frontier,
+    });
 }
 
 /// Whether an execution can come back to a state that it has been in: depth first, so that a

@@ -1,0 +1,321 @@
+//! Stratified sampling: executions with exactly so many delays, each with a chance of at least
+//! one in `L` to the power of its delays (paper 000, Fig. 7).
+//!
+//! The paper runs an execution to its end, picks one of its positions, and runs it again up to
+//! there. Here the position is picked while the execution runs (a reservoir of one) and marked
+//! where it is, so nothing runs twice where the system can be copied. Positions at which a delay
+//! would change nothing are left out, which only raises the chances of the others.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dally_core::{System, WorkerId, fingerprint};
+
+use super::diver::Diver;
+use super::entry::{Entry, Next, Offered, Value};
+use super::order::Order;
+use super::space::Space;
+
+/// The samples of one stratum, taken one by one by all threads.
+pub(crate) struct Samples {
+    /// The delays of each.
+    pub(crate) delays: u32,
+    /// How many there are, and how many have been taken.
+    pub(crate) of: u64,
+    pub(crate) taken: AtomicU64,
+    /// How many executions may still be run, by all strata together.
+    pub(crate) executions: Arc<AtomicU64>,
+}
+
+impl Samples {
+    /// The number of the next sample that nobody has taken.
+    fn take(&self) -> Option<u64> {
+        let number = self.taken.fetch_add(1, Ordering::Relaxed);
+        (number < self.of && self.executions.load(Ordering::Relaxed) > 0).then_some(number)
+    }
+
+    /// One more execution was run.
+    fn ran(&self) {
+        let less = |left: u64| left.checked_sub(1);
+        let _ = self.executions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    }
+}
+
+/// What sampling counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Drawn {
+    pub(crate) samples: u64,
+    pub(crate) executions: u64,
+    pub(crate) transitions: u64,
+    /// Executions that the step bound ended.
+    pub(crate) cut: u64,
+    pub(crate) longest: usize,
+}
+
+impl Drawn {
+    pub(crate) fn add(&mut self, other: &Drawn) {
+        self.samples += other.samples;
+        self.executions += other.executions;
+        self.transitions += other.transitions;
+        self.cut += other.cut;
+        self.longest = self.longest.max(other.longest);
+    }
+}
+
+/// A state from which samples start.
+pub(crate) struct Start<S: Space, O: Order> {
+    entry: Entry<S, O>,
+    /// Whether it is the first state: then the explorer starts anew for each sample.
+    first: bool,
+}
+
+impl<S: Space, O: Order> Start<S, O> {
+    /// The first state of the program.
+    pub(crate) fn first(entry: Entry<S, O>) -> Start<S, O> {
+        Start { entry, first: true }
+    }
+
+    /// A state of a frontier.
+    pub(crate) fn frontier(entry: Entry<S, O>) -> Start<S, O> {
+        Start { entry, first: false }
+    }
+}
+
+/// A transition about to be taken, at a position where a delay may land.
+struct Spot<S: Space, O: Order> {
+    mark: Option<S::Mark>,
+    /// After the worker was offered.
+    order: O,
+    enabled: Vec<WorkerId>,
+    /// How many workers were put off at this state.
+    index: u32,
+    offered: Offered,
+    sealed: bool,
+    worker: WorkerId,
+    /// Its values as far as they are decided: the last of them is the position, if there is one.
+    values: Vec<Value>,
+    path: usize,
+}
+
+impl<S: Space, O: Order> Diver<S, O> {
+    /// Draws samples until all are taken.
+    pub(crate) fn draw(&mut self, starts: &[Start<S, O>], samples: &Samples) -> Drawn {
+        let mut drawn = Drawn::default();
+        while !starts.is_empty() && !self.common.is_halted() {
+            let Some(number) = samples.take() else { break };
+            let salt = fingerprint::mix(u64::from(samples.delays), number);
+            let seed = fingerprint::mix(self.common.seed, salt);
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let start = &starts[rng.usize(..starts.len())];
+            self.sample(start, seed, samples, &mut rng, &mut drawn);
+            drawn.samples += 1;
+        }
+        drawn
+    }
+
+    fn sample(
+        &mut self,
+        start: &Start<S, O>,
+        seed: u64,
+        samples: &Samples,
+        rng: &mut fastrand::Rng,
+        drawn: &mut Drawn,
+    ) {
+        let Some(mut spot) = self.set_out(start, seed) else { return };
+        let mut delays = 0;
+        loop {
+            let chosen = self.follow(spot, rng, drawn);
+            drawn.executions += 1;
+            drawn.longest = drawn.longest.max(self.pen.len());
+            samples.ran();
+            self.common.sampled(self.pen.len());
+            if delays == samples.delays || self.common.is_halted() {
+                return;
+            }
+            let Some(next) = chosen.and_then(|spot| self.delay(spot)) else { return };
+            spot = next;
+            delays += 1;
+        }
+    }
+
+    /// Goes to where a sample starts, and stands before its first transition.
+    fn set_out(&mut self, start: &Start<S, O>, seed: u64) -> Option<Spot<S, O>> {
+        let Entry { mark, order, enabled, next, offered, sealed, prefix, .. } = &start.entry;
+        self.leave();
+        self.pen.rewind(0);
+        prefix.iter().flat_map(|prefix| prefix.steps()).for_each(|step| step.write(&mut self.pen));
+        let mut spot = Spot {
+            mark: Some(S::copy(mark)),
+            order: order.clone(),
+            enabled: enabled.clone(),
+            index: 0,
+            offered: *offered,
+            sealed: *sealed,
+            worker: WorkerId::FAULTS,
+            values: Vec::new(),
+            path: self.pen.len(),
+        };
+        if !self.go_to(spot.mark.as_ref()?) {
+            return None;
+        }
+        if start.first {
+            spot.order.begin(self.space.system(), seed);
+        }
+        match next {
+            Next::Worker(index) => {
+                spot.index = *index;
+                self.offer(&mut spot).then_some(spot)
+            }
+            Next::Values(index, worker, values) => {
+                (spot.index, spot.worker) = (*index, *worker);
+                spot.values.clone_from(values);
+                Some(spot)
+            }
+        }
+    }
+
+    /// Spends one more delay at a position, and goes there.
+    fn delay(&mut self, mut spot: Spot<S, O>) -> Option<Spot<S, O>> {
+        self.leave();
+        self.pen.truncate(spot.path);
+        if !self.go_to(spot.mark.as_ref()?) {
+            return None;
+        }
+        match spot.values.last_mut() {
+            Some(last) => last.index += 1,
+            None => {
+                spot.index += 1;
+                if !self.offer(&mut spot) {
+                    return None;
+                }
+            }
+        }
+        Some(spot)
+    }
+
+    /// Asks the explorer for the transition of the spot's index; `false` if it is not sound.
+    fn offer(&mut self, spot: &mut Spot<S, O>) -> bool {
+        if spot.enabled.is_empty() {
+            return false;
+        }
+        let offer = spot.order.offer(spot.index, &spot.enabled);
+        let place = offer.and_then(|worker| worker.place_in(&spot.enabled).ok());
+        if let (Some(worker), Some(place)) = (offer, place)
+            && spot.offered.add(place)
+        {
+            spot.worker = worker;
+            return true;
+        }
+        self.unsound(offer, spot.offered, &spot.order);
+        false
+    }
+
+    /// Runs an execution to its end in the explorer's own order, from a transition that is about
+    /// to be taken at the state at hand. Picks one of the positions on the way, each with the
+    /// same chance, the first among them.
+    fn follow(
+        &mut self,
+        first: Spot<S, O>,
+        rng: &mut fastrand::Rng,
+        drawn: &mut Drawn,
+    ) -> Option<Spot<S, O>> {
+        // Positions before the one of the last delay do not count.
+        let mut skip = first.values.len();
+        let mut positions = 0;
+        let (mut spot, mut chosen, mut spare) = (first, None, None);
+        loop {
+            let mut values = std::mem::take(&mut spot.values);
+            let stepped = self.take(spot.worker, &mut values);
+            drawn.transitions += 1;
+            let pick = spot.pick(&values, skip, &mut positions, rng);
+            values.truncate(pick.unwrap_or(0));
+            spot.values = values;
+            let next = if stepped { self.arrive_by(&spot, spare.take(), drawn) } else { None };
+            let unused = if pick.is_some() { chosen.replace(spot) } else { Some(spot) };
+            spare = unused;
+            match next {
+                Some(next) => spot = next,
+                None => return chosen,
+            }
+            skip = 0;
+        }
+    }
+
+    /// The transition that comes next at the state that a step has led to, if there is one. It is
+    /// made in the memory of an old one.
+    fn arrive_by(
+        &mut self,
+        taken: &Spot<S, O>,
+        old: Option<Spot<S, O>>,
+        drawn: &mut Drawn,
+    ) -> Option<Spot<S, O>> {
+        if self.common.is_halted() {
+            return None;
+        }
+        let system = self.space.system();
+        let enabled = system.enabled();
+        if enabled.is_empty() {
+            self.at_the_end();
+            return None;
+        }
+        let path = self.pen.len();
+        if path >= self.common.limits.max_steps {
+            drawn.cut += 1;
+            self.at_the_bound();
+            return None;
+        }
+        let mut next = match old {
+            Some(mut old) => {
+                old.order.clone_from(&taken.order);
+                old
+            }
+            None => Spot {
+                mark: None,
+                order: taken.order.clone(),
+                enabled: Vec::new(),
+                index: 0,
+                offered: Offered::default(),
+                sealed: false,
+                worker: taken.worker,
+                values: Vec::new(),
+                path,
+            },
+        };
+        next.order.stepped(taken.worker, &taken.enabled, system, &mut self.news);
+        next.enabled.clear();
+        next.enabled.extend_from_slice(enabled);
+        next.mark = Some(self.space.mark(&self.pen, next.mark.take()));
+        next.values.clear();
+        (next.index, next.offered, next.path) = (0, Offered::default(), path);
+        next.sealed = system.sealed();
+        self.offer(&mut next).then_some(next)
+    }
+}
+
+impl<S: Space, O: Order> Spot<S, O> {
+    /// Draws among the positions of this step, of which the first `skip` do not count: 0 is its
+    /// worker, `n` its `n`-th value. `positions` is how many there have been before.
+    fn pick(
+        &self,
+        values: &[Value],
+        skip: usize,
+        positions: &mut u64,
+        rng: &mut fastrand::Rng,
+    ) -> Option<usize> {
+        if self.sealed {
+            return None;
+        }
+        let at_worker = skip == 0 && (self.index as usize) + 1 < self.enabled.len();
+        let at_values = (values.iter().enumerate().skip(skip.saturating_sub(1)))
+            .filter(|(_, value)| value.index + 1 < value.of)
+            .map(|(place, _)| place + 1);
+        let mut pick = None;
+        for position in at_worker.then_some(0).into_iter().chain(at_values) {
+            *positions += 1;
+            if rng.u64(..*positions) == 0 {
+                pick = Some(position);
+            }
+        }
+        pick
+    }
+}
