@@ -75,6 +75,12 @@ pub trait Explorer: Clone + Hash + Send + 'static {
         let _ = step;
     }
 
+    /// Whether its order is drawn at random on the way, and not a function of what it hashes: then
+    /// no search can show that a finding takes as few delays as possible.
+    fn is_random(&self) -> bool {
+        false
+    }
+
     /// Starts over with this seed. Explorers without randomness need not care.
     fn reseed(&mut self, seed: u64) {
         let _ = seed;

@@ -10,6 +10,7 @@ mod diver;
 mod entry;
 mod explorer;
 mod explorers;
+mod in_delays;
 mod order;
 mod plan;
 mod pool;
@@ -26,6 +27,7 @@ pub use explorers::{
     Bundled, ExplorerKind, ProbabilisticRoundRobin, RandomOrder, RoundRobin, RunToCompletion,
     UnknownExplorer,
 };
+pub use in_delays::in_delays;
 pub use plan::{CachePolicy, Plan, SearchKind};
 pub use search::{explore, explore_uncaptured};
 pub use states::{Samples, States, Stratum};

@@ -10,6 +10,7 @@ use super::common::{Common, Tally};
 use super::crew::{Crew, Make};
 use super::entry::Entry;
 use super::explorer::Explorer;
+use super::in_delays::with_fewest;
 use super::order::{Deepening, Delayed, Free, Order, Preempting};
 use super::plan::{CachePolicy, Plan, SearchKind};
 use super::space::{Forking, Space};
@@ -109,9 +110,7 @@ where
 {
     let setting = Setting { program, plan, options, sink, make, replayed, note };
     match setting.plan.search {
-        SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => {
-            setting.search(Delayed::new(explorer))
-        }
+        SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => setting.by_explorer(explorer),
         SearchKind::Preemptions => setting.search(Preempting::default()),
         SearchKind::Depth => setting.search(Deepening::new(true)),
         SearchKind::Bfs => setting.search(Deepening::new(false)),
@@ -130,7 +129,39 @@ struct Setting<P, S> {
     note: Option<String>,
 }
 
+/// A search by an explorer for itself alone: nobody hears of its findings.
+pub(super) fn searched<P, E, S>(
+    program: Arc<P>,
+    explorer: E,
+    plan: Plan,
+    options: Options,
+    make: Make<P, S>,
+) -> Report
+where
+    P: Program + 'static,
+    E: Explorer,
+    S: Space,
+{
+    let (sink, replayed, note) = (Arc::new(()), false, None);
+    let setting = Setting { program, plan, options, sink, make, replayed, note };
+    setting.search(Delayed::new(explorer))
+}
+
 impl<P: Program + 'static, S: Space> Setting<P, S> {
+    /// A search by an explorer, whose findings are told in its delays.
+    fn by_explorer<E: Explorer>(self, explorer: E) -> Report {
+        let (program, options, make) = (self.program.clone(), self.options.clone(), self.make);
+        let sink = self.sink.clone();
+        let mut report = self.search(Delayed::new(explorer.clone()));
+        for finding in &mut report.findings {
+            if let Some(retold) = with_fewest(&program, &explorer, finding, &options, make) {
+                sink.found(&retold);
+                *finding = retold;
+            }
+        }
+        report
+    }
+
     fn search<O: Order>(self, order: O) -> Report {
         let Setting { program, plan, options, sink, make, replayed, note } = self;
         let (seed, threads) = (options.seed, options.threads.clamp(1, 1024));

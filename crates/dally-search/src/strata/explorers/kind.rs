@@ -148,6 +148,10 @@ impl Explorer for Bundled {
         whichever!(self, explorer => explorer.stepped(step));
     }
 
+    fn is_random(&self) -> bool {
+        whichever!(self, explorer => explorer.is_random())
+    }
+
     fn reseed(&mut self, seed: u64) {
         whichever!(self, explorer => explorer.reseed(seed));
     }

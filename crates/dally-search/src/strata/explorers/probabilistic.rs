@@ -49,6 +49,10 @@ impl Explorer for ProbabilisticRoundRobin {
         self.turns.stepped(step);
     }
 
+    fn is_random(&self) -> bool {
+        true
+    }
+
     fn reseed(&mut self, seed: u64) {
         self.rng = Rng::with_seed(seed);
     }

@@ -49,6 +49,10 @@ impl Explorer for RandomOrder {
         self.rng.shuffle(&mut self.turns.queue);
     }
 
+    fn is_random(&self) -> bool {
+        true
+    }
+
     fn reseed(&mut self, seed: u64) {
         self.rng = Rng::with_seed(seed);
     }

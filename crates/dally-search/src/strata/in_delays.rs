@@ -1,0 +1,162 @@
+//! Findings retold in delays: under an explorer, with as few of its delays as will do.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dally_core::{Finding, Program};
+
+use super::crew::Make;
+use super::delays;
+use super::explorer::Explorer;
+use super::plan::{Plan, SearchKind};
+use super::search::searched;
+use super::space::Space;
+use crate::executor::{Desk, Limits, Recorder, Stage};
+use crate::guide::Manner;
+use crate::options::Options;
+use crate::record::{Heading, Script, follow};
+use crate::report::Ended;
+use crate::shrink::{Budget, is_shrinkable};
+use crate::watchdog::watched;
+
+/// How much memory it may take to show that fewer delays do not do: enough for about a million
+/// states.
+const MEMORY: u64 = 16 << 20;
+
+/// The same bug by the schedule with the fewest delays that is found under this explorer, starting
+/// from the finding's own schedule. `None` if the explorer cannot give that schedule, or the bug
+/// is not of a kind that can be shrunk.
+///
+/// The finding may come from any strategy or search.
+pub fn in_delays<P: Program + 'static, E: Explorer>(
+    program: &Arc<P>,
+    explorer: &E,
+    finding: &Finding,
+    options: &Options,
+) -> Option<Finding> {
+    if !is_shrinkable(finding.bug.kind) {
+        return None;
+    }
+    let mut explorer = explorer.clone();
+    explorer.reseed(options.seed);
+    let heading = Heading {
+        program: options.program.clone(),
+        settings: options.settings.clone(),
+        limits: Limits {
+            max_steps: usize::MAX,
+            fail_on_max_steps: false,
+            temperature: usize::MAX,
+            step_items: options.step_items,
+        },
+    };
+    let (program, finding) = (program.clone(), finding.clone());
+    let steps = if options.shrink { options.shrink_steps } else { 0 };
+    let retold = watched(&options.program, options.step_time, move |pen| {
+        let stage = &mut Stage::new(&*program);
+        let cause = finding.bug.cause();
+        let hurry = AtomicBool::new(false);
+        let budget = Budget { steps, hurry: &hurry };
+        let choices = &finding.schedule.choices;
+        let limits = &heading.limits;
+        let (choices, delays) = delays::fewest(
+            stage,
+            &explorer,
+            choices,
+            cause.clone(),
+            limits,
+            budget,
+            pen,
+        )?;
+        if choices == finding.schedule.choices {
+            return Some(Finding { delays: Some(delays), ..finding });
+        }
+        let script = Script::of(choices, usize::MAX);
+        let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+        let number = finding.found_at.saturating_sub(1);
+        let again = follow(recorder, stage, number, &script, Manner::Exact, limits, desk);
+        let bug = again.recording.execution.bug.clone().filter(|bug| bug.cause() == cause)?;
+        let retold = heading.full(again.recording, bug, number);
+        let (occurrences, notes) = (finding.occurrences, finding.notes);
+        Some(Finding { delays: Some(delays), occurrences, notes, ..retold })
+    });
+    retold.ok().flatten()
+}
+
+/// [`in_delays`], and whether it can be shown that fewer delays do not do: by a search that stores
+/// explorers beside states, so that its strata are all executions with so many delays. Should it
+/// find the bug with fewer, then that is the finding.
+pub(super) fn with_fewest<P, E, S>(
+    program: &Arc<P>,
+    explorer: &E,
+    finding: &Finding,
+    options: &Options,
+    make: Make<P, S>,
+) -> Option<Finding>
+where
+    P: Program + 'static,
+    E: Explorer,
+    S: Space,
+{
+    let mut retold = in_delays(program, explorer, finding, options)?;
+    if !options.shrink || explorer.is_random() {
+        return Some(retold);
+    }
+    let minimal = loop {
+        let count = retold.delays.as_ref().map_or(0, |delays| delays.count);
+        let Some(fewer) = count.checked_sub(1) else { break true };
+        match below(fewer, program, explorer, &retold, options, make) {
+            Ok(Some(found)) => retold = found,
+            Ok(None) => break true,
+            Err(Unknown) => break false,
+        }
+    };
+    if let Some(delays) = &mut retold.delays {
+        delays.minimal = minimal;
+    }
+    (retold.found_at, retold.occurrences) = (finding.found_at, finding.occurrences);
+    Some(retold)
+}
+
+/// The search was cut short.
+struct Unknown;
+
+/// The same bug with at most this many delays, if there is such an execution.
+fn below<P, E, S>(
+    delays: u64,
+    program: &Arc<P>,
+    explorer: &E,
+    known: &Finding,
+    options: &Options,
+    make: Make<P, S>,
+) -> Result<Option<Finding>, Unknown>
+where
+    P: Program + 'static,
+    E: Explorer,
+    S: Space,
+{
+    let plan = Plan {
+        search: SearchKind::Ses,
+        delays: Some(u32::try_from(delays).unwrap_or(u32::MAX)),
+        memory: MEMORY,
+        with_explorer: true,
+        ..Plan::default()
+    };
+    let quiet =
+        Options { keep_going: true, shrink: false, threads: 1, time: None, ..options.clone() };
+    let report = searched(program.clone(), explorer.clone(), plan, quiet, make);
+    let cause = known.bug.cause();
+    let found = report.findings.into_iter().find(|found| found.bug.cause() == cause);
+    match found {
+        Some(found) => {
+            let found = in_delays(program, explorer, &found, options).ok_or(Unknown)?;
+            if is_better(&found, known) { Ok(Some(found)) } else { Err(Unknown) }
+        }
+        None if matches!(report.ended, Ended::Bound | Ended::Exhausted) => Ok(None),
+        None => Err(Unknown),
+    }
+}
+
+fn is_better(one: &Finding, other: &Finding) -> bool {
+    let delays = |finding: &Finding| finding.delays.as_ref().map_or(u64::MAX, |d| d.count);
+    delays(one) < delays(other)
+}
