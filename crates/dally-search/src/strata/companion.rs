@@ -83,11 +83,6 @@ impl<E: Explorer> Companion<E> {
         fingerprint::of_bytes(scratch)
     }
 
-    /// The explorer.
-    pub(crate) fn explorer(&self) -> &E {
-        &self.explorer
-    }
-
     /// Who has started and has not finished, sorted.
     pub(crate) fn known(&self) -> &[WorkerId] {
         &self.known

@@ -1,4 +1,4 @@
-//! Schedules in delays: how many one takes under an explorer, and how few will do.
+//! Schedules in delays: how few will do for a bug.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,19 +12,6 @@ use crate::deadline::Stopwatch;
 use crate::executor::{Desk, Execution, Limits, Stage};
 use crate::shrink::{Budget, START, TIME};
 use crate::tape::Pen;
-
-/// The delays that a schedule takes under an explorer, or why it cannot be had from it.
-pub(crate) fn count<P: Program, E: Explorer>(
-    stage: &mut Stage<'_, P>,
-    explorer: &E,
-    choices: &[Choice],
-    limits: &Limits,
-    pen: &mut Pen,
-) -> Result<Delays, String> {
-    let mut strategy = Delaying::new(explorer, Lead::Recording(choices.into()));
-    stage.execute(0, &mut strategy, limits, Desk::undisturbed(pen));
-    strategy.finish().map(|(_, delays)| delays)
-}
 
 /// The schedule with the fewest delays under an explorer that is found near `choices`, which
 /// fail with `cause`. `None` if they do not, or cannot be had from this explorer.

@@ -89,7 +89,7 @@ fn an_explorer_is_told_what_the_contract_says() {
     step(w(1), &[halted, cancelled], vec![WorkerId::FAULTS, w(0), w(0).child(0)]);
     // The timer is set again: it starts anew.
     step(w(0), &[set], vec![timer]);
-    insta::assert_snapshot!(companion.explorer().0.join("\n"), @r#"
+    insta::assert_snapshot!(companion.explorer.0.join("\n"), @r#"
     started 0 worker-0
     started 1 worker-1
     started faults worker-faults

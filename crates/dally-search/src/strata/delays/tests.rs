@@ -152,6 +152,19 @@ fn words(delays: &Delays) -> String {
     words
 }
 
+/// The delays that a schedule takes under an explorer, or why it cannot be had from it.
+fn count<P: Program, E: Explorer>(
+    stage: &mut Stage<'_, P>,
+    explorer: &E,
+    choices: &[Choice],
+    limits: &Limits,
+    pen: &mut Pen,
+) -> Result<Delays, String> {
+    let mut strategy = Delaying::new(explorer, Lead::Recording(choices.into()));
+    stage.execute(0, &mut strategy, limits, Desk::undisturbed(pen));
+    strategy.finish().map(|(_, delays)| delays)
+}
+
 const LIMITS: Limits = Limits {
     max_steps: 1_000,
     fail_on_max_steps: false,
