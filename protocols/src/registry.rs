@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dally::checking::Job;
 use dally::core::Schedule;
 use dally::machines::MachineProgram;
+use dally::search::strata::Bundled;
 use dally::search::{self, Mode, Options, Replayed, Report, Sink};
 use dally::tasks::TaskProgram;
 
 use crate::{
-    bounded_buffer, calculator, chord, connection_pool, failure_detector, messaging, paxos, raft,
-    stale_cache, two_phase_commit,
+    bounded_buffer, calculator, chain_replication, chord, connection_pool, failure_detector,
+    german, lann, lcr, messaging, orset, paxos, raft, stale_cache, tree, two_phase_commit,
 };
 
 /// A protocol that can be checked.
@@ -55,6 +57,14 @@ impl Subject {
         }
     }
 
+    /// Does a job with it: runs schedules or searches states, as the job says.
+    pub fn check(self, job: Job) -> Report {
+        match self {
+            Subject::Machines(program) => job.captured::<_, Bundled>(Arc::new(program), None),
+            Subject::Tasks(program) => job.uncaptured::<_, Bundled>(Arc::new(program), None),
+        }
+    }
+
     /// Runs a recorded schedule of it: [`dally::search::replay`].
     pub fn replay(self, schedule: &Schedule, mode: Mode, step_time: Duration) -> Replayed {
         match self {
@@ -83,6 +93,12 @@ const ALL: &[Protocol] = &[
     paxos::PROTOCOL,
     failure_detector::PROTOCOL,
     chord::PROTOCOL,
+    chain_replication::PROTOCOL,
+    lcr::PROTOCOL,
+    german::PROTOCOL,
+    orset::PROTOCOL,
+    lann::PROTOCOL,
+    tree::PROTOCOL,
     messaging::PROTOCOL,
     calculator::PROTOCOL,
     bounded_buffer::PROTOCOL,

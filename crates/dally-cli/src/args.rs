@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dally::search::StrategyKind;
-use dally::settings::parse_time;
+use dally::search::strata::{CachePolicy, ExplorerKind, SearchKind};
+use dally::settings::{parse_bytes, parse_time};
 
 /// Finds the bugs of asynchronous systems by controlling who runs next.
 ///
@@ -79,6 +80,53 @@ pub struct CheckArgs {
     #[arg(long, default_value = "random", verbatim_doc_comment)]
     pub strategy: StrategyKind,
 
+    /// Search states instead of running schedules: ses, ss, hybrid, pb, depth, dfs, bfs.
+    ///
+    /// ses: stratified exhaustive search: all that is reached with no delay of the explorer, then
+    /// with one, two, ...
+    /// ss: stratified sampling: schedules with exactly one delay, then two, ...
+    /// hybrid: ses until its memory or time is nearly used, then ss from where it stands.
+    /// pb: by preemptions, the switches away from a worker that could go on.
+    /// depth: by depth, in random order.
+    /// dfs, bfs: depth first, breadth first.
+    #[arg(long, verbatim_doc_comment, value_name = "SEARCH")]
+    pub search: Option<SearchKind>,
+
+    /// The explorer of the search: rr, rtc, prr, random. With a strategy instead of a search,
+    /// findings are told in its delays.
+    ///
+    /// rr: round-robin, workers in the order of their creation; for bugs of few interleavings.
+    /// rtc: run-to-completion, the receiver of the last message first; for deep bugs.
+    /// prr: round-robin in a random order.
+    /// random: a random order in every state.
+    #[arg(long, verbatim_doc_comment, value_name = "EXPLORER")]
+    pub explorer: Option<ExplorerKind>,
+
+    /// End the search after the stratum of this many delays (preemptions, levels).
+    #[arg(long, value_name = "N")]
+    pub delays: Option<u32>,
+
+    /// Raise the bound by this much from stratum to stratum; by default 1, for depth 5.
+    #[arg(long, value_name = "N")]
+    pub delta: Option<u32>,
+
+    /// End the search when visited states, frontier and stacks take this much memory.
+    #[arg(long, value_parser = parse_bytes, default_value = "2G", value_name = "BYTES")]
+    pub memory: u64,
+
+    /// What to remember of visited states: all, none, stop (as many as fit), replace (the latest).
+    #[arg(long, default_value_t = CachePolicy::All, value_name = "POLICY")]
+    pub cache: CachePolicy,
+
+    /// Store states whole instead of by their fingerprints, so that none can be missed.
+    #[arg(long)]
+    pub exact: bool,
+
+    /// Store the explorer beside each state: a stratum is then every execution with so many
+    /// delays, at the price of more states.
+    #[arg(long)]
+    pub with_explorer: bool,
+
     /// Stop after this many schedules; by default after 10,000, or when the time given is up.
     #[arg(long, value_name = "N")]
     pub schedules: Option<u64>,
@@ -96,7 +144,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N")]
     pub max_steps: Option<usize>,
 
-    /// Run schedules on this many threads; the report does not depend on it.
+    /// Run on this many threads. The report of schedules does not depend on it, nor does the set
+    /// of states that an exhausted search visits.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub threads: usize,
 
@@ -118,6 +167,8 @@ Examples:
   dally check raft-v1 --bug duplicate-votes
   dally check two-phase-commit --schedules 100000 --threads 2
   dally check failure-detector --bug pings-pile-up --strategy pct:10 --seed 7
+  dally check lcr --search ses --explorer rtc
+  dally check chain-replication --bug two-neighbours --search ses --explorer rr --memory 1G
   dally check paxos --bug smallest-proposal --time 30s --all --format json";
 
 /// Arguments of `dally replay`.

@@ -33,11 +33,19 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
         threads: arguments.threads,
         keep_going: arguments.all,
         observe_every: OBSERVE_EVERY,
+        search: arguments.search,
+        explorer: arguments.explorer,
+        delays: arguments.delays,
+        delta: arguments.delta,
+        memory: arguments.memory,
+        cache: arguments.cache,
+        exact: arguments.exact,
+        with_explorer: arguments.with_explorer,
         out: Some(arguments.out.clone()),
         ..Settings::default()
     };
     settings.check()?;
-    let bar = progress::bar(settings.schedules());
+    let bar = progress::bar(settings.search, settings.schedules());
     let watched = bar.clone();
     let shown = bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name));
     let checking = Checking {
@@ -51,7 +59,7 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
         shown: shown.clone(),
         ..Checking::new(protocol.name, settings)
     };
-    let checked = checking.run(|options, sink| (protocol.program)(bug).run(options, sink));
+    let checked = checking.run(|job| (protocol.program)(bug).check(job));
     bar.finish_and_clear();
     let statistics = checking::statistics(&checked.report, arguments.threads);
     match arguments.format {
@@ -62,7 +70,7 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
         eprintln!("note: {problem}");
     }
     match (checked.report.findings.is_empty(), checked.report.ended) {
-        (true, Ended::Failed) => Err(format!("`{}` could not be checked", protocol.name)),
+        (true, Ended::Failed | Ended::Unsound) => Err(format!("`{}` could not be checked", protocol.name)),
         (true, _) => Ok(CLEAN),
         (false, _) => Ok(BUG),
     }

@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, FnArg, Ident, ItemFn, ReturnType, Token};
 
 /// Options that are methods of `dally::testing::Test`.
-const TEST_OPTIONS: [&str; 12] = [
+const TEST_OPTIONS: [&str; 20] = [
     "strategy",
     "schedules",
     "time",
@@ -21,6 +21,14 @@ const TEST_OPTIONS: [&str; 12] = [
     "temperature",
     "fail_on_max_steps",
     "step_time",
+    "search",
+    "explorer",
+    "delays",
+    "delta",
+    "memory",
+    "cache",
+    "exact",
+    "with_explorer",
 ];
 
 /// Options that are methods of `dally::machines::MachineProgram`.
@@ -121,18 +129,32 @@ fn generate(function: ItemFn, options: Vec<(Ident, Expr)>) -> syn::Result<TokenS
         },
         Shape::Program => quote!(#name()),
     };
+    let test = quote! {
+        ::dally::testing::Test::new(
+            ::core::env!("CARGO_PKG_NAME"),
+            ::core::concat!(::core::module_path!(), "::", stringify!(#name)),
+        )
+        #of_test
+    };
+    let run = match shape {
+        Shape::Tasks => quote!(#test.run(#program)),
+        Shape::Machines => quote!(#test.run_captured(#program)),
+        // Only the compiler knows whether the states of this program can be had.
+        Shape::Program => quote! {{
+            #[allow(unused_imports)]
+            use ::dally::testing::{CheckCaptured as _, CheckUncaptured as _};
+            #[allow(unused_mut)]
+            let mut subject = ::dally::testing::Subject(::core::option::Option::Some(#program));
+            subject.check(#test)
+        }},
+    };
     Ok(quote! {
         #[::core::prelude::v1::test]
         #(#attrs)*
         #vis fn #name() {
             // Under its own name, which tasks take theirs from.
             #sig #block
-            ::dally::testing::Test::new(
-                ::core::env!("CARGO_PKG_NAME"),
-                ::core::concat!(::core::module_path!(), "::", stringify!(#name)),
-            )
-            #of_test
-            .run(#program)
+            #run
         }
     })
 }

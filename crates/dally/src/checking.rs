@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dally_core::{Finding, Schedule};
+use dally_core::{Captured, Finding, Program, Schedule};
 use dally_report::{About, Statistics, Store};
+use dally_search::strata::{self, Bundled, Explorer, ExplorerKind, Plan};
 use dally_search::{Divergence, Ended, Mode, Options, Progress, Replayed, Report, Sink};
 
 use crate::settings::Settings;
@@ -57,9 +58,10 @@ impl Checking {
         }
     }
 
-    /// Runs it: `run` is [`dally_search::run`] with the program filled in.
-    pub fn run(self, run: impl FnOnce(Options, Arc<dyn Sink>) -> Report) -> Checked {
+    /// Runs it: `run` is a method of [`Job`] with the program and the explorer filled in.
+    pub fn run(self, run: impl FnOnce(Job) -> Report) -> Checked {
         let settings = self.settings;
+        let plan = settings.plan();
         let threads = settings.threads;
         let options = Options {
             program: self.program.clone(),
@@ -80,7 +82,10 @@ impl Checking {
             ..Options::default()
         };
         let statistics = Statistics {
-            strategy: options.strategy.name(),
+            strategy: match plan.as_ref() {
+                Some(plan) => plan.search.to_string(),
+                None => options.strategy.name(),
+            },
             seed: options.seed,
             threads: options.threads,
             ..Statistics::default()
@@ -92,10 +97,78 @@ impl Checking {
             watch: self.watch,
             kept: Mutex::default(),
         });
-        let report = run(options, Arc::clone(&keeper) as Arc<dyn Sink>);
+        let sink = Arc::clone(&keeper) as Arc<dyn Sink>;
+        let report = run(Job { options, plan, explorer: settings.explorer, sink });
         let saved = keeper.settle(&report, threads);
         let mut kept = keeper.kept.lock().unwrap_or_else(PoisonError::into_inner);
         Checked { saved, report, problems: std::mem::take(&mut kept.problems) }
+    }
+}
+
+/// What is to be done with a program: run schedules of it, or search its states.
+pub struct Job {
+    options: Options,
+    plan: Option<Plan>,
+    explorer: Option<ExplorerKind>,
+    sink: Arc<dyn Sink>,
+}
+
+/// [`strata::explore`] or [`strata::explore_uncaptured`].
+type Explore<P, E> = fn(Arc<P>, E, Plan, Options, Arc<dyn Sink>) -> Report;
+
+impl Job {
+    /// Does it with a program whose states can be had. `own` is the explorer where the settings
+    /// name none.
+    pub fn captured<P, E>(self, program: Arc<P>, own: Option<E>) -> Report
+    where
+        P: Program + 'static,
+        P::System: Captured + Send + 'static,
+        E: Explorer,
+    {
+        match (self.bundled(own.is_some()), own) {
+            (Some(explorer), _) => self.by(program, explorer, strata::explore),
+            (None, Some(own)) => self.by(program, own, strata::explore),
+            (None, None) => dally_search::run(program, self.options, self.sink),
+        }
+    }
+
+    /// Does it with any program: states are reconstructed by running their prefixes again.
+    pub fn uncaptured<P, E>(self, program: Arc<P>, own: Option<E>) -> Report
+    where
+        P: Program + 'static,
+        E: Explorer,
+    {
+        match (self.bundled(own.is_some()), own) {
+            (Some(explorer), _) => self.by(program, explorer, strata::explore_uncaptured),
+            (None, Some(own)) => self.by(program, own, strata::explore_uncaptured),
+            (None, None) => dally_search::run(program, self.options, self.sink),
+        }
+    }
+
+    /// The explorer that the settings name, or that a search has if nobody names one.
+    fn bundled(&self, has_own: bool) -> Option<Bundled> {
+        let default = (self.plan.is_some() && !has_own).then(ExplorerKind::default);
+        self.explorer.or(default).map(|kind| kind.build(self.options.seed))
+    }
+
+    /// Searches states, or runs schedules and tells what they find in the explorer's delays.
+    fn by<P, E>(self, program: Arc<P>, explorer: E, explore: Explore<P, E>) -> Report
+    where
+        P: Program + 'static,
+        E: Explorer,
+    {
+        let Job { options, plan, sink, .. } = self;
+        if let Some(plan) = plan {
+            return explore(program, explorer, plan, options, sink);
+        }
+        let mut report = dally_search::run(program.clone(), options.clone(), sink.clone());
+        for finding in &mut report.findings {
+            if let Some(retold) = strata::in_delays(&program, &explorer, finding, &options) {
+                sink.found(&retold);
+                *finding = retold;
+            }
+        }
+        report
     }
 }
 

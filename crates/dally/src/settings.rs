@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dally_search::StrategyKind;
+use dally_search::strata::{CachePolicy, ExplorerKind, Plan, SearchKind};
 
 /// How a program is checked.
 ///
@@ -43,6 +44,22 @@ pub struct Settings {
     pub step_time: Duration,
     /// Every state of one schedule in this many is observed; 0 observes last states only.
     pub observe_every: u64,
+    /// Searches states by this, instead of running schedules by the strategy.
+    pub search: Option<SearchKind>,
+    /// The explorer of the search. Without a search, findings are told in its delays.
+    pub explorer: Option<ExplorerKind>,
+    /// The last stratum: so many delays; all there are if not given.
+    pub delays: Option<u32>,
+    /// By how much the bound rises from stratum to stratum.
+    pub delta: Option<u32>,
+    /// How many bytes visited states and frontier may take.
+    pub memory: u64,
+    /// What is remembered of visited states.
+    pub cache: CachePolicy,
+    /// Whether states are stored whole instead of by their fingerprints.
+    pub exact: bool,
+    /// Whether a state counts as visited only together with the explorer's state.
+    pub with_explorer: bool,
     /// Where findings are written; nowhere if not given.
     pub out: Option<PathBuf>,
 }
@@ -62,13 +79,21 @@ impl Default for Settings {
             fail_on_max_steps: false,
             step_time: Duration::from_secs(10),
             observe_every: 0,
+            search: None,
+            explorer: None,
+            delays: None,
+            delta: None,
+            memory: Plan::default().memory,
+            cache: CachePolicy::All,
+            exact: false,
+            with_explorer: false,
             out: None,
         }
     }
 }
 
 /// The environment variables that change settings, with what they mean.
-pub const VARIABLES: [(&str, &str); 12] = [
+pub const VARIABLES: [(&str, &str); 20] = [
     ("DALLY_STRATEGY", "random, pct, pct:CHANGES, dfs, round-robin, irs or portfolio"),
     ("DALLY_SCHEDULES", "how many schedules to run"),
     ("DALLY_TIME", "how long to run, such as 30s"),
@@ -80,6 +105,14 @@ pub const VARIABLES: [(&str, &str); 12] = [
     ("DALLY_TEMPERATURE", "how many steps a monitor may stay hot"),
     ("DALLY_FAIL_ON_MAX_STEPS", "1: reaching the step bound is a bug"),
     ("DALLY_STEP_TIME", "how long one step may take, such as 10s"),
+    ("DALLY_SEARCH", "search states: ses, ss, hybrid, pb, depth, dfs or bfs"),
+    ("DALLY_EXPLORER", "the explorer of the search: rr, rtc, prr or random"),
+    ("DALLY_DELAYS", "the last stratum of a search: so many delays"),
+    ("DALLY_DELTA", "by how many delays a stratum goes beyond the one before"),
+    ("DALLY_MEMORY", "how much memory visited states may take, such as 2G"),
+    ("DALLY_CACHE", "what is remembered of visited states: all, none, stop or replace"),
+    ("DALLY_EXACT", "1: store states whole instead of by their fingerprints"),
+    ("DALLY_WITH_EXPLORER", "1: store the explorer beside each state"),
     ("DALLY_OUT", "the directory that findings are written to"),
 ];
 
@@ -87,6 +120,20 @@ impl Settings {
     /// How many schedules to run at most.
     pub fn schedules(&self) -> u64 {
         self.schedules.unwrap_or(if self.time.is_some() { u64::MAX } else { 1_000 })
+    }
+
+    /// The search of states, if there is one.
+    pub fn plan(&self) -> Option<Plan> {
+        Some(Plan {
+            search: self.search?,
+            delays: self.delays,
+            delta: self.delta,
+            memory: self.memory,
+            cache: self.cache,
+            exact: self.exact,
+            with_explorer: self.with_explorer,
+            ..Plan::default()
+        })
     }
 
     /// A setting with which nothing would be run, which must not pass for a clean run.
@@ -97,10 +144,26 @@ impl Settings {
             ("max steps", self.max_steps == 0),
             ("threads", self.threads == 0),
             ("step time", self.step_time == Duration::ZERO),
+            ("delta", self.delta == Some(0)),
+            ("memory", self.memory == 0),
         ];
         match nothing.into_iter().find(|(_, zero)| *zero) {
-            Some((name, _)) => Err(format!("with {name} set to 0 nothing would be checked")),
-            None => Ok(()),
+            Some((name, _)) => return Err(format!("with {name} set to 0 nothing would be checked")),
+            None => {}
+        }
+        let of_search = [
+            ("delays", self.delays.is_some()),
+            ("delta", self.delta.is_some()),
+            ("cache", self.cache != CachePolicy::All),
+            ("exact", self.exact),
+            ("with-explorer", self.with_explorer),
+        ];
+        match (self.search, of_search.into_iter().find(|(_, given)| *given)) {
+            (None, Some((name, _))) => Err(format!(
+                "{name} is a setting of a search of states: name one of {} as the search",
+                SearchKind::NAMES.join(", "),
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -128,6 +191,16 @@ impl Settings {
             "DALLY_TEMPERATURE" => self.temperature = Some(number(text)?),
             "DALLY_FAIL_ON_MAX_STEPS" => self.fail_on_max_steps = switch(text)?,
             "DALLY_STEP_TIME" => self.step_time = parse_time(text)?,
+            "DALLY_SEARCH" => self.search = Some(text.parse()?),
+            "DALLY_EXPLORER" => {
+                self.explorer = Some(text.parse().map_err(|why| format!("{why}"))?);
+            }
+            "DALLY_DELAYS" => self.delays = Some(number(text)?),
+            "DALLY_DELTA" => self.delta = Some(number(text)?),
+            "DALLY_MEMORY" => self.memory = parse_bytes(text)?,
+            "DALLY_CACHE" => self.cache = text.parse()?,
+            "DALLY_EXACT" => self.exact = switch(text)?,
+            "DALLY_WITH_EXPLORER" => self.with_explorer = switch(text)?,
             "DALLY_OUT" => self.out = Some(PathBuf::from(text)),
             _ => {}
         }
@@ -155,6 +228,31 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
     let amount: f64 = digits.trim().parse().map_err(|_| format!("`{digits}` is not a number"))?;
     Duration::try_from_secs_f64(amount * unit)
         .map_err(|_| format!("`{text}` is not a length of time that can be waited for"))
+}
+
+/// Reads an amount of memory such as `64k`, `512M`, `2G`.
+///
+/// ```
+/// assert_eq!(dally::settings::parse_bytes("2G"), Ok(2 << 30));
+/// assert!(dally::settings::parse_bytes("much").is_err());
+/// ```
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        _ => return Err("an amount of memory is a number with a unit, such as 512M or 2G".into()),
+    };
+    let amount: f64 = digits.trim().parse().map_err(|_| format!("`{digits}` is not a number"))?;
+    let bytes = amount * (1u64 << shift) as f64;
+    if (0.0..9e18).contains(&bytes) {
+        Ok(bytes as u64)
+    } else {
+        Err(format!("`{text}` is not an amount of memory"))
+    }
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
@@ -203,6 +301,8 @@ mod tests {
             ("DALLY_MAX_STEPS", "0"),
             ("DALLY_THREADS", "0"),
             ("DALLY_STEP_TIME", "0s"),
+            ("DALLY_MEMORY", "0"),
+            ("DALLY_DELTA", "0"),
         ] {
             assert!(with(name, value).unwrap().check().is_err(), "{name}");
         }

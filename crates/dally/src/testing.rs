@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Bug, BugKind, Finding, Program, Schedule};
+use dally_core::{Bug, BugKind, Captured, Finding, Program, Schedule};
 use dally_report::{About, Statistics, text};
-use dally_search::{Ended, Mode};
+use dally_search::strata::{Bundled, Explorer, IntoExplorer};
+use dally_search::{Ended, Mode, Report};
 
-use crate::checking::{self, Checked, Checking};
+use crate::checking::{self, Checked, Checking, Job};
 use crate::settings::Settings;
 
 /// A test: a program with settings, run under `cargo test`.
@@ -28,11 +29,13 @@ use crate::settings::Settings;
 ///     },
 /// ));
 /// ```
-pub struct Test {
+pub struct Test<E = Bundled> {
     package: &'static str,
     /// The path with the crate: the identity of the test in schedules.
     path: &'static str,
     settings: Settings,
+    /// The explorer where the settings name none.
+    explorer: Option<E>,
     expected: Option<&'static str>,
     /// What runs it, if not `cargo test`.
     command: Option<&'static str>,
@@ -44,12 +47,23 @@ impl Test {
     /// The test of this path (`crate::module::function`) in this package, with default settings.
     pub fn new(package: &'static str, path: &'static str) -> Test {
         let settings = Settings { out: Some(default_directory()), ..Settings::default() };
-        Test { package, path, settings, expected: None, command: None, mistake: None }
+        Test {
+            package,
+            path,
+            settings,
+            explorer: None,
+            expected: None,
+            command: None,
+            mistake: None,
+        }
     }
+}
+
+impl<E: Explorer> Test<E> {
 
     /// Picks the choices: `random`, `pct`, `pct:10`, `dfs`, `round-robin`, `irs`, `portfolio`.
     #[must_use]
-    pub fn strategy(mut self, name: &str) -> Test {
+    pub fn strategy(mut self, name: &str) -> Test<E> {
         match name.parse() {
             Ok(strategy) => self.settings.strategy = strategy,
             Err(why) => self.mistake = Some(format!("strategy = {name:?}: {why}")),
@@ -57,16 +71,90 @@ impl Test {
         self
     }
 
+    /// Searches states instead of running schedules: `ses`, `ss`, `hybrid`, `pb`, `depth`, `dfs`,
+    /// `bfs`.
+    #[must_use]
+    pub fn search(mut self, name: &str) -> Test<E> {
+        match name.parse() {
+            Ok(search) => self.settings.search = Some(search),
+            Err(why) => self.mistake = Some(format!("search = {name:?}: {why}")),
+        }
+        self
+    }
+
+    /// The explorer of the search: a name (`"rr"`, `"rtc"`, `"prr"`, `"random"`) or an explorer of
+    /// one's own. Without a search, findings are told in its delays.
+    #[must_use]
+    pub fn explorer<F: IntoExplorer>(self, explorer: F) -> Test<F::Explorer> {
+        let Test { package, path, settings, expected, command, mut mistake, .. } = self;
+        let explorer = match explorer.into_explorer() {
+            Ok(explorer) => Some(explorer),
+            Err(why) => {
+                mistake = Some(format!("explorer: {why}"));
+                None
+            }
+        };
+        Test { package, path, settings, explorer, expected, command, mistake }
+    }
+
+    /// The last stratum of a search: so many delays.
+    #[must_use]
+    pub fn delays(mut self, delays: u32) -> Test<E> {
+        self.settings.delays = Some(delays);
+        self
+    }
+
+    /// By how many delays a stratum of a search goes beyond the one before.
+    #[must_use]
+    pub fn delta(mut self, delta: u32) -> Test<E> {
+        self.settings.delta = Some(delta);
+        self
+    }
+
+    /// How much memory the visited states and the frontier of a search may take, such as `"2G"`.
+    #[must_use]
+    pub fn memory(mut self, memory: &str) -> Test<E> {
+        match crate::settings::parse_bytes(memory) {
+            Ok(memory) => self.settings.memory = memory,
+            Err(why) => self.mistake = Some(format!("memory = {memory:?}: {why}")),
+        }
+        self
+    }
+
+    /// What a search remembers of visited states: `all`, `none`, `stop`, `replace`.
+    #[must_use]
+    pub fn cache(mut self, name: &str) -> Test<E> {
+        match name.parse() {
+            Ok(cache) => self.settings.cache = cache,
+            Err(why) => self.mistake = Some(format!("cache = {name:?}: {why}")),
+        }
+        self
+    }
+
+    /// Whether a search stores states whole instead of by their fingerprints.
+    #[must_use]
+    pub fn exact(mut self, exact: bool) -> Test<E> {
+        self.settings.exact = exact;
+        self
+    }
+
+    /// Whether a search stores its explorer beside each state.
+    #[must_use]
+    pub fn with_explorer(mut self, with_explorer: bool) -> Test<E> {
+        self.settings.with_explorer = with_explorer;
+        self
+    }
+
     /// How many schedules to run; if not said, as many as fit into the time, or else 1,000.
     #[must_use]
-    pub fn schedules(mut self, schedules: u64) -> Test {
+    pub fn schedules(mut self, schedules: u64) -> Test<E> {
         self.settings.schedules = Some(schedules);
         self
     }
 
     /// How long to run, such as `"30s"`.
     #[must_use]
-    pub fn time(mut self, time: &str) -> Test {
+    pub fn time(mut self, time: &str) -> Test<E> {
         match crate::settings::parse_time(time) {
             Ok(time) => self.settings.time = Some(time),
             Err(why) => self.mistake = Some(format!("time = {time:?}: {why}")),
@@ -76,56 +164,56 @@ impl Test {
 
     /// Where random choices start from.
     #[must_use]
-    pub fn seed(mut self, seed: u64) -> Test {
+    pub fn seed(mut self, seed: u64) -> Test<E> {
         self.settings.seed = seed;
         self
     }
 
     /// How many steps a schedule may have.
     #[must_use]
-    pub fn max_steps(mut self, steps: usize) -> Test {
+    pub fn max_steps(mut self, steps: usize) -> Test<E> {
         self.settings.max_steps = steps;
         self
     }
 
     /// How many threads run schedules.
     #[must_use]
-    pub fn threads(mut self, threads: usize) -> Test {
+    pub fn threads(mut self, threads: usize) -> Test<E> {
         self.settings.threads = threads;
         self
     }
 
     /// Whether to go on after the first bug.
     #[must_use]
-    pub fn keep_going(mut self, keep_going: bool) -> Test {
+    pub fn keep_going(mut self, keep_going: bool) -> Test<E> {
         self.settings.keep_going = keep_going;
         self
     }
 
     /// Whether to shrink what is found.
     #[must_use]
-    pub fn shrink(mut self, shrink: bool) -> Test {
+    pub fn shrink(mut self, shrink: bool) -> Test<E> {
         self.settings.shrink = shrink;
         self
     }
 
     /// How many steps a monitor may stay hot.
     #[must_use]
-    pub fn temperature(mut self, steps: usize) -> Test {
+    pub fn temperature(mut self, steps: usize) -> Test<E> {
         self.settings.temperature = Some(steps);
         self
     }
 
     /// Whether a schedule that reaches the step bound is a bug.
     #[must_use]
-    pub fn fail_on_max_steps(mut self, fail: bool) -> Test {
+    pub fn fail_on_max_steps(mut self, fail: bool) -> Test<E> {
         self.settings.fail_on_max_steps = fail;
         self
     }
 
     /// How long one step may take, such as `"10s"`, before it counts as blocking its thread.
     #[must_use]
-    pub fn step_time(mut self, time: &str) -> Test {
+    pub fn step_time(mut self, time: &str) -> Test<E> {
         match crate::settings::parse_time(time) {
             Ok(time) => self.settings.step_time = time,
             Err(why) => self.mistake = Some(format!("step_time = {time:?}: {why}")),
@@ -136,22 +224,39 @@ impl Test {
     /// The test passes if and only if a bug is found, of the kind with this name (such as
     /// `"deadlock"`) or with this text in its message.
     #[must_use]
-    pub fn should_fail(mut self, expected: &'static str) -> Test {
+    pub fn should_fail(mut self, expected: &'static str) -> Test<E> {
         self.expected = Some(expected);
         self
     }
 
     /// The command that runs it, for a test outside `cargo test`: what a failure says to replay.
     #[must_use]
-    pub fn command(mut self, command: &'static str) -> Test {
+    pub fn command(mut self, command: &'static str) -> Test<E> {
         self.command = Some(command);
         self
     }
 
-    /// Runs the test: returns if it passes, unwinds with its report printed if it fails.
+    /// Runs the test: returns if it passes, unwinds with its report printed if it fails. A search
+    /// reconstructs states by running their prefixes again.
     pub fn run<P: Program + 'static>(self, program: P) {
+        self.finish(Arc::new(program), |job, program, own| job.uncaptured(program, own));
+    }
+
+    /// [`Test::run`] for a program whose states can be had: a search copies them.
+    pub fn run_captured<P: Program + 'static>(self, program: P)
+    where
+        P::System: Captured + Send + 'static,
+    {
+        self.finish(Arc::new(program), |job, program, own| job.captured(program, own));
+    }
+
+    fn finish<P: Program + 'static>(
+        self,
+        program: Arc<P>,
+        run: impl FnOnce(Job, Arc<P>, Option<E>) -> Report,
+    ) {
         let variable = |name: &str| std::env::var(name).ok();
-        if let Err(text) = self.judge(Arc::new(program), variable) {
+        if let Err(text) = self.judge(program, variable, run) {
             eprint!("\n{text}");
             // Not `panic!`: the text says it all, and a message of the panic machinery above it
             // would point at this line instead of the user's.
@@ -161,9 +266,10 @@ impl Test {
 
     /// The verdict: what a failing test prints.
     fn judge<P: Program + 'static>(
-        self,
+        mut self,
         program: Arc<P>,
         variable: impl Fn(&str) -> Option<String>,
+        run: impl FnOnce(Job, Arc<P>, Option<E>) -> Report,
     ) -> Result<(), String> {
         if let Some(mistake) = self.mistake {
             return Err(format!("error: in the attribute of {}: {mistake}\n", self.path));
@@ -187,7 +293,8 @@ impl Test {
             }),
             ..Checking::new(self.path, settings)
         };
-        let checked = checking.run(|options, sink| dally_search::run(program, options, sink));
+        let own = self.explorer.take();
+        let checked = checking.run(|job| run(job, program, own));
         self.verdict(&checked, &checking::statistics(&checked.report, threads), all_steps)
     }
 
@@ -198,11 +305,11 @@ impl Test {
         all_steps: bool,
     ) -> Result<(), String> {
         let (report, findings) = (&checked.report, &checked.report.findings);
-        if report.ended == Ended::Failed && findings.is_empty() {
+        if matches!(report.ended, Ended::Failed | Ended::Unsound) && findings.is_empty() {
             let why = report.notes.join("\n  ");
             return Err(format!("error: {} could not be checked:\n  {why}\n", self.name()));
         }
-        if report.cut == report.schedules && findings.is_empty() {
+        if report.cut == report.schedules && report.cut > 0 && findings.is_empty() {
             let bound = report.max_steps;
             eprintln!(
                 "dally: no schedule of {} came to its end within {bound} steps; \
@@ -342,6 +449,40 @@ fn replay_commands(command: &str, schedule: &Schedule, saved: Option<&Path>) -> 
         commands.push(command(&checking::shell_word(&path.display().to_string())));
     }
     commands
+}
+
+/// A program on its way into a test, of which only the compiler knows whether its states can be
+/// had: `#[dally::test]` calls `check` on it, and gets the one of the two traits below that fits.
+#[doc(hidden)]
+pub struct Subject<P>(pub Option<P>);
+
+#[doc(hidden)]
+pub trait CheckCaptured {
+    fn check<E: Explorer>(self, test: Test<E>);
+}
+
+impl<P: Program + 'static> CheckCaptured for Subject<P>
+where
+    P::System: Captured + Send + 'static,
+{
+    fn check<E: Explorer>(self, test: Test<E>) {
+        if let Some(program) = self.0 {
+            test.run_captured(program);
+        }
+    }
+}
+
+#[doc(hidden)]
+pub trait CheckUncaptured {
+    fn check<E: Explorer>(self, test: Test<E>);
+}
+
+impl<P: Program + 'static> CheckUncaptured for &mut Subject<P> {
+    fn check<E: Explorer>(self, test: Test<E>) {
+        if let Some(program) = self.0.take() {
+            test.run(program);
+        }
+    }
 }
 
 /// What a test's body may return.

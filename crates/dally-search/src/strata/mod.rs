@@ -24,8 +24,8 @@ mod visited;
 
 pub use explorer::{Explorer, Stepped};
 pub use explorers::{
-    Bundled, ExplorerKind, ProbabilisticRoundRobin, RandomOrder, RoundRobin, RunToCompletion,
-    UnknownExplorer,
+    Bundled, ExplorerKind, IntoExplorer, ProbabilisticRoundRobin, RandomOrder, RoundRobin,
+    RunToCompletion, UnknownExplorer,
 };
 pub use in_delays::in_delays;
 pub use plan::{CachePolicy, Plan, SearchKind};

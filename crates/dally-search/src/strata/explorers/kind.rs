@@ -95,6 +95,31 @@ impl fmt::Display for UnknownExplorer {
 
 impl std::error::Error for UnknownExplorer {}
 
+/// What can be given where an explorer is wanted: the name of a bundled one, or one's own.
+pub trait IntoExplorer {
+    /// What it becomes.
+    type Explorer: Explorer;
+
+    /// The explorer itself; an error if there is none of that name.
+    fn into_explorer(self) -> Result<Self::Explorer, UnknownExplorer>;
+}
+
+impl IntoExplorer for &str {
+    type Explorer = Bundled;
+
+    fn into_explorer(self) -> Result<Bundled, UnknownExplorer> {
+        self.parse::<ExplorerKind>().map(|kind| kind.build(0))
+    }
+}
+
+impl<E: Explorer> IntoExplorer for E {
+    type Explorer = E;
+
+    fn into_explorer(self) -> Result<E, UnknownExplorer> {
+        Ok(self)
+    }
+}
+
 /// Any of the bundled explorers: one type for all, so that one engine is compiled for them.
 #[derive(Debug, Hash)]
 pub enum Bundled {
