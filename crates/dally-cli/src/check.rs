@@ -70,7 +70,9 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
         eprintln!("note: {problem}");
     }
     match (checked.report.findings.is_empty(), checked.report.ended) {
-        (true, Ended::Failed | Ended::Unsound) => Err(format!("`{}` could not be checked", protocol.name)),
+        (true, Ended::Failed | Ended::Unsound) => {
+            Err(format!("`{}` could not be checked", protocol.name))
+        }
         (true, _) => Ok(CLEAN),
         (false, _) => Ok(BUG),
     }

@@ -29,7 +29,8 @@ pub fn show(bar: &ProgressBar, progress: &Progress) {
 
 fn message(progress: &Progress) -> String {
     let seconds = progress.elapsed.as_secs_f64();
-    let per_second = |n: u64| HumanCount(if seconds > 0.0 { (n as f64 / seconds) as u64 } else { 0 });
+    let per_second =
+        |n: u64| HumanCount(if seconds > 0.0 { (n as f64 / seconds) as u64 } else { 0 });
     let mut text = match &progress.reached {
         Some(reached) if reached.states > 0 => format!(
             "bound {}: {} states, {} transitions/s, {} entries from the frontier, {}",
@@ -39,7 +40,9 @@ fn message(progress: &Progress) -> String {
             HumanCount(reached.frontier),
             HumanBytes(reached.bytes),
         ),
-        Some(reached) => format!("{} delays, {} steps/s", reached.bound, per_second(progress.steps)),
+        Some(reached) => {
+            format!("{} delays, {} steps/s", reached.bound, per_second(progress.steps))
+        }
         None => format!(
             "{} steps/s, {} distinct observations",
             per_second(progress.steps),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::text::Style;
 
 /// The circumstances of a finding, filled in by whoever ran the program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
     /// The program as people know it: a test's path or a protocol's name.
     pub program: String,
@@ -37,7 +37,7 @@ impl About {
 }
 
 /// What a run did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Schedules run to their end.
     pub schedules: u64,
@@ -59,4 +59,46 @@ pub struct Statistics {
     pub coverage: String,
     /// Why the run stopped, in a sentence.
     pub stopped: String,
+    /// What a search of states did; `None` where schedules were run.
+    pub searched: Option<Searched>,
+}
+
+/// What a search of states did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Searched {
+    /// Distinct states; visits of states where not all were remembered.
+    pub states: u64,
+    /// Steps taken, each with the values chosen in it.
+    pub transitions: u64,
+    /// The most steps that led to a state.
+    pub deepest: u64,
+    /// What the bounds of strata count, in the plural, such as `delays`.
+    pub unit: String,
+    /// Stratum by stratum.
+    pub strata: Vec<Stratum>,
+    /// What was remembered of visited states, such as `all states by fingerprint`.
+    pub cache: String,
+    /// The bytes of that.
+    pub cache_bytes: u64,
+    /// How many states are expected to have been taken for others that have the same fingerprint.
+    pub expected_omissions: f64,
+}
+
+/// One stratum of a search.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stratum {
+    /// Its bound; `None` where there is none.
+    pub bound: Option<u32>,
+    /// States that were new in it.
+    pub states: u64,
+    /// Steps taken in it.
+    pub transitions: u64,
+    /// States left with transitions beyond the bound.
+    pub frontier: u64,
+    /// The bytes of the visited states after it.
+    pub cache_bytes: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Whether it was gone through to its end.
+    pub complete: bool,
 }

@@ -3,11 +3,11 @@
 mod item;
 mod layout;
 
-use dally_core::{Bug, Choice, Finding, Schedule, TraceStep};
+use dally_core::{Bug, Choice, Delays, Finding, Schedule, TraceStep};
 use serde::Serialize;
 
 use self::item::Fields;
-use crate::about::{About, Statistics};
+use crate::about::{About, Searched, Statistics};
 
 /// The version of both documents. Fields may be added without a new version; a field that goes
 /// or changes its meaning makes one.
@@ -49,6 +49,8 @@ struct TraceDocument<'a> {
     found_at: u64,
     occurrences: u64,
     shrunk: Option<Shrunk>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delays: Option<DelaysDocument<'a>>,
     notes: &'a [String],
     schedule: ScheduleDocument<'a>,
     workers: Vec<Worker<'a>>,
@@ -75,6 +77,7 @@ fn trace_document<'a>(
             switches_before: sizes.switches_before,
             switches_after: sizes.switches_after,
         }),
+        delays: finding.delays.as_ref().map(DelaysDocument::from),
         notes: &finding.notes,
         schedule: ScheduleDocument::from(&finding.schedule),
         workers: (finding.trace.names.iter())
@@ -126,6 +129,37 @@ struct Shrunk {
     steps_after: usize,
     switches_before: usize,
     switches_after: usize,
+}
+
+#[derive(Serialize)]
+struct DelaysDocument<'a> {
+    explorer: &'a str,
+    count: u64,
+    minimal: bool,
+    at: Vec<DelayAtDocument>,
+}
+
+#[derive(Serialize)]
+struct DelayAtDocument {
+    step: usize,
+    delays: u32,
+    instead_of: Option<String>,
+}
+
+impl<'a> From<&'a Delays> for DelaysDocument<'a> {
+    fn from(delays: &'a Delays) -> DelaysDocument<'a> {
+        let at = delays.at.iter().map(|at| DelayAtDocument {
+            step: at.step,
+            delays: at.delays,
+            instead_of: at.instead_of.map(|worker| worker.to_string()),
+        });
+        DelaysDocument {
+            explorer: &delays.explorer,
+            count: delays.count,
+            minimal: delays.minimal,
+            at: at.collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -207,6 +241,55 @@ struct StatisticsDocument<'a> {
     threads: usize,
     coverage: &'a str,
     stopped: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<SearchDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct SearchDocument<'a> {
+    states: u64,
+    transitions: u64,
+    deepest: u64,
+    unit: &'a str,
+    cache: &'a str,
+    cache_bytes: u64,
+    expected_omissions: f64,
+    strata: Vec<StratumDocument>,
+}
+
+#[derive(Serialize)]
+struct StratumDocument {
+    bound: Option<u32>,
+    states: u64,
+    transitions: u64,
+    frontier: u64,
+    cache_bytes: u64,
+    elapsed_seconds: f64,
+    complete: bool,
+}
+
+impl<'a> From<&'a Searched> for SearchDocument<'a> {
+    fn from(searched: &'a Searched) -> SearchDocument<'a> {
+        let strata = searched.strata.iter().map(|stratum| StratumDocument {
+            bound: stratum.bound,
+            states: stratum.states,
+            transitions: stratum.transitions,
+            frontier: stratum.frontier,
+            cache_bytes: stratum.cache_bytes,
+            elapsed_seconds: stratum.elapsed.as_millis() as f64 / 1000.0,
+            complete: stratum.complete,
+        });
+        SearchDocument {
+            states: searched.states,
+            transitions: searched.transitions,
+            deepest: searched.deepest,
+            unit: &searched.unit,
+            cache: &searched.cache,
+            cache_bytes: searched.cache_bytes,
+            expected_omissions: searched.expected_omissions,
+            strata: strata.collect(),
+        }
+    }
 }
 
 impl<'a> From<&'a Statistics> for StatisticsDocument<'a> {
@@ -222,6 +305,7 @@ impl<'a> From<&'a Statistics> for StatisticsDocument<'a> {
             threads: statistics.threads,
             coverage: &statistics.coverage,
             stopped: &statistics.stopped,
+            search: statistics.searched.as_ref().map(SearchDocument::from),
         }
     }
 }

@@ -8,7 +8,9 @@ mod summary;
 mod table;
 mod words;
 
-use dally_core::{Bug, BugKind, Choice, Finding, Item, Shrunk, Trace, TraceStep, VectorClock};
+use dally_core::{
+    Bug, BugKind, Choice, Delays, Finding, Item, Shrunk, Trace, TraceStep, VectorClock,
+};
 
 use self::story::Story;
 use self::style::Ink;
@@ -80,11 +82,18 @@ fn facts(finding: &Finding, about: &About) -> Vec<(&'static str, String)> {
     let settings: String = settings.map(|(name, value)| format!(", {name} {value}")).collect();
     facts.push(("program", format!("{}{settings}", about.program)));
     if !statistics.strategy.is_empty() {
-        let how = format!("strategy {}, seed {}", statistics.strategy, statistics.seed);
+        let by = if statistics.searched.is_some() { "search" } else { "strategy" };
+        let how = format!("{by} {}, seed {}", statistics.strategy, statistics.seed);
         let number = grouped(finding.found_at);
         let all = count(statistics.schedules, "schedule");
+        let by_states = statistics.searched.as_ref().is_some_and(|searched| searched.states > 0);
         facts.push(match (bug.kind, finding.occurrences) {
             (BugKind::NoFailure, _) => ("tried", format!("{all} ({how})")),
+            (_, 0 | 1) if by_states => ("found", format!("after {number} states ({how})")),
+            (_, times) if by_states => {
+                let times = count(times, "transition");
+                ("found", format!("after {number} states; {times} show it ({how})"))
+            }
             (_, 0 | 1) => ("found", format!("in schedule {number} ({how})")),
             (_, times) => {
                 let times = grouped(times);
@@ -108,15 +117,30 @@ fn facts(finding: &Finding, about: &About) -> Vec<(&'static str, String)> {
             ),
         ));
     }
+    if let Some(delays) = &finding.delays {
+        facts.push(("delays", in_delays(delays)));
+    }
     facts.extend(finding.notes.iter().map(|note| ("note", note.clone())));
     facts.extend(help(bug.kind).map(|help| ("help", help.to_owned())));
     facts
 }
 
+/// How far the schedule is from the explorer's own.
+fn in_delays(Delays { explorer, count: delays, minimal, .. }: &Delays) -> String {
+    match (delays, minimal) {
+        (0, _) => format!("none: it is what {explorer} does of itself"),
+        (_, true) => format!("{} under {explorer}, and fewer do not do", grouped(*delays)),
+        (_, false) => format!("{} under {explorer}, the fewest found", grouped(*delays)),
+    }
+}
+
 /// What happened, step by step.
 fn happened(heading: &str, trace: &Trace, finding: &Finding, about: &About) -> String {
     let style = about.style;
-    let story = Story::of(trace);
+    let mut story = Story::of(trace);
+    if let Some(delays) = &finding.delays {
+        story.tell_delays(delays);
+    }
     let total = trace.steps.len();
     let shown = about.steps_shown.unwrap_or(total).min(total);
     let mut workers: Vec<_> = trace.steps.iter().map(|step| step.worker).collect();
@@ -126,8 +150,12 @@ fn happened(heading: &str, trace: &Trace, finding: &Finding, about: &About) -> S
         "" => String::new(),
         granularity => format!(" (granularity {granularity})"),
     };
+    let with = match &finding.delays {
+        Some(delays) if delays.count > 0 => format!(", with {}", count(delays.count, "delay")),
+        _ => String::new(),
+    };
     let heading = format!(
-        "{heading}, {} of {}{granularity}:",
+        "{heading}{with}, {} of {}{granularity}:",
         count(total as u64, "step"),
         count(workers.len() as u64, "worker")
     );

@@ -6,8 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dally_core::{Captured, Finding, Program, Schedule};
-use dally_report::{About, Statistics, Store};
-use dally_search::strata::{self, Bundled, Explorer, ExplorerKind, Plan};
+use dally_report::{About, Searched, Statistics, Store};
+use dally_search::strata::{
+    self, Bundled, CachePolicy, Explorer, ExplorerKind, Plan, SearchKind, States,
+};
 use dally_search::{Divergence, Ended, Mode, Options, Progress, Replayed, Report, Sink};
 
 use crate::settings::Settings;
@@ -297,6 +299,38 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
             Ended::Failed => "the run itself failed",
         }
         .to_owned(),
+        searched: report.states.as_ref().map(searched),
+    }
+}
+
+/// The figures of a search of states.
+fn searched(states: &States) -> Searched {
+    let by = if states.exact { "whole" } else { "by fingerprint" };
+    let what = if states.with_explorer { "states with their explorers" } else { "states" };
+    let cache = match states.cache {
+        CachePolicy::All => format!("all {what} {by}"),
+        CachePolicy::None => "no states".to_owned(),
+        CachePolicy::Stop => format!("the first {what} {by}"),
+        CachePolicy::Replace => format!("the latest {what} {by}"),
+    };
+    let strata = states.strata.iter().map(|stratum| dally_report::Stratum {
+        bound: (states.search != SearchKind::Dfs).then_some(stratum.bound),
+        states: stratum.states,
+        transitions: stratum.transitions,
+        frontier: stratum.frontier,
+        cache_bytes: stratum.cache_bytes,
+        elapsed: stratum.elapsed,
+        complete: stratum.complete,
+    });
+    Searched {
+        states: if states.search == SearchKind::Ss { 0 } else { states.states },
+        transitions: states.transitions,
+        deepest: states.deepest as u64,
+        unit: format!("{}s", states.unit()),
+        strata: strata.collect(),
+        cache: if states.search == SearchKind::Ss { String::new() } else { cache },
+        cache_bytes: states.cache_bytes,
+        expected_omissions: states.expected_omissions,
     }
 }
 

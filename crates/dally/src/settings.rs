@@ -148,7 +148,9 @@ impl Settings {
             ("memory", self.memory == 0),
         ];
         match nothing.into_iter().find(|(_, zero)| *zero) {
-            Some((name, _)) => return Err(format!("with {name} set to 0 nothing would be checked")),
+            Some((name, _)) => {
+                return Err(format!("with {name} set to 0 nothing would be checked"));
+            }
             None => {}
         }
         let of_search = [

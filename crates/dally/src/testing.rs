@@ -60,7 +60,6 @@ impl Test {
 }
 
 impl<E: Explorer> Test<E> {
-
     /// Picks the choices: `random`, `pct`, `pct:10`, `dfs`, `round-robin`, `irs`, `portfolio`.
     #[must_use]
     pub fn strategy(mut self, name: &str) -> Test<E> {

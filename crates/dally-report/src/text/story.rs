@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use dally_core::{
-    Access, Choice, Discard, Event, Heat, Item, MessageId, ObjectId, Tag, Trace, TraceStep,
+    Access, Choice, Delays, Discard, Event, Heat, Item, MessageId, ObjectId, Tag, Trace, TraceStep,
     Transition, WorkerId,
 };
 
 use super::causality::{Fate, Messages, Names};
 use super::style::Ink;
-use super::words::clip;
+use super::words::{clip, count};
 
 /// The steps of a trace in words, and what is known at their end.
 pub(super) struct Story<'a> {
@@ -72,6 +72,22 @@ impl<'a> Story<'a> {
             story.steps.push((step.worker, lines));
         }
         story
+    }
+
+    /// Says at each step before which the explorer was made late whom it would have run.
+    pub fn tell_delays(&mut self, delays: &Delays) {
+        for at in &delays.at {
+            let late = count(at.delays.into(), "delay");
+            let text = match at.instead_of {
+                Some(worker) => format!("({late}: {} was next)", self.names.of(worker)),
+                None => format!("({late}: not the first choice)"),
+            };
+            if let Some((_, lines)) = self.steps.get_mut(at.step.saturating_sub(1)) {
+                // A worker's delays come before its step, a value's stand with the step.
+                let place = if at.value { lines.len() } else { 0 };
+                lines.insert(place, Line { ink: Some(Ink::Fault), text });
+            }
+        }
     }
 
     fn line(&mut self, number: usize, step: &'a TraceStep, item: &'a Item) -> Option<Line> {

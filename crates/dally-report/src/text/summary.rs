@@ -6,7 +6,7 @@ use dally_core::Finding;
 
 use super::style::{Ink, Style};
 use super::words::{count, grouped};
-use crate::about::Statistics;
+use crate::about::{Searched, Statistics};
 
 /// What a run covered and found; for a clean run too, never just "no bug".
 pub fn summary(
@@ -15,7 +15,11 @@ pub fn summary(
     findings: &[Finding],
     style: Style,
 ) -> String {
-    let tried = format!("in {} of {program}", count(statistics.schedules, "schedule"));
+    let (number, noun) = match &statistics.searched {
+        Some(searched) if searched.states > 0 => (searched.states, "state"),
+        _ => (statistics.schedules, "schedule"),
+    };
+    let tried = format!("in {} of {program}", count(number, noun));
     let mut out = match findings.len() {
         0 => style.paint(Ink::Heading, format!("no bug found {tried}")),
         n => style.paint(Ink::Bug, format!("{} found {tried}", count(n as u64, "bug"))),
@@ -23,8 +27,8 @@ pub fn summary(
     out.push('\n');
     for finding in findings {
         let times = match finding.occurrences {
-            0 | 1 => format!("schedule {}", grouped(finding.found_at)),
-            n => format!("schedule {}, {} times", grouped(finding.found_at), grouped(n)),
+            0 | 1 => format!("{noun} {}", grouped(finding.found_at)),
+            n => format!("{noun} {}, {} times", grouped(finding.found_at), grouped(n)),
         };
         out += &format!("  {} ({times})\n", finding.bug);
     }
@@ -33,21 +37,107 @@ pub fn summary(
             out += &format!("  {}  {value}\n", style.paint(Ink::Faint, format!("{label:<8}")));
         }
     };
-    let mut work = count(statistics.steps, "step");
+    let what = if statistics.searched.is_some() { "transition" } else { "step" };
+    let mut work = count(statistics.steps, what);
     if !statistics.granularity.is_empty() {
         work += &format!(" ({})", statistics.granularity);
     }
-    if let Some(observations) = statistics.distinct_observations {
+    if let Some(searched) = &statistics.searched {
+        work += &format!(", the deepest after {}", count(searched.deepest, "step"));
+    } else if let Some(observations) = statistics.distinct_observations {
         work += &format!(", {}", count(observations, "distinct observation"));
     }
     row("covered", statistics.coverage.clone());
+    if let Some(searched) = &statistics.searched {
+        row("strata", strata(searched));
+        row("cache", cache(searched));
+    }
     row("work", work);
-    row("strategy", format!("{}, seed {}", statistics.strategy, statistics.seed));
+    let by = if statistics.searched.is_some() { "search" } else { "strategy" };
+    row(by, format!("{}, seed {}", statistics.strategy, statistics.seed));
     row("stopped", statistics.stopped.clone());
     if let Some(elapsed) = statistics.elapsed {
         row("time", time(elapsed, statistics));
     }
     out
+}
+
+/// The figures of each stratum, as a table whose first line stands beside the label.
+fn strata(searched: &Searched) -> String {
+    // Where there is one stratum, or none, the other rows say it all.
+    if searched.strata.len() < 2 {
+        return String::new();
+    }
+    let heads = [&*searched.unit, "states", "transitions", "frontier", "cache", "time"];
+    let mut rows = vec![heads.map(str::to_owned)];
+    rows.extend(searched.strata.iter().map(|stratum| {
+        let bound = stratum.bound.map_or("any".to_owned(), |bound| grouped(bound.into()));
+        let unfinished = if stratum.complete { "" } else { ", not finished" };
+        [
+            bound,
+            grouped(stratum.states),
+            grouped(stratum.transitions),
+            grouped(stratum.frontier),
+            bytes(stratum.cache_bytes),
+            format!("{:.2} s{unfinished}", stratum.elapsed.as_secs_f64()),
+        ]
+    }));
+    let mut widths = [0; 6];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.len().max(*width);
+        }
+    }
+    let hidden = rows.len().saturating_sub(FIRST_STRATA + LAST_STRATA + 1);
+    let mut lines = Vec::new();
+    for (number, row) in rows.iter().enumerate() {
+        if hidden > 0 && (FIRST_STRATA + 1..FIRST_STRATA + 1 + hidden).contains(&number) {
+            if number == FIRST_STRATA + 1 {
+                lines.push(format!("... {} more ...", grouped(hidden as u64)));
+            }
+            continue;
+        }
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}"));
+        lines.push(cells.collect::<Vec<_>>().join("  "));
+    }
+    lines.join(&format!("\n{:12}", ""))
+}
+
+/// Of many strata only the first and the last are shown.
+const FIRST_STRATA: usize = 4;
+const LAST_STRATA: usize = 12;
+
+fn cache(searched: &Searched) -> String {
+    if searched.cache_bytes == 0 || searched.cache.is_empty() {
+        return searched.cache.clone();
+    }
+    let mut text = format!("{} in {}", searched.cache, bytes(searched.cache_bytes));
+    if searched.states > 0 {
+        let each = searched.cache_bytes as f64 / searched.states as f64;
+        text += &format!(", {each:.1} bytes for each");
+    }
+    if searched.expected_omissions > 0.0 {
+        text += &format!(
+            "; expected to be missed for equal fingerprints: {:.0e} states",
+            searched.expected_omissions
+        );
+    }
+    text
+}
+
+/// An amount of memory, such as `1.5 MiB`.
+fn bytes(amount: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut value = amount as f64;
+    let mut unit = "B";
+    for larger in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = larger;
+    }
+    if unit == "B" { format!("{amount} B") } else { format!("{value:.1} {unit}") }
 }
 
 fn time(elapsed: Duration, statistics: &Statistics) -> String {
@@ -58,9 +148,10 @@ fn time(elapsed: Duration, statistics: &Statistics) -> String {
         0 | 1 => String::new(),
         n => format!(" on {}", count(n as u64, "thread")),
     };
-    format!(
-        "{seconds:.1} s{threads}, {} schedules/s, {} steps/s",
-        rate(statistics.schedules),
-        rate(statistics.steps)
-    )
+    let (number, what, step) = match &statistics.searched {
+        Some(searched) if searched.states > 0 => (searched.states, "states", "transitions"),
+        _ => (statistics.schedules, "schedules", "steps"),
+    };
+    let (number, steps) = (rate(number), rate(statistics.steps));
+    format!("{seconds:.1} s{threads}, {number} {what}/s, {steps} {step}/s")
 }
