@@ -1,0 +1,329 @@
+//! The states of a program that cannot be captured: to come back to one is to run its prefix
+//! again, and two are the same if their prefixes have the same partial order.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use dally_core::{
+    Bug, Choice, Cut, Env, Event, MessageId, Observe, Program, Stop, System, Tag, Text, WorkerId,
+    fingerprint, panics,
+};
+use rustc_hash::FxHasher;
+
+use super::causality::Causality;
+use super::space::{Lost, Space};
+use crate::tape::{Doing, Pen};
+
+/// A space of states that are reached by running the program.
+///
+/// [`Space::start`] and [`Space::go_to`] end the execution at hand, and what its destructors do
+/// then belongs to no schedule: whoever wants to hear of it calls [`Space::leave`] before.
+pub(crate) struct Replaying<P: Program + 'static> {
+    program: Arc<P>,
+    live: Option<P::System>,
+    life: Life,
+    causality: Causality,
+}
+
+/// Where the execution at hand is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    Running,
+    Ended,
+    /// The front end itself has panicked: nothing is to be built upon what is left.
+    Broken,
+}
+
+impl<P: Program + 'static> Replaying<P> {
+    /// At no state yet.
+    pub(crate) fn new(program: Arc<P>) -> Replaying<P> {
+        Replaying { program, live: None, life: Life::Ended, causality: Causality::default() }
+    }
+
+    /// Drops what cannot be used again.
+    fn discard(&mut self) {
+        let system = self.live.take();
+        // Its values are in an unknown state: destructors may panic once more.
+        let _ = panics::catch(|| drop(system));
+    }
+
+    /// Makes these choices again, from the first state on.
+    fn follow(&mut self, choices: &[Choice]) -> Result<(), Lost> {
+        let mut at = 0;
+        let mut step = 0;
+        while let Some(&choice) = choices.get(at) {
+            let Choice::Worker(worker) = choice else {
+                let asked = question(choice);
+                let message = format!("step {step}: it asked for {asked} the first time, not now");
+                return Err(Lost::Diverged(message));
+            };
+            (at, step) = (at + 1, step + 1);
+            let enabled = self.system().enabled();
+            if worker.place_in(enabled).is_err() {
+                let now = match self.named(enabled) {
+                    workers if workers.is_empty() => "nobody can now".to_owned(),
+                    workers => format!("only {} can now", workers.join(", ")),
+                };
+                let message =
+                    format!("step {step}: worker {worker} stepped the first time, and {now}");
+                return Err(Lost::Diverged(message));
+            }
+            let mut again = Again { choices, at, differs: None };
+            let stepped = self.step(worker, &mut again);
+            let Again { at: next, differs, .. } = again;
+            if let Some(differs) = differs {
+                let name = self.system().name(worker);
+                let message = format!("step {step}, of {name} ({worker}): {differs}");
+                return Err(Lost::Diverged(message));
+            }
+            match stepped {
+                Ok(()) => at = next,
+                Err(Stop::Bug(bug)) => return Err(Lost::Bug(*bug)),
+                Err(Stop::Cut) => {
+                    let message = format!("step {step}: it gave up of its own accord");
+                    return Err(Lost::Diverged(message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Up to five workers by name and id.
+    fn named(&self, workers: &[WorkerId]) -> Vec<String> {
+        let name = |&worker: &WorkerId| format!("{} ({worker})", self.system().name(worker));
+        let mut named: Vec<_> = workers.iter().take(5).map(name).collect();
+        if let more @ 1.. = workers.len().saturating_sub(5) {
+            named.push(format!("{more} more"));
+        }
+        named
+    }
+}
+
+impl<P: Program + 'static> Space for Replaying<P> {
+    type System = P::System;
+    /// The length of the prefix, which is on the tape.
+    type Mark = usize;
+
+    fn start(&mut self, pen: &mut Pen) -> Result<(), Bug> {
+        pen.now(Doing::Ending);
+        let _ = self.leave();
+        self.causality.clear();
+        pen.now(Doing::Starting);
+        let Replaying { program, live, .. } = self;
+        let started = panics::catch(|| match live {
+            Some(system) => program.restart(system),
+            None => program.start().map(|system| *live = Some(system)),
+        });
+        pen.now(Doing::Stepping);
+        let bug = match started {
+            Ok(Ok(())) => {
+                self.life = Life::Running;
+                return Ok(());
+            }
+            Ok(Err(bug)) => bug,
+            Err(stop) => panicked(stop),
+        };
+        // What a failed restart leaves behind is not to be built upon.
+        self.discard();
+        Err(bug)
+    }
+
+    fn system(&self) -> &P::System {
+        self.live.as_ref().expect("a space is asked for its state after a start that went well")
+    }
+
+    fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
+        let Replaying { live, life, causality, .. } = self;
+        let system = live.as_mut().expect("a step comes after a start that went well");
+        causality.begin(worker);
+        let mut listening = Listening { env, causality };
+        let stepped = panics::catch(|| system.step(worker, &mut listening));
+        causality.end();
+        stepped.unwrap_or_else(|stop| {
+            // Front ends catch the panics of the program: this is one of their own.
+            *life = Life::Broken;
+            Err(stop)
+        })
+    }
+
+    fn identity(&mut self) -> u64 {
+        self.causality.fingerprint()
+    }
+
+    fn parts(&self, _part: &mut dyn FnMut(&[u8])) {}
+
+    /// All that a system says of its state. Programs that share something behind Dally's back may
+    /// be in different states although the partial order is the same, and this may show it.
+    fn look(&self) -> Option<u64> {
+        let system = self.system();
+        let rest = fingerprint::mix(system.acceptance().hot, u64::from(system.sealed()));
+        let start = fingerprint::mix(system.observe(Observe::Control), rest);
+        Some(system.enabled().iter().fold(start, |hash, &worker| {
+            let mut op = FxHasher::default();
+            system.pending(worker).hash(&mut op);
+            fingerprint::mix(fingerprint::mix(hash, worker.to_bits()), op.finish())
+        }))
+    }
+
+    fn mark(&self, pen: &Pen, _old: Option<usize>) -> usize {
+        pen.len()
+    }
+
+    fn copy(mark: &usize) -> usize {
+        *mark
+    }
+
+    fn go_to(&mut self, mark: &usize, pen: &mut Pen) -> Result<(), Lost> {
+        let choices = pen.choices();
+        debug_assert_eq!(*mark, choices.len(), "the tape leads to the mark");
+        self.start(pen).map_err(Lost::Bug)?;
+        self.follow(&choices)
+    }
+
+    fn leave(&mut self) -> Result<(), Bug> {
+        match std::mem::replace(&mut self.life, Life::Ended) {
+            Life::Running => {}
+            Life::Ended => return Ok(()),
+            Life::Broken => {
+                self.discard();
+                return Ok(());
+            }
+        }
+        let Some(system) = &mut self.live else { return Ok(()) };
+        match panics::catch(|| system.end()) {
+            Ok(ended) => ended,
+            Err(stop) => {
+                self.discard();
+                Err(panicked(stop))
+            }
+        }
+    }
+
+    fn mark_bytes(&self) -> usize {
+        size_of::<usize>()
+    }
+}
+
+impl<P: Program + 'static> Drop for Replaying<P> {
+    fn drop(&mut self) {
+        self.discard();
+    }
+}
+
+/// What a panic of a front end was about.
+fn panicked(stop: Stop) -> Bug {
+    match stop {
+        Stop::Bug(bug) => *bug,
+        Stop::Cut => unreachable!("only steps are cut"),
+    }
+}
+
+fn question(choice: Choice) -> String {
+    match choice {
+        Choice::Worker(worker) => format!("a step of {worker}"),
+        Choice::Value { of: 1, .. } => "a value out of 1".to_owned(),
+        Choice::Value { of, tag: Tag::Program, .. } => format!("one of {of} values"),
+        Choice::Value { of, tag: Tag::Fault, .. } => format!("one of {of} values (a fault)"),
+        Choice::Delivery(message) => format!("a message and got {message}"),
+    }
+}
+
+/// Lets the causality hear what a step asks and tells.
+struct Listening<'a> {
+    env: &'a mut dyn Env,
+    causality: &'a mut Causality,
+}
+
+impl Env for Listening<'_> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        let index = self.env.value(of, tag)?;
+        self.causality.value(index, of, tag);
+        Ok(index)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        let place = self.env.delivery(candidates)?;
+        if let Some(&message) = candidates.get(place) {
+            self.causality.delivery(message);
+        }
+        Ok(place)
+    }
+
+    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+        self.causality.event(&event);
+        self.env.event(event)
+    }
+
+    fn leeway(&self) -> u32 {
+        0
+    }
+
+    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
+        self.env.unheard(events)
+    }
+}
+
+/// Answers a step as it was answered the first time.
+struct Again<'a> {
+    choices: &'a [Choice],
+    /// The next choice.
+    at: usize,
+    /// What the step asks that it did not ask then.
+    differs: Option<String>,
+}
+
+impl Again<'_> {
+    fn answer<T>(
+        &mut self,
+        asks: impl FnOnce() -> String,
+        fit: impl FnOnce(Choice) -> Option<T>,
+    ) -> Result<T, Cut> {
+        if self.differs.is_some() {
+            return Err(Cut);
+        }
+        let recorded = self.choices.get(self.at).copied();
+        if let Some(answer) = recorded.and_then(fit) {
+            self.at += 1;
+            return Ok(answer);
+        }
+        let then = match recorded {
+            None | Some(Choice::Worker(_)) => "nothing more".to_owned(),
+            Some(choice) => question(choice),
+        };
+        self.differs = Some(format!("it asks for {}, the first time for {then}", asks()));
+        Err(Cut)
+    }
+}
+
+impl Env for Again<'_> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        self.answer(
+            || question(Choice::Value { index: 0, of, tag }),
+            |choice| match choice {
+                Choice::Value { index, of: then, tag: who } if (then, who) == (of, tag) => {
+                    Some(index)
+                }
+                _ => None,
+            },
+        )
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        self.answer(
+            || format!("one of {} messages", candidates.len()),
+            |choice| match choice {
+                Choice::Delivery(message) => {
+                    candidates.iter().position(|&candidate| candidate == message)
+                }
+                _ => None,
+            },
+        )
+    }
+
+    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
+        if self.differs.is_some() { Err(Cut) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests;
