@@ -1,4 +1,4 @@
-//! Value choices, and words to monitors and readers.
+//! Value choices, and words to monitors, explorers and readers.
 
 use std::fmt;
 
@@ -74,6 +74,32 @@ pub fn note(text: impl fmt::Display) {
     current::with("`note`", |exec| {
         current::ask(exec, |exec, env| {
             exec.cut |= env.event(Event::Noted { text: Text::Display(&text) }).is_err();
+        });
+    });
+}
+
+/// Tells the explorer something, such as that the set-up is over. The program goes on as before;
+/// what the words do is up to the explorer, which hears them after the step. A search without an
+/// explorer of its own does not care.
+///
+/// ```
+/// use dally_tasks::{TaskProgram, hint, sync::mpsc};
+///
+/// TaskProgram::new("two failures", || async {
+///     let (tx, mut rx) = mpsc::channel(2);
+///     tx.send("head").await.unwrap();
+///     hint("set-up is over");
+///     assert_eq!(rx.recv().await, Some("head"));
+/// });
+/// ```
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn hint(text: impl AsRef<str>) {
+    current::with("`hint`", |exec| {
+        current::ask(exec, |exec, env| {
+            exec.cut |= env.event(Event::Hinted { hint: Text::Str(text.as_ref()) }).is_err();
         });
     });
 }

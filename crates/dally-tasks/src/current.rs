@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::task::{Context, Waker};
 
-use dally_core::{Bug, BugKind, Env, Op, panics};
+use dally_core::{Access, Bug, BugKind, Env, Op, panics};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
 use crate::exec::{Exec, Phase};
@@ -197,6 +197,7 @@ impl Point {
             task.ready = true;
             Stand::Before
         } else {
+            exec.link(waker);
             Stand::Linked
         }
     }
@@ -211,7 +212,18 @@ pub(crate) fn linked(cx: &mut Context<'_>, what: &'static str) -> bool {
     with(what, |exec| !exec.tasks[exec.current].ready)
 }
 
+/// Notes that the running step looks at an object, without words for readers: what it sees
+/// depends on who has been there before.
+pub(crate) fn look(object: &Object) {
+    try_with(|exec| exec.brush(object, Access::Read));
+}
+
+/// Notes that the running step changes an object, without words for readers.
+pub(crate) fn change(object: &Object) {
+    try_with(|exec| exec.brush(object, Access::Write));
+}
+
 /// Says what the running task waits for if this poll leaves it blocked.
-pub(crate) fn wait(wait: Wait, op: Op) {
-    try_with(|exec| exec.wait(wait, op));
+pub(crate) fn wait(wait: Wait, op: Op, waker: &Waker) {
+    try_with(|exec| exec.wait(wait, op, waker));
 }

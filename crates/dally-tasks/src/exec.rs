@@ -10,7 +10,7 @@ use std::time::Duration;
 use dally_core::{Access, Bug, Env, Event, Monitors, ObjectId, Op, Text, WorkerId};
 
 use crate::join;
-use crate::text::{CLOCK, Deed, Kind, Object, TaskName, Wait, Waits};
+use crate::text::{CLOCK, Deed, Kind, Object, TaskName, WAKERS, Wait, Waits};
 use crate::waker::{Shared, TaskWaker};
 
 /// What is polled.
@@ -141,6 +141,10 @@ pub(crate) struct Exec {
     /// A bug that an operation met while the program's code was running.
     pub bug: Option<Box<Bug>>,
     pub monitors: Monitors,
+    /// How many seals are held.
+    pub seals: u32,
+    /// A combinator has put a waker of its own in between.
+    pub linked: bool,
     /// The workers that can step, sorted.
     pub enabled: Vec<WorkerId>,
     /// All workers, sorted, and beside each who it is.
@@ -174,6 +178,8 @@ impl Exec {
             cut: false,
             bug: None,
             monitors: Monitors::default(),
+            seals: 0,
+            linked: false,
             enabled: Vec::new(),
             known: Vec::new(),
             whose: Vec::new(),
@@ -198,6 +204,7 @@ impl Exec {
         // A wake from outside that came after the last step of the execution before.
         self.shared.take_foreign();
         self.bug = None;
+        (self.seals, self.linked) = (0, false);
         self.live = 0;
         self.enabled.clear();
         self.known.clear();
@@ -268,8 +275,18 @@ impl Exec {
 
     /// The virtual clock as an object: firing a timer writes it.
     pub fn clock(&self) -> Object {
-        let id = ObjectId { creator: WorkerId::root(0), number: CLOCK };
-        Object { id, kind: Kind::Clock, run: self.run, index: u32::MAX }
+        self.only(Kind::Clock, CLOCK)
+    }
+
+    /// The wakers of combinators as an object. Such a waker notes in memory of its own which
+    /// future is to be polled, in the order of the wakes, so these have an order.
+    pub fn wakers(&self) -> Object {
+        self.only(Kind::Wakers, WAKERS)
+    }
+
+    fn only(&self, kind: Kind, number: u32) -> Object {
+        let id = ObjectId { creator: WorkerId::root(0), number };
+        Object { id, kind, run: self.run, index: u32::MAX }
     }
 
     /// Notes how much an object holds, for observations.
@@ -291,6 +308,12 @@ impl Exec {
                 self.told.push(told());
             }
         }
+    }
+
+    /// Notes that a shared object was touched, without words for readers.
+    #[inline]
+    pub fn brush(&mut self, object: &Object, access: Access) {
+        self.touch(object, access, Deed::SILENT);
     }
 
     /// Notes that a shared object was touched.
@@ -348,10 +371,22 @@ impl Exec {
         self.told.clear();
     }
 
-    /// Notes what the running task waits for if this poll leaves it blocked.
+    /// Notes that a primitive was polled with this waker: a combinator's own is touched by that.
     #[inline]
-    pub fn wait(&mut self, wait: Wait, op: Op) {
+    pub fn link(&mut self, waker: &Waker) {
+        if !self.tasks[self.current].owns(waker) {
+            self.linked = true;
+            let wakers = self.wakers();
+            self.brush(&wakers, Access::Write);
+        }
+    }
+
+    /// Notes what the running task waits for if this poll leaves it blocked; `waker` is what
+    /// the primitive has kept.
+    #[inline]
+    pub fn wait(&mut self, wait: Wait, op: Op, waker: &Waker) {
         if self.phase == Phase::Step {
+            self.link(waker);
             let task = &mut self.tasks[self.current];
             task.announce(op);
             task.waits.push(wait);
@@ -376,6 +411,8 @@ impl Exec {
 
     /// Asks a task to end at its next step.
     pub fn abort(&mut self, index: usize) {
+        let result = join::result_of(self.tasks[index].id, self.run);
+        self.touch(&result, Access::Write, const { &Deed::plain("abort") });
         let task = &mut self.tasks[index];
         if task.state != State::Finished {
             task.aborted = true;
@@ -477,6 +514,17 @@ impl Exec {
         }
         self.disable(id);
         (Some(id), waker)
+    }
+
+    /// The task that comes after this one, or the first, in the order of ids.
+    pub fn task_after(&self, last: Option<WorkerId>) -> Option<(WorkerId, usize)> {
+        let from = last.map_or(0, |last| self.known.partition_point(|&id| id <= last));
+        let rest = self.known[from..].iter().zip(&self.whose[from..]);
+        rest.filter_map(|(&id, who)| match *who {
+            Who::Task(index) => Some((id, index)),
+            Who::Timer(_) => None,
+        })
+        .next()
     }
 
     /// Who a worker is.

@@ -15,6 +15,7 @@ use crate::exec::State;
 use crate::sync::Inner;
 use crate::task::Id;
 use crate::text::{Deed, Kind, Object, RESULT, Wait};
+use crate::waker::rouse;
 
 const JOIN: &Deed = &Deed::plain("join");
 
@@ -66,10 +67,9 @@ impl<T> Future for JoinHandle<T> {
             drop(content);
             drop(old);
             this.waited = true;
-            current::wait(
-                Wait { object: result, deed: JOIN, place: "spawned at", at: this.at },
-                op,
-            );
+            current::look(&result);
+            let wait = Wait { object: result, deed: JOIN, place: "spawned at", at: this.at };
+            current::wait(wait, op, cx.waker());
             return Poll::Pending;
         }
         drop(content);
@@ -212,7 +212,7 @@ impl<T> Cell<T> {
         };
         drop(unwanted);
         if let Some(joiner) = joiner {
-            joiner.wake();
+            rouse(joiner);
         }
     }
 }
@@ -288,6 +288,7 @@ impl TaskRef {
     }
 
     fn is_finished(self) -> bool {
+        current::look(&self.result());
         current::try_with(|exec| {
             self.run != exec.run || exec.tasks[self.index].state == State::Finished
         })

@@ -49,16 +49,17 @@
 //!
 //! An execution is over when the main task is, like `block_on`; it is stuck when nothing can
 //! step before that. Then, and also when it is given up half-way, it is torn down: the futures
-//! of all tasks are dropped in the order of their creation, so every destructor of the program
-//! runs once. Destructors may use everything in this crate: nothing is scheduled any more,
-//! wake-ups do nothing, a spawned future is dropped at once. A panic in a destructor is
-//! reported and does not keep the others from running.
+//! of all tasks are dropped in the order of their ids, parents before children, so every
+//! destructor of the program runs once. Destructors may use everything in this crate: nothing is
+//! scheduled any more, wake-ups do nothing, a spawned future is dropped at once. A panic in a
+//! destructor is reported and does not keep the others from running.
 
 mod choice;
 mod current;
 mod exec;
 mod join;
 mod program;
+mod seal;
 pub mod sync;
 mod system;
 pub mod task;
@@ -66,8 +67,9 @@ mod text;
 pub mod time;
 mod waker;
 
-pub use choice::{announce, choose, flip, note, pick};
+pub use choice::{announce, choose, flip, hint, note, pick};
 pub use join::{AbortHandle, JoinError, JoinHandle};
 pub use program::TaskProgram;
+pub use seal::{Sealed, seal};
 pub use system::TaskSystem;
 pub use task::{spawn, yield_now};

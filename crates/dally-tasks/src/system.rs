@@ -11,6 +11,7 @@ use dally_core::{
 use crate::current;
 use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told, Who};
 use crate::text::Waits;
+use crate::waker::rouse;
 
 /// One live execution of a [`TaskProgram`](crate::TaskProgram).
 ///
@@ -74,7 +75,10 @@ impl System for TaskSystem {
             Status::Done
         } else if self.exec().enabled.is_empty() {
             let blocked = tasks.iter().filter(|task| task.state == State::Blocked);
-            Status::Stuck(blocked.map(|task| self.waiting(task)).collect())
+            let mut waiting: Vec<_> = blocked.map(|task| self.waiting(task)).collect();
+            // Who was created first may differ where nothing else does.
+            waiting.sort_by_key(|waiting| waiting.worker);
+            Status::Stuck(waiting)
         } else {
             Status::Running
         }
@@ -101,6 +105,10 @@ impl System for TaskSystem {
         }
     }
 
+    fn sealed(&self) -> bool {
+        self.exec().seals > 0
+    }
+
     fn name(&self, worker: WorkerId) -> String {
         let tasks = &self.exec().tasks[..self.exec().live];
         match tasks.iter().find(|task| task.id == worker) {
@@ -116,9 +124,9 @@ impl System for TaskSystem {
     fn end(&mut self) -> Result<(), Bug> {
         self.exec_mut().silence();
         let mut first = None;
-        let mut index = 0;
-        // Destructors make no new tasks, so `live` stands still.
-        while index < self.exec().live {
+        let mut last = None;
+        while let Some((id, index)) = self.exec().task_after(last) {
+            last = Some(id);
             self.exec_mut().current = index;
             if let Some(future) = self.bodies[index].future.take() {
                 let dropped = current::enter(&mut self.exec, || panics::catch(|| drop(future)));
@@ -126,7 +134,6 @@ impl System for TaskSystem {
                     first.get_or_insert((bug, index));
                 }
             }
-            index += 1;
         }
         let Some((mut bug, index)) = first else { return Ok(()) };
         bug.message += "\n(in a destructor, while the execution was torn down)";
@@ -280,7 +287,7 @@ impl TaskSystem {
         })?;
         env.event(Event::Halted { worker: timer })?;
         if let Some(waker) = waker {
-            current::enter_step(&mut self.exec, env, || panics::catch(|| waker.wake()))?;
+            current::enter_step(&mut self.exec, env, || panics::catch(|| rouse(waker)))?;
         }
         let exec = self.exec_mut();
         exec.flush(env);

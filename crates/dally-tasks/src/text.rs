@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     /// A task's result.
     Task,
     Clock,
+    /// The wakers that combinators put in between.
+    Wakers,
 }
 
 impl Kind {
@@ -26,6 +28,7 @@ impl Kind {
             Kind::Notify => "notify",
             Kind::Task => "task",
             Kind::Clock => "clock",
+            Kind::Wakers => "wakers",
         }
     }
 }
@@ -50,11 +53,13 @@ impl fmt::Display for Object {
 }
 
 /// Object numbers from here on are not counted but fixed.
-pub(crate) const ONLY: u32 = u32::MAX - 1;
+pub(crate) const ONLY: u32 = u32::MAX - 2;
 /// The number of a task's result among the objects of that task.
 pub(crate) const RESULT: u32 = u32::MAX;
 /// The number of the virtual clock among the objects of the main task.
 pub(crate) const CLOCK: u32 = u32::MAX - 1;
+/// The number of the wakers of combinators among the objects of the main task.
+pub(crate) const WAKERS: u32 = u32::MAX - 2;
 
 /// An operation on an object, such as ``send `u32` to ``.
 #[derive(Debug)]
@@ -66,6 +71,10 @@ pub(crate) struct Deed {
 }
 
 impl Deed {
+    /// An access that has no words: whoever computes what happens before what must hear of it,
+    /// and a reader learns the same from what comes with it, such as that a task waits.
+    pub const SILENT: &'static Deed = &Deed::plain("");
+
     pub const fn plain(verb: &'static str) -> Deed {
         Deed { verb, payload: None, joint: "" }
     }
@@ -87,6 +96,9 @@ pub(crate) struct DeedOf<'a> {
 
 impl fmt::Display for DeedOf<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.deed.verb.is_empty() {
+            return Ok(());
+        }
         f.write_str(self.deed.verb)?;
         if let Some(payload) = self.deed.payload {
             f.write_str(" `")?;

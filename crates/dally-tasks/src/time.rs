@@ -155,7 +155,12 @@ impl Sleep {
 
     /// Whether its deadline has passed.
     pub fn is_elapsed(&self) -> bool {
-        current::try_with(|exec| exec.now >= self.deadline.since_start).unwrap_or(false)
+        current::try_with(|exec| {
+            let clock = exec.clock();
+            exec.brush(&clock, Access::Read);
+            exec.now >= self.deadline.since_start
+        })
+        .unwrap_or(false)
     }
 
     /// Sleeps until another moment, from now on.
@@ -187,7 +192,11 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let deadline = this.deadline.since_start;
-        let due = this.timer.is_none() && current::with("`sleep`", |exec| exec.now >= deadline);
+        let due = current::with("`sleep`", |exec| {
+            let clock = exec.clock();
+            exec.brush(&clock, Access::Read);
+            this.timer.is_none() && exec.now >= deadline
+        });
         if due {
             // Nothing to wait for: no more than a chance for others.
             return match this.point.passed(cx, Op::Unknown, "`sleep`") {
@@ -228,7 +237,7 @@ impl Future for Sleep {
         }
         let deed = const { &Deed::plain("wake up by") };
         let wait = Wait { object: clock, deed, place: "at", at: this.at };
-        current::wait(wait, Op::Read(clock.id));
+        current::wait(wait, Op::Read(clock.id), waker);
         Poll::Pending
     }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
+use dally_core::Access;
+
 use crate::current;
 use crate::exec::{Exec, Phase};
 
@@ -68,9 +70,20 @@ impl Sleeper {
             Sleeper::Task { .. } => {
                 current::try_with(|exec| self.wake_in(exec));
             }
-            Sleeper::Other(waker) => waker.wake(),
+            Sleeper::Other(waker) => rouse(waker),
         }
     }
+}
+
+/// Calls a waker that a primitive has kept.
+pub(crate) fn rouse(waker: Waker) {
+    current::try_with(|exec| {
+        if exec.linked && !exec.tasks[..exec.live].iter().any(|task| task.owns(&waker)) {
+            let wakers = exec.wakers();
+            exec.brush(&wakers, Access::Write);
+        }
+    });
+    waker.wake();
 }
 
 #[derive(Debug)]

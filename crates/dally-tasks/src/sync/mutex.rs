@@ -14,6 +14,7 @@ use super::Inner;
 use super::queue::{Queue, Turn};
 use crate::current::{self, Point};
 use crate::text::{Deed, Kind, Object, Wait};
+use crate::waker::rouse;
 
 const LOCK: &Deed = &Deed::plain("lock");
 
@@ -120,7 +121,7 @@ impl<T> Mutex<T> {
             exec.holds(&self.object, usize::from(held));
         });
         if let Some(waker) = next.flatten() {
-            waker.wake();
+            rouse(waker);
         }
     }
 }
@@ -143,6 +144,7 @@ impl<T> From<T> for Mutex<T> {
 
 impl<T: fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        current::look(&self.object);
         let state = self.inner.lock();
         match &state.value {
             Some(value) => f.debug_struct("Mutex").field("data", value).finish(),
@@ -218,11 +220,14 @@ impl Attempt {
                 }
                 None if state.held => {
                     self.ticket = Some(state.queue.push(Some(waker.clone())));
-                    Turn::NotYet
+                    // Its place in the queue depends on who came before.
+                    exec.brush(&lock.object, Access::Write);
+                    return None;
                 }
                 None => Turn::Granted,
             };
             if turn != Turn::Granted {
+                exec.brush(&lock.object, Access::Read);
                 return None;
             }
             self.ticket = None;
@@ -235,10 +240,8 @@ impl Attempt {
         match value {
             Some(value) => Poll::Ready(value),
             None => {
-                current::wait(
-                    Wait { object: lock.object, deed: LOCK, place: "at", at: self.at },
-                    op,
-                );
+                let wait = Wait { object: lock.object, deed: LOCK, place: "at", at: self.at };
+                current::wait(wait, op, waker);
                 Poll::Pending
             }
         }
@@ -252,6 +255,8 @@ impl<L: Deref<Target = Mutex<T>>, T> Drop for Acquire<L, T> {
         drop(waker);
         if granted {
             lock.release(None);
+        } else {
+            current::change(&lock.object);
         }
     }
 }

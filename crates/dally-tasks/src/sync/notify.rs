@@ -12,6 +12,7 @@ use super::Inner;
 use super::queue::{Queue, Turn};
 use crate::current::{self, Point};
 use crate::text::{Deed, Kind, Object, Wait};
+use crate::waker::rouse;
 
 const NOTIFIED: &Deed = &Deed::plain("be notified by");
 
@@ -50,6 +51,7 @@ impl Notify {
     /// [`notify_one`](Notify::notify_one) from its first poll, or [`Notified::enable`].
     #[track_caller]
     pub fn notified(&self) -> Notified<'_> {
+        current::look(&self.object);
         let round = self.inner.lock().rounds;
         Notified {
             notify: self,
@@ -80,7 +82,7 @@ impl Notify {
             state.rounds += 1;
             state.queue.dismiss()
         };
-        woken.into_iter().for_each(Waker::wake);
+        woken.into_iter().for_each(rouse);
     }
 
     fn pass_on(&self) {
@@ -92,7 +94,7 @@ impl Notify {
         };
         self.tell_permit();
         if let Some(waker) = next.flatten() {
-            waker.wake();
+            rouse(waker);
         }
     }
 
@@ -111,6 +113,7 @@ impl Default for Notify {
 
 impl fmt::Debug for Notify {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        current::look(&self.object);
         f.debug_struct("Notify").field("permit", &self.inner.lock().permit).finish_non_exhaustive()
     }
 }
@@ -151,12 +154,15 @@ impl Notified<'_> {
                 Stage::Start if state.rounds != self.round => {}
                 Stage::Start => {
                     self.stage = Stage::Waiting(state.queue.push(waker.cloned()));
+                    // Its place in the queue depends on who came before.
+                    exec.brush(&notify.object, Access::Write);
                     return false;
                 }
                 Stage::Waiting(ticket) => {
                     let (turn, replaced) = state.queue.ask(ticket, waker);
                     old = replaced;
                     if turn == Turn::NotYet {
+                        exec.brush(&notify.object, Access::Read);
                         return false;
                     }
                 }
@@ -184,7 +190,8 @@ impl Future for Notified<'_> {
             return Poll::Ready(());
         }
         let object = self.notify.object;
-        current::wait(Wait { object, deed: NOTIFIED, place: "at", at: self.at }, op);
+        let wait = Wait { object, deed: NOTIFIED, place: "at", at: self.at };
+        current::wait(wait, op, cx.waker());
         Poll::Pending
     }
 }
@@ -194,6 +201,7 @@ impl Drop for Notified<'_> {
         let Stage::Waiting(ticket) = self.stage else { return };
         let (granted, waker) = self.notify.inner.lock().queue.leave(ticket);
         drop(waker);
+        current::change(&self.notify.object);
         if granted {
             // A `notify_one` that this future got and did not use belongs to the next.
             self.notify.pass_on();

@@ -12,6 +12,7 @@ use dally_core::{Access, Op};
 use super::Inner;
 use crate::current::{self, Point};
 use crate::text::{Deed, Kind, Object, Wait};
+use crate::waker::rouse;
 
 /// A channel for one value.
 ///
@@ -82,7 +83,7 @@ impl<T> Sender<T> {
         drop(state);
         shared.tell(const { &Deed::moving::<T>("send", "to") }, 1);
         if let Some(waker) = wakers.0 {
-            waker.wake();
+            rouse(waker);
         }
         Ok(())
     }
@@ -113,7 +114,7 @@ impl<T> Drop for Sender<T> {
         };
         shared.tell(const { &Deed::plain("drop the sender of") }, 0);
         if let Some(waker) = wakers.0 {
-            waker.wake();
+            rouse(waker);
         }
     }
 }
@@ -148,7 +149,9 @@ impl<T> Future for Closed<'_, T> {
             drop(old);
             this.waited = true;
             let deed = const { &Deed::plain("see the receiver drop") };
-            current::wait(Wait { object: shared.object, deed, place: "at", at: this.at }, op);
+            current::look(&shared.object);
+            let wait = Wait { object: shared.object, deed, place: "at", at: this.at };
+            current::wait(wait, op, cx.waker());
             return Poll::Pending;
         }
         drop(state);
@@ -202,7 +205,7 @@ impl<T> Receiver<T> {
         let holds = usize::from(shared.inner.lock().value.is_some());
         shared.tell(const { &Deed::plain("close") }, holds);
         if let Some(waker) = waker {
-            waker.wake();
+            rouse(waker);
         }
     }
 }
@@ -227,7 +230,8 @@ impl<T> Future for Receiver<T> {
             this.waited = true;
             let deed = const { &Deed::moving::<T>("receive", "from") };
             let wait = Wait { object: shared.object, deed, place: "made at", at: this.at };
-            current::wait(wait, op);
+            current::look(&shared.object);
+            current::wait(wait, op, cx.waker());
             return Poll::Pending;
         }
         drop(state);
@@ -259,7 +263,7 @@ impl<T> Drop for Receiver<T> {
         shared.tell(const { &Deed::plain("drop the receiver of") }, 0);
         drop((value, own));
         if let Some(waker) = waker {
-            waker.wake();
+            rouse(waker);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::current::{self, Point, Stand};
 use crate::sync::Inner;
 use crate::sync::queue::{Queue, Turn};
 use crate::text::{Deed, Kind, Object, Wait};
-use crate::waker::Sleeper;
+use crate::waker::{Sleeper, rouse};
 
 pub(super) struct Chan<T> {
     pub object: Object,
@@ -100,7 +100,7 @@ impl<T> Chan<T> {
         let (receiver, old) = wakers;
         drop(old);
         if let Some(receiver) = receiver {
-            receiver.wake();
+            rouse(receiver);
         }
         match done {
             Done::Sent => Poll::Ready(Ok(())),
@@ -148,10 +148,15 @@ impl<T> Chan<T> {
                 Some(ticket) => {
                     let (turn, old) = state.room.ask(ticket, Some(waker));
                     wakers.1 = old;
+                    if turn == Turn::NotYet {
+                        exec.brush(&self.object, Access::Read);
+                    }
                     turn != Turn::NotYet
                 }
                 None if state.free == 0 => {
                     steps.ticket = Some(state.room.push(Some(waker.clone())));
+                    // Its place in the queue depends on who came before.
+                    exec.brush(&self.object, Access::Write);
                     false
                 }
                 None => {
@@ -161,7 +166,8 @@ impl<T> Chan<T> {
             };
             if !room {
                 drop(state);
-                exec.wait(Wait { object: self.object, deed, place: "at", at: steps.at }, op);
+                let wait = Wait { object: self.object, deed, place: "at", at: steps.at };
+                exec.wait(wait, op, waker);
                 return Done::NotYet;
             }
             steps.ticket = None;
@@ -178,10 +184,11 @@ impl<T> Chan<T> {
     pub fn leave_room(&self, ticket: u64) {
         let (granted, old) = self.inner.lock().room.leave(ticket);
         drop(old);
+        current::change(&self.object);
         if granted {
             let next = self.inner.lock().make_room();
             if let Some(waker) = next {
-                waker.wake();
+                rouse(waker);
             }
         }
     }
@@ -217,7 +224,7 @@ impl<T> Chan<T> {
             Ok(value)
         });
         if let Some(waker) = next {
-            waker.wake();
+            rouse(waker);
         }
         result
     }
@@ -229,7 +236,7 @@ impl<T> Chan<T> {
         let (next, old) = wakers;
         drop(old);
         if let Some(waker) = next {
-            waker.wake();
+            rouse(waker);
         }
         match got {
             Got::Value(value) => Poll::Ready(Some(value)),
@@ -260,7 +267,9 @@ impl<T> Chan<T> {
                 wakers.1 = state.receiver.replace(Sleeper::new(exec, waker));
                 drop(state);
                 steps.waited = true;
-                exec.wait(Wait { object: self.object, deed, place: "at", at: steps.at }, op);
+                exec.brush(&self.object, Access::Read);
+                let wait = Wait { object: self.object, deed, place: "at", at: steps.at };
+                exec.wait(wait, op, waker);
                 return Got::NotYet;
             }
             if !steps.waited {
@@ -300,7 +309,7 @@ impl<T> Chan<T> {
             woken
         };
         current::try_with(|exec| exec.touch(&self.object, Access::Write, deed));
-        woken.into_iter().for_each(Waker::wake);
+        woken.into_iter().for_each(rouse);
     }
 
     /// The receiver is dropped, and with it what it did not receive.
@@ -316,6 +325,26 @@ impl<T> Chan<T> {
 
     pub fn add_sender(&self) {
         self.inner.lock().senders += 1;
+        current::look(&self.object);
+    }
+
+    pub fn add_weak(&self) {
+        self.inner.lock().weak += 1;
+        current::look(&self.object);
+    }
+
+    pub fn drop_weak(&self) {
+        self.inner.lock().weak -= 1;
+        current::look(&self.object);
+    }
+
+    /// How many handles there are. Making one is told as a read, since two that do so need no
+    /// order; so counting them has to be a write.
+    pub fn count(&self, of: impl FnOnce(&State<T>) -> usize) -> usize {
+        current::try_with(|exec| {
+            exec.touch(&self.object, Access::Write, const { &Deed::plain("look at") });
+        });
+        of(&self.inner.lock())
     }
 
     pub fn drop_sender(&self) {
@@ -496,7 +525,10 @@ impl<T> Future for Closed<'_, T> {
         drop(state);
         drop(old);
         let deed = const { &Deed::plain("see the receiver drop or close") };
-        current::wait(Wait { object: this.chan.object, deed, place: "at", at: this.steps.at }, op);
+        let object = this.chan.object;
+        current::look(&object);
+        let wait = Wait { object, deed, place: "at", at: this.steps.at };
+        current::wait(wait, op, cx.waker());
         Poll::Pending
     }
 }

@@ -27,12 +27,12 @@ macro_rules! ends {
 
             /// How many senders there are.
             pub fn strong_count(&self) -> usize {
-                self.chan.look(|state| state.senders)
+                self.chan.count(|state| state.senders)
             }
 
             /// How many handles there are that do not keep the channel open.
             pub fn weak_count(&self) -> usize {
-                self.chan.look(|state| state.weak)
+                self.chan.count(|state| state.weak)
             }
         }
 
@@ -62,7 +62,7 @@ macro_rules! ends {
 
         impl<T> $Weak<T> {
             fn new(chan: &Arc<Chan<T>>) -> $Weak<T> {
-                chan.inner.lock().weak += 1;
+                chan.add_weak();
                 $Weak { chan: chan.clone() }
             }
 
@@ -84,7 +84,7 @@ macro_rules! ends {
 
         impl<T> Drop for $Weak<T> {
             fn drop(&mut self) {
-                self.chan.inner.lock().weak -= 1;
+                self.chan.drop_weak();
             }
         }
 
