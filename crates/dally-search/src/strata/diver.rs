@@ -9,12 +9,13 @@ use rustc_hash::FxHashSet;
 
 use super::common::{Common, Tally, Unsound};
 use super::companion::News;
-use super::entry::{Entry, Next, Offered, Prefix, Value};
+use super::entry::{Entry, Next, Offered, Value};
 use super::order::Order;
 use super::space::{Lost, Space};
 use super::step::StepEnv;
 use super::visited::Seen;
 use crate::executor::{bug_at_end, endless};
+use crate::prefix::Prefix;
 use crate::report::count;
 use crate::tape::Pen;
 
@@ -32,7 +33,7 @@ pub(crate) struct Diver<S: Space, O: Order> {
     on_path: FxHashSet<u64>,
     pub(super) news: News,
     /// What is left for the next stratum.
-    frontier: Vec<Entry<S, O>>,
+    frontier: Vec<Box<Entry<S, O>>>,
     tally: Tally,
 }
 
@@ -51,6 +52,8 @@ struct Frame<S: Space, O: Order> {
     worker: WorkerId,
     base: u32,
     values: Vec<Value>,
+    /// How many of the values stay as they are: what else they can be is in other entries.
+    fixed: usize,
     /// Whether these values are still to be taken as they are.
     ready: bool,
     /// Whether the program has sealed the state: only first choices are taken.
@@ -95,7 +98,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     }
 
     /// The first state as an entry; a program that fails to start is a bug.
-    pub(crate) fn first(&mut self, mut order: O) -> Result<Entry<S, O>, Bug> {
+    pub(crate) fn first(&mut self, mut order: O) -> Result<Box<Entry<S, O>>, Bug> {
         self.pen.rewind(0);
         self.space.start(&mut self.pen)?;
         let system = self.space.system();
@@ -110,7 +113,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         if enabled.is_empty() {
             self.at_the_end();
         }
-        Ok(Entry {
+        Ok(Box::new(Entry {
             mark: self.space.mark(&self.pen, None),
             order,
             enabled,
@@ -121,7 +124,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             prefix: None,
             identity,
             bytes: 0,
-        })
+        }))
     }
 
     /// Takes entries from the pool, and goes through all that can be reached from them at no more
@@ -137,7 +140,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     }
 
     /// What is left for the next stratum, and what was counted since the last time.
-    pub(crate) fn results(&mut self) -> (Vec<Entry<S, O>>, Tally) {
+    pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, Tally) {
         self.pen.now(crate::tape::Doing::Nothing);
         (std::mem::take(&mut self.frontier), std::mem::take(&mut self.tally))
     }
@@ -163,19 +166,14 @@ impl<S: Space, O: Order> Diver<S, O> {
     }
 
     /// Puts the state of an entry on the empty stack.
-    fn resume(&mut self, entry: Entry<S, O>) {
-        self.pen.rewind(0);
-        self.on_path.clear();
+    fn resume(&mut self, entry: Box<Entry<S, O>>) {
+        let entry = *entry;
+        self.pen.go_on_from(entry.prefix.clone());
         if self.common.partial {
+            self.on_path.clear();
             self.on_path.insert(self.common.root.load(Ordering::Relaxed));
-        }
-        if let Some(prefix) = &entry.prefix {
-            for step in prefix.steps() {
-                step.write(&mut self.pen);
-                if self.common.partial {
-                    self.on_path.insert(step.identity);
-                }
-            }
+            let steps = entry.prefix.iter().flat_map(|prefix| prefix.steps());
+            self.on_path.extend(steps.map(|step| step.identity));
         }
         let all = entry.enabled.len() as u32;
         let mut frame = Frame {
@@ -183,6 +181,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             base: 0,
             worker: WorkerId::FAULTS,
             values: Vec::new(),
+            fixed: 0,
             ready: false,
             next: 0,
             end: 0,
@@ -201,6 +200,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             }
             Next::Values(index, worker, values) => {
                 (frame.next, frame.end) = (index + 1, index + 1);
+                frame.fixed = values.len().saturating_sub(1);
                 (frame.worker, frame.values, frame.ready) = (worker, values, true);
                 frame.base = frame.cost + frame.order.cost(index, &frame.enabled);
             }
@@ -222,7 +222,9 @@ impl<S: Space, O: Order> Diver<S, O> {
         if std::mem::take(&mut frame.ready) {
             return Pick::Step;
         }
-        while let Some(&Value { index, of }) = frame.values.last() {
+        while frame.values.len() > frame.fixed
+            && let Some(&Value { index, of }) = frame.values.last()
+        {
             if index + 1 >= of || frame.sealed {
                 frame.values.pop();
                 continue;
@@ -393,6 +395,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         child.end = if child.sealed { 1 } else { enabled.len() as u32 };
         child.cost = parent.price();
         child.values.clear();
+        child.fixed = 0;
         (child.path, child.identity, child.prefix) = (length, identity, None);
         self.tally.sealed += u64::from(child.sealed);
         self.tally.deepest = self.tally.deepest.max(length);
@@ -528,7 +531,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
     }
 
-    fn entry(&mut self, at: usize, next: Next, take: bool) -> Option<Entry<S, O>> {
+    fn entry(&mut self, at: usize, next: Next, take: bool) -> Option<Box<Entry<S, O>>> {
         let prefix = self.prefix(at);
         let frame = &mut self.frames[at];
         let mark = if take { frame.mark.take()? } else { S::copy(frame.mark.as_ref()?) };
@@ -537,10 +540,10 @@ impl<S: Space, O: Order> Diver<S, O> {
             + frame.order.bytes()
             + 8 * frame.enabled.len()
             + Prefix::BYTES;
-        Some(Entry {
+        Some(Box::new(Entry {
             mark,
             order: frame.order.clone(),
-            enabled: frame.enabled.clone(),
+            enabled: if take { std::mem::take(&mut frame.enabled) } else { frame.enabled.clone() },
             cost: frame.cost,
             next,
             offered: frame.offered,
@@ -548,7 +551,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             prefix,
             identity: frame.identity,
             bytes,
-        })
+        }))
     }
 
     /// The path to a state of the stack. States below it that have not needed theirs do now.
@@ -577,6 +580,7 @@ impl<S: Space, O: Order> Frame<S, O> {
             worker: WorkerId::FAULTS,
             base: 0,
             values: Vec::new(),
+            fixed: 0,
             ready: false,
             sealed: false,
             path: 0,
