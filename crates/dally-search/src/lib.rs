@@ -11,6 +11,7 @@ mod executor;
 mod guide;
 mod kind;
 mod options;
+mod prefix;
 mod record;
 mod replay;
 mod report;

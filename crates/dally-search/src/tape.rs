@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dally_core::{Choice, MessageId, Tag, WorkerId};
 
+use crate::prefix::Prefix;
+
 /// What a thread that runs schedules is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Doing {
@@ -26,6 +28,8 @@ pub(crate) enum Doing {
 
 /// The side of the readers.
 pub(crate) struct Tape {
+    /// What comes before the first choice in the chunks.
+    base: Mutex<Option<Arc<Prefix>>>,
     chunks: Mutex<Vec<Arc<Chunk>>>,
     length: AtomicUsize,
     /// Counts executions: together with the length it tells whether anything moves.
@@ -40,8 +44,10 @@ pub(crate) struct Pen {
     chunks: Vec<Arc<Chunk>>,
     /// The chunk that is being written.
     chunk: Arc<Chunk>,
-    /// How many choices are on the tape.
+    /// How many choices are in the chunks.
     length: usize,
+    /// What comes before them.
+    base: Option<Arc<Prefix>>,
 }
 
 const CHUNK: usize = 1024;
@@ -54,13 +60,15 @@ impl Pen {
     pub(crate) fn new() -> Pen {
         let first = Arc::new(Chunk::new());
         let tape = Tape {
+            base: Mutex::new(None),
             chunks: Mutex::new(vec![first.clone()]),
             length: AtomicUsize::new(0),
             executions: AtomicU64::new(0),
             schedule: AtomicU64::new(0),
             doing: AtomicU8::new(Doing::Nothing as u8),
         };
-        Pen { tape: Arc::new(tape), chunks: vec![first.clone()], chunk: first, length: 0 }
+        let (tape, chunks) = (Arc::new(tape), vec![first.clone()]);
+        Pen { tape, chunks, chunk: first, length: 0, base: None }
     }
 
     /// What the pen writes on.
@@ -70,6 +78,9 @@ impl Pen {
 
     /// A new execution begins, of schedule number `schedule`.
     pub(crate) fn rewind(&mut self, schedule: u64) {
+        if self.base.is_some() {
+            self.set_base(None);
+        }
         if self.length >= CHUNK {
             self.chunk = self.chunks[0].clone();
         }
@@ -80,9 +91,27 @@ impl Pen {
         self.tape.executions.store(executions.wrapping_add(1), Ordering::Release);
     }
 
+    /// A new execution begins, which is known up to here. It is not written down again.
+    pub(crate) fn go_on_from(&mut self, base: Option<Arc<Prefix>>) {
+        self.rewind(0);
+        if base.is_some() {
+            self.set_base(base);
+        }
+    }
+
+    fn set_base(&mut self, base: Option<Arc<Prefix>>) {
+        *self.tape.base.lock().unwrap_or_else(PoisonError::into_inner) = base.clone();
+        self.base = base;
+    }
+
+    fn before(&self) -> usize {
+        self.base.as_ref().map_or(0, |base| base.len())
+    }
+
     /// Goes back to where this many choices were made: another execution with the same beginning.
     #[inline]
     pub(crate) fn truncate(&mut self, length: usize) {
+        let length = length - self.before();
         debug_assert!(length <= self.length);
         if length / CHUNK != self.length / CHUNK {
             self.chunk = self.chunks[length / CHUNK].clone();
@@ -114,17 +143,20 @@ impl Pen {
     }
 
     /// How many choices are on the tape.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.length
+        self.before() + self.length
     }
 
     /// The choices since the last rewind.
     pub(crate) fn choices(&self) -> Vec<Choice> {
-        decode(&self.chunks, self.len())
+        decode(self.base.as_deref(), &self.chunks, self.length)
     }
 
-    /// The choices in this range of positions.
+    /// The choices in this range of positions, which begins where the execution was gone on from,
+    /// or later.
     pub(crate) fn choices_in(&self, range: Range<usize>) -> Vec<Choice> {
+        let range = range.start - self.before()..range.end - self.before();
         let chunks = &self.chunks[range.start / CHUNK..];
         let skipped = range.start / CHUNK * CHUNK;
         words(chunks).skip(range.start - skipped).take(range.len()).map(decoded).collect()
@@ -166,8 +198,9 @@ impl Tape {
 
     /// The choices so far. Exact if the writer stands still.
     pub(crate) fn choices(&self) -> Vec<Choice> {
+        let base = self.base.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        decode(&chunks, self.length.load(Ordering::Acquire))
+        decode(base.as_deref(), &chunks, self.length.load(Ordering::Acquire))
     }
 }
 
@@ -194,8 +227,10 @@ fn encode(choice: Choice) -> [u64; 2] {
     }
 }
 
-fn decode(chunks: &[Arc<Chunk>], length: usize) -> Vec<Choice> {
-    words(chunks).take(length).map(decoded).collect()
+fn decode(base: Option<&Prefix>, chunks: &[Arc<Chunk>], length: usize) -> Vec<Choice> {
+    let mut choices = base.map_or_else(Vec::new, Prefix::choices);
+    choices.extend(words(chunks).take(length).map(decoded));
+    choices
 }
 
 fn words(chunks: &[Arc<Chunk>]) -> impl Iterator<Item = &[AtomicU64; 2]> {
@@ -269,6 +304,28 @@ mod tests {
             let end = expected.len();
             assert_eq!(pen.choices_in(end / 2..end - 1), expected[end / 2..end - 1]);
         }
+    }
+
+    #[test]
+    fn what_an_execution_goes_on_from_is_part_of_its_choices() {
+        let choice = |n: u32| Choice::Worker(WorkerId::root(n));
+        let value = Choice::Value { index: 1, of: 2, tag: Tag::Program };
+        let base = Prefix::extend(None, &[choice(0), value], 0);
+        let base = Prefix::extend(base, &[choice(1)], 0);
+        let mut pen = Pen::new();
+        pen.go_on_from(base);
+        pen.write(choice(2));
+        pen.write(choice(3));
+        assert_eq!(pen.len(), 5);
+        assert_eq!(pen.choices(), [choice(0), value, choice(1), choice(2), choice(3)]);
+        assert_eq!(pen.tape().choices(), pen.choices());
+        assert_eq!(pen.choices_in(4..5), [choice(3)]);
+        pen.truncate(4);
+        pen.write(choice(4));
+        assert_eq!(pen.choices(), [choice(0), value, choice(1), choice(2), choice(4)]);
+        pen.rewind(1);
+        assert_eq!(pen.choices(), []);
+        assert_eq!(pen.tape().choices(), []);
     }
 
     #[test]

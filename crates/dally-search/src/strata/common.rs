@@ -30,7 +30,7 @@ pub(crate) struct Common<S: Space, O: Order> {
     pub(crate) partial: bool,
     /// The identity of the first state.
     pub(crate) root: AtomicU64,
-    pub(crate) pool: Pool<Entry<S, O>>,
+    pub(crate) pool: Pool<Box<Entry<S, O>>>,
     /// The bytes of all entries that wait.
     pub(crate) frontier_bytes: AtomicU64,
     /// The bytes of all stacks.

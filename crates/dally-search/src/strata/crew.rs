@@ -26,16 +26,16 @@ pub(crate) enum Task<S: Space, O: Order> {
     /// Take entries from the pool, and go through what they lead to within this bound.
     Dive(u32),
     /// Draw samples from these states from now on; if there are none, from the first.
-    Start(Vec<Entry<S, O>>, O),
+    Start(Vec<Box<Entry<S, O>>>, O),
     /// Draw these samples.
     Sample(Arc<Samples>),
 }
 
 /// What a thread says.
 pub(crate) enum Answer<S: Space, O: Order> {
-    Begun(Box<Result<Entry<S, O>, Bug>>),
+    Begun(Result<Box<Entry<S, O>>, Bug>),
     /// What is left for the next stratum, and what was counted.
-    Dived(Vec<Entry<S, O>>, Tally),
+    Dived(Vec<Box<Entry<S, O>>>, Tally),
     Started,
     Sampled(Drawn),
     /// It cannot go on, for this reason.
@@ -97,13 +97,13 @@ impl<S: Space, O: Order> Crew<S, O> {
         &mut self,
         run: &mut Run<P>,
         order: O,
-    ) -> Option<Result<Entry<S, O>, Bug>> {
+    ) -> Option<Result<Box<Entry<S, O>>, Bug>> {
         let hand = self.hands.first_mut()?;
         hand.busy = hand.tasks.send(Task::Begin(order)).is_ok();
         let mut begun = None;
         self.wait(run, |_| false, |answer| {
             if let Answer::Begun(result) = answer {
-                begun = Some(*result);
+                begun = Some(result);
             }
         });
         begun
@@ -116,7 +116,7 @@ impl<S: Space, O: Order> Crew<S, O> {
         run: &mut Run<P>,
         bound: u32,
         enough: impl Fn(&mut Run<P>) -> bool,
-    ) -> (Vec<Entry<S, O>>, Tally) {
+    ) -> (Vec<Box<Entry<S, O>>>, Tally) {
         for hand in &mut self.hands {
             hand.busy = hand.tasks.send(Task::Dive(bound)).is_ok();
         }
@@ -134,11 +134,11 @@ impl<S: Space, O: Order> Crew<S, O> {
     pub(crate) fn start<P: Program + 'static>(
         &mut self,
         run: &mut Run<P>,
-        entries: Vec<Entry<S, O>>,
+        entries: Vec<Box<Entry<S, O>>>,
         order: &O,
     ) {
         let hands = self.hands.len().max(1);
-        let mut shares: Vec<Vec<Entry<S, O>>> = (0..hands).map(|_| Vec::new()).collect();
+        let mut shares: Vec<Vec<Box<Entry<S, O>>>> = (0..hands).map(|_| Vec::new()).collect();
         for (number, entry) in entries.into_iter().enumerate() {
             shares[number % hands].push(entry);
         }
@@ -240,7 +240,7 @@ fn work<P: Program, S: Space, O: Order>(
             Err(bug) => {
                 // A program that cannot be started fails in the hands of whoever begins.
                 if tasks.recv().is_ok() {
-                    let _ = answers.send(Answer::Begun(Box::new(Err(bug))));
+                    let _ = answers.send(Answer::Begun(Err(bug)));
                 }
                 return;
             }
@@ -249,7 +249,7 @@ fn work<P: Program, S: Space, O: Order>(
         let mut starts = Vec::new();
         while let Ok(task) = tasks.recv() {
             let answer = match task {
-                Task::Begin(order) => Answer::Begun(Box::new(diver.first(order))),
+                Task::Begin(order) => Answer::Begun(diver.first(order)),
                 Task::Dive(bound) => {
                     diver.dive(bound);
                     let (left, tally) = diver.results();

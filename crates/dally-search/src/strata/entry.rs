@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use dally_core::{Choice, WorkerId};
+use dally_core::WorkerId;
 
 use super::order::Order;
 use super::space::Space;
-use crate::tape::Pen;
+use crate::prefix::Prefix;
 
 /// A value chosen inside a step, or the position of a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,81 +68,9 @@ impl Offered {
     }
 }
 
-/// The choices that lead to a state: a step and what comes before it. States share what their
-/// paths have in common.
-#[derive(Debug)]
-pub(crate) struct Prefix {
-    before: Option<Arc<Prefix>>,
-    worker: WorkerId,
-    /// What was chosen inside the step.
-    inside: Box<[Choice]>,
-    /// The identity of the state that the step leads to.
-    pub(crate) identity: u64,
-}
-
-impl Prefix {
-    /// One more step, of which these are the choices, the worker first.
-    pub(crate) fn extend(
-        before: Option<Arc<Prefix>>,
-        choices: &[Choice],
-        identity: u64,
-    ) -> Option<Arc<Prefix>> {
-        match choices.split_first() {
-            Some((&Choice::Worker(worker), inside)) => {
-                Some(Arc::new(Prefix { before, worker, inside: inside.into(), identity }))
-            }
-            _ => before,
-        }
-    }
-
-    /// The steps from the first to this one.
-    pub(crate) fn steps(&self) -> Vec<&Prefix> {
-        let mut steps = Vec::new();
-        let mut at = Some(self);
-        while let Some(step) = at {
-            steps.push(step);
-            at = step.before.as_deref();
-        }
-        steps.reverse();
-        steps
-    }
-
-    /// Writes the choices of this step alone.
-    pub(crate) fn write(&self, pen: &mut Pen) {
-        pen.write(Choice::Worker(self.worker));
-        self.inside.iter().for_each(|&choice| pen.write(choice));
-    }
-
-    /// About how many bytes one takes.
-    pub(crate) const BYTES: usize = size_of::<Prefix>() + 16;
-}
-
-/// Long chains must not be dropped by recursion.
-impl Drop for Prefix {
-    fn drop(&mut self) {
-        let mut next = self.before.take();
-        while let Some(mut prefix) = next.and_then(Arc::into_inner) {
-            next = prefix.before.take();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_prefix_of_a_million_steps_is_written_and_dropped() {
-        let mut prefix = None;
-        for step in 0..1_000_000u64 {
-            let choice = [Choice::Worker(WorkerId::root((step % 3) as u32))];
-            prefix = Prefix::extend(prefix, &choice, step);
-        }
-        let last = prefix.unwrap();
-        let steps = last.steps();
-        assert_eq!((steps.len(), steps[7].identity), (1_000_000, 7));
-        drop(last);
-    }
 
     #[test]
     fn the_first_worker_that_was_not_offered_is_known() {

@@ -61,7 +61,8 @@ pub trait Explorer: Clone + Hash + Send + 'static {
     fn delay(&mut self, enabled: &[WorkerId]);
 
     /// A worker can step for the first time: a machine or task was created, a timer armed. Those
-    /// that the program starts with come in the order of their ids.
+    /// that the program starts with come in the order of their ids, timers and the injector of
+    /// faults after all others.
     fn started(&mut self, worker: WorkerId, name: &str);
 
     /// A worker will not step again.

@@ -66,7 +66,7 @@ impl<T> Pool<T> {
     pub(crate) fn done(&self) {
         let mut inside = self.lock();
         inside.working = inside.working.saturating_sub(1);
-        if inside.working == 0 {
+        if inside.working == 0 && self.is_hungry() {
             self.changed.notify_all();
         }
     }

@@ -64,19 +64,19 @@ impl Drawn {
 
 /// A state from which samples start.
 pub(crate) struct Start<S: Space, O: Order> {
-    entry: Entry<S, O>,
+    entry: Box<Entry<S, O>>,
     /// Whether it is the first state: then the explorer starts anew for each sample.
     first: bool,
 }
 
 impl<S: Space, O: Order> Start<S, O> {
     /// The first state of the program.
-    pub(crate) fn first(entry: Entry<S, O>) -> Start<S, O> {
+    pub(crate) fn first(entry: Box<Entry<S, O>>) -> Start<S, O> {
         Start { entry, first: true }
     }
 
     /// A state of a frontier.
-    pub(crate) fn frontier(entry: Entry<S, O>) -> Start<S, O> {
+    pub(crate) fn frontier(entry: Box<Entry<S, O>>) -> Start<S, O> {
         Start { entry, first: false }
     }
 }
@@ -140,10 +140,9 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Goes to where a sample starts, and stands before its first transition.
     fn set_out(&mut self, start: &Start<S, O>, seed: u64) -> Option<Spot<S, O>> {
-        let Entry { mark, order, enabled, next, offered, sealed, prefix, .. } = &start.entry;
+        let Entry { mark, order, enabled, next, offered, sealed, prefix, .. } = &*start.entry;
         self.leave();
-        self.pen.rewind(0);
-        prefix.iter().flat_map(|prefix| prefix.steps()).for_each(|step| step.write(&mut self.pen));
+        self.pen.go_on_from(prefix.clone());
         let mut spot = Spot {
             mark: Some(S::copy(mark)),
             order: order.clone(),

@@ -229,9 +229,9 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
     run: &mut Run<P>,
     crew: &mut Crew<S, O>,
     plan: &Plan,
-    first: Entry<S, O>,
+    first: Box<Entry<S, O>>,
     states: &mut States,
-) -> Vec<Entry<S, O>> {
+) -> Vec<Box<Entry<S, O>>> {
     let common = crew.common.clone();
     let hybrid = plan.search == SearchKind::Hybrid;
     if hybrid {
@@ -302,7 +302,7 @@ fn sample<P: Program + 'static, S: Space, O: Order>(
     run: &mut Run<P>,
     crew: &mut Crew<S, O>,
     plan: &Plan,
-    from: Vec<Entry<S, O>>,
+    from: Vec<Box<Entry<S, O>>>,
     order: &O,
     states: &mut States,
 ) {

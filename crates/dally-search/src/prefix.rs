@@ -1,0 +1,93 @@
+//! The choices that lead to a state, shared by all states whose paths begin alike.
+
+use std::sync::Arc;
+
+use dally_core::{Choice, WorkerId};
+
+/// A step and what comes before it. States share what their paths have in common.
+#[derive(Debug)]
+pub(crate) struct Prefix {
+    before: Option<Arc<Prefix>>,
+    worker: WorkerId,
+    /// What was chosen inside the step.
+    inside: Box<[Choice]>,
+    /// How many choices there are, from the first on.
+    length: usize,
+    /// The identity of the state that the step leads to.
+    pub(crate) identity: u64,
+}
+
+impl Prefix {
+    /// One more step, of which these are the choices, the worker first.
+    pub(crate) fn extend(
+        before: Option<Arc<Prefix>>,
+        choices: &[Choice],
+        identity: u64,
+    ) -> Option<Arc<Prefix>> {
+        match choices.split_first() {
+            Some((&Choice::Worker(worker), inside)) => {
+                let length = before.as_ref().map_or(0, |before| before.length) + choices.len();
+                Some(Arc::new(Prefix { before, worker, inside: inside.into(), length, identity }))
+            }
+            _ => before,
+        }
+    }
+
+    /// How many choices there are, from the first on.
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// The steps from the first to this one.
+    pub(crate) fn steps(&self) -> Vec<&Prefix> {
+        let mut steps = Vec::new();
+        let mut at = Some(self);
+        while let Some(step) = at {
+            steps.push(step);
+            at = step.before.as_deref();
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// All choices, from the first on.
+    pub(crate) fn choices(&self) -> Vec<Choice> {
+        let mut choices = Vec::with_capacity(self.length);
+        for step in self.steps() {
+            choices.push(Choice::Worker(step.worker));
+            choices.extend_from_slice(&step.inside);
+        }
+        choices
+    }
+
+    /// About how many bytes one takes.
+    pub(crate) const BYTES: usize = size_of::<Prefix>() + 16;
+}
+
+/// Long chains must not be dropped by recursion.
+impl Drop for Prefix {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(mut prefix) = next.and_then(Arc::into_inner) {
+            next = prefix.before.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_of_a_million_steps_is_written_and_dropped() {
+        let mut prefix = None;
+        for step in 0..1_000_000u64 {
+            let choice = [Choice::Worker(WorkerId::root((step % 3) as u32))];
+            prefix = Prefix::extend(prefix, &choice, step);
+        }
+        let last = prefix.unwrap();
+        assert_eq!((last.len(), last.choices().len()), (1_000_000, 1_000_000));
+        assert_eq!(last.steps()[7].identity, 7);
+        drop(last);
+    }
+}
