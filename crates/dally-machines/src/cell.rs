@@ -1,6 +1,6 @@
 //! The part of a worker that only its machine's type understands.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::hash::{Hash, Hasher};
 
 use dally_core::fingerprint::{self, Encoder};
@@ -9,13 +9,15 @@ use triomphe::Arc;
 
 use crate::body::{Body, Input, Ran};
 use crate::cx::Turn;
+use crate::digest::Digest;
 use crate::encoding;
 use crate::machine::{Machine, Reaction};
 
 /// A machine of some type with its stack of states.
 pub(crate) trait Cell: Any + Send + Sync {
     /// The type of the machine.
-    fn machine(&self) -> TypeId;
+    #[cfg(feature = "host")]
+    fn machine(&self) -> std::any::TypeId;
 
     /// The name of the machine's type.
     fn name(&self) -> &'static str;
@@ -55,6 +57,9 @@ pub(crate) trait Cell: Any + Send + Sync {
 
     /// Appends an injective encoding.
     fn encode(&self, out: &mut Vec<u8>);
+
+    /// A hash of the encoding's content.
+    fn digest(&self) -> u64;
 
     /// A hash of the stack of states.
     fn control(&self) -> u64;
@@ -104,8 +109,9 @@ impl<M: Machine> MachineCell<M> {
 }
 
 impl<M: Machine> Cell for MachineCell<M> {
-    fn machine(&self) -> TypeId {
-        TypeId::of::<M>()
+    #[cfg(feature = "host")]
+    fn machine(&self) -> std::any::TypeId {
+        std::any::TypeId::of::<M>()
     }
 
     fn name(&self) -> &'static str {
@@ -204,6 +210,25 @@ impl<M: Machine> Cell for MachineCell<M> {
                 encoding::framed(out, |out| Encoder::encode(&self.unsaved, out));
             }
         }
+    }
+
+    #[inline]
+    fn digest(&self) -> u64 {
+        let mut digest = Digest::new(0);
+        self.body.top.hash(&mut digest);
+        digest.word(self.body.below.len() as u64);
+        for state in &self.body.below {
+            state.hash(&mut digest);
+        }
+        if let Some(capture) = M::capture() {
+            digest.word((capture.digest)(&self.body.machine));
+            if let Some(origin) = &self.origin {
+                digest.word((capture.digest)(origin));
+                digest.word(Digest::of(&self.durable));
+                digest.word(Digest::of(&self.unsaved));
+            }
+        }
+        digest.value()
     }
 
     fn control(&self) -> u64 {

@@ -1,92 +1,84 @@
-//! The fingerprint of a system, kept up to date for what changed.
+//! Hashes of parts of a state, made while walking through them.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::hash::{Hash, Hasher};
 
-use dally_core::fingerprint::{self, Fingerprint};
+use dally_core::fingerprint;
 
-/// Cached shares of the parts of a state, and which of them are out of date. Most executions
-/// change and are never asked, so a change sets a bit and no more.
-#[derive(Default)]
-pub(crate) struct Digest {
-    /// Whose share is out of date: one bit per worker, by slot. Cleared only under the lock of
-    /// the cache.
-    stale: Vec<AtomicU64>,
-    cache: Mutex<Cache>,
-}
+/// Hashes what a value feeds to its `Hash`, word by word: one multiplication for each, and no
+/// bytes in between. Every number counts as a word, whatever its width.
+#[derive(Clone, Copy, Debug)]
+pub struct Digest(u64);
 
-#[derive(Default)]
-struct Cache {
-    /// The share of each worker, by slot.
-    shares: Vec<u64>,
-    /// The sum of the shares.
-    sum: u64,
-    /// The share of the monitors, while it is up to date.
-    monitors: Option<u64>,
-}
+/// The fractional part of the golden ratio: odd, with no pattern in its bits.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Digest {
-    /// The worker in this slot is not what it was.
     #[inline]
-    pub(crate) fn touch(&mut self, slot: usize) {
-        if let Some(word) = self.stale.get_mut(slot / 64) {
-            *word.get_mut() |= 1 << (slot % 64);
-        }
+    pub(crate) fn new(seed: u64) -> Digest {
+        Digest(seed)
     }
 
-    /// There is a new worker in this slot.
-    pub(crate) fn add(&mut self, slot: usize) {
-        self.stale.resize_with(slot / 64 + 1, AtomicU64::default);
-        self.touch(slot);
+    /// The digest of one value: what is hashed next cannot be mistaken for a part of it.
+    #[inline]
+    pub(crate) fn of<T: Hash + ?Sized>(value: &T) -> u64 {
+        let mut digest = Digest(FACTOR);
+        value.hash(&mut digest);
+        digest.0
     }
 
-    /// The monitors are not what they were.
-    pub(crate) fn touch_monitors(&mut self) {
-        self.cache.get_mut().unwrap_or_else(PoisonError::into_inner).monitors = None;
+    #[inline]
+    pub(crate) fn word(&mut self, word: u64) {
+        let product = u128::from(self.0 ^ word) * u128::from(FACTOR);
+        self.0 = (product as u64) ^ (product >> 64) as u64;
     }
 
-    /// The sum of all shares; `worker` and `monitors` compute those that are out of date.
-    pub(crate) fn sum(
-        &self,
-        mut worker: impl FnMut(usize) -> u64,
-        monitors: impl FnOnce() -> u64,
-    ) -> Fingerprint {
-        // A panic in a user's `Hash` leaves the cache as it was before that worker.
-        let mut guard = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let cache = &mut *guard;
-        for (number, word) in self.stale.iter().enumerate() {
-            let mut stale = word.load(Relaxed);
-            while stale != 0 {
-                let slot = number * 64 + stale.trailing_zeros() as usize;
-                let share = worker(slot);
-                if slot >= cache.shares.len() {
-                    cache.shares.resize(slot + 1, 0);
-                }
-                cache.sum = cache.sum.wrapping_sub(cache.shares[slot]).wrapping_add(share);
-                cache.shares[slot] = share;
-                stale &= stale - 1;
-                word.store(stale, Relaxed);
-            }
-        }
-        let monitors = *cache.monitors.get_or_insert_with(monitors);
-        Fingerprint(cache.sum.wrapping_add(monitors))
-    }
-
-    /// Becomes a copy, in the same memory.
-    pub(crate) fn copy_from(&mut self, saved: &Digest) {
-        let own = self.cache.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let saved_cache = saved.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        self.stale.resize_with(saved.stale.len(), AtomicU64::default);
-        for (own, saved) in self.stale.iter_mut().zip(&saved.stale) {
-            *own.get_mut() = saved.load(Relaxed);
-        }
-        own.shares.clone_from(&saved_cache.shares);
-        own.sum = saved_cache.sum;
-        own.monitors = saved_cache.monitors;
+    #[inline]
+    pub(crate) fn value(self) -> u64 {
+        self.0
     }
 }
 
-/// The share of one worker.
-pub(crate) fn share(id: u64, encoding: &[u8]) -> u64 {
-    fingerprint::part(id, fingerprint::of_bytes(encoding))
+impl Hasher for Digest {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        self.word(fingerprint::of_bytes(bytes));
+    }
+
+    #[inline]
+    fn write_u8(&mut self, number: u8) {
+        self.word(u64::from(number));
+    }
+
+    #[inline]
+    fn write_u16(&mut self, number: u16) {
+        self.word(u64::from(number));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, number: u32) {
+        self.word(u64::from(number));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        self.word(number);
+    }
+
+    #[inline]
+    fn write_u128(&mut self, number: u128) {
+        self.word(number as u64);
+        self.word((number >> 64) as u64);
+    }
+
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.word(number as u64);
+    }
+
+    // The default of the signed ones is to write the unsigned number with the same bits.
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }

@@ -5,11 +5,12 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::time::Duration;
 
-use dally_core::fingerprint::{self, Encoder};
+use dally_core::fingerprint::Encoder;
 use dally_core::{Bug, WorkerId};
 use triomphe::Arc;
 
-use crate::encoding::{self, Form};
+use crate::digest::Digest;
+use crate::encoding;
 use crate::inbox::Mailbox;
 use crate::message::{Content, Message};
 use crate::worker::Worker;
@@ -68,30 +69,30 @@ impl Effect {
 
     /// Appends an injective encoding. Durations are left out: under test a timer may fire at any
     /// time.
-    pub(crate) fn encode(&self, form: Form, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Effect::Send { to, event, message } => {
                 out.push(0);
                 Encoder::encode(to, out);
-                encoding::event(*event, message, form, out);
+                encoding::event(*event, message, out);
             }
             Effect::Create(worker) => {
                 out.push(1);
                 Encoder::encode(&worker.id, out);
                 // A worker not yet alive has an empty inbox, alike in every order.
-                encoding::framed(out, |out| worker.encode(form, Mailbox::Fifo, out));
+                encoding::framed(out, |out| worker.encode(Mailbox::Fifo, out));
             }
             Effect::Announce(message) => {
                 out.push(2);
-                encoding::event(0, message, form, out);
+                encoding::event(0, message, out);
             }
             Effect::Arm { event, message, periodic, .. } => {
                 out.extend_from_slice(&[3, u8::from(*periodic)]);
-                encoding::event(*event, message, form, out);
+                encoding::event(*event, message, out);
             }
             Effect::Cancel { event, message } => {
                 out.push(4);
-                encoding::event(*event, message, form, out);
+                encoding::event(*event, message, out);
             }
             Effect::Persist => out.push(5),
             Effect::Halt => out.push(6),
@@ -102,6 +103,32 @@ impl Effect {
             }
             Effect::Seal => out.push(8),
             Effect::Unseal => out.push(9),
+        }
+    }
+
+    /// Hashes what [`Effect::encode`] writes.
+    pub(crate) fn digest(&self, digest: &mut Digest) {
+        let mut words = |words: [u64; 3]| words.into_iter().for_each(|word| digest.word(word));
+        let number = |event: u16| u64::from(event) << 8;
+        match self {
+            Effect::Send { to, event, message } => {
+                words([number(*event), to.to_bits(), message.hash()]);
+            }
+            Effect::Create(worker) => {
+                words([1, worker.id.to_bits(), worker.digest(Mailbox::Fifo)]);
+            }
+            Effect::Announce(message) => words([2, 0, message.hash()]),
+            Effect::Arm { event, message, periodic, .. } => {
+                words([number(*event) | 3, u64::from(*periodic), message.hash()]);
+            }
+            Effect::Cancel { event, message } => words([number(*event) | 4, 0, message.hash()]),
+            Effect::Persist => digest.word(5),
+            Effect::Halt => digest.word(6),
+            Effect::Fail { bug, .. } => {
+                words([7, Digest::of(&bug.cause()), Digest::of(&bug.message)]);
+            }
+            Effect::Seal => digest.word(8),
+            Effect::Unseal => digest.word(9),
         }
     }
 }
@@ -123,9 +150,7 @@ impl<E: Hash + Debug + Send + Sync + 'static> Content for Told<E> {
     }
 
     fn hash(&self) -> u64 {
-        let mut bytes = Vec::new();
-        self.encode(&mut bytes);
-        fingerprint::of_bytes(&bytes)
+        Digest::of(&(std::any::type_name::<E>(), &self.0))
     }
 
     fn can_copy(&self) -> bool {

@@ -1,15 +1,6 @@
-//! Byte forms of states: exact ones for storage, hashed ones for fingerprints.
+//! Byte forms of states, for exact storage.
 
 use crate::message::Message;
-
-/// How messages appear in an encoding.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
-    /// By their content: injective.
-    Exact,
-    /// By their cached hash: cheap, as good as a fingerprint.
-    Hashed,
-}
 
 /// Appends what `write` appends, after its length: what follows cannot be mistaken for it.
 pub(crate) fn framed(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
@@ -21,10 +12,7 @@ pub(crate) fn framed(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 }
 
 /// Appends an event: its number at the receiver, and its content.
-pub(crate) fn event(number: u16, message: &Message, form: Form, out: &mut Vec<u8>) {
+pub(crate) fn event(number: u16, message: &Message, out: &mut Vec<u8>) {
     out.extend_from_slice(&number.to_le_bytes());
-    match form {
-        Form::Exact => framed(out, |out| message.encode(out)),
-        Form::Hashed => out.extend_from_slice(&message.hash().to_le_bytes()),
-    }
+    framed(out, |out| message.encode(out));
 }

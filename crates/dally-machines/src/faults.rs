@@ -3,7 +3,8 @@
 use dally_core::fingerprint::{self, Encoder};
 use dally_core::{Discard, Env, Event, Stop, Tag, WorkerId};
 
-use crate::system::{MachineSystem, Place, list, unshared};
+use crate::slot::list;
+use crate::system::{MachineSystem, Place};
 use crate::tell::Teller;
 use crate::worker::Life;
 
@@ -105,7 +106,7 @@ impl MachineSystem {
         self.disarm_all(slot, env)?;
         let keep = self.rules.keep_inbox;
         let MachineSystem { slots, pool, .. } = self;
-        let worker = unshared(&mut slots[slot].worker)?;
+        let worker = slots[slot].unshared(pool)?;
         worker.drop_effects(pool);
         if !keep {
             for lost in &worker.inbox {

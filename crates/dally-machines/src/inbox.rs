@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
-use dally_core::fingerprint::Encoder;
+use dally_core::fingerprint::{self, Encoder};
 use dally_core::{MessageId, WorkerId};
 
 use crate::cell::Cell;
-use crate::encoding::{self, Form};
+use crate::digest::Digest;
+use crate::encoding;
 use crate::machine::Reaction;
 use crate::message::Message;
 
@@ -55,18 +56,21 @@ impl Mailbox {
     }
 
     /// Appends an encoding that tells apart inboxes with different futures, and no others.
-    pub(crate) fn encode(self, inbox: &VecDeque<Envelope>, form: Form, out: &mut Vec<u8>) {
+    pub(crate) fn encode(self, inbox: &VecDeque<Envelope>, out: &mut Vec<u8>) {
         let one = |envelope: &Envelope, out: &mut Vec<u8>| {
             Encoder::encode(&envelope.timer, out);
-            encoding::event(envelope.event, &envelope.message, form, out);
+            encoding::event(envelope.event, &envelope.message, out);
         };
         match self {
             Mailbox::Fifo => inbox.iter().for_each(|envelope| one(envelope, out)),
             Mailbox::PerSender => {
-                let mut senders: Vec<WorkerId> = inbox.iter().map(|e| e.id.sender).collect();
-                senders.sort_unstable();
-                senders.dedup();
-                for sender in senders {
+                let after = |last: Option<WorkerId>| {
+                    let senders = inbox.iter().map(|envelope| envelope.id.sender);
+                    senders.filter(|&sender| last.is_none_or(|last| sender > last)).min()
+                };
+                let mut next = after(None);
+                while let Some(sender) = next {
+                    next = after(Some(sender));
                     Encoder::encode(&sender, out);
                     encoding::framed(out, |out| {
                         inbox.iter().filter(|e| e.id.sender == sender).for_each(|e| one(e, out));
@@ -85,4 +89,39 @@ impl Mailbox {
             }
         }
     }
+
+    /// Hashes what [`Mailbox::encode`] writes.
+    #[inline]
+    pub(crate) fn digest(self, inbox: &VecDeque<Envelope>) -> u64 {
+        if inbox.is_empty() {
+            return 0;
+        }
+        match self {
+            Mailbox::Fifo => chain(inbox.iter()),
+            // What has no order is added up.
+            Mailbox::PerSender => inbox.iter().enumerate().fold(0, |sum, (at, first)| {
+                let sender = first.id.sender;
+                let same = |envelope: &&Envelope| envelope.id.sender == sender;
+                if inbox.iter().take(at).any(|earlier| same(&earlier)) {
+                    return sum;
+                }
+                let queue = chain(inbox.iter().skip(at).filter(same));
+                sum.wrapping_add(fingerprint::part(sender.to_bits(), queue))
+            }),
+            Mailbox::Unordered => inbox.iter().fold(0, |sum, envelope| {
+                sum.wrapping_add(fingerprint::part(0, chain(std::iter::once(envelope))))
+            }),
+        }
+    }
+}
+
+/// Hashes messages in their order.
+fn chain<'e>(envelopes: impl Iterator<Item = &'e Envelope>) -> u64 {
+    let mut digest = Digest::new(1);
+    for envelope in envelopes {
+        let timer = envelope.timer.map_or(0, |timer| u64::from(timer) + 1);
+        digest.word(timer << 16 | u64::from(envelope.event));
+        digest.word(envelope.message.hash());
+    }
+    digest.value()
 }

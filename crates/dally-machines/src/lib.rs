@@ -26,6 +26,7 @@ mod faults;
 mod inbox;
 mod pool;
 mod program;
+mod slot;
 mod step;
 mod system;
 mod tell;
@@ -35,6 +36,7 @@ mod worker;
 
 pub use addr::Addr;
 pub use cx::Cx;
+pub use digest::Digest;
 pub use faults::Faults;
 pub use inbox::Mailbox;
 pub use machine::{Capture, Handles, Machine, NotDurable, Reaction};

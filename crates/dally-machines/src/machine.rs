@@ -7,6 +7,7 @@ use std::hash::Hash;
 use dally_core::fingerprint::Encoder;
 
 use crate::cx::Cx;
+use crate::digest::Digest;
 use crate::message::{Message, Slot};
 
 /// A machine: states, and what it does on each event in each of them.
@@ -113,6 +114,8 @@ pub struct Capture<M> {
     pub equal: fn(&M, &M) -> bool,
     /// Appends an injective encoding.
     pub encode: fn(&M, &mut Vec<u8>),
+    /// A hash, equal where the encoding is.
+    pub digest: fn(&M) -> u64,
 }
 
 impl<M: Clone + Eq + Hash> Capture<M> {
@@ -122,5 +125,6 @@ impl<M: Clone + Eq + Hash> Capture<M> {
         clone_from: M::clone_from,
         equal: M::eq,
         encode: |machine, out| Encoder::encode(machine, out),
+        digest: Digest::of,
     };
 }

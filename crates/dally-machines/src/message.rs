@@ -5,9 +5,10 @@ use std::fmt::{Debug, Write as _};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use dally_core::fingerprint::{self, Encoder};
+use dally_core::fingerprint::Encoder;
 use triomphe::Arc;
 
+use crate::digest::Digest;
 use crate::machine::Handles;
 
 /// A message: an event whose type only sender and receiver know. Shared between forks of a
@@ -22,7 +23,7 @@ pub trait Content: Any + Send + Sync {
     /// Appends an injective encoding; nothing for an opaque event.
     fn encode(&self, out: &mut Vec<u8>);
 
-    /// The hash of the encoding, computed once.
+    /// A hash of the encoding's content, computed once.
     fn hash(&self) -> u64;
 
     /// Whether a shared message can still be taken, by a copy of its event.
@@ -90,9 +91,7 @@ impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> Content for Shared<E>
     fn hash(&self) -> u64 {
         match self.hash.load(Relaxed) {
             0 => {
-                let mut bytes = Vec::new();
-                self.encode(&mut bytes);
-                let hash = fingerprint::of_bytes(&bytes).max(1);
+                let hash = Digest::of(&self.event).max(1);
                 self.hash.store(hash, Relaxed);
                 hash
             }

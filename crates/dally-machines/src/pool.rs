@@ -1,6 +1,7 @@
 //! Memory that is used again: emptied messages, and workers of ended executions.
 
 use std::any::{Any, TypeId};
+use std::sync::Mutex;
 
 use triomphe::Arc;
 use unsize::{CoerceUnsize, Coercion};
@@ -16,7 +17,10 @@ const KEPT: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Pool {
     messages: Vec<(TypeId, Vec<Message>)>,
-    workers: Vec<(TypeId, Vec<Arc<Worker>>)>,
+    /// By the kind of the machine. They may still hold what they held when they were put here.
+    workers: Vec<(u64, Vec<Arc<Worker>>)>,
+    /// What other systems have left here for this one.
+    donated: Mutex<Vec<Arc<Worker>>>,
 }
 
 impl Pool {
@@ -49,20 +53,55 @@ impl Pool {
         }
     }
 
-    /// A worker of an ended execution whose machine is of this type.
-    pub(crate) fn worker(&mut self, machine: TypeId) -> Option<Arc<Worker>> {
-        self.workers.iter_mut().find(|bucket| bucket.0 == machine)?.1.pop()
+    /// A worker whose machine is of this kind, in any condition.
+    pub(crate) fn worker(&mut self, kind: u64) -> Option<Arc<Worker>> {
+        let found = self.workers.iter_mut().find(|shelf| shelf.0 == kind);
+        match found.and_then(|shelf| shelf.1.pop()) {
+            Some(spare) => Some(spare),
+            None => self.unpack(kind),
+        }
     }
 
-    /// Takes back a worker.
-    pub(crate) fn put_worker(&mut self, mut worker: Arc<Worker>) {
-        let Some(unshared) = Arc::get_mut(&mut worker) else { return };
-        unshared.clear(self);
-        let kind = unshared.cell.machine();
-        match self.workers.iter_mut().find(|bucket| bucket.0 == kind) {
+    /// Puts away what was donated, and looks there.
+    fn unpack(&mut self, kind: u64) -> Option<Arc<Worker>> {
+        let donated = self.donated.get_mut().ok()?;
+        if donated.is_empty() {
+            return None;
+        }
+        let mut donated = std::mem::take(donated);
+        donated.drain(..).for_each(|worker| self.keep(worker));
+        // Its memory is used again.
+        if let Ok(empty) = self.donated.get_mut() {
+            *empty = donated;
+        }
+        self.workers.iter_mut().find(|shelf| shelf.0 == kind)?.1.pop()
+    }
+
+    /// Takes back a worker that is nobody else's, with all that it holds.
+    #[inline]
+    pub(crate) fn keep(&mut self, worker: Arc<Worker>) {
+        let kind = worker.kind;
+        match self.workers.iter_mut().find(|shelf| shelf.0 == kind) {
             Some((_, spare)) if spare.len() < KEPT => spare.push(worker),
             Some(_) => {}
             None => self.workers.push((kind, vec![worker])),
+        }
+    }
+
+    /// As [`Pool::keep`], by another system; while a third does so, the worker is lost.
+    pub(crate) fn donate(&self, worker: Arc<Worker>) {
+        if let Ok(mut donated) = self.donated.try_lock()
+            && donated.len() < KEPT
+        {
+            donated.push(worker);
+        }
+    }
+
+    /// Takes back a worker whose execution is over, and drops what it holds.
+    pub(crate) fn put_worker(&mut self, mut worker: Arc<Worker>) {
+        if let Some(unshared) = Arc::get_mut(&mut worker) {
+            unshared.clear(self);
+            self.keep(worker);
         }
     }
 }

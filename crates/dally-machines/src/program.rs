@@ -3,7 +3,10 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use dally_core::{Bug, Captured, IntoMonitor, MessageId, Program, Stop, WorkerId, panics};
+use dally_core::{
+    Bug, BugKind, Captured, Cut, Env, Event, IntoMonitor, MessageId, Program, Stop, System, Tag,
+    Text, WorkerId, panics,
+};
 
 use crate::addr::Addr;
 use crate::faults::Faults;
@@ -11,8 +14,8 @@ use crate::inbox::{Envelope, Mailbox};
 use crate::machine::{Handles, Machine};
 use crate::message::Slot;
 
-use crate::system::{MachineSystem, Place, Rules, unshared};
-use crate::worker::Worker;
+use crate::system::{MachineSystem, Place, Rules};
+use crate::worker::{Life, Worker};
 
 /// What one step of a machine is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -23,7 +26,8 @@ pub enum Granularity {
     PerSend,
     /// Handling an event and all it sends is one step: fewer schedules. With
     /// [`Mailbox::PerSender`] and [`Mailbox::Unordered`] no order in which messages can be handled
-    /// is lost; with one queue per machine some are. Lost in any case is what others announce to
+    /// is lost; with one queue per machine some are. Where none is, a timer's firing and the
+    /// handling of its event are one step too. Lost in any case is what others announce to
     /// monitors, or do in default handlers, between two effects of one handler. While machines may
     /// still crash, handlers are run per send.
     Atomic,
@@ -126,7 +130,7 @@ impl MachineProgram {
             MachineSystem { rules: self.rules, budget: self.faults, ..MachineSystem::default() };
         let mut setup = Setup { system, machines: 0, bug: None };
         match panics::catch(|| (self.setup)(&mut setup)) {
-            Ok(()) => setup.bug.map_or(Ok(setup.system), Err),
+            Ok(()) => setup.finish(),
             Err(Stop::Bug(bug)) => Err(*bug),
             // The setup can call nothing that is cut.
             Err(Stop::Cut) => Ok(setup.system),
@@ -159,7 +163,7 @@ impl Program for MachineProgram {
             return Ok(());
         }
         // Values of the ended execution are dropped here, and their destructors may panic.
-        match panics::catch(|| system.restore_from(&pristine.system)) {
+        match panics::catch(|| system.start_over_from(&pristine.system)) {
             Err(Stop::Bug(bug)) => Err(*bug),
             _ => Ok(()),
         }
@@ -183,21 +187,83 @@ pub struct Setup {
 impl Setup {
     /// A machine that is there from the start. It enters its start state in its first step.
     pub fn create<M: Machine>(&mut self, machine: M) -> Addr<M> {
+        let place = self.reserve();
+        self.fill(place, machine);
+        place
+    }
+
+    /// The address of a machine that is still to be made: for machines that know each other, as
+    /// in a ring. [`Setup::fill`] makes it.
+    pub fn reserve<M: Machine>(&mut self) -> Addr<M> {
         let id = WorkerId::root(self.machines);
         self.machines += 1;
+        Addr::new(id)
+    }
+
+    /// The machine at a reserved address, there from the start.
+    ///
+    /// # Panics
+    /// If there is one already.
+    #[track_caller]
+    pub fn fill<M: Machine>(&mut self, place: Addr<M>, machine: M) {
+        let id = place.id();
+        assert!(self.system.find(id).is_none(), "the set-up fills the place of {place} twice");
         let worker = Worker::make(id, machine, &mut self.system.pool);
         self.system.add(worker);
-        Addr::new(id)
     }
 
     /// An event that is in a machine's inbox from the start, as if the machine had sent it to
     /// itself.
     pub fn send<M: Handles<E>, E>(&mut self, to: Addr<M>, event: E) {
         let Some(Place::Machine(slot)) = self.system.find(to.id()) else { return };
-        let message = self.system.pool.message(M::Slot::new(event));
-        if let Ok(worker) = unshared(&mut self.system.slots[slot].worker) {
+        let MachineSystem { slots, pool, .. } = &mut self.system;
+        let message = pool.message(M::Slot::new(event));
+        if let Ok(worker) = slots[slot].unshared(pool) {
             let id: MessageId = worker.next_message();
             worker.inbox.push_back(Envelope { id, event: M::EVENT, timer: None, message });
+        }
+    }
+
+    /// Lets the machines created so far enter their start states now, one after the other, with
+    /// all that their entry actions do: executions start with these machines up. Without it each
+    /// enters in a first step of its own, and all orders of those steps are explored.
+    ///
+    /// An entry action that fails is a bug of the set-up, and so is one that chooses a value.
+    pub fn begin(&mut self) {
+        let mut slot = 0;
+        while let Some(worker) = self.system.slots.get(slot).map(|slot| &slot.worker) {
+            if worker.life != Life::New && !worker.is_busy() {
+                slot += 1;
+                continue;
+            }
+            let (id, name) = (worker.id, worker.cell.name());
+            let bug = match self.system.step(id, &mut Unasked) {
+                Ok(()) => continue,
+                Err(Stop::Bug(bug)) => *bug,
+                Err(Stop::Cut) => {
+                    let message = format!(
+                        "`{name}` chooses a value on entering its start state, which is part of \
+                         the set-up here: there is nobody to choose"
+                    );
+                    Bug::new(BugKind::Panic, message).by(name)
+                }
+            };
+            self.bug.get_or_insert(bug);
+            return;
+        }
+    }
+
+    fn finish(self) -> Result<MachineSystem, Bug> {
+        if let Some(bug) = self.bug {
+            return Err(bug);
+        }
+        let mut places = (0..self.machines).map(WorkerId::root);
+        match places.find(|&place| self.system.find(place).is_none()) {
+            None => Ok(self.system),
+            Some(empty) => {
+                let message = format!("the set-up reserves {empty} for a machine and makes none");
+                Err(Bug::new(BugKind::Panic, message))
+            }
         }
     }
 
@@ -209,5 +275,22 @@ impl Setup {
                 self.bug.get_or_insert(bug);
             }
         }
+    }
+}
+
+/// The environment of a set-up: hears nothing and answers nothing.
+struct Unasked;
+
+impl Env for Unasked {
+    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
+        Err(Cut)
+    }
+
+    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
+        Err(Cut)
+    }
+
+    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
+        Ok(())
     }
 }

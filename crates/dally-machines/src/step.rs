@@ -8,7 +8,7 @@ use crate::effect::Effect;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
-use crate::system::{MachineSystem, Place, Slot, relist, unshared};
+use crate::system::{MachineSystem, Place};
 use crate::tell::Teller;
 use crate::worker::Life;
 
@@ -16,11 +16,10 @@ impl MachineSystem {
     /// One step of a machine.
     #[inline]
     pub(crate) fn run(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        self.digest.touch(slot);
         if self.slots[slot].worker.dequeues_first(self.rules.mailbox) {
             return self.receive_first(slot, env);
         }
-        let worker = unshared(&mut self.slots[slot].worker)?;
+        let worker = self.slots[slot].unshared(&mut self.pool)?;
         match worker.effects.pop() {
             Some(Effect::Send { to, event, message }) => {
                 let id = worker.next_message();
@@ -37,8 +36,8 @@ impl MachineSystem {
     /// first message of the inbox, which is no tick.
     #[inline]
     fn receive_first(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        let Slot { worker, listed } = &mut self.slots[slot];
-        let worker = unshared(worker)?;
+        let here = &mut self.slots[slot];
+        let worker = here.unshared(&mut self.pool)?;
         let Some(Envelope { id, event, mut message, .. }) = worker.inbox.pop_front() else {
             return Ok(());
         };
@@ -55,7 +54,7 @@ impl MachineSystem {
             Some(effect) if worker.pauses_before(effect, self.rules, self.budget) => Ok(()),
             None if worker.inbox.is_empty() => {
                 worker.ready = None;
-                relist(worker, listed, &mut self.enabled);
+                here.relist(&mut self.enabled);
                 Ok(())
             }
             _ => self.release(slot, env),
@@ -65,19 +64,19 @@ impl MachineSystem {
     /// [`MachineSystem::release`] with its most frequent case in hand: nothing is left to do.
     #[inline]
     fn after_send(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        let Slot { worker, listed } = &mut self.slots[slot];
-        if worker.is_busy() || !worker.inbox.is_empty() {
+        let here = &mut self.slots[slot];
+        if here.worker.is_busy() || !here.worker.inbox.is_empty() {
             return self.release(slot, env);
         }
-        unshared(worker)?.ready = None;
-        relist(worker, listed, &mut self.enabled);
+        here.unshared(&mut self.pool)?.ready = None;
+        here.relist(&mut self.enabled);
         Ok(())
     }
 
     /// Runs the next handler of a machine that has none of its effects left to release, and
     /// leaves what it does unreleased.
     pub(crate) fn take_turn(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        let worker = unshared(&mut self.slots[slot].worker)?;
+        let worker = self.slots[slot].unshared(&mut self.pool)?;
         let input = match (worker.life, worker.ready) {
             (Life::New, _) => {
                 worker.life = Life::Up;
@@ -85,7 +84,7 @@ impl MachineSystem {
             }
             (_, Some(at)) => {
                 let chosen = self.choose_delivery(slot, at, env)?;
-                let inbox = &mut unshared(&mut self.slots[slot].worker)?.inbox;
+                let inbox = &mut self.slots[slot].unshared(&mut self.pool)?.inbox;
                 let Some(envelope) = inbox.remove(chosen as usize) else { return Ok(()) };
                 return self.receive(slot, envelope, env);
             }
@@ -96,7 +95,7 @@ impl MachineSystem {
     }
 
     /// Runs the handler for a message.
-    fn receive(
+    pub(crate) fn receive(
         &mut self,
         slot: usize,
         envelope: Envelope,
@@ -104,7 +103,7 @@ impl MachineSystem {
     ) -> Result<(), Stop> {
         let Envelope { id, event, timer, mut message } = envelope;
         self.tick_left(slot, timer)?;
-        let worker = unshared(&mut self.slots[slot].worker)?;
+        let worker = self.slots[slot].unshared(&mut self.pool)?;
         if self.rules.mailbox != Mailbox::Fifo && worker.cell.reaction(event) == Reaction::Ignore {
             return self.discard(id, message, Discard::Ignored, env);
         }
@@ -136,7 +135,7 @@ impl MachineSystem {
     fn conclude(&mut self, slot: usize, ran: Ran, sender: Option<WorkerId>) -> Result<(), Stop> {
         match ran {
             Ran::Done { idles } => {
-                unshared(&mut self.slots[slot].worker)?.idles = idles;
+                self.slots[slot].unshared(&mut self.pool)?.idles = idles;
                 Ok(())
             }
             Ran::Stopped(stop) => Err(stop),
@@ -151,7 +150,7 @@ impl MachineSystem {
     /// Makes a bug the last effect of a handler.
     #[cold]
     fn fail(&mut self, slot: usize, bug: Bug) -> Result<(), Stop> {
-        let effects = &mut unshared(&mut self.slots[slot].worker)?.effects;
+        let effects = &mut self.slots[slot].unshared(&mut self.pool)?.effects;
         let apart = effects.iter().any(|e| matches!(e, Effect::Send { .. } | Effect::Create(_)));
         effects.insert(0, Effect::Fail { bug: Arc::new(bug), apart });
         Ok(())
@@ -179,10 +178,10 @@ impl MachineSystem {
     /// Releases effects in order up to the next scheduling point, or looks what the machine can
     /// do after the last.
     #[inline]
-    fn release(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    pub(crate) fn release(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         loop {
-            let Slot { worker, listed } = &mut self.slots[slot];
-            let worker = unshared(worker)?;
+            let here = &mut self.slots[slot];
+            let worker = here.unshared(&mut self.pool)?;
             match worker.effects.last() {
                 // It stepped, so it is listed; and it has something left to release.
                 Some(effect) if worker.pauses_before(effect, self.rules, self.budget) => {
@@ -191,7 +190,7 @@ impl MachineSystem {
                 Some(_) => {}
                 None if worker.inbox.is_empty() => {
                     worker.ready = None;
-                    relist(worker, listed, &mut self.enabled);
+                    here.relist(&mut self.enabled);
                     return Ok(());
                 }
                 None => return self.settle(slot, env),
@@ -210,7 +209,7 @@ impl MachineSystem {
     ) -> Result<(), Stop> {
         match effect {
             Effect::Send { to, event, message } => {
-                let id = unshared(&mut self.slots[slot].worker)?.next_message();
+                let id = self.slots[slot].unshared(&mut self.pool)?.next_message();
                 self.send(slot, id, to, event, message, env)
             }
             Effect::Create(worker) => {
@@ -221,7 +220,7 @@ impl MachineSystem {
             }
             Effect::Announce(message) => {
                 if let Some(event) = message.event() {
-                    self.digest.touch_monitors();
+                    *self.monitors_share.get_mut() = 0;
                     self.monitors.announce_any(event, message.payload(), env)?;
                 }
                 self.pool.put(message);
@@ -239,7 +238,7 @@ impl MachineSystem {
                 Ok(())
             }
             Effect::Persist => {
-                let worker = unshared(&mut self.slots[slot].worker)?;
+                let worker = self.slots[slot].unshared(&mut self.pool)?;
                 if let Some(durable) = worker.cell.persist() {
                     env.tell(|| Event::Persisted { payload: Text::Debug(durable) })?;
                 }
@@ -247,13 +246,13 @@ impl MachineSystem {
             }
             Effect::Halt => self.halt(slot, env),
             Effect::Seal => {
-                unshared(&mut self.slots[slot].worker)?.seals += 1;
+                self.slots[slot].unshared(&mut self.pool)?.seals += 1;
                 self.seals += 1;
                 Ok(())
             }
             Effect::Unseal => {
                 // That there is one was checked when it was asked for.
-                unshared(&mut self.slots[slot].worker)?.seals -= 1;
+                self.slots[slot].unshared(&mut self.pool)?.seals -= 1;
                 self.seals -= 1;
                 Ok(())
             }
@@ -300,7 +299,7 @@ impl MachineSystem {
         let mut copy = None;
         if self.budget.duplicate > 0 && message.can_copy() && env.value(2, Tag::Fault)? == 1 {
             self.budget.duplicate -= 1;
-            let double = unshared(&mut self.slots[slot].worker)?.next_message();
+            let double = self.slots[slot].unshared(&mut self.pool)?.next_message();
             env.tell(|| Event::Duplicated { message: id, copy: double })?;
             copy = Some(Envelope { id: double, event, timer: None, message: message.clone() });
         }
@@ -339,9 +338,8 @@ impl MachineSystem {
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         let fifo = self.rules.mailbox == Mailbox::Fifo;
-        self.digest.touch(slot);
-        let Slot { worker, listed } = &mut self.slots[slot];
-        let worker = unshared(worker)?;
+        let here = &mut self.slots[slot];
+        let worker = here.unshared(&mut self.pool)?;
         let mut ready = None;
         if worker.life == Life::Up && !worker.is_busy() && worker.ready.is_none() {
             // Everything in the inbox is deferred: only the new message can be dequeued.
@@ -357,7 +355,7 @@ impl MachineSystem {
         worker.inbox.push_back(envelope);
         if ready.is_some() {
             worker.ready = ready;
-            relist(worker, listed, &mut self.enabled);
+            here.relist(&mut self.enabled);
         }
         Ok(())
     }
@@ -367,7 +365,7 @@ impl MachineSystem {
         let fifo = self.rules.mailbox == Mailbox::Fifo;
         let mut at = 0;
         loop {
-            let worker = unshared(&mut self.slots[slot].worker)?;
+            let worker = self.slots[slot].unshared(&mut self.pool)?;
             if worker.life != Life::Up {
                 break;
             }
@@ -396,7 +394,7 @@ impl MachineSystem {
         self.disarm_all(slot, env)?;
         let mortal = self.slots[slot].worker.cell.can_crash();
         let MachineSystem { slots, pool, .. } = self;
-        let worker = unshared(&mut slots[slot].worker)?;
+        let worker = slots[slot].unshared(pool)?;
         for lost in &worker.inbox {
             env.tell(|| Event::Discarded { message: lost.id, why: Discard::Gone })?;
         }

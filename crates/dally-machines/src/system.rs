@@ -1,18 +1,20 @@
 //! One live execution of a program of machines.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use dally_core::{
     Acceptance, Bug, BugKind, Captured, Env, Fingerprint, MessageId, Monitors, Observe, Op, Status,
     Stop, System, WorkerId, fingerprint,
 };
 use triomphe::Arc;
 
-use crate::digest::{self, Digest};
 use crate::effect::Effect;
-use crate::encoding::{self, Form};
+use crate::encoding;
 use crate::faults::Faults;
 use crate::inbox::Mailbox;
 use crate::pool::Pool;
 use crate::program::Granularity;
+use crate::slot::Slot;
 use crate::tell::Teller;
 use crate::worker::{Life, Worker};
 
@@ -34,7 +36,10 @@ pub struct MachineSystem {
     /// How many seals all workers hold.
     pub(crate) seals: u32,
     pub(crate) monitors: Monitors,
-    pub(crate) digest: Digest,
+    /// Their share in the fingerprint; zero while it is not known.
+    pub(crate) monitors_share: AtomicU64,
+    /// Whether it has ever stepped, and is not only a saved state.
+    pub(crate) stepped: bool,
     pub(crate) pool: Pool,
     pub(crate) candidates: Vec<(MessageId, u32)>,
     pub(crate) candidate_ids: Vec<MessageId>,
@@ -50,12 +55,6 @@ pub(crate) struct Rules {
     pub(crate) mailbox: Mailbox,
     pub(crate) keep_inbox: bool,
     pub(crate) twice: bool,
-}
-
-/// A worker, and whether it is in the list of enabled ones.
-pub(crate) struct Slot {
-    pub(crate) worker: Arc<Worker>,
-    pub(crate) listed: bool,
 }
 
 /// What an id stands for.
@@ -92,6 +91,7 @@ impl System for MachineSystem {
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let env = &mut Teller::new(env);
+        self.stepped = true;
         match self.find(worker) {
             Some(Place::Machine(slot)) if self.slots[slot].listed => self.run(slot, env),
             Some(Place::Timer(slot, timer))
@@ -175,12 +175,16 @@ impl Captured for MachineSystem {
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        let mut scratch = Vec::new();
-        let sum = self.digest.sum(
-            |slot| worker_share(&self.slots[slot].worker, self.rules.mailbox),
-            || self.monitors.hash(&mut scratch),
-        );
-        Fingerprint(sum.0.wrapping_add(self.budget.share()))
+        let monitors = match self.monitors_share.load(Relaxed) {
+            0 if !self.monitors.is_empty() => {
+                let share = self.monitors.hash(&mut Vec::new());
+                self.monitors_share.store(share, Relaxed);
+                share
+            }
+            known => known,
+        };
+        let workers = self.slots.iter().map(|slot| slot.share(self.rules.mailbox));
+        Fingerprint(workers.fold(monitors.wrapping_add(self.budget.share()), u64::wrapping_add))
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -190,7 +194,7 @@ impl Captured for MachineSystem {
             if let Place::Machine(slot) = place {
                 out.extend_from_slice(&id.to_bits().to_le_bytes());
                 let worker = &self.slots[*slot].worker;
-                encoding::framed(out, |out| worker.encode(Form::Exact, self.rules.mailbox, out));
+                encoding::framed(out, |out| worker.encode(self.rules.mailbox, out));
             }
         }
         self.monitors.encode(out);
@@ -206,7 +210,7 @@ impl Captured for MachineSystem {
             if let Place::Machine(slot) = place {
                 bytes.clear();
                 bytes.extend_from_slice(&id.to_bits().to_le_bytes());
-                self.slots[*slot].worker.encode(Form::Exact, self.rules.mailbox, &mut bytes);
+                self.slots[*slot].worker.encode(self.rules.mailbox, &mut bytes);
                 part(&bytes);
             }
         }
@@ -219,33 +223,17 @@ impl Captured for MachineSystem {
     }
 
     fn restore_from(&mut self, saved: &MachineSystem) {
-        let MachineSystem { slots, pool, .. } = self;
-        for extra in slots.drain(saved.slots.len().min(slots.len())..) {
-            pool.put_worker(extra.worker);
-        }
-        let kept = slots.len();
-        for (own, saved) in slots.iter_mut().zip(&saved.slots) {
-            own.listed = saved.listed;
-            if Arc::ptr_eq(&own.worker, &saved.worker) {
-                continue;
-            }
-            let copied = Arc::get_mut(&mut own.worker)
-                .is_some_and(|worker| worker.copy_from(&saved.worker, pool));
-            if !copied {
-                pool.put_worker(std::mem::replace(&mut own.worker, saved.worker.clone()));
+        for (own, saved_slot) in self.slots.iter_mut().zip(&saved.slots) {
+            if let Some(unused) = own.restore_from(saved_slot) {
+                // Only systems that step have a use for memory of workers.
+                if self.stepped {
+                    self.pool.keep(unused);
+                } else {
+                    saved.pool.donate(unused);
+                }
             }
         }
-        let added = saved.slots[kept..].iter();
-        slots.extend(added.map(|s| Slot { worker: s.worker.clone(), listed: s.listed }));
-        self.rules = saved.rules;
-        self.index.clone_from(&saved.index);
-        self.enabled.clone_from(&saved.enabled);
-        self.budget = saved.budget;
-        (self.mortals, self.down) = (saved.mortals, saved.down);
-        self.faults_listed = saved.faults_listed;
-        self.seals = saved.seals;
-        self.monitors.restore_from(&saved.monitors);
-        self.digest.copy_from(&saved.digest);
+        self.restore_rest(saved);
     }
 }
 
@@ -254,11 +242,39 @@ impl MachineSystem {
     /// always equal.
     #[doc(hidden)]
     pub fn fingerprint_from_scratch(&self) -> Fingerprint {
-        let workers = self.slots.iter().fold(0u64, |sum, slot| {
-            sum.wrapping_add(worker_share(&slot.worker, self.rules.mailbox))
-        });
+        let workers = self
+            .slots
+            .iter()
+            .fold(0u64, |sum, slot| sum.wrapping_add(slot.share_from_scratch(self.rules.mailbox)));
         let monitors = self.monitors.hash(&mut Vec::new());
         Fingerprint(workers.wrapping_add(monitors).wrapping_add(self.budget.share()))
+    }
+
+    /// Goes back to the start of an execution, as [`Captured::restore_from`] does, but with
+    /// workers of its own: all of them will be changed soon, in one execution after another.
+    pub(crate) fn start_over_from(&mut self, saved: &MachineSystem) {
+        for (own, saved) in self.slots.iter_mut().zip(&saved.slots) {
+            own.copy_from(saved, &mut self.pool);
+        }
+        self.restore_rest(saved);
+    }
+
+    /// Restores all but the workers in the slots that both have.
+    fn restore_rest(&mut self, saved: &MachineSystem) {
+        let kept = self.slots.len().min(saved.slots.len());
+        for extra in self.slots.drain(kept..) {
+            self.pool.put_worker(extra.worker);
+        }
+        self.slots.extend(saved.slots[kept..].iter().map(Slot::fork));
+        self.rules = saved.rules;
+        self.index.clone_from(&saved.index);
+        self.enabled.clone_from(&saved.enabled);
+        self.budget = saved.budget;
+        (self.mortals, self.down) = (saved.mortals, saved.down);
+        self.faults_listed = saved.faults_listed;
+        self.seals = saved.seals;
+        self.monitors.restore_from(&saved.monitors);
+        *self.monitors_share.get_mut() = saved.monitors_share.load(Relaxed);
     }
 
     #[inline]
@@ -271,11 +287,10 @@ impl MachineSystem {
         Some(self.index[at].1)
     }
 
-    /// The worker in a slot, to be changed: unshared if need be, and out of date in the digest.
+    /// The worker in a slot, to be changed.
     #[inline]
     pub(crate) fn touch(&mut self, slot: usize) -> Result<&mut Worker, Stop> {
-        self.digest.touch(slot);
-        unshared(&mut self.slots[slot].worker)
+        self.slots[slot].unshared(&mut self.pool)
     }
 
     /// Adds a machine that has come to life.
@@ -285,8 +300,7 @@ impl MachineSystem {
             self.mortals += 1;
         }
         self.register(worker.id, Place::Machine(slot));
-        self.slots.push(Slot { worker, listed: false });
-        self.digest.add(slot);
+        self.slots.push(Slot::new(worker));
         self.relist(slot);
         self.relist_faults();
     }
@@ -299,8 +313,7 @@ impl MachineSystem {
 
     /// Puts the machine in a slot into the list of enabled workers or takes it out.
     pub(crate) fn relist(&mut self, slot: usize) {
-        let Slot { worker, listed } = &mut self.slots[slot];
-        relist(worker, listed, &mut self.enabled);
+        self.slots[slot].relist(&mut self.enabled);
     }
 
     /// A machine in the words of a bug, such as `` `Client(0.2)` ``.
@@ -311,58 +324,4 @@ impl MachineSystem {
         }
         format!("`{}({worker})`", self.name(worker))
     }
-}
-
-/// Puts a machine into the list of enabled workers or takes it out.
-#[inline(always)]
-pub(crate) fn relist(worker: &Worker, listed: &mut bool, enabled: &mut Vec<WorkerId>) {
-    let now = worker.is_enabled();
-    if now != *listed {
-        *listed = now;
-        list(enabled, worker.id, now);
-    }
-}
-
-/// Keeps the list sorted.
-pub(crate) fn list(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
-    match (worker.place_in(enabled), on) {
-        (Err(at), true) if at == enabled.len() => enabled.push(worker),
-        (Err(at), true) => enabled.insert(at, worker),
-        (Ok(at), false) if at + 1 == enabled.len() => enabled.truncate(at),
-        (Ok(at), false) => {
-            enabled.remove(at);
-        }
-        _ => {}
-    }
-}
-
-/// The worker behind a pointer, copied first if the pointer is shared.
-#[inline]
-pub(crate) fn unshared(shared: &mut Arc<Worker>) -> Result<&mut Worker, Stop> {
-    if !Arc::is_unique(shared) {
-        unshare(shared)?;
-    }
-    match Arc::get_mut(shared) {
-        Some(worker) => Ok(worker),
-        None => unreachable!("the pointer is unique, or was just made so"),
-    }
-}
-
-#[cold]
-fn unshare(shared: &mut Arc<Worker>) -> Result<(), Stop> {
-    let Some(copy) = shared.duplicate() else {
-        let message = format!(
-            "`{}` is declared `uncaptured` and was stepped in a fork; forks need captured machines",
-            shared.cell.name()
-        );
-        return Err(Bug::new(BugKind::Uncontrolled, message).into());
-    };
-    *shared = Arc::new(copy);
-    Ok(())
-}
-
-fn worker_share(worker: &Worker, mailbox: Mailbox) -> u64 {
-    let mut scratch = Vec::with_capacity(128);
-    worker.encode(Form::Hashed, mailbox, &mut scratch);
-    digest::share(worker.id.to_bits(), &scratch)
 }

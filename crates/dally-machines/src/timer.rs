@@ -2,12 +2,16 @@
 
 use dally_core::{Discard, Event, MessageId, Stop, Text};
 
-use crate::encoding::{self, Form};
-use crate::inbox::Envelope;
+use crate::digest::Digest;
+use crate::encoding;
+use crate::inbox::{Envelope, Mailbox};
+use crate::machine::Reaction;
 use crate::message::{Content, Message};
-use crate::system::{MachineSystem, Place, list, unshared};
+use crate::program::Granularity;
+use crate::slot::list;
+use crate::system::{MachineSystem, Place};
 use crate::tell::Teller;
-use crate::worker::Worker;
+use crate::worker::{Life, Worker};
 
 /// A timer of a machine, identified by its event. Its place among the machine's timers names it,
 /// so a place is used again for the same kind of event and never given up.
@@ -52,11 +56,20 @@ impl Timer {
         }
     }
 
-    pub(crate) fn encode(&self, form: Form, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.mode as u8, u8::from(self.queued)]);
         out.extend_from_slice(&self.event.to_le_bytes());
         if let Some(message) = &self.message {
-            encoding::event(self.event, message, form, out);
+            encoding::event(self.event, message, out);
+        }
+    }
+
+    /// Hashes what [`Timer::encode`] writes.
+    pub(crate) fn digest(&self, digest: &mut Digest) {
+        let (event, mode) = (u64::from(self.event), self.mode as u64);
+        digest.word(event << 16 | mode << 8 | u64::from(self.queued));
+        if let Some(message) = &self.message {
+            digest.word(message.hash());
         }
     }
 }
@@ -110,7 +123,24 @@ impl MachineSystem {
         let payload = Text::Debug(message.payload());
         env.tell(|| Event::Sent { message: message_id, to, payload })?;
         let timer = Some(timer as u32);
-        self.deliver(slot, Envelope { id: message_id, event, timer, message }, env)
+        let tick = Envelope { id: message_id, event, timer, message };
+        if self.handles_at_once(slot, event) {
+            self.receive(slot, tick, env)?;
+            return self.release(slot, env);
+        }
+        self.deliver(slot, tick, env)
+    }
+
+    /// Whether firing and handling are one step: where handlers are atomic and a tick waits for
+    /// no other message, nothing new can come of others in between.
+    fn handles_at_once(&self, slot: usize, event: u16) -> bool {
+        let worker = &self.slots[slot].worker;
+        self.rules.granularity == Granularity::Atomic
+            && self.rules.mailbox != Mailbox::Fifo
+            && self.budget.crash == 0
+            && worker.life == Life::Up
+            && !worker.is_busy()
+            && worker.cell.reaction(event) != Reaction::Defer
     }
 
     pub(crate) fn arm(
@@ -124,7 +154,7 @@ impl MachineSystem {
         let at = match self.slots[slot].worker.place_for_timer(event, &*message) {
             Some(at) => at,
             None => {
-                let worker = unshared(&mut self.slots[slot].worker)?;
+                let worker = self.slots[slot].unshared(&mut self.pool)?;
                 let at = worker.timers.len();
                 worker.timers.push(Timer::free(event));
                 let id = worker.id.timer(at as u32);
@@ -133,7 +163,7 @@ impl MachineSystem {
             }
         };
         self.disarm(slot, at, false, env)?;
-        let worker = unshared(&mut self.slots[slot].worker)?;
+        let worker = self.slots[slot].unshared(&mut self.pool)?;
         let timer = worker.id.timer(at as u32);
         env.tell(|| Event::TimerSet { timer, payload: Text::Debug(message.payload()) })?;
         let armed = &mut worker.timers[at];
@@ -150,7 +180,7 @@ impl MachineSystem {
         tell: bool,
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
-        let worker = unshared(&mut self.slots[slot].worker)?;
+        let worker = self.slots[slot].unshared(&mut self.pool)?;
         let armed = &mut worker.timers[timer];
         if armed.mode == Mode::Free {
             return Ok(());
@@ -188,7 +218,7 @@ impl MachineSystem {
     }
 
     fn ticked(&mut self, slot: usize, timer: u32) -> Result<(), Stop> {
-        let worker = unshared(&mut self.slots[slot].worker)?;
+        let worker = self.slots[slot].unshared(&mut self.pool)?;
         if let Some(ticked) = worker.timers.get_mut(timer as usize) {
             ticked.queued = false;
             if ticked.mode == Mode::Fired {
@@ -199,7 +229,7 @@ impl MachineSystem {
     }
 
     fn relist_timer(&mut self, slot: usize, timer: usize) -> Result<(), Stop> {
-        let worker = unshared(&mut self.slots[slot].worker)?;
+        let worker = self.slots[slot].unshared(&mut self.pool)?;
         let id = worker.id.timer(timer as u32);
         if let Some(timer) = worker.timers.get_mut(timer) {
             let now = timer.can_fire();

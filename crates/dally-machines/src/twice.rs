@@ -6,7 +6,6 @@ use crate::body::{Input, Ran};
 use crate::cell::{Cell, MachineCell};
 use crate::cx::Turn;
 use crate::effect::Effect;
-use crate::encoding::Form;
 use crate::machine::Machine;
 use crate::pool::Pool;
 
@@ -108,7 +107,7 @@ fn difference<M: Machine>(
     }
     let bytes = |effect: &Effect| {
         let mut bytes = Vec::new();
-        effect.encode(Form::Exact, &mut bytes);
+        effect.encode(&mut bytes);
         bytes
     };
     if effects[0].len() != effects[1].len() {

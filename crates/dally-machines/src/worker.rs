@@ -10,8 +10,9 @@ use triomphe::Arc;
 use crate::body::{Input, Ran};
 use crate::cell::{Cell, MachineCell};
 use crate::cx::Turn;
+use crate::digest::Digest;
 use crate::effect::Effect;
-use crate::encoding::{self, Form};
+use crate::encoding;
 use crate::faults::Faults;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Machine;
@@ -59,11 +60,13 @@ pub(crate) struct Worker {
 impl Worker {
     /// A worker for a machine, in memory from the pool if there is some.
     pub(crate) fn make<M: Machine>(id: WorkerId, machine: M, pool: &mut Pool) -> Arc<Worker> {
-        if let Some(mut shared) = pool.worker(std::any::TypeId::of::<M>())
+        let kind = fingerprint::of_bytes(M::NAME.as_bytes());
+        if let Some(mut shared) = pool.worker(kind)
             && let Some(worker) = Arc::get_mut(&mut shared)
             && let Some(cell) = (&mut *worker.cell as &mut dyn Any).downcast_mut::<MachineCell<M>>()
         {
             cell.reset(machine);
+            worker.clear(pool);
             worker.id = id;
             return shared;
         }
@@ -78,7 +81,7 @@ impl Worker {
             idles: false,
             effects: Vec::new(),
             timers: Vec::new(),
-            kind: fingerprint::of_bytes(M::NAME.as_bytes()),
+            kind,
             cell: Box::new(MachineCell::new(machine)),
         })
     }
@@ -87,11 +90,7 @@ impl Worker {
     pub(crate) fn clear(&mut self, pool: &mut Pool) {
         self.drop_inbox(pool);
         self.drop_effects(pool);
-        while let Some(timer) = self.timers.pop() {
-            if let Some(message) = timer.message {
-                pool.put(message);
-            }
-        }
+        self.drop_timers(pool);
         self.life = Life::New;
         (self.sent, self.children, self.seals) = (0, 0, 0);
         (self.ready, self.idles) = (None, false);
@@ -102,6 +101,14 @@ impl Worker {
             pool.put(envelope.message);
         }
         self.ready = None;
+    }
+
+    fn drop_timers(&mut self, pool: &mut Pool) {
+        while let Some(timer) = self.timers.pop() {
+            if let Some(message) = timer.message {
+                pool.put(message);
+            }
+        }
     }
 
     pub(crate) fn drop_effects(&mut self, pool: &mut Pool) {
@@ -209,15 +216,25 @@ impl Worker {
         if !self.cell.copy_from(&*saved.cell) {
             return false;
         }
-        self.clear(pool);
-        for envelope in &saved.inbox {
-            self.inbox.push_back(envelope.clone());
+        // Most of what a spare worker still holds is what it is to hold.
+        let shared = self.inbox.len().min(saved.inbox.len());
+        for extra in self.inbox.drain(shared..) {
+            pool.put(extra.message);
         }
-        for effect in &saved.effects {
-            self.effects.push(effect.clone());
+        for (own, saved) in self.inbox.iter_mut().zip(&saved.inbox) {
+            (own.id, own.event, own.timer) = (saved.id, saved.event, saved.timer);
+            if !Arc::ptr_eq(&own.message, &saved.message) {
+                pool.put(std::mem::replace(&mut own.message, saved.message.clone()));
+            }
         }
-        for timer in &saved.timers {
-            self.timers.push(timer.clone());
+        self.inbox.extend(saved.inbox.range(shared..).cloned());
+        if !self.effects.is_empty() || !saved.effects.is_empty() {
+            self.drop_effects(pool);
+            self.effects.extend_from_slice(&saved.effects);
+        }
+        if !self.timers.is_empty() || !saved.timers.is_empty() {
+            self.drop_timers(pool);
+            self.timers.extend_from_slice(&saved.timers);
         }
         (self.id, self.kind) = (saved.id, saved.kind);
         self.life = saved.life;
@@ -228,7 +245,7 @@ impl Worker {
 
     /// Appends an injective encoding of all that its future depends on. Message numbers are left
     /// out: they only name what happens.
-    pub(crate) fn encode(&self, form: Form, mailbox: Mailbox, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, mailbox: Mailbox, out: &mut Vec<u8>) {
         out.push(self.life as u8);
         if self.life == Life::Halted {
             return;
@@ -239,11 +256,30 @@ impl Worker {
         encoding::framed(out, |out| self.cell.encode(out));
         out.extend_from_slice(&(self.effects.len() as u32).to_le_bytes());
         for effect in self.effects.iter().rev() {
-            effect.encode(form, out);
+            effect.encode(out);
         }
-        encoding::framed(out, |out| mailbox.encode(&self.inbox, form, out));
+        encoding::framed(out, |out| mailbox.encode(&self.inbox, out));
         for timer in &self.timers {
-            timer.encode(form, out);
+            timer.encode(out);
         }
+    }
+
+    /// Hashes what [`Worker::encode`] writes.
+    pub(crate) fn digest(&self, mailbox: Mailbox) -> u64 {
+        if self.life == Life::Halted {
+            return 0;
+        }
+        let mut digest = Digest::new(self.kind);
+        digest.word((self.effects.len() as u64) << 8 | self.life as u64);
+        digest.word(u64::from(self.children) << 32 | u64::from(self.seals));
+        digest.word(self.cell.digest());
+        for effect in self.effects.iter().rev() {
+            effect.digest(&mut digest);
+        }
+        digest.word(mailbox.digest(&self.inbox));
+        for timer in &self.timers {
+            timer.digest(&mut digest);
+        }
+        digest.value()
     }
 }

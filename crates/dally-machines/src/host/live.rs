@@ -17,7 +17,7 @@ use super::shared::{Mail, Phase, Shared, blame};
 use super::store::{self, Keeper};
 use crate::effect::Effect;
 use crate::inbox::Envelope;
-use crate::system::{MachineSystem, unshared};
+use crate::system::MachineSystem;
 use crate::tell::Teller;
 use crate::worker::{Life, Worker};
 
@@ -155,7 +155,8 @@ impl Live {
             self.releasing = true;
             self.system.take_turn(0, &mut Teller::new(&mut self.voice))?;
         }
-        while let Some(effect) = unshared(&mut self.system.slots[0].worker)?.effects.pop() {
+        while let Some(effect) = self.system.slots[0].unshared(&mut self.system.pool)?.effects.pop()
+        {
             if let Some(next) = self.release(effect)? {
                 return Ok(next);
             }
@@ -228,7 +229,7 @@ impl Live {
         let Live { system, voice, .. } = self;
         match effect {
             Effect::Send { to, event, message } => {
-                let id = unshared(&mut system.slots[0].worker)?.next_message();
+                let id = system.slots[0].unshared(&mut system.pool)?.next_message();
                 let payload = Text::Debug(message.payload());
                 voice.event(Event::Sent { message: id, to, payload })?;
                 if !voice.shared.post(to, Envelope { id, event, timer: None, message }) {
@@ -275,7 +276,7 @@ impl Live {
         let Some(keeper) = self.keeper.take() else { return Ok(()) };
         let (keeper, durable) = store::blocking("loaded", keeper, |keeper| keeper.load()).await?;
         if let Some(durable) = durable {
-            let worker = unshared(&mut self.system.slots[0].worker)?;
+            let worker = self.system.slots[0].unshared(&mut self.system.pool)?;
             keeper.recover(&mut *worker.cell, durable)?;
         }
         self.keeper = Some(keeper);

@@ -6,7 +6,7 @@ use dally_core::{Discard, Event, Program, Status, System, WorkerId};
 use dally_machines::{Addr, Cx, MachineProgram, Setup};
 use dally_macros::machine;
 
-use crate::driver::{outcomes, schedules};
+use crate::driver::{first, outcomes, schedules};
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Hello(u8);
@@ -155,4 +155,76 @@ fn a_system_without_enabled_workers_is_done() {
 fn a_panic_in_the_setup_is_a_bug_of_the_program() {
     let program = MachineProgram::new("broken", |_: &mut Setup| panic!("no configuration"));
     assert_eq!(program.start().map(|_| ()).unwrap_err().message, "no configuration");
+}
+
+#[test]
+fn machines_that_know_each_other_are_made_at_reserved_places() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Hello;
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Friend(Addr<Friend>);
+
+    #[machine(states(Start))]
+    impl Friend {
+        #[entry(Start)]
+        fn start(&mut self, cx: &mut Cx<Self>) {
+            cx.send(self.0, Hello);
+        }
+        #[on(Start, Hello)]
+        fn hello(&mut self, cx: &mut Cx<Self>) {
+            cx.announce(self.0.to_string());
+        }
+    }
+    let friends = |begin: bool| {
+        MachineProgram::new("friends", move |setup: &mut Setup| {
+            let places = [setup.reserve(), setup.reserve()];
+            setup.fill(places[1], Friend(places[0]));
+            setup.fill(places[0], Friend(places[1]));
+            if begin {
+                setup.begin();
+            }
+        })
+    };
+    let run = first(&friends(false));
+    assert_eq!(run.announced(), ["Friend(1)", "Friend(0)"]);
+    // Two entries, two sends, two handlers; or the handlers alone.
+    assert_eq!((run.steps.len(), first(&friends(true)).steps.len()), (6, 2));
+    assert_eq!(schedules(&friends(true)).len(), 2);
+
+    let problem = |set_up: fn(&mut Setup)| {
+        MachineProgram::new("problem", set_up).start().err().unwrap().message
+    };
+    insta::assert_snapshot!(problem(|setup| {
+        setup.reserve::<Friend>();
+    }), @"the set-up reserves 0 for a machine and makes none");
+    insta::assert_snapshot!(problem(|setup| {
+        let place = setup.reserve();
+        setup.fill(place, Friend(place));
+        setup.fill(place, Friend(place));
+    }), @"the set-up fills the place of Friend(0) twice");
+}
+
+#[test]
+fn a_set_up_that_begins_reports_what_goes_wrong_in_it() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Chooser(bool);
+
+    #[machine(states(Start))]
+    impl Chooser {
+        #[entry(Start)]
+        fn start(&mut self, cx: &mut Cx<Self>) {
+            assert!(self.0, "not like this");
+            cx.flip();
+        }
+    }
+    let problem = |chooses: bool| {
+        let program = MachineProgram::new("problem", move |setup: &mut Setup| {
+            setup.create(Chooser(chooses));
+            setup.begin();
+        });
+        program.start().err().unwrap().message
+    };
+    insta::assert_snapshot!(problem(false), @"not like this");
+    insta::assert_snapshot!(problem(true), @"`Chooser` chooses a value on entering its start state, which is part of the set-up here: there is nobody to choose");
 }

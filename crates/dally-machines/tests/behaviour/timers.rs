@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use dally_core::{Discard, Event, Op, Program, System};
-use dally_machines::{Addr, Cx, MachineProgram, Setup};
+use dally_machines::{Addr, Cx, Granularity, MachineProgram, Mailbox, Setup};
 use dally_macros::machine;
 
-use crate::driver::{outcomes, schedules};
+use crate::driver::{first, outcomes, schedules};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -244,4 +244,53 @@ fn machines_that_are_not_captured_have_timers_too() {
     });
     let expected = 1.5f32.to_bits().to_string();
     assert_eq!(outcomes(&program).into_keys().collect::<Vec<_>>(), [expected]);
+}
+
+#[test]
+fn firing_and_handling_are_one_step_where_handlers_are_atomic_and_messages_overtake() {
+    let clocks = |mailbox: Mailbox, granularity: Granularity| {
+        let program = MachineProgram::new("clocks", |setup: &mut Setup| {
+            for kind in [Kind::Two, Kind::Once] {
+                setup.create(Clock { kind, ticks: 0, stopped: false });
+            }
+        });
+        program.mailbox(mailbox).granularity(granularity)
+    };
+    let orders = |program: &MachineProgram| outcomes(program).into_keys().collect::<BTreeSet<_>>();
+    for (mailbox, steps) in [(Mailbox::Fifo, 8), (Mailbox::PerSender, 5), (Mailbox::Unordered, 5)] {
+        let reference = clocks(mailbox, Granularity::PerSend);
+        let atomic = clocks(mailbox, Granularity::Atomic);
+        assert_eq!(first(&reference).steps.len(), 8);
+        assert_eq!(first(&atomic).steps.len(), steps, "two entries, three timers: {mailbox:?}");
+        assert_eq!(orders(&atomic), orders(&reference), "{mailbox:?}");
+    }
+}
+
+#[test]
+fn a_tick_that_is_deferred_waits_in_the_inbox_also_where_handlers_are_atomic() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Sleeper;
+
+    #[machine(states(Asleep, Awake))]
+    impl Sleeper {
+        #[entry(Asleep)]
+        fn sleep(&mut self, cx: &mut Cx<Self>) {
+            cx.after(SECOND, Tick(1));
+        }
+        #[goto(Asleep, Stop => Awake)]
+        #[defer(Asleep, Tick)]
+        const RULES: () = ();
+        #[on(Awake, Tick)]
+        fn tick(&mut self, cx: &mut Cx<Self>) {
+            cx.announce("ticked");
+        }
+    }
+    let program = MachineProgram::new("sleeper", |setup: &mut Setup| {
+        let sleeper = setup.create(Sleeper);
+        setup.send(sleeper, Stop);
+    });
+    let program = program.mailbox(Mailbox::PerSender).granularity(Granularity::Atomic);
+    let lengths = schedules(&program).iter().map(|run| run.steps.len()).collect::<BTreeSet<_>>();
+    assert_eq!(lengths, BTreeSet::from([3, 4]), "at once after waking, or by a step of its own");
+    assert_eq!(outcomes(&program).into_keys().collect::<Vec<_>>(), ["ticked"]);
 }

@@ -1,0 +1,131 @@
+//! The place of a worker in a system, and the copy-on-write behind it.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use dally_core::{Bug, BugKind, Stop, WorkerId, fingerprint};
+use triomphe::Arc;
+
+use crate::inbox::Mailbox;
+use crate::pool::Pool;
+use crate::worker::Worker;
+
+/// A worker, shared with the forks of the system until one of them changes it.
+pub(crate) struct Slot {
+    pub(crate) id: WorkerId,
+    pub(crate) worker: Arc<Worker>,
+    /// The worker's share in the fingerprint; zero while it is not known.
+    share: AtomicU64,
+    /// Whether the worker is in the list of enabled ones.
+    pub(crate) listed: bool,
+}
+
+impl Slot {
+    pub(crate) fn new(worker: Arc<Worker>) -> Slot {
+        Slot { id: worker.id, worker, share: AtomicU64::new(0), listed: false }
+    }
+
+    /// The worker, to be changed: copied first if it is shared.
+    #[inline]
+    pub(crate) fn unshared(&mut self, pool: &mut Pool) -> Result<&mut Worker, Stop> {
+        *self.share.get_mut() = 0;
+        if !Arc::is_unique(&self.worker) {
+            unshare(&mut self.worker, pool)?;
+        }
+        match Arc::get_mut(&mut self.worker) {
+            Some(worker) => Ok(worker),
+            None => unreachable!("the pointer is unique, or was just made so"),
+        }
+    }
+
+    /// Puts the worker into the list of enabled ones or takes it out.
+    #[inline(always)]
+    pub(crate) fn relist(&mut self, enabled: &mut Vec<WorkerId>) {
+        let now = self.worker.is_enabled();
+        if now != self.listed {
+            self.listed = now;
+            list(enabled, self.id, now);
+        }
+    }
+
+    /// The worker's share in the fingerprint, computed once after a change.
+    #[inline]
+    pub(crate) fn share(&self, mailbox: Mailbox) -> u64 {
+        match self.share.load(Relaxed) {
+            0 => {
+                let share = self.share_from_scratch(mailbox);
+                self.share.store(share, Relaxed);
+                share
+            }
+            known => known,
+        }
+    }
+
+    pub(crate) fn share_from_scratch(&self, mailbox: Mailbox) -> u64 {
+        fingerprint::part(self.id.to_bits(), self.worker.digest(mailbox))
+    }
+
+    /// Another place for the same worker.
+    pub(crate) fn fork(&self) -> Slot {
+        let share = AtomicU64::new(self.share.load(Relaxed));
+        Slot { id: self.id, worker: self.worker.clone(), share, listed: self.listed }
+    }
+
+    /// Goes back to what was saved, by sharing it; answers the worker that is no longer here, if
+    /// it is nobody else's either.
+    #[inline]
+    pub(crate) fn restore_from(&mut self, saved: &Slot) -> Option<Arc<Worker>> {
+        self.listed = saved.listed;
+        *self.share.get_mut() = saved.share.load(Relaxed);
+        if Arc::ptr_eq(&self.worker, &saved.worker) {
+            return None;
+        }
+        self.id = saved.id;
+        let own = std::mem::replace(&mut self.worker, saved.worker.clone());
+        Arc::is_unique(&own).then_some(own)
+    }
+
+    /// Goes back to what was saved, by a copy in the memory of the present worker if that can be.
+    pub(crate) fn copy_from(&mut self, saved: &Slot, pool: &mut Pool) {
+        let copied = !Arc::ptr_eq(&self.worker, &saved.worker)
+            && Arc::get_mut(&mut self.worker)
+                .is_some_and(|worker| worker.copy_from(&saved.worker, pool));
+        if copied {
+            (self.id, self.listed) = (saved.id, saved.listed);
+            *self.share.get_mut() = saved.share.load(Relaxed);
+        } else if let Some(unused) = self.restore_from(saved) {
+            pool.put_worker(unused);
+        }
+    }
+}
+
+#[inline(never)]
+fn unshare(shared: &mut Arc<Worker>, pool: &mut Pool) -> Result<(), Stop> {
+    if let Some(mut spare) = pool.worker(shared.kind)
+        && Arc::get_mut(&mut spare).is_some_and(|worker| worker.copy_from(shared, pool))
+    {
+        *shared = spare;
+        return Ok(());
+    }
+    let Some(copy) = shared.duplicate() else {
+        let message = format!(
+            "`{}` is declared `uncaptured` and was stepped in a fork; forks need captured machines",
+            shared.cell.name()
+        );
+        return Err(Bug::new(BugKind::Uncontrolled, message).into());
+    };
+    *shared = Arc::new(copy);
+    Ok(())
+}
+
+/// Puts a worker into a sorted list or takes it out.
+pub(crate) fn list(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
+    match (worker.place_in(enabled), on) {
+        (Err(at), true) if at == enabled.len() => enabled.push(worker),
+        (Err(at), true) => enabled.insert(at, worker),
+        (Ok(at), false) if at + 1 == enabled.len() => enabled.truncate(at),
+        (Ok(at), false) => {
+            enabled.remove(at);
+        }
+        _ => {}
+    }
+}
