@@ -32,6 +32,8 @@ pub(crate) struct Diver<S: Space, O: Order> {
     /// The identities of the states on the path, where not all visited states are remembered.
     on_path: FxHashSet<u64>,
     pub(super) news: News,
+    /// An order that nobody needs, for its memory.
+    spare: Option<O>,
     /// What is left for the next stratum.
     frontier: Vec<Box<Entry<S, O>>>,
     tally: Tally,
@@ -92,6 +94,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             at_hand: false,
             on_path: FxHashSet::default(),
             news: News::default(),
+            spare: None,
             frontier: Vec::new(),
             tally: Tally::default(),
         }
@@ -208,7 +211,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         if self.frames.is_empty() {
             self.frames.push(frame);
         } else {
-            self.frames[0] = frame;
+            self.spare = Some(std::mem::replace(&mut self.frames[0], frame).order);
         }
         self.depth = 1;
         self.at_hand = false;
@@ -540,10 +543,17 @@ impl<S: Space, O: Order> Diver<S, O> {
             + frame.order.bytes()
             + 8 * frame.enabled.len()
             + Prefix::BYTES;
+        let (order, enabled) = match self.spare.take() {
+            Some(spare) if take => {
+                let order = std::mem::replace(&mut frame.order, spare);
+                (order, std::mem::take(&mut frame.enabled))
+            }
+            _ => (frame.order.clone(), frame.enabled.clone()),
+        };
         Some(Box::new(Entry {
             mark,
-            order: frame.order.clone(),
-            enabled: if take { std::mem::take(&mut frame.enabled) } else { frame.enabled.clone() },
+            order,
+            enabled,
             cost: frame.cost,
             next,
             offered: frame.offered,
