@@ -1,5 +1,7 @@
 //! The snippets of the guide are tests, and the guide shows them as they are.
 
+#[path = "guide/choosing_an_explorer_1.rs"]
+mod choosing_an_explorer_1;
 #[path = "guide/first_test_1.rs"]
 mod first_test_1;
 #[path = "guide/machines_1.rs"]
@@ -21,6 +23,8 @@ mod production_3;
 mod strategies_1;
 #[path = "guide/tasks_1.rs"]
 mod tasks_1;
+#[path = "guide/writing_an_explorer_1.rs"]
+mod writing_an_explorer_1;
 
 use std::fs;
 use std::path::Path;
