@@ -1,0 +1,136 @@
+//! The states that were visited.
+
+mod exact;
+mod fingerprints;
+mod strings;
+mod table;
+
+use super::plan::CachePolicy;
+use exact::Exact;
+use fingerprints::Fingerprints;
+
+/// Remembers the states that were visited, within a budget of memory.
+///
+/// As many threads may insert as it was made for: one alone pays for no locks.
+pub(crate) struct Visited {
+    /// The answer to a new state that is not stored.
+    refusal: Seen,
+    store: Store,
+}
+
+enum Store {
+    Nothing,
+    Fingerprints(Fingerprints),
+    Exact(Exact),
+}
+
+/// What is known of a state that was reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    /// It was not known, and is now.
+    New,
+    /// It was visited before. Only fingerprints may be wrong about that, see
+    /// [`Visited::expected_omissions`].
+    Known,
+    /// It is not known and was not stored: it will be as unknown next time.
+    Unstored,
+    /// It is not known and was not stored: all states were to be stored, and there is no room.
+    NoRoom,
+}
+
+impl Visited {
+    /// An empty cache of `budget` bytes. Nothing is allocated for states before there are any;
+    /// fingerprints take 64 bytes for every 8 states, so less than that is room for none.
+    ///
+    /// What counts are tables and stored states, also while a table grows: nothing is ever
+    /// copied. Not counted are the lists of the pieces they come in, some kilobytes.
+    ///
+    /// `exact` states are replaced by generations: when the younger half of the cache is full,
+    /// the older half is forgotten.
+    pub(crate) fn new(policy: CachePolicy, exact: bool, budget: u64, threads: usize) -> Visited {
+        let store = match policy {
+            CachePolicy::None => Store::Nothing,
+            _ if exact => Store::Exact(Exact::new(policy, budget, threads)),
+            _ => Store::Fingerprints(Fingerprints::new(policy, budget, threads)),
+        };
+        let refusal = if policy == CachePolicy::All { Seen::NoRoom } else { Seen::Unstored };
+        Visited { refusal, store }
+    }
+
+    /// Visits the state with this fingerprint. Of the threads that visit a new state at the same
+    /// time, one is told that it is new.
+    ///
+    /// # Panics
+    ///
+    /// If states are stored whole.
+    #[inline]
+    pub(crate) fn insert(&self, hash: u64) -> Seen {
+        match &self.store {
+            Store::Nothing => self.refusal,
+            Store::Fingerprints(store) => store.insert(hash).unwrap_or(self.refusal),
+            Store::Exact(_) => panic!("a state that is stored whole has parts"),
+        }
+    }
+
+    /// Visits the state with this fingerprint and these parts: `parts` gives them, one after the
+    /// other, to the function that it gets. Where states are not stored whole the fingerprint
+    /// must do.
+    pub(crate) fn insert_exact(
+        &self,
+        hash: u64,
+        parts: impl FnOnce(&mut dyn FnMut(&[u8])),
+    ) -> Seen {
+        match &self.store {
+            Store::Exact(store) => store.insert(hash, parts).unwrap_or(self.refusal),
+            _ => self.insert(hash),
+        }
+    }
+
+    /// How many states are stored.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> u64 {
+        match &self.store {
+            Store::Nothing => 0,
+            Store::Fingerprints(store) => store.len(),
+            Store::Exact(store) => store.len(),
+        }
+    }
+
+    /// How many bytes it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.store {
+            Store::Nothing => 0,
+            Store::Fingerprints(store) => store.bytes(),
+            Store::Exact(store) => store.bytes(),
+        }
+    }
+
+    /// How many times a state was forgotten or, for want of room, not stored.
+    pub(crate) fn dropped(&self) -> u64 {
+        match &self.store {
+            Store::Nothing => 0,
+            Store::Fingerprints(store) => store.dropped(),
+            Store::Exact(store) => store.dropped(),
+        }
+    }
+
+    /// How many states are expected to have been taken for others, because their fingerprints
+    /// are the same. What can be reached only through them was then not visited either.
+    ///
+    /// A new state meets one of `k` stored fingerprints by chance with probability `k / 2^64`.
+    /// Over `n` states that were stored one after the other this sums to `n (n - 1) / 2^65`;
+    /// those that were dropped met at most `n` each.
+    pub(crate) fn expected_omissions(&self) -> f64 {
+        match &self.store {
+            Store::Nothing | Store::Exact(_) => 0.0,
+            Store::Fingerprints(store) => {
+                let (stored, dropped) = (store.len() as f64, store.dropped() as f64);
+                let pairs = stored * (stored - 1.0).max(0.0) / 2.0 + dropped * stored;
+                pairs / 2_f64.powi(64)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
