@@ -1,0 +1,279 @@
+//! Stratified sampling against brute force: Theorem 3 of the paper on delaying explorers says that
+//! an execution with `d` delays is sampled with a probability of at least `1/L^d`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use dally_core::{
+    Acceptance, Bug, Captured, Env, Fingerprint, Observe, Op, Program, Status, Stop, System, Tag,
+    WorkerId, fingerprint,
+};
+use dally_search::strata::{
+    Explorer, ExplorerKind, Plan, SearchKind, Stepped, explore, explore_uncaptured,
+};
+use dally_search::{Ended, Options};
+
+/// Workers that take their steps, in each of which they choose one of so many values (0: none).
+#[derive(Clone)]
+struct Straight {
+    workers: Vec<Vec<u32>>,
+    ended: Arc<Mutex<Vec<Execution>>>,
+}
+
+/// The steps of an execution: who, and the value chosen.
+type Execution = Vec<(u32, u32)>;
+
+struct Running {
+    program: Straight,
+    taken: Vec<usize>,
+    history: Execution,
+    enabled: Vec<WorkerId>,
+}
+
+impl Straight {
+    fn new(workers: &[&[u32]]) -> Straight {
+        let workers = workers.iter().map(|steps| steps.to_vec()).collect();
+        Straight { workers, ended: Arc::default() }
+    }
+
+    fn enabled(&self, taken: &[usize]) -> Vec<WorkerId> {
+        let able = |&worker: &usize| taken[worker] < self.workers[worker].len();
+        (0..taken.len()).filter(able).map(|worker| WorkerId::root(worker as u32)).collect()
+    }
+
+    fn index(&self, worker: WorkerId) -> usize {
+        let is = |&index: &usize| WorkerId::root(index as u32) == worker;
+        (0..self.workers.len()).find(is).unwrap()
+    }
+
+    /// Every value counts as a step: all executions are equally long.
+    fn length(&self) -> u32 {
+        self.workers.iter().flatten().map(|&of| 1 + u32::from(of > 0)).sum()
+    }
+}
+
+impl Program for Straight {
+    type System = Running;
+
+    fn start(&self) -> Result<Running, Bug> {
+        let taken = vec![0; self.workers.len()];
+        let enabled = self.enabled(&taken);
+        Ok(Running { program: self.clone(), taken, history: Vec::new(), enabled })
+    }
+
+    fn granularity(&self) -> &'static str {
+        "steps"
+    }
+}
+
+impl System for Running {
+    fn enabled(&self) -> &[WorkerId] {
+        &self.enabled
+    }
+
+    fn pending(&self, _worker: WorkerId) -> Op {
+        Op::Unknown
+    }
+
+    fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
+        let index = self.program.index(worker);
+        let of = self.program.workers[index][self.taken[index]];
+        let value = if of == 0 { 0 } else { env.value(of, Tag::Program)? };
+        self.taken[index] += 1;
+        self.history.push((index as u32, value));
+        self.enabled = self.program.enabled(&self.taken);
+        if self.enabled.is_empty() {
+            self.program.ended.lock().unwrap().push(self.history.clone());
+        }
+        Ok(())
+    }
+
+    fn status(&self) -> Status {
+        if self.enabled.is_empty() { Status::Done } else { Status::Running }
+    }
+
+    fn acceptance(&self) -> Acceptance {
+        Acceptance::default()
+    }
+
+    fn observe(&self, _how: Observe) -> u64 {
+        0
+    }
+
+    fn name(&self, worker: WorkerId) -> String {
+        format!("worker {worker}")
+    }
+
+    fn monitor(&self, _index: usize) -> (String, String) {
+        unreachable!("there are no monitors")
+    }
+}
+
+impl Captured for Running {
+    fn obstacle(&self) -> Option<String> {
+        None
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes);
+        Fingerprint(fingerprint::of_bytes(&bytes))
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        fingerprint::Encoder::encode(&self.history, out);
+    }
+
+    fn fork(&self) -> Running {
+        Running {
+            program: self.program.clone(),
+            taken: self.taken.clone(),
+            history: self.history.clone(),
+            enabled: self.enabled.clone(),
+        }
+    }
+
+    fn restore_from(&mut self, saved: &Running) {
+        *self = saved.fork();
+    }
+}
+
+/// The delays of every execution with at most `most` of them, by going through the composition of
+/// program and explorer.
+fn delays_of_all(program: &Straight, kind: ExplorerKind, most: u32) -> BTreeMap<Execution, u32> {
+    let mut explorer = kind.build(0);
+    let taken = vec![0; program.workers.len()];
+    for worker in program.enabled(&taken) {
+        explorer.started(worker, "worker");
+    }
+    let mut all = BTreeMap::new();
+    go_on(program, &explorer, &taken, &mut Vec::new(), (0, most), &mut all);
+    all
+}
+
+fn go_on<E: Explorer>(
+    program: &Straight,
+    explorer: &E,
+    taken: &[usize],
+    history: &mut Execution,
+    (delays, most): (u32, u32),
+    all: &mut BTreeMap<Execution, u32>,
+) {
+    let enabled = program.enabled(taken);
+    if enabled.is_empty() {
+        assert_eq!(all.insert(history.clone(), delays), None, "each execution comes once");
+        return;
+    }
+    let mut late = explorer.clone();
+    for (put_off, _) in (0..).zip(&enabled) {
+        if put_off > 0 {
+            late.delay(&enabled);
+        }
+        let worker = late.next(&enabled).unwrap();
+        let index = program.index(worker);
+        let of = program.workers[index][taken[index]];
+        for value in 0..of.max(1) {
+            let spent = delays + put_off + value;
+            if spent > most {
+                break;
+            }
+            let mut next = taken.to_vec();
+            next[index] += 1;
+            let now = program.enabled(&next);
+            let blocked: &[WorkerId] = if now.contains(&worker) { &[] } else { &[worker] };
+            let mut after = late.clone();
+            after.stepped(&Stepped {
+                worker,
+                enabled: &now,
+                sent: &[],
+                woken: &[],
+                blocked,
+                hints: &[],
+            });
+            history.push((index as u32, value));
+            go_on(program, &after, &next, history, (spent, most), all);
+            history.pop();
+        }
+    }
+}
+
+/// How often each execution is the last one of a sample with so many delays.
+fn sampled(
+    program: &Straight,
+    kind: ExplorerKind,
+    delays: u32,
+    samples: u64,
+    captured: bool,
+) -> BTreeMap<Execution, u64> {
+    let plan = Plan {
+        search: SearchKind::Ss,
+        delays: Some(delays),
+        samples: (samples - 1, 1),
+        ..Plan::default()
+    };
+    let options = Options { schedules: u64::MAX, ..Options::default() };
+    let (shared, explorer) = (Arc::new(program.clone()), kind.build(0));
+    let report = if captured {
+        explore(shared, explorer, plan, options, Arc::new(()))
+    } else {
+        explore_uncaptured(shared, explorer, plan, options, Arc::new(()))
+    };
+    assert_eq!(report.ended, Ended::Bound);
+    let done = report.states.unwrap().samples.unwrap();
+    assert_eq!((done.samples, done.delays), (samples * u64::from(delays), delays));
+    assert_eq!(done.longest, program.length() as usize);
+    // Each sample begins with the execution without delays, and no later one is equal to it.
+    let ended = std::mem::take(&mut *program.ended.lock().unwrap());
+    let own = ended[0].clone();
+    let mut lasts = BTreeMap::new();
+    let groups = ended.split(|execution| *execution == own).skip(1);
+    for group in groups.skip((samples * u64::from(delays - 1)) as usize) {
+        let last = group.last().unwrap_or(&own).clone();
+        *lasts.entry(last).or_default() += 1;
+    }
+    assert_eq!(lasts.values().sum::<u64>(), samples);
+    lasts
+}
+
+#[test]
+fn every_execution_with_d_delays_has_a_chance_of_at_least_one_in_l_to_the_d() {
+    let programs = [
+        Straight::new(&[&[0, 0], &[0, 0], &[0]]),
+        Straight::new(&[&[0, 2], &[0, 0]]),
+        Straight::new(&[&[3], &[0], &[2]]),
+        Straight::new(&[&[0], &[0], &[0], &[0]]),
+    ];
+    const SAMPLES: u64 = 20_000;
+    for program in &programs {
+        for kind in [ExplorerKind::RoundRobin, ExplorerKind::RunToCompletion] {
+            let all = delays_of_all(program, kind, 2);
+            for delays in [1, 2] {
+                let seen = sampled(program, kind, delays, SAMPLES, true);
+                let chance = f64::from(program.length()).powi(-(delays as i32));
+                let expected = SAMPLES as f64 * chance;
+                // Five standard deviations: by chance once in three million.
+                let least = expected - 5.0 * (expected * (1.0 - chance)).sqrt();
+                for (execution, _) in all.iter().filter(|(_, cost)| **cost == delays) {
+                    let times = seen.get(execution).copied().unwrap_or(0) as f64;
+                    assert!(
+                        times >= least,
+                        "{kind}: {execution:?} was sampled {times} times, and not {expected}"
+                    );
+                }
+                for execution in seen.keys() {
+                    assert!(all[execution] <= delays, "{execution:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn samples_are_the_same_where_states_are_copied_and_where_prefixes_run_again() {
+    let program = Straight::new(&[&[0, 2], &[0, 0], &[2]]);
+    let kind = ExplorerKind::RoundRobin;
+    // To come back to a state runs its prefix again, which ends no execution.
+    let copied = sampled(&program, kind, 2, 300, true);
+    let again = sampled(&program, kind, 2, 300, false);
+    assert_eq!(copied, again);
+}
