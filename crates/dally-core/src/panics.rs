@@ -18,17 +18,25 @@ use crate::system::{Cut, Stop};
 /// assert_eq!(bug.message, "two leaders");
 /// assert!(bug.location.is_some());
 /// ```
+#[inline]
 pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
+    // Every handler of a program runs in here, inside one call for the whole schedule.
+    let depth = DEPTH.get();
+    if depth == 0 {
+        prepare();
+    }
+    DEPTH.set(depth + 1);
+    let result = panic::catch_unwind(AssertUnwindSafe(code));
+    DEPTH.set(depth);
+    result.map_err(stop_of)
+}
+
+#[inline(never)]
+fn prepare() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(install);
-    if DEPTH.get() == 0 {
-        // What the program caught itself the last time is nobody's bug now.
-        SEEN.with_borrow_mut(Vec::clear);
-    }
-    DEPTH.set(DEPTH.get() + 1);
-    let result = panic::catch_unwind(AssertUnwindSafe(code));
-    DEPTH.set(DEPTH.get() - 1);
-    result.map_err(stop_of)
+    // What the program caught itself the last time is nobody's bug now.
+    SEEN.with_borrow_mut(Vec::clear);
 }
 
 /// What unwinding with this payload was about.

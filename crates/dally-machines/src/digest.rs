@@ -15,7 +15,14 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 impl Digest {
     #[inline]
     pub(crate) fn new(seed: u64) -> Digest {
-        Digest(seed)
+        // Away from zero, which a first word of zero would leave as it is.
+        Digest(seed ^ FACTOR)
+    }
+
+    /// For what is at this place of a queue.
+    #[inline]
+    pub(crate) fn at(queue: u64, place: usize) -> Digest {
+        Digest::new(queue ^ (place as u64).wrapping_mul(FACTOR))
     }
 
     /// The digest of one value: what is hashed next cannot be mistaken for a part of it.

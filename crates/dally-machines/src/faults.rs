@@ -37,6 +37,9 @@ impl Faults {
 
     /// Its share in a fingerprint.
     pub(crate) fn share(self) -> u64 {
+        if self == Faults::NONE {
+            return 0;
+        }
         let network = u64::from(self.lose) << 32 | u64::from(self.duplicate);
         let hash = fingerprint::mix(network, u64::from(self.crash));
         fingerprint::part(WorkerId::FAULTS.to_bits(), hash)

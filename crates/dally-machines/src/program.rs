@@ -14,7 +14,7 @@ use crate::inbox::{Envelope, Mailbox};
 use crate::machine::{Handles, Machine};
 use crate::message::Slot;
 
-use crate::system::{MachineSystem, Place, Rules};
+use crate::system::{MachineSystem, Place, Rules, Stamp};
 use crate::worker::{Life, Worker};
 
 /// What one step of a machine is.
@@ -270,7 +270,10 @@ impl Setup {
     /// A monitor that watches every execution.
     pub fn monitor(&mut self, monitor: impl IntoMonitor) {
         match monitor.into_monitor() {
-            Ok(monitor) => self.system.monitors.add(monitor),
+            Ok(monitor) => {
+                self.system.monitors.add(monitor);
+                self.system.monitors_stamp = Stamp::new();
+            }
             Err(bug) => {
                 self.bug.get_or_insert(bug);
             }

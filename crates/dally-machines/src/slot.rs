@@ -74,12 +74,12 @@ impl Slot {
     /// it is nobody else's either.
     #[inline]
     pub(crate) fn restore_from(&mut self, saved: &Slot) -> Option<Arc<Worker>> {
-        self.listed = saved.listed;
-        *self.share.get_mut() = saved.share.load(Relaxed);
+        // The rest follows from the worker.
         if Arc::ptr_eq(&self.worker, &saved.worker) {
             return None;
         }
-        self.id = saved.id;
+        (self.id, self.listed) = (saved.id, saved.listed);
+        *self.share.get_mut() = saved.share.load(Relaxed);
         let own = std::mem::replace(&mut self.worker, saved.worker.clone());
         Arc::is_unique(&own).then_some(own)
     }

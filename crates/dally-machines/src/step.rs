@@ -8,7 +8,7 @@ use crate::effect::Effect;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
-use crate::system::{MachineSystem, Place};
+use crate::system::{MachineSystem, Place, Stamp};
 use crate::tell::Teller;
 use crate::worker::Life;
 
@@ -115,12 +115,11 @@ impl MachineSystem {
     }
 
     /// Which of the messages in the inbox is next, given the position of one that can be.
-    #[cold]
     fn choose_delivery(&mut self, slot: usize, at: u32, env: &mut Teller<'_>) -> Result<u32, Stop> {
-        if self.rules.mailbox == Mailbox::Fifo {
+        let worker = &self.slots[slot].worker;
+        if self.rules.mailbox == Mailbox::Fifo || worker.inbox.len() < 2 {
             return Ok(at);
         }
-        let worker = &self.slots[slot].worker;
         self.rules.mailbox.candidates(&worker.inbox, &*worker.cell, &mut self.candidates);
         if self.candidates.len() < 2 {
             return Ok(at);
@@ -195,8 +194,13 @@ impl MachineSystem {
                 }
                 None => return self.settle(slot, env),
             }
-            if let Some(effect) = worker.effects.pop() {
-                self.perform(slot, effect, env)?;
+            match worker.effects.pop() {
+                Some(Effect::Send { to, event, message }) => {
+                    let id = worker.next_message();
+                    self.send(slot, id, to, event, message, env)?;
+                }
+                Some(effect) => self.perform(slot, effect, env)?,
+                None => {}
             }
         }
     }
@@ -220,6 +224,7 @@ impl MachineSystem {
             }
             Effect::Announce(message) => {
                 if let Some(event) = message.event() {
+                    self.monitors_stamp = Stamp::new();
                     *self.monitors_share.get_mut() = 0;
                     self.monitors.announce_any(event, message.payload(), env)?;
                 }

@@ -26,6 +26,7 @@ pub struct MachineSystem {
     pub(crate) slots: Vec<Slot>,
     /// Where each worker is, sorted by id.
     pub(crate) index: Vec<(WorkerId, Place)>,
+    pub(crate) index_stamp: Stamp,
     pub(crate) enabled: Vec<WorkerId>,
     /// The faults that may still happen.
     pub(crate) budget: Faults,
@@ -36,6 +37,7 @@ pub struct MachineSystem {
     /// How many seals all workers hold.
     pub(crate) seals: u32,
     pub(crate) monitors: Monitors,
+    pub(crate) monitors_stamp: Stamp,
     /// Their share in the fingerprint; zero while it is not known.
     pub(crate) monitors_share: AtomicU64,
     /// Whether it has ever stepped, and is not only a saved state.
@@ -55,6 +57,20 @@ pub(crate) struct Rules {
     pub(crate) mailbox: Mailbox,
     pub(crate) keep_inbox: bool,
     pub(crate) twice: bool,
+}
+
+/// Names one content of something that changes rarely: whoever has the same stamp has the same
+/// content, and need not copy it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Stamp(u64);
+
+impl Stamp {
+    /// For a content that is new.
+    pub(crate) fn new() -> Stamp {
+        // Only equality matters, so the order in which threads come by reaches no result.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Stamp(NEXT.fetch_add(1, Relaxed))
+    }
 }
 
 /// What an id stands for.
@@ -262,18 +278,26 @@ impl MachineSystem {
     /// Restores all but the workers in the slots that both have.
     fn restore_rest(&mut self, saved: &MachineSystem) {
         let kept = self.slots.len().min(saved.slots.len());
-        for extra in self.slots.drain(kept..) {
-            self.pool.put_worker(extra.worker);
+        if self.slots.len() != saved.slots.len() {
+            for extra in self.slots.drain(kept..) {
+                self.pool.put_worker(extra.worker);
+            }
+            self.slots.extend(saved.slots[kept..].iter().map(Slot::fork));
         }
-        self.slots.extend(saved.slots[kept..].iter().map(Slot::fork));
         self.rules = saved.rules;
-        self.index.clone_from(&saved.index);
+        if self.index_stamp != saved.index_stamp {
+            self.index.clone_from(&saved.index);
+            self.index_stamp = saved.index_stamp;
+        }
         self.enabled.clone_from(&saved.enabled);
         self.budget = saved.budget;
         (self.mortals, self.down) = (saved.mortals, saved.down);
         self.faults_listed = saved.faults_listed;
         self.seals = saved.seals;
-        self.monitors.restore_from(&saved.monitors);
+        if self.monitors_stamp != saved.monitors_stamp {
+            self.monitors.restore_from(&saved.monitors);
+            self.monitors_stamp = saved.monitors_stamp;
+        }
         *self.monitors_share.get_mut() = saved.monitors_share.load(Relaxed);
     }
 
@@ -308,6 +332,7 @@ impl MachineSystem {
     pub(crate) fn register(&mut self, id: WorkerId, place: Place) {
         if let Err(at) = self.index.binary_search_by_key(&id, |entry| entry.0) {
             self.index.insert(at, (id, place));
+            self.index_stamp = Stamp::new();
         }
     }
 

@@ -216,18 +216,23 @@ impl Worker {
         if !self.cell.copy_from(&*saved.cell) {
             return false;
         }
-        // Most of what a spare worker still holds is what it is to hold.
-        let shared = self.inbox.len().min(saved.inbox.len());
-        for extra in self.inbox.drain(shared..) {
+        while self.inbox.len() > saved.inbox.len()
+            && let Some(extra) = self.inbox.pop_back()
+        {
             pool.put(extra.message);
         }
-        for (own, saved) in self.inbox.iter_mut().zip(&saved.inbox) {
-            (own.id, own.event, own.timer) = (saved.id, saved.event, saved.timer);
-            if !Arc::ptr_eq(&own.message, &saved.message) {
-                pool.put(std::mem::replace(&mut own.message, saved.message.clone()));
+        for (at, saved) in saved.inbox.iter().enumerate() {
+            match self.inbox.get_mut(at) {
+                Some(own) => {
+                    (own.id, own.event, own.timer) = (saved.id, saved.event, saved.timer);
+                    // Most of what a spare worker still holds is what it is to hold.
+                    if !Arc::ptr_eq(&own.message, &saved.message) {
+                        pool.put(std::mem::replace(&mut own.message, saved.message.clone()));
+                    }
+                }
+                None => self.inbox.push_back(saved.clone()),
             }
         }
-        self.inbox.extend(saved.inbox.range(shared..).cloned());
         if !self.effects.is_empty() || !saved.effects.is_empty() {
             self.drop_effects(pool);
             self.effects.extend_from_slice(&saved.effects);
