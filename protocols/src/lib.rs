@@ -2,9 +2,11 @@
 
 pub mod bounded_buffer;
 pub mod calculator;
+pub mod chain_replication;
 pub mod chord;
 pub mod connection_pool;
 pub mod failure_detector;
+pub mod lcr;
 pub mod messaging;
 pub mod paxos;
 pub mod raft;
