@@ -167,6 +167,8 @@ impl<'a> Story<'a> {
                     format!("halts {}", self.names.of(*worker))
                 }
             }
+            // Some accesses matter for the order of steps alone.
+            Event::Accessed { what, .. } if what.is_empty() => return None,
             Event::Accessed { object, access, what } => {
                 format!("{}{}", clip(what), self.accessed(number, me, *object, *access))
             }
