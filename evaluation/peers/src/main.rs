@@ -1,114 +1,68 @@
-//! Dally and shuttle side by side: the same shapes in one process, in alternating rounds, as
+//! Dally and its peers side by side: the same programs in one process, in alternating rounds, as
 //! ratios. Rates depend on the machine and its load; ratios hardly do.
 //!
-//! `cargo run --release [-- ROUNDS [MILLISECONDS [TEXT]]]`; with a text, only the rows with it.
+//! - `cargo run --release [-- ROUNDS [MILLISECONDS [TEXT]]]`: schedules per second, against
+//!   shuttle;
+//! - `cargo run --release -- states [ROUNDS [TEXT]]`: exhaustive search of states, against
+//!   stateright, and against SPIN where it is installed.
+//!
+//! With a text, only the rows with it. The exit code is 1 if a ratio is below what is promised.
 
+mod as_machines;
+mod by_hand;
 mod in_dally;
 mod in_shuttle;
+mod in_spin;
+mod in_stateright;
 mod measure;
+mod schedules;
+mod states;
 
-use std::sync::Arc;
+use std::process::ExitCode;
 use std::time::Duration;
 
-use dally::machines::Granularity;
-use measure::{Strategy, Work, compare};
-
-/// A row: what it is, ours, theirs, and the ratio of schedules per second that we promise.
-struct Row {
-    shape: &'static str,
-    ours: Box<dyn Fn(Strategy, u64, u64) -> Work>,
-    theirs: fn(),
-    promised: Option<f64>,
-}
-
-fn row<P: dally::core::Program + 'static>(
-    shape: &'static str,
-    program: P,
-    theirs: fn(),
-    promised: Option<f64>,
-) -> Row {
-    let program = Arc::new(program);
-    let ours = Box::new(move |strategy, n, seed| in_dally::run(&program, strategy, n, seed));
-    Row { shape, ours, theirs, promised }
-}
-
-fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let mut number = |default: u64| match arguments.next() {
-        None => default,
-        Some(text) => text.parse().unwrap_or_else(|_| {
-            eprintln!("usage: dally-peers [ROUNDS [MILLISECONDS [TEXT]]]; `{text}` is no number");
-            std::process::exit(2)
-        }),
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let kept = match arguments[..] {
+        ["states", ref rest @ ..] => by_states(rest),
+        ref rest => by_schedules(rest),
     };
-    let rounds = number(7).max(1);
-    let budget = Duration::from_millis(number(500));
-    let wanted = arguments.next().unwrap_or_default();
-    let rows = [
-        row("i   ring, tasks", in_dally::ring_of_tasks(), in_shuttle::ring, Some(3.0)),
-        row("i   ring, tasks, bounded", in_dally::bounded_ring_of_tasks(), in_shuttle::ring, None),
-        row(
-            "i   ring, tasks | futures mpsc",
-            in_dally::ring_of_tasks(),
-            in_shuttle::ring_of_futures,
-            None,
-        ),
-        row("i   ring, machines", in_dally::ring_of_machines(), in_shuttle::ring, Some(5.0)),
-        row(
-            "i   ring, machines, atomic",
-            in_dally::ring_of_machines().granularity(Granularity::Atomic),
-            in_shuttle::ring,
-            None,
-        ),
-        row("ii  mutex, tasks | threads", in_dally::mutex_of_tasks(), in_shuttle::mutex, None),
-        row(
-            "iv  senders, tasks | threads",
-            in_dally::senders_of_tasks(),
-            in_shuttle::senders,
-            Some(3.0),
-        ),
-        row(
-            "iv  senders, machines | threads",
-            in_dally::senders_of_machines(),
-            in_shuttle::senders,
-            Some(5.0),
-        ),
-    ];
-    println!(
-        "{:32} {:8} {:>10} {:>9} {:>10} {:>9} {:>9} {:>7}",
-        "shape: dally | shuttle", "strategy", "dally", "", "shuttle", "", "ratio", ""
-    );
-    println!(
-        "{:32} {:8} {:>10} {:>9} {:>10} {:>9} {:>9} {:>7}",
-        "", "", "k sched/s", "M steps/s", "k sched/s", "M steps/s", "schedules", "steps"
-    );
-    let mut kept = true;
-    for row in rows.into_iter().filter(|row| row.shape.contains(&wanted)) {
-        for strategy in [Strategy::Random, Strategy::Pct(3)] {
-            let ours = |n, seed| (row.ours)(strategy, n, seed);
-            let theirs = |n, seed| in_shuttle::run(row.theirs, strategy, n, seed);
-            let (ours, theirs) = compare(&ours, &theirs, rounds, budget);
-            let ratio = ours.schedules / theirs.schedules;
-            let verdict = match row.promised {
-                Some(promised) if ratio < promised => {
-                    kept = false;
-                    format!("  BELOW {promised}")
-                }
-                Some(promised) => format!("  >= {promised}"),
-                None => String::new(),
-            };
-            println!(
-                "{:32} {:8} {:>10.1} {:>9.2} {:>10.1} {:>9.2} {:>8.1}x {:>6.1}x{verdict}",
-                row.shape,
-                strategy.name(),
-                ours.schedules / 1e3,
-                ours.steps / 1e6,
-                theirs.schedules / 1e3,
-                theirs.steps / 1e6,
-                ratio,
-                ours.steps / theirs.steps,
+    match kept {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!(
+                "{why}\nusage: dally-peers [ROUNDS [MILLISECONDS [TEXT]]]\n       \
+                 dally-peers states [ROUNDS [TEXT]]"
             );
+            ExitCode::from(2)
         }
     }
-    std::process::exit(if kept { 0 } else { 1 });
+}
+
+fn by_schedules(arguments: &[&str]) -> Result<bool, String> {
+    let rounds = number(arguments, 0, 7)?;
+    let budget = Duration::from_millis(number(arguments, 1, 500)?);
+    Ok(schedules::compare(rounds, budget, text(arguments, 2)?))
+}
+
+fn by_states(arguments: &[&str]) -> Result<bool, String> {
+    let rounds = number(arguments, 0, 3)?;
+    Ok(states::compare(rounds, text(arguments, 1)?))
+}
+
+/// The positive number at a place, or else this one.
+fn number(arguments: &[&str], at: usize, default: u64) -> Result<u64, String> {
+    let Some(text) = arguments.get(at) else { return Ok(default) };
+    let number = text.parse().ok().filter(|&number| number > 0);
+    number.ok_or_else(|| format!("`{text}` is no positive number"))
+}
+
+/// The text at the last place.
+fn text<'a>(arguments: &[&'a str], at: usize) -> Result<&'a str, String> {
+    match arguments.get(at + 1) {
+        Some(extra) => Err(format!("`{extra}` is one argument too many")),
+        None => Ok(arguments.get(at).copied().unwrap_or_default()),
+    }
 }

@@ -1,7 +1,7 @@
 //! Measuring two tools in turn, in one process, so that noise of the machine hits both. Time is
 //! the process's CPU time: what other processes do counts for neither.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 
@@ -81,4 +81,32 @@ fn rate(contestant: &Contestant<'_>, schedules: u64, seed: u64) -> Rate {
 fn median(mut rates: Vec<Rate>) -> Rate {
     rates.sort_by(|a, b| a.schedules.total_cmp(&b.schedules));
     rates[rates.len() / 2]
+}
+
+/// How long something took.
+#[derive(Clone, Copy, Default)]
+pub struct Took {
+    /// CPU seconds of all threads.
+    pub cpu: f64,
+    /// Seconds on the clock.
+    pub clock: f64,
+}
+
+/// Does something once, and says how long it took.
+#[expect(clippy::disallowed_methods, reason = "what several threads gain is seen on a clock only")]
+pub fn timed<T>(what: impl FnOnce() -> T) -> (T, Took) {
+    let (cpu, clock) = (ProcessTime::now(), Instant::now());
+    let done = what();
+    let took = Took { cpu: cpu.elapsed().as_secs_f64(), clock: clock.elapsed().as_secs_f64() };
+    (done, took)
+}
+
+/// The median of each.
+pub fn median_of(took: &[Took]) -> Took {
+    let median = |of: fn(&Took) -> f64| {
+        let mut all: Vec<f64> = took.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    Took { cpu: median(|took| took.cpu), clock: median(|took| took.clock) }
 }

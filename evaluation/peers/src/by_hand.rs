@@ -1,0 +1,169 @@
+//! Models written by hand against the contract of systems: what the search itself costs.
+//!
+//! A state is one flat array of bytes. Every transition of a model has a worker of its own, whose
+//! step it is; nothing is allocated on the way.
+
+mod commit;
+mod ring;
+
+use std::sync::LazyLock;
+
+use dally::core::{
+    Acceptance, Bug, BugKind, Captured, Env, Event, Fingerprint, Observe, Op, Program, Status,
+    Stop, System, Text, WorkerId, fingerprint,
+};
+
+pub use commit::Commit;
+pub use ring::Ring;
+
+/// What is modelled: states of `N` bytes and numbered actions.
+pub trait Shape<const N: usize>: Copy + Send + Sync {
+    /// The first state.
+    fn first(&self) -> [u8; N];
+
+    /// The actions that are possible, a bit each.
+    fn possible(&self, state: &[u8; N]) -> u32;
+
+    /// Does one that is possible; an error if the property does not hold after it.
+    fn act(&self, state: &mut [u8; N], action: u32) -> Result<(), &'static str>;
+
+    /// An action in words.
+    fn describe(&self, action: u32) -> String;
+}
+
+/// A shape as a program.
+#[derive(Clone, Copy)]
+pub struct ByHand<S, const N: usize>(pub S);
+
+/// An execution of it: all of it is copied when a search keeps it or comes back.
+#[derive(Clone, Copy)]
+pub struct Flat<S, const N: usize> {
+    shape: S,
+    state: [u8; N],
+    /// The workers that can step, `count` of them.
+    enabled: [WorkerId; MOST],
+    count: usize,
+    ids: &'static [WorkerId; MOST],
+}
+
+/// More actions than any shape has.
+const MOST: usize = 24;
+
+/// The worker of each action: an id is not cheap to make.
+static IDS: LazyLock<[WorkerId; MOST]> =
+    LazyLock::new(|| std::array::from_fn(|action| WorkerId::root(action as u32)));
+
+/// The action of a worker: root ids below 25 differ in their two highest digits, ten of them in
+/// the first and the rest in the second.
+fn action_of(worker: WorkerId) -> u32 {
+    let digits = (worker.to_bits() >> 56) as u32;
+    if digits < 0xc0 { (digits >> 4) - 2 } else { (digits & 15) + 9 }
+}
+
+impl<S: Shape<N>, const N: usize> Flat<S, N> {
+    fn list_enabled(&mut self) {
+        let mut possible = self.shape.possible(&self.state);
+        self.count = 0;
+        while possible != 0 {
+            let action = possible.trailing_zeros() as usize;
+            self.enabled[self.count] = self.ids[action];
+            self.count += 1;
+            possible &= possible - 1;
+        }
+    }
+}
+
+impl<S: Shape<N>, const N: usize> Program for ByHand<S, N> {
+    type System = Flat<S, N>;
+
+    fn start(&self) -> Result<Flat<S, N>, Bug> {
+        let (ids, state) = (&*IDS, self.0.first());
+        let mut system = Flat { shape: self.0, state, enabled: *ids, count: 0, ids };
+        system.list_enabled();
+        Ok(system)
+    }
+
+    fn granularity(&self) -> &'static str {
+        "handler"
+    }
+}
+
+impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
+    fn enabled(&self) -> &[WorkerId] {
+        &self.enabled[..self.count]
+    }
+
+    fn pending(&self, _worker: WorkerId) -> Op {
+        Op::Unknown
+    }
+
+    fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
+        let action = action_of(worker);
+        if env.leeway() == 0 {
+            let text = self.shape.describe(action);
+            env.event(Event::Noted { text: Text::Str(&text) })?;
+        }
+        let done = self.shape.act(&mut self.state, action);
+        done.map_err(|broken| Bug::new(BugKind::Monitor, broken))?;
+        self.list_enabled();
+        Ok(())
+    }
+
+    fn status(&self) -> Status {
+        if self.count == 0 { Status::Done } else { Status::Running }
+    }
+
+    fn acceptance(&self) -> Acceptance {
+        Acceptance::default()
+    }
+
+    fn observe(&self, _how: Observe) -> u64 {
+        self.fingerprint().0
+    }
+
+    fn name(&self, worker: WorkerId) -> String {
+        self.shape.describe(action_of(worker))
+    }
+
+    fn monitor(&self, _index: usize) -> (String, String) {
+        (String::new(), String::new())
+    }
+}
+
+impl<S: Shape<N>, const N: usize> Captured for Flat<S, N> {
+    fn obstacle(&self) -> Option<String> {
+        None
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint(fingerprint::of_bytes(&self.state))
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.state);
+    }
+
+    fn parts(&self, part: &mut dyn FnMut(&[u8])) {
+        part(&self.state);
+    }
+
+    fn fork(&self) -> Flat<S, N> {
+        *self
+    }
+
+    fn restore_from(&mut self, saved: &Flat<S, N>) {
+        *self = *saved;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_is_read_from_its_worker() {
+        for (action, &worker) in IDS.iter().enumerate() {
+            assert_eq!(action_of(worker) as usize, action);
+        }
+    }
+}
