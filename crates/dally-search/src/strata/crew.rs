@@ -1,6 +1,7 @@
 //! The threads of a search of states, under supervision.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 
 use dally_core::{Bug, Program, Stop, panics};
@@ -234,6 +235,7 @@ fn work<P: Program, S: Space, O: Order>(
     answers: &Sender<Answer<S, O>>,
 ) {
     save_before_abort(&pen, &common.shared);
+    let shared = common.shared.clone();
     let worked = panics::catch(|| {
         let space = match make(program) {
             Ok(space) => space,
@@ -276,6 +278,8 @@ fn work<P: Program, S: Space, O: Order>(
     if let Err(Stop::Bug(bug)) = worked {
         let why = format!("A thread of the search panicked, in an explorer or a front end: {bug}");
         let _ = answers.send(Answer::Died(why));
+        // The others would wait for ever for what this one took and does not finish.
+        shared.halt.store(true, Ordering::Relaxed);
     }
     panics::before_abort(None);
 }

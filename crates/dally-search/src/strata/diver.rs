@@ -17,7 +17,7 @@ use super::visited::Seen;
 use crate::executor::{bug_at_end, endless};
 use crate::prefix::Prefix;
 use crate::report::count;
-use crate::tape::Pen;
+use crate::tape::{Doing, Pen};
 
 /// One thread's part in a search: a state at hand, and the stack of states that led there.
 pub(crate) struct Diver<S: Space, O: Order> {
@@ -113,9 +113,13 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
         self.remember(identity);
         self.tally.states += 1;
+        let sealed = self.common.is_sealed(self.space.system());
         if enabled.is_empty() {
             self.at_the_end();
+        } else {
+            self.tally.sealed += u64::from(sealed);
         }
+        self.pen.now(Doing::Nothing);
         Ok(Box::new(Entry {
             mark: self.space.mark(&self.pen, None),
             order,
@@ -123,7 +127,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             cost: 0,
             next: Next::Worker(0),
             offered: Offered::default(),
-            sealed: self.common.is_sealed(self.space.system()),
+            sealed,
             prefix: None,
             identity,
             bytes: 0,
@@ -137,14 +141,16 @@ impl<S: Space, O: Order> Diver<S, O> {
         while let Some(entry) = common.pool.take(|| common.is_halted()) {
             common.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
             self.resume(entry);
+            self.pen.now(Doing::Stepping);
             self.descend(i64::from(bound));
+            // Who waits for work is not stuck.
+            self.pen.now(Doing::Nothing);
             common.pool.done();
         }
     }
 
     /// What is left for the next stratum, and what was counted since the last time.
     pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, Tally) {
-        self.pen.now(crate::tape::Doing::Nothing);
         (std::mem::take(&mut self.frontier), std::mem::take(&mut self.tally))
     }
 
@@ -199,7 +205,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         };
         match entry.next {
             Next::Worker(next) => {
-                (frame.next, frame.end) = (next, if frame.sealed { 1 } else { all });
+                (frame.next, frame.end) = (next, if frame.sealed { all.min(1) } else { all });
             }
             Next::Values(index, worker, values) => {
                 (frame.next, frame.end) = (index + 1, index + 1);

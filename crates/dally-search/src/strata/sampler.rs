@@ -15,6 +15,7 @@ use super::diver::Diver;
 use super::entry::{Entry, Next, Offered, Value};
 use super::order::Order;
 use super::space::Space;
+use crate::tape::Doing;
 
 /// The samples of one stratum, taken one by one by all threads.
 pub(crate) struct Samples {
@@ -101,6 +102,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Draws samples until all are taken.
     pub(crate) fn draw(&mut self, starts: &[Start<S, O>], samples: &Samples) -> Drawn {
         let mut drawn = Drawn::default();
+        self.pen.now(Doing::Stepping);
         while !starts.is_empty() && !self.common.is_halted() {
             let Some(number) = samples.take() else { break };
             let salt = fingerprint::mix(u64::from(samples.delays), number);
@@ -110,6 +112,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             self.sample(start, seed, samples, &mut rng, &mut drawn);
             drawn.samples += 1;
         }
+        self.pen.now(Doing::Nothing);
         drawn
     }
 
