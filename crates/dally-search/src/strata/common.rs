@@ -14,6 +14,7 @@ use super::space::Space;
 use super::visited::Visited;
 use crate::batch::{self, Shared};
 use crate::executor::Limits;
+use crate::report::count;
 use crate::settle::Raw;
 use crate::tape::Pen;
 
@@ -100,11 +101,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<S: Space, O: Order> Common<S, O> {
     pub(crate) fn new(plan: &Plan, seed: u64, threads: usize, shared: Arc<Shared>) -> Self {
+        // A cache that forgets takes all it gets, sooner or later: the frontier needs some too.
+        let cache_memory = match plan.cache {
+            CachePolicy::All | CachePolicy::None => plan.memory,
+            CachePolicy::Stop | CachePolicy::Replace => plan.memory / 2,
+        };
         Common {
             limits: shared.heading.limits,
             shared,
             seed,
-            visited: Visited::new(plan.cache, plan.exact, plan.memory, threads),
+            visited: Visited::new(plan.cache, plan.exact, cache_memory, threads),
             with_order: plan.with_explorer,
             exact: plan.exact,
             partial: plan.cache != CachePolicy::All,
@@ -220,6 +226,11 @@ impl<S: Space, O: Order> Common<S, O> {
         if self.deaf {
             return;
         }
+        let mut bugs = lock(&self.bugs);
+        if !self.shared.keep_going && !bugs.is_empty() {
+            // Another thread was faster, and one is enough.
+            return;
+        }
         let cause = bug.cause();
         let number = match self.shared.schedules.load(Ordering::Relaxed) {
             0 => self.states.load(Ordering::Relaxed).saturating_sub(1),
@@ -227,7 +238,7 @@ impl<S: Space, O: Order> Common<S, O> {
         };
         let raw =
             batch::keep(bug, number, usize::MAX, Vec::new(), Trace::default(), pen, &self.shared);
-        lock(&self.bugs).push((cause, raw));
+        bugs.push((cause, raw));
         if !self.shared.keep_going {
             self.stop();
         }
@@ -257,6 +268,7 @@ impl Unsound {
     pub(crate) fn message(&self, schedule: &str) -> String {
         let Unsound { explorer, choices, identity, missing, offered, enabled } = self;
         let steps = choices.iter().filter(|choice| matches!(choice, Choice::Worker(_))).count();
+        let steps = count(steps as u64, "step");
         let offered = match offered {
             Some(worker) => format!("`next` and `delay` offer {worker}"),
             None => "`next` offers nobody".to_owned(),
@@ -266,8 +278,8 @@ impl Unsound {
             None => "which cannot step".to_owned(),
         };
         format!(
-            "The explorer {explorer} is not sound: at the state {identity:016x}, after {steps} \
-             steps, where {} can step, {offered}, {missing}. A search by it would miss states. \
+            "The explorer {explorer} is not sound: at the state {identity:016x}, after {steps}, \
+             where {} can step, {offered}, {missing}. A search by it would miss states. \
              `next` and one `delay` less than there are workers must offer each of them once. The \
              schedule that leads to the state: {schedule}",
             enabled.join(", "),

@@ -47,7 +47,8 @@ pub struct Plan {
     /// By how much the bound rises from stratum to stratum, at least 1; for depth the size of a
     /// stratum. `None` for what suits the search.
     pub delta: Option<u32>,
-    /// How many bytes visited states and frontier may take.
+    /// How many bytes visited states and frontier may take; of a cache that forgets, the states
+    /// get half of them.
     pub memory: u64,
     /// What is remembered of visited states.
     pub cache: CachePolicy,
