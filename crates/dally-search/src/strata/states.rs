@@ -106,7 +106,12 @@ impl States {
     }
 
     pub(super) fn forgets(&self) -> bool {
-        self.cache == CachePolicy::None || self.forgotten > 0
+        match self.cache {
+            // The one that no longer fitted ended the search.
+            CachePolicy::All => false,
+            CachePolicy::None => true,
+            CachePolicy::Stop | CachePolicy::Replace => self.forgotten > 0,
+        }
     }
 
     /// The words for what was covered by a search that ended like this.
@@ -133,16 +138,7 @@ impl States {
             }
         }
         self.describe_limits(f)?;
-        f.write_str(match ended {
-            Ended::Schedules | Ended::Exhausted | Ended::Bound => "",
-            Ended::Bug => ", up to the first bug",
-            Ended::Time => ", until the time was up",
-            Ended::Memory => ", until the memory was full",
-            Ended::Interrupted => ", until it was interrupted",
-            Ended::Stuck => ", until a step did not come back",
-            Ended::Failed => ", until the run itself failed",
-            Ended::Unsound => ", until the explorer turned out not to be sound",
-        })
+        f.write_str(until(ended))
     }
 
     fn counted(&self) -> String {
@@ -199,11 +195,20 @@ impl States {
                 grouped(longest as u64),
             )?;
         }
-        f.write_str(match ended {
-            Ended::Bug => ", up to the first bug",
-            Ended::Time => ", until the time was up",
-            Ended::Interrupted => ", until it was interrupted",
-            _ => "",
-        })
+        f.write_str(until(ended))
+    }
+}
+
+/// What cut a search short.
+fn until(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Schedules | Ended::Exhausted | Ended::Bound => "",
+        Ended::Bug => ", up to the first bug",
+        Ended::Time => ", until the time was up",
+        Ended::Memory => ", until the memory was full",
+        Ended::Interrupted => ", until it was interrupted",
+        Ended::Stuck => ", until a step did not come back",
+        Ended::Failed => ", until the run itself failed",
+        Ended::Unsound => ", until the explorer turned out not to be sound",
     }
 }
