@@ -283,6 +283,9 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
             run.ended = Some(Ended::Exhausted);
         } else if bound >= last {
             run.ended = Some(Ended::Bound);
+        } else {
+            // Strata can be so short that nobody has looked.
+            run.look_up();
         }
         bound = bound.saturating_add(delta);
     }
@@ -328,6 +331,7 @@ fn sample<P: Program + 'static, S: Space, O: Order>(
                 run.ended = run.ended.or(Some(Ended::Bound));
             }
         }
+        run.look_up();
         delays += 1;
     }
     states.transitions += drawn.transitions;
