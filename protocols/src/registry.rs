@@ -6,7 +6,6 @@ use std::time::Duration;
 use dally::checking::Job;
 use dally::core::Schedule;
 use dally::machines::MachineProgram;
-use dally::search::strata::Bundled;
 use dally::search::{self, Mode, Options, Replayed, Report, Sink};
 use dally::tasks::TaskProgram;
 
@@ -60,8 +59,8 @@ impl Subject {
     /// Does a job with it: runs schedules or searches states, as the job says.
     pub fn check(self, job: Job) -> Report {
         match self {
-            Subject::Machines(program) => job.captured::<_, Bundled>(Arc::new(program), None),
-            Subject::Tasks(program) => job.uncaptured::<_, Bundled>(Arc::new(program), None),
+            Subject::Machines(program) => job.machines(Arc::new(program)),
+            Subject::Tasks(program) => job.tasks(Arc::new(program)),
         }
     }
 

@@ -6,11 +6,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dally_core::{Captured, Finding, Program, Schedule};
+use dally_machines::MachineProgram;
 use dally_report::{About, Searched, Statistics, Store};
 use dally_search::strata::{
     self, Bundled, CachePolicy, Explorer, ExplorerKind, Plan, SearchKind, States,
 };
 use dally_search::{Divergence, Ended, Mode, Options, Progress, Replayed, Report, Sink};
+use dally_tasks::TaskProgram;
 
 use crate::settings::Settings;
 
@@ -132,6 +134,17 @@ impl Job {
             (None, Some(own)) => self.by(program, own, strata::explore),
             (None, None) => dally_search::run(program, self.options, self.sink),
         }
+    }
+
+    /// [`Job::captured`] with machines and without an explorer of one's own: compiled here, once,
+    /// and not in every crate of tests.
+    pub fn machines(self, program: Arc<MachineProgram>) -> Report {
+        self.captured::<_, Bundled>(program, None)
+    }
+
+    /// [`Job::uncaptured`] with tasks and without an explorer of one's own.
+    pub fn tasks(self, program: Arc<TaskProgram>) -> Report {
+        self.uncaptured::<_, Bundled>(program, None)
     }
 
     /// Does it with any program: states are reconstructed by running their prefixes again.

@@ -119,151 +119,120 @@ impl<E: Explorer> Order for Delayed<E> {
     }
 }
 
-/// Preemption bounding: to leave a worker that could go on costs one, all else is free.
-#[derive(Clone, Default)]
-pub(crate) struct Preempting {
-    last: Option<WorkerId>,
+/// Without an explorer: the baselines. One type for all, so that one engine is compiled for them.
+#[derive(Clone)]
+pub(crate) enum Fixed {
+    /// Depth first: everything is free, in the order of ids.
+    Free,
+    /// Breadth first: every step costs one, in the order of ids.
+    Breadth,
+    /// Depth bounding: every step costs one, in random order.
+    Depth {
+        /// A hash of the path, which the order is drawn from: an entry of the frontier that is
+        /// taken up again draws the same.
+        path: u64,
+        shuffled: Vec<WorkerId>,
+    },
+    /// Preemption bounding: to leave a worker that could go on costs one, all else is free.
+    Preempting {
+        /// Who stepped last.
+        last: Option<WorkerId>,
+    },
 }
 
-impl Preempting {
-    /// Where the worker that stepped last is, if it can go on.
-    fn going_on(&self, enabled: &[WorkerId]) -> Option<usize> {
-        self.last?.place_in(enabled).ok()
+impl Fixed {
+    pub(crate) fn depth() -> Fixed {
+        Fixed::Depth { path: 0, shuffled: Vec::new() }
+    }
+
+    pub(crate) fn preempting() -> Fixed {
+        Fixed::Preempting { last: None }
     }
 }
 
-impl Order for Preempting {
+impl Order for Fixed {
     const LISTENS: bool = false;
     const VALUE: u32 = 0;
 
     fn name(&self) -> String {
-        "preemption bounding".into()
+        match self {
+            Fixed::Free => "depth first",
+            Fixed::Breadth => "breadth first",
+            Fixed::Depth { .. } => "random order",
+            Fixed::Preempting { .. } => "by id",
+        }
+        .into()
     }
 
-    fn begin(&mut self, _system: &dyn System, _seed: u64) {
-        self.last = None;
+    fn begin(&mut self, _system: &dyn System, seed: u64) {
+        match self {
+            Fixed::Depth { path, .. } => *path = seed,
+            Fixed::Preempting { last } => *last = None,
+            Fixed::Free | Fixed::Breadth => {}
+        }
     }
 
+    #[inline]
     fn cost(&self, index: u32, enabled: &[WorkerId]) -> u32 {
-        u32::from(index > 0 && self.going_on(enabled).is_some())
+        match self {
+            Fixed::Free => 0,
+            Fixed::Breadth | Fixed::Depth { .. } => 1,
+            Fixed::Preempting { last } => u32::from(index > 0 && place(*last, enabled).is_some()),
+        }
     }
 
+    #[inline]
     fn offer(&mut self, index: u32, enabled: &[WorkerId]) -> Option<WorkerId> {
         let index = index as usize;
-        let place = match self.going_on(enabled) {
-            None => index,
-            Some(last) if index == 0 => last,
-            // The others keep their order.
-            Some(last) if index <= last => index - 1,
-            Some(_) => index,
+        let place = match self {
+            Fixed::Free | Fixed::Breadth => index,
+            Fixed::Depth { path, shuffled } => {
+                if shuffled.len() != enabled.len() || index == 0 {
+                    shuffled.clear();
+                    shuffled.extend_from_slice(enabled);
+                    fastrand::Rng::with_seed(*path).shuffle(shuffled);
+                }
+                return shuffled.get(index).copied();
+            }
+            Fixed::Preempting { last } => match place(*last, enabled) {
+                None => index,
+                Some(last) if index == 0 => last,
+                // The others keep their order.
+                Some(last) if index <= last => index - 1,
+                Some(_) => index,
+            },
         };
         enabled.get(place).copied()
     }
 
+    #[inline]
     fn stepped(&mut self, worker: WorkerId, _: &[WorkerId], _: &dyn System, _: &mut News) {
-        self.last = Some(worker);
-    }
-
-    fn hash(&self) -> u64 {
-        self.last.map_or(0, WorkerId::to_bits)
-    }
-
-    fn bytes(&self) -> usize {
-        size_of::<Self>()
-    }
-}
-
-/// Depth bounding: every step costs one. In random order, or breadth first in the order of ids.
-#[derive(Clone)]
-pub(crate) struct Deepening {
-    random: bool,
-    path: u64,
-    shuffled: Vec<WorkerId>,
-}
-
-impl Deepening {
-    pub(crate) fn new(random: bool) -> Deepening {
-        Deepening { random, path: 0, shuffled: Vec::new() }
-    }
-}
-
-impl Order for Deepening {
-    const LISTENS: bool = false;
-    const VALUE: u32 = 0;
-
-    fn name(&self) -> String {
-        if self.random { "depth bounding, random order" } else { "breadth first" }.into()
-    }
-
-    fn begin(&mut self, _system: &dyn System, seed: u64) {
-        self.path = seed;
-    }
-
-    fn cost(&self, _index: u32, _enabled: &[WorkerId]) -> u32 {
-        1
-    }
-
-    fn offer(&mut self, index: u32, enabled: &[WorkerId]) -> Option<WorkerId> {
-        if !self.random {
-            return enabled.get(index as usize).copied();
-        }
-        // An order for each path: an entry of the frontier that is taken up again draws the same.
-        if self.shuffled.len() != enabled.len() || index == 0 {
-            self.shuffled.clear();
-            self.shuffled.extend_from_slice(enabled);
-            fastrand::Rng::with_seed(self.path).shuffle(&mut self.shuffled);
-        }
-        self.shuffled.get(index as usize).copied()
-    }
-
-    fn stepped(&mut self, worker: WorkerId, _: &[WorkerId], _: &dyn System, _: &mut News) {
-        if self.random {
-            self.path = fingerprint::mix(self.path, worker.to_bits());
-            self.shuffled.clear();
+        match self {
+            Fixed::Depth { path, shuffled } => {
+                *path = fingerprint::mix(*path, worker.to_bits());
+                shuffled.clear();
+            }
+            Fixed::Preempting { last } => *last = Some(worker),
+            Fixed::Free | Fixed::Breadth => {}
         }
     }
 
     fn hash(&self) -> u64 {
-        0
+        match self {
+            Fixed::Preempting { last } => last.map_or(0, WorkerId::to_bits),
+            Fixed::Free | Fixed::Breadth | Fixed::Depth { .. } => 0,
+        }
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Self>() + 8 * self.shuffled.capacity()
+        match self {
+            Fixed::Depth { shuffled, .. } => 8 * shuffled.capacity(),
+            _ => 0,
+        }
     }
 }
 
-/// Depth first: everything is free, in the order of ids.
-#[derive(Clone, Default)]
-pub(crate) struct Free;
-
-impl Order for Free {
-    const LISTENS: bool = false;
-    const VALUE: u32 = 0;
-
-    fn name(&self) -> String {
-        "depth first".into()
-    }
-
-    fn begin(&mut self, _system: &dyn System, _seed: u64) {}
-
-    #[inline]
-    fn cost(&self, _index: u32, _enabled: &[WorkerId]) -> u32 {
-        0
-    }
-
-    #[inline]
-    fn offer(&mut self, index: u32, enabled: &[WorkerId]) -> Option<WorkerId> {
-        enabled.get(index as usize).copied()
-    }
-
-    #[inline]
-    fn stepped(&mut self, _: WorkerId, _: &[WorkerId], _: &dyn System, _: &mut News) {}
-
-    fn hash(&self) -> u64 {
-        0
-    }
-
-    fn bytes(&self) -> usize {
-        0
-    }
+/// Where this worker is among the enabled.
+fn place(worker: Option<WorkerId>, enabled: &[WorkerId]) -> Option<usize> {
+    worker?.place_in(enabled).ok()
 }

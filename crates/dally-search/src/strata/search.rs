@@ -11,7 +11,7 @@ use super::crew::{Crew, Make};
 use super::entry::Entry;
 use super::explorer::Explorer;
 use super::in_delays::with_fewest;
-use super::order::{Deepening, Delayed, Free, Order, Preempting};
+use super::order::{Delayed, Fixed, Order};
 use super::plan::{CachePolicy, Plan, SearchKind};
 use super::space::{Forking, Space};
 use super::replaying::Replaying;
@@ -111,10 +111,10 @@ where
     let setting = Setting { program, plan, options, sink, make, replayed, note };
     match setting.plan.search {
         SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => setting.by_explorer(explorer),
-        SearchKind::Preemptions => setting.search(Preempting::default()),
-        SearchKind::Depth => setting.search(Deepening::new(true)),
-        SearchKind::Bfs => setting.search(Deepening::new(false)),
-        SearchKind::Dfs => setting.search(Free),
+        SearchKind::Preemptions => setting.search(Fixed::preempting()),
+        SearchKind::Depth => setting.search(Fixed::depth()),
+        SearchKind::Bfs => setting.search(Fixed::Breadth),
+        SearchKind::Dfs => setting.search(Fixed::Free),
     }
 }
 
@@ -358,8 +358,8 @@ fn goes_in_circles<P: Program + 'static, S: Space>(
     let plan = Plan { exact: false, with_explorer: false, ..plan.clone() };
     let mut common = Common::new(&plan, 0, 1, run.shared.clone());
     common.only_states();
-    let mut crew = Crew::<S, Free>::hire(run, Arc::new(common), make, 1);
-    let Some(Ok(first)) = crew.begin(run, Free) else { return true };
+    let mut crew = Crew::<S, Fixed>::hire(run, Arc::new(common), make, 1);
+    let Some(Ok(first)) = crew.begin(run, Fixed::Free) else { return true };
     crew.common.root.store(first.identity, Ordering::Relaxed);
     crew.common.pool.fill(vec![first]);
     let (_, tally) = crew.dive(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
