@@ -6,12 +6,16 @@ pub mod chain_replication;
 pub mod chord;
 pub mod connection_pool;
 pub mod failure_detector;
+pub mod german;
+pub mod lann;
 pub mod lcr;
 pub mod messaging;
+pub mod orset;
 pub mod paxos;
 pub mod raft;
 pub mod registry;
 pub mod stale_cache;
+pub mod tree;
 pub mod two_phase_commit;
 
 pub use registry::{PlantedBug, Protocol, Subject, all, find};
