@@ -118,6 +118,7 @@ fn unshare(shared: &mut Arc<Worker>, pool: &mut Pool) -> Result<(), Stop> {
 }
 
 /// Puts a worker into a sorted list or takes it out.
+#[inline]
 pub(crate) fn list(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
     match (worker.place_in(enabled), on) {
         (Err(at), true) if at == enabled.len() => enabled.push(worker),

@@ -303,6 +303,12 @@ impl MachineSystem {
 
     #[inline]
     pub(crate) fn find(&self, worker: WorkerId) -> Option<Place> {
+        // The first machines of a set-up, whose ids differ in the top four bits, are mostly in the
+        // slots of their numbers. That is worth a guess, for it is they who talk most.
+        let guess = (worker.to_bits() >> 60).wrapping_sub(2) as usize;
+        if self.slots.get(guess).is_some_and(|slot| slot.id == worker) {
+            return Some(Place::Machine(guess));
+        }
         // A short list is faster scanned than halved.
         if self.index.len() <= 8 {
             return self.index.iter().find(|entry| entry.0 == worker).map(|entry| entry.1);
