@@ -1,0 +1,159 @@
+//! Searches that are cut short say by what, and keep what they found.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use dally_core::{BugKind, Choice, WorkerId};
+use dally_search::strata::{CachePolicy, Plan, SearchKind};
+use dally_search::{Ended, Options};
+use fastrand::Rng;
+
+use crate::explorers::{RR, options, plan, search};
+use crate::graphs::{Graph, Tree};
+use crate::random::{Shape, random_places};
+
+fn to(at: u32) -> Tree {
+    Tree::To(at, 0)
+}
+
+/// From 0 to `last`, one step after the other.
+fn chain(last: u32) -> Arc<Graph> {
+    let ways: Vec<_> = (1..=last).map(|at| vec![(0, to(at))]).chain([vec![]]).collect();
+    Graph::by_hand(&ways.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// Two workers who go on for ever; there is always a new state.
+fn endless() -> Arc<Graph> {
+    Graph::by_hand(&[&[(0, to(1)), (1, Tree::Lap)], &[(0, Tree::Lap), (1, Tree::Lap)]])
+}
+
+#[test]
+fn a_step_bound_cuts_and_nothing_is_claimed_beyond_it() {
+    let graph = chain(20);
+    let bounded = |max_steps| search(&graph, RR, plan(), Options { max_steps, ..options(1) });
+    let report = bounded(10);
+    let states = report.states.as_ref().unwrap();
+    assert_eq!((states.states, states.cut, states.is_exhausted()), (11, 1, false));
+    assert_eq!((report.ended, report.cut), (Ended::Exhausted, 1));
+    insta::assert_snapshot!(report.coverage(), @"nothing is left to try: 11 states, 10 transitions, 1 of them cut by the step bound");
+    insta::assert_snapshot!(bounded(21).coverage(), @"exhausted: 21 states, 20 transitions");
+}
+
+#[test]
+fn a_step_bound_can_be_a_bug() {
+    let options = Options { max_steps: 10, fail_on_max_steps: true, ..options(1) };
+    let report = search(&chain(20), RR, plan(), options);
+    assert_eq!((report.ended, report.findings.len()), (Ended::Bug, 1));
+    let finding = &report.findings[0];
+    assert_eq!(finding.bug.kind, BugKind::StepBound);
+    assert_eq!(finding.schedule.choices, vec![Choice::Worker(WorkerId::root(0)); 10]);
+}
+
+#[test]
+fn a_delay_bound_that_was_completed_is_named() {
+    let graph = Graph::by_hand(&[&[(0, to(1)), (1, to(2)), (2, to(3))], &[], &[], &[]]);
+    let text = |bound| {
+        let report = search(&graph, RR, Plan { delays: Some(bound), ..plan() }, options(1));
+        report.coverage().to_string()
+    };
+    insta::assert_snapshot!(text(0), @"delay bound 0 completed: 2 states, 1 transition");
+    insta::assert_snapshot!(text(1), @"delay bound 1 completed: 3 states, 2 transitions");
+    insta::assert_snapshot!(text(2), @"exhausted: 4 states, 3 transitions");
+}
+
+/// Many states and few ways out of them, with a bug near the start.
+fn large() -> Arc<Graph> {
+    let mut rng = Rng::with_seed(1);
+    let shape = Shape { states: 20, acyclic: true, choosing: 30 };
+    let mut graphs: Vec<_> = (0..1_000).map(|_| random_places(&mut rng, shape)).collect();
+    graphs[0] = vec![crate::graphs::Place {
+        enabled: vec![WorkerId::root(0)],
+        steps: vec![crate::graphs::Step { tree: Tree::Fail(0), tells: Vec::new() }],
+        ..Default::default()
+    }];
+    Arc::new(Graph::forest(&graphs))
+}
+
+#[test]
+fn a_search_whose_memory_is_full_says_so_and_keeps_its_findings() {
+    let graph = large();
+    for threads in [1, 3] {
+        for memory in [20_000, 60_000] {
+            let options = Options { keep_going: true, ..options(threads) };
+            let report = search(&graph, RR, Plan { memory, ..Plan::default() }, options);
+            let states = report.states.as_ref().unwrap();
+            assert_eq!((report.ended, report.findings.len()), (Ended::Memory, 1));
+            assert!(states.cache_bytes <= memory, "{}", states.cache_bytes);
+            assert!(graph.visited().is_subset(&graph.reachable()));
+            assert!(states.states < graph.reachable().len() as u64);
+            let text = report.coverage().to_string();
+            assert!(text.starts_with("visited "), "{text}");
+            assert!(text.ends_with(", until the memory was full"), "{text}");
+        }
+    }
+    insta::assert_snapshot!({
+        let report = search(&graph, RR, Plan { memory: 1, ..Plan::default() }, options(1));
+        report.coverage()
+    }, @"visited 1 state, 0 transitions, until the memory was full");
+}
+
+/// What the frontier takes counts, also where states are not stored at all.
+#[test]
+fn a_frontier_can_fill_the_memory() {
+    let graph = large();
+    let plan = Plan { memory: 20_000, cache: CachePolicy::None, ..Plan::default() };
+    let report = search(&graph, RR, plan, Options { keep_going: true, ..options(1) });
+    assert_eq!((report.ended, report.findings.len()), (Ended::Memory, 1));
+}
+
+#[test]
+fn a_search_whose_time_is_up_says_so() {
+    for (search_kind, threads) in [
+        (SearchKind::Ses, 1),
+        (SearchKind::Ses, 3),
+        (SearchKind::Dfs, 1),
+        (SearchKind::Bfs, 1),
+        (SearchKind::Bfs, 3),
+        (SearchKind::Depth, 1),
+    ] {
+        let time = Some(Duration::from_millis(60));
+        let options = Options { time, max_steps: usize::MAX, ..options(threads) };
+        let plan = Plan { search: search_kind, memory: 4 << 30, ..Plan::default() };
+        let report = search(&endless(), RR, plan, options);
+        assert_eq!(report.ended, Ended::Time, "{search_kind}");
+        let text = report.coverage().to_string();
+        assert!(text.ends_with(", until the time was up"), "{text}");
+    }
+}
+
+#[test]
+fn a_search_that_the_user_stops_says_so() {
+    let stop = Arc::new(AtomicBool::new(true));
+    let options = Options { stop, max_steps: usize::MAX, ..options(1) };
+    let report = search(&endless(), RR, Plan { search: SearchKind::Bfs, ..plan() }, options);
+    assert_eq!(report.ended, Ended::Interrupted);
+}
+
+#[test]
+fn a_step_that_never_comes_back_is_found_with_its_schedule() {
+    let graph = Graph::by_hand(&[
+        &[(0, to(1))],
+        &[(0, to(2)), (1, Tree::Value(vec![to(2), Tree::Hang]))],
+        &[],
+    ]);
+    let kinds = [SearchKind::Ses, SearchKind::Ses, SearchKind::Dfs, SearchKind::Ss];
+    for (search_kind, threads) in kinds.into_iter().zip([1, 3, 3, 1]) {
+        let options = Options { step_time: Duration::from_millis(400), ..options(threads) };
+        let report = search(&graph, RR, Plan { search: search_kind, ..plan() }, options);
+        assert_eq!((report.ended, report.findings.len()), (Ended::Stuck, 1), "{report:#?}");
+        let finding = &report.findings[0];
+        assert_eq!(finding.bug.kind, BugKind::EndlessStep);
+        let choices = &finding.schedule.choices;
+        assert_eq!(choices.len(), 3, "{choices:?}");
+        assert_eq!(choices[..2], [0, 1].map(|n| Choice::Worker(WorkerId::root(n))));
+        assert!(matches!(choices[2], Choice::Value { index: 1, of: 2, .. }));
+        let text = report.coverage().to_string();
+        assert!(text.ends_with(", until a step did not come back"), "{text}");
+    }
+}

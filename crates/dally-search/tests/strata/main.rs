@@ -1,0 +1,14 @@
+//! Searches by strata against brute force, on random transition graphs.
+
+mod bugs;
+mod caches;
+mod determinism;
+mod explorers;
+mod graphs;
+mod limits;
+mod random;
+mod reachability;
+mod sealing;
+mod soundness;
+mod strata;
+mod walk;
