@@ -55,7 +55,7 @@ pub struct Plan {
     /// Whether states are stored whole instead of by their fingerprints.
     pub exact: bool,
     /// Whether a state counts as visited only together with the explorer's state: costs more, and
-    /// then a stratum is every execution with so many delays.
+    /// then a stratum is every execution with so many delays, if the bound rises by 1.
     pub with_explorer: bool,
     /// How many samples a stratum gets: `c1 + c2^delays`, as `(c1, c2)`.
     pub samples: (u64, u64),
