@@ -147,11 +147,8 @@ impl Settings {
             ("delta", self.delta == Some(0)),
             ("memory", self.memory == 0),
         ];
-        match nothing.into_iter().find(|(_, zero)| *zero) {
-            Some((name, _)) => {
-                return Err(format!("with {name} set to 0 nothing would be checked"));
-            }
-            None => {}
+        if let Some((name, _)) = nothing.into_iter().find(|(_, zero)| *zero) {
+            return Err(format!("with {name} set to 0 nothing would be checked"));
         }
         let of_search = [
             ("delays", self.delays.is_some()),

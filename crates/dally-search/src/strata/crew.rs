@@ -102,11 +102,15 @@ impl<S: Space, O: Order> Crew<S, O> {
         let hand = self.hands.first_mut()?;
         hand.busy = hand.tasks.send(Task::Begin(order)).is_ok();
         let mut begun = None;
-        self.wait(run, |_| false, |answer| {
-            if let Answer::Begun(result) = answer {
-                begun = Some(result);
-            }
-        });
+        self.wait(
+            run,
+            |_| false,
+            |answer| {
+                if let Answer::Begun(result) = answer {
+                    begun = Some(result);
+                }
+            },
+        );
         begun
     }
 
@@ -159,11 +163,15 @@ impl<S: Space, O: Order> Crew<S, O> {
             hand.busy = hand.tasks.send(Task::Sample(samples.clone())).is_ok();
         }
         let mut drawn = Drawn::default();
-        self.wait(run, |run| run.ended.is_some(), |answer| {
-            if let Answer::Sampled(more) = answer {
-                drawn.add(&more);
-            }
-        });
+        self.wait(
+            run,
+            |run| run.ended.is_some(),
+            |answer| {
+                if let Answer::Sampled(more) = answer {
+                    drawn.add(&more);
+                }
+            },
+        );
         drawn
     }
 
@@ -206,7 +214,8 @@ impl<S: Space, O: Order> Crew<S, O> {
             if enough(run) {
                 self.common.stop();
             }
-            for hand in self.hands.extract_if(.., |hand| hand.busy && hand.watch.is_stuck(step_time))
+            for hand in
+                self.hands.extract_if(.., |hand| hand.busy && hand.watch.is_stuck(step_time))
             {
                 run.step_is_stuck(hand.watch.tape());
             }

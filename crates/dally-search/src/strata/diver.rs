@@ -140,7 +140,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         let common = self.common.clone();
         while let Some(entry) = common.pool.take(|| common.is_halted()) {
             common.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
-            self.resume(entry);
+            self.resume(*entry);
             self.pen.now(Doing::Stepping);
             self.descend(i64::from(bound));
             // Who waits for work is not stuck.
@@ -175,8 +175,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     }
 
     /// Puts the state of an entry on the empty stack.
-    fn resume(&mut self, entry: Box<Entry<S, O>>) {
-        let entry = *entry;
+    fn resume(&mut self, entry: Entry<S, O>) {
         self.pen.go_on_from(entry.prefix.clone());
         if self.common.partial {
             self.on_path.clear();

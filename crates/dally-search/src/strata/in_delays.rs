@@ -58,15 +58,8 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
         let budget = Budget { steps, hurry: &hurry };
         let choices = &finding.schedule.choices;
         let limits = &heading.limits;
-        let (choices, delays) = delays::fewest(
-            stage,
-            &explorer,
-            choices,
-            cause.clone(),
-            limits,
-            budget,
-            pen,
-        )?;
+        let (choices, delays) =
+            delays::fewest(stage, &explorer, choices, cause, limits, budget, pen)?;
         if choices == finding.schedule.choices {
             return Some(Finding { delays: Some(delays), ..finding });
         }
