@@ -284,3 +284,88 @@ fn a_killed_run_loses_no_finding() {
     let replayed = dally(&["replay", &saved[0].display().to_string()], &scratch);
     assert_eq!(replayed.code, 1, "{}", replayed.err);
 }
+
+/// The report of a search without its times, which end the lines of strata too.
+fn without_times(text: &str) -> String {
+    let mut lines = Vec::new();
+    for line in without_time(text).lines() {
+        let timed = |text: &str| text.ends_with(" s") || text.ends_with(" s, not finished");
+        let cut = line.rfind("  ").filter(|&at| timed(line[at..].trim()));
+        lines.push(cut.map_or(line, |at| line[..at].trim_end()).to_owned());
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn a_search_says_what_each_stratum_covered_and_that_it_is_exhausted() {
+    let scratch = Scratch::new("exhausted");
+    let arguments = ["check", "tree", "--search", "ses", "--explorer", "rr"];
+    let ran = dally(&arguments, &scratch);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_snapshot!(without_times(&ran.out));
+    // With one thread it is the same byte for byte, with more it is the same set of states.
+    assert_eq!(without_times(&dally(&arguments, &scratch).out), without_times(&ran.out));
+    let covered = |text: &str| text.lines().nth(1).unwrap().to_owned();
+    let threads = dally(&[&arguments[..], &["--threads", "3"]].concat(), &scratch);
+    assert_eq!(covered(&threads.out), covered(&ran.out));
+}
+
+#[test]
+fn a_finding_of_a_search_is_told_in_delays_and_replayed() {
+    let scratch = Scratch::new("delays");
+    let arguments = ["check", "lann", "--bug", "late-candidate", "--search", "ses"];
+    let found = dally(&[&arguments[..], &["--explorer", "rr"]].concat(), &scratch);
+    assert_eq!(found.code, 1);
+    assert_snapshot!(without_times(&found.out));
+    let saved = std::fs::read_dir(scratch.0.join(".dally")).unwrap().next().unwrap().unwrap();
+    let saved = saved.path().with_extension("schedule").display().to_string();
+    assert_eq!(dally(&["replay", &saved], &scratch).code, 1);
+    let json = dally(&[&arguments[..], &["--format", "json"]].concat(), &scratch);
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert!(json["statistics"]["search"]["states"].as_u64().unwrap() > 0);
+    assert!(json["findings"][0]["delays"]["count"].as_u64().is_some());
+}
+
+#[test]
+fn every_search_finds_the_bug_and_says_how() {
+    let scratch = Scratch::new("searches");
+    for search in ["ses", "ss", "hybrid", "pb", "depth", "dfs", "bfs"] {
+        let arguments = ["check", "lann", "--bug", "late-candidate", "--search", search];
+        let found = dally(&arguments, &scratch);
+        assert_eq!(found.code, 1, "{search}: {}", found.err);
+        assert!(found.out.contains(&format!("(search {search}(")), "{search}: {}", found.out);
+    }
+}
+
+#[test]
+fn memory_and_time_that_run_out_are_told_and_are_no_bug() {
+    let scratch = Scratch::new("limits");
+    for (limit, words) in [
+        (["--memory", "200k"], "until the memory was full"),
+        (["--time", "100ms"], "until the time was up"),
+    ] {
+        let arguments = ["check", "two-phase-commit", "--search", "ses"];
+        let ran = dally(&[&arguments[..], &limit].concat(), &scratch);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains(words), "{}", ran.out);
+    }
+}
+
+#[test]
+fn bad_options_of_a_search_exit_with_2() {
+    let scratch = Scratch::new("bad-search");
+    let mut text = String::new();
+    for arguments in [
+        ["--search", "sse"],
+        ["--explorer", "rrr"],
+        ["--cache", "some"],
+        ["--memory", "much"],
+        ["--delays", "3"],
+        ["--memory", "0"],
+    ] {
+        let ran = dally(&[&["check", "lcr"][..], &arguments].concat(), &scratch);
+        assert_eq!(ran.code, 2);
+        text += &format!("$ dally check lcr {}\n{}\n", arguments.join(" "), ran.err);
+    }
+    assert_snapshot!(text);
+}
