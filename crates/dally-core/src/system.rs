@@ -90,6 +90,11 @@ pub trait Captured: System {
     #[must_use]
     fn fork(&self) -> Self;
 
+    /// About how many bytes a fork takes that is kept, beyond what it shares with others.
+    fn footprint(&self) -> usize {
+        size_of_val(self) + size_of_val(self.enabled())
+    }
+
     /// Goes back to a saved state, reusing memory.
     fn restore_from(&mut self, saved: &Self);
 }

@@ -277,3 +277,24 @@ fn samples_are_the_same_where_states_are_copied_and_where_prefixes_run_again() {
     let again = sampled(&program, kind, 2, 300, false);
     assert_eq!(copied, again);
 }
+
+#[test]
+fn a_hybrid_search_samples_from_its_frontier_when_its_memory_is_nearly_used() {
+    // Every history is a state of its own: there are 369,600 executions.
+    let program = Straight::new(&[&[0; 3], &[0; 3], &[0; 3], &[0; 3]]);
+    let plan = Plan { search: SearchKind::Hybrid, memory: 300_000, ..Plan::default() };
+    let options = Options { schedules: 500, ..Options::default() };
+    let explorer = ExplorerKind::RoundRobin.build(0);
+    let report = explore(Arc::new(program), explorer, plan, options, Arc::new(()));
+    assert_eq!(report.ended, Ended::Schedules);
+    let text = report.coverage().to_string();
+    let states = report.states.unwrap();
+    let samples = states.samples.unwrap();
+    assert_eq!(samples.executions, 500);
+    assert!(samples.from_frontier > 100, "{samples:?}");
+    assert!(states.strata.iter().any(|stratum| stratum.complete));
+    assert!(
+        text.starts_with("visited ") && text.contains(", then sampled 500 schedules"),
+        "{text}"
+    );
+}

@@ -266,8 +266,11 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
             spent || run.ended.is_some()
         });
         frontier.extend(common.pool.drain());
-        if hybrid && common.is_halted() && run.ended.is_none() && !common.has_bugs() {
-            states.count(bound, &tally, frontier.len(), common.visited.bytes(), false, &clock);
+        // A stratum can be so short that nobody has asked whether it is enough.
+        let enough = common.is_halted() || hybrid && nearly_spent(run, &common);
+        if hybrid && enough && run.ended.is_none() && !common.has_bugs() && !frontier.is_empty() {
+            let complete = !common.is_halted();
+            states.count(bound, &tally, frontier.len(), common.visited.bytes(), complete, &clock);
             common.resume();
             return frontier;
         }

@@ -137,7 +137,6 @@ where
     }
 
     fn mark_bytes(&self) -> usize {
-        // A fork shares its workers with where it came from: what is its own is a list of them.
-        size_of::<P::System>() + 64 * (self.live.enabled().len() + 4)
+        self.live.footprint()
     }
 }
