@@ -151,6 +151,7 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// What is left for the next stratum, and what was counted since the last time.
     pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, Tally) {
+        self.common.progress(&mut self.tally);
         (std::mem::take(&mut self.frontier), std::mem::take(&mut self.tally))
     }
 
