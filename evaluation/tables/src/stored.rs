@@ -66,7 +66,7 @@ pub fn print(arguments: &Arguments) {
         }
     }
     println!();
-    println!("p: nodes, processes, replicas (with a client each), caches (besides their home)");
+    println!("p: nodes, processes, replicas (besides their clients), caches (besides their home)");
     println!(
         "*: not all within {} and {} s",
         mebibytes(arguments.memory),
