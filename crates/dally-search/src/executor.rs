@@ -203,9 +203,7 @@ fn run<S: System>(
         if env.steps >= limits.max_steps {
             execution.end = End::StepBound;
             if limits.fail_on_max_steps {
-                let bound = count(limits.max_steps as u64, "step");
-                let message = format!("the execution does not end within {bound}");
-                execution.bug = Some(Bug::new(BugKind::StepBound, message));
+                execution.bug = Some(too_long(limits.max_steps));
             }
             break;
         }
@@ -313,6 +311,12 @@ fn deadlock(waiting: &[Waiting]) -> Bug {
         message += &format!("\n  {name} ({worker}) waits to {on}");
     }
     Bug::new(BugKind::Deadlock, message)
+}
+
+/// The bug of an execution that reaches the step bound, where that is one.
+pub(crate) fn too_long(max_steps: usize) -> Bug {
+    let bound = count(max_steps as u64, "step");
+    Bug::new(BugKind::StepBound, format!("the execution does not end within {bound}"))
 }
 
 pub(crate) fn endless<S: System>(system: &S, worker: WorkerId, items: u32) -> Bug {

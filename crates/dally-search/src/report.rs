@@ -70,6 +70,22 @@ pub enum Ended {
     Unsound,
 }
 
+impl Ended {
+    /// What cut the run short, as the end of a sentence; nothing where it came to its own end.
+    pub(crate) fn until(self) -> &'static str {
+        match self {
+            Ended::Schedules | Ended::Exhausted | Ended::Bound => "",
+            Ended::Bug => ", up to the first bug",
+            Ended::Time => ", until the time was up",
+            Ended::Memory => ", until the memory was full",
+            Ended::Interrupted => ", until it was interrupted",
+            Ended::Stuck => ", until a step did not come back",
+            Ended::Failed => ", until the run itself failed",
+            Ended::Unsound => ", until the explorer turned out not to be sound",
+        }
+    }
+}
+
 /// What was covered, in a form that can be printed: never just "no bug".
 #[derive(Clone, Debug, PartialEq)]
 pub enum Coverage {
@@ -142,16 +158,7 @@ impl fmt::Display for Coverage {
                 if *cut > 0 {
                     write!(f, ", {} of them cut by a bound", grouped(*cut))?;
                 }
-                f.write_str(match ended {
-                    Ended::Schedules | Ended::Exhausted | Ended::Bound => "",
-                    Ended::Memory => ", until the memory was full",
-                    Ended::Unsound => ", until the explorer turned out not to be sound",
-                    Ended::Bug => ", up to the first bug",
-                    Ended::Time => ", until the time was up",
-                    Ended::Interrupted => ", until it was interrupted",
-                    Ended::Stuck => ", until a step did not come back",
-                    Ended::Failed => ", until the run itself failed",
-                })
+                f.write_str(ended.until())
             }
             Coverage::Searched { states, ended } => states.describe(*ended, f),
         }

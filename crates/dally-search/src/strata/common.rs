@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dally_core::{Bug, Cause, Choice, System, Trace};
+use dally_core::{Bug, Cause, Choice, Trace};
 use rustc_hash::FxHashMap;
 
 use super::entry::Entry;
@@ -186,10 +186,6 @@ impl<S: Space, O: Order> Common<S, O> {
     pub(crate) fn memory_is_full(&self) {
         self.full.store(true, Ordering::Relaxed);
         self.stop();
-    }
-
-    pub(crate) fn is_sealed(&self, system: &dyn System) -> bool {
-        system.sealed()
     }
 
     /// Whether all states of this identity have looked like this.

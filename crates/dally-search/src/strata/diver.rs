@@ -7,16 +7,15 @@ use std::sync::atomic::Ordering;
 use dally_core::{Bug, BugKind, Choice, Stop, System, WorkerId, fingerprint};
 use rustc_hash::FxHashSet;
 
-use super::common::{Common, Tally, Unsound};
+use super::common::{Common, Tally};
 use super::companion::News;
 use super::entry::{Entry, Next, Offered, Value};
+use super::frame::Frame;
 use super::order::Order;
 use super::space::{Lost, Space};
 use super::step::StepEnv;
 use super::visited::Seen;
-use crate::executor::{bug_at_end, endless};
-use crate::prefix::Prefix;
-use crate::report::count;
+use crate::executor::endless;
 use crate::tape::{Doing, Pen};
 
 /// One thread's part in a search: a state at hand, and the stack of states that led there.
@@ -25,50 +24,22 @@ pub(crate) struct Diver<S: Space, O: Order> {
     pub(super) space: S,
     pub(super) pen: Pen,
     /// The stack, of which the first `depth` count; the memory of the others is used again.
-    frames: Vec<Frame<S, O>>,
-    depth: usize,
+    pub(super) frames: Vec<Frame<S, O>>,
+    pub(super) depth: usize,
     /// Whether the state at hand is the one on top of the stack.
-    at_hand: bool,
+    pub(super) at_hand: bool,
     /// The identities of the states on the path, where not all visited states are remembered.
     on_path: FxHashSet<u64>,
     pub(super) news: News,
     /// An order that nobody needs, for its memory.
-    spare: Option<O>,
+    pub(super) spare: Option<O>,
     /// What is left for the next stratum.
-    frontier: Vec<Box<Entry<S, O>>>,
-    tally: Tally,
-}
-
-/// A state on the stack, and how far its transitions have been taken.
-struct Frame<S: Space, O: Order> {
-    mark: Option<S::Mark>,
-    order: O,
-    enabled: Vec<WorkerId>,
-    /// What it cost to come here.
-    cost: u32,
-    /// The index of the next transition, and the first that is not to be taken here.
-    next: u32,
-    end: u32,
-    offered: Offered,
-    /// The transition that was taken last: its worker, its cost without its values, its values.
-    worker: WorkerId,
-    base: u32,
-    values: Vec<Value>,
-    /// How many of the values stay as they are: what else they can be is in other entries.
-    fixed: usize,
-    /// Whether these values are still to be taken as they are.
-    ready: bool,
-    /// Whether the program has sealed the state: only first choices are taken.
-    sealed: bool,
-    /// How many choices lead here.
-    path: usize,
-    identity: u64,
-    /// The path, once somebody needed it.
-    prefix: Option<Arc<Prefix>>,
+    pub(super) frontier: Vec<Box<Entry<S, O>>>,
+    pub(super) tally: Tally,
 }
 
 /// What to do next.
-enum Pick {
+pub(super) enum Pick {
     /// Take the transition that the frame on top stands before.
     Step,
     /// Leave the state on top.
@@ -76,9 +47,6 @@ enum Pick {
     /// The explorer is not sound.
     Unsound,
 }
-
-/// A bound that nothing fits in.
-const NOTHING: i64 = -1;
 
 /// How many transitions are taken between two looks at whether others need work.
 const GENEROUS_EVERY: u64 = 64;
@@ -113,7 +81,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
         self.remember(identity);
         self.tally.states += 1;
-        let sealed = self.common.is_sealed(self.space.system());
+        let sealed = self.space.system().sealed();
         if enabled.is_empty() {
             self.at_the_end();
         } else {
@@ -184,36 +152,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             let steps = entry.prefix.iter().flat_map(|prefix| prefix.steps());
             self.on_path.extend(steps.map(|step| step.identity));
         }
-        let all = entry.enabled.len() as u32;
-        let mut frame = Frame {
-            mark: Some(entry.mark),
-            base: 0,
-            worker: WorkerId::FAULTS,
-            values: Vec::new(),
-            fixed: 0,
-            ready: false,
-            next: 0,
-            end: 0,
-            order: entry.order,
-            enabled: entry.enabled,
-            cost: entry.cost,
-            offered: entry.offered,
-            sealed: entry.sealed,
-            path: self.pen.len(),
-            identity: entry.identity,
-            prefix: entry.prefix,
-        };
-        match entry.next {
-            Next::Worker(next) => {
-                (frame.next, frame.end) = (next, if frame.sealed { all.min(1) } else { all });
-            }
-            Next::Values(index, worker, values) => {
-                (frame.next, frame.end) = (index + 1, index + 1);
-                frame.fixed = values.len().saturating_sub(1);
-                (frame.worker, frame.values, frame.ready) = (worker, values, true);
-                frame.base = frame.cost + frame.order.cost(index, &frame.enabled);
-            }
-        }
+        let frame = Frame::of(entry, self.pen.len());
         if self.frames.is_empty() {
             self.frames.push(frame);
         } else {
@@ -225,7 +164,7 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Moves on to the next transition of the state on top; what costs too much is put on the
     /// frontier.
-    fn pick(&mut self, bound: i64) -> Pick {
+    pub(super) fn pick(&mut self, bound: i64) -> Pick {
         let top = self.depth - 1;
         let frame = &mut self.frames[top];
         if std::mem::take(&mut frame.ready) {
@@ -399,7 +338,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         child.mark = Some(self.space.mark(&self.pen, child.mark.take()));
         child.enabled.clear();
         child.enabled.extend_from_slice(enabled);
-        child.sealed = self.common.is_sealed(system);
+        child.sealed = system.sealed();
         (child.next, child.offered) = (0, Offered::default());
         child.end = if child.sealed { 1 } else { enabled.len() as u32 };
         child.cost = parent.price();
@@ -449,165 +388,11 @@ impl<S: Space, O: Order> Diver<S, O> {
         new
     }
 
-    /// The execution is over.
-    pub(super) fn at_the_end(&mut self) {
-        self.tally.executions += 1;
-        self.tally.deepest = self.tally.deepest.max(self.pen.len());
-        if let Some(bug) = bug_at_end(self.space.system()) {
-            self.found(bug);
-        }
-    }
-
-    /// The step bound keeps the search from going on.
-    pub(super) fn at_the_bound(&mut self) {
-        self.tally.cut += 1;
-        let limits = &self.common.limits;
-        if limits.fail_on_max_steps {
-            let bound = count(limits.max_steps as u64, "step");
-            let message = format!("the execution does not end within {bound}");
-            self.found(Bug::new(BugKind::StepBound, message));
-        }
-    }
-
-    pub(super) fn found(&mut self, bug: Bug) {
-        self.common.progress(&mut self.tally);
-        self.common.found(bug, &self.pen);
-    }
-
-    /// Reports that the explorer has offered this worker at the state at hand, where these have
-    /// been offered before.
-    pub(super) fn unsound(&mut self, offer: Option<WorkerId>, offered: Offered, order: &O) {
-        let identity = self.space.identity();
-        let system = self.space.system();
-        let enabled = system.enabled();
-        let name = |worker: WorkerId| format!("{} ({worker})", system.name(worker));
-        let missing = offered.first_missing(enabled.len());
-        self.common.unsound(Unsound {
-            explorer: order.name(),
-            choices: self.pen.choices(),
-            identity,
-            missing: missing.map(|place| name(enabled[place])),
-            offered: offer.map(name),
-            enabled: enabled.iter().map(|&worker| name(worker)).collect(),
-        });
-    }
-
-    fn pop(&mut self) {
+    pub(super) fn pop(&mut self) {
         self.depth -= 1;
         self.at_hand = false;
         if self.common.partial {
             self.on_path.remove(&self.frames[self.depth].identity);
         }
-    }
-
-    /// Gives up all that is on the stack; to the frontier, if somebody will go on from there.
-    fn retire(&mut self) {
-        while self.depth > 0 {
-            if self.common.keeps_rest() {
-                let frame = &mut self.frames[self.depth - 1];
-                if std::mem::take(&mut frame.ready) {
-                    let next = Next::Values(frame.next - 1, frame.worker, frame.values.clone());
-                    self.postpone(self.depth - 1, next, false);
-                    let frame = &mut self.frames[self.depth - 1];
-                    frame.values.clear();
-                }
-                while !matches!(self.pick(NOTHING), Pick::Done) {}
-            }
-            self.pop();
-        }
-    }
-
-    /// Puts a state of the stack on the frontier; with `take` it is left there for good.
-    fn postpone(&mut self, at: usize, next: Next, take: bool) {
-        if let Some(entry) = self.entry(at, next, take) {
-            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
-            self.frontier.push(entry);
-        }
-    }
-
-    /// Gives the oldest transitions that are left to somebody who has nothing to do.
-    fn donate(&mut self, bound: i64) {
-        let spare = self.frames[..self.depth].iter().position(|frame| {
-            let cost = || frame.cost + frame.order.cost(frame.next, &frame.enabled);
-            frame.next < frame.end && i64::from(cost()) <= bound
-        });
-        let Some(at) = spare else { return };
-        let next = self.frames[at].next;
-        if let Some(entry) = self.entry(at, Next::Worker(next), false) {
-            self.frames[at].end = next;
-            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
-            self.common.pool.give(entry);
-        }
-    }
-
-    fn entry(&mut self, at: usize, next: Next, take: bool) -> Option<Box<Entry<S, O>>> {
-        let prefix = self.prefix(at);
-        let frame = &mut self.frames[at];
-        let mark = if take { frame.mark.take()? } else { S::copy(frame.mark.as_ref()?) };
-        let bytes = size_of::<Entry<S, O>>()
-            + self.space.mark_bytes()
-            + frame.order.bytes()
-            + 8 * frame.enabled.len()
-            + Prefix::BYTES;
-        let (order, enabled) = match self.spare.take() {
-            Some(spare) if take => {
-                let order = std::mem::replace(&mut frame.order, spare);
-                (order, std::mem::take(&mut frame.enabled))
-            }
-            _ => (frame.order.clone(), frame.enabled.clone()),
-        };
-        Some(Box::new(Entry {
-            mark,
-            order,
-            enabled,
-            cost: frame.cost,
-            next,
-            offered: frame.offered,
-            sealed: frame.sealed,
-            prefix,
-            identity: frame.identity,
-            bytes,
-        }))
-    }
-
-    /// The path to a state of the stack. States below it that have not needed theirs do now.
-    fn prefix(&mut self, at: usize) -> Option<Arc<Prefix>> {
-        let known = self.frames[..=at].iter().rposition(|frame| frame.prefix.is_some());
-        for frame in known.map_or(1, |known| known + 1)..=at {
-            let choices = self.pen.choices_in(self.frames[frame - 1].path..self.frames[frame].path);
-            let before = self.frames[frame - 1].prefix.clone();
-            let identity = self.frames[frame].identity;
-            self.frames[frame].prefix = Prefix::extend(before, &choices, identity);
-        }
-        self.frames[at].prefix.clone()
-    }
-}
-
-impl<S: Space, O: Order> Frame<S, O> {
-    fn blank(order: O) -> Frame<S, O> {
-        Frame {
-            mark: None,
-            order,
-            enabled: Vec::new(),
-            cost: 0,
-            next: 0,
-            end: 0,
-            offered: Offered::default(),
-            worker: WorkerId::FAULTS,
-            base: 0,
-            values: Vec::new(),
-            fixed: 0,
-            ready: false,
-            sealed: false,
-            path: 0,
-            identity: 0,
-            prefix: None,
-        }
-    }
-
-    /// What the present transition costs, with all that led to it.
-    fn price(&self) -> u32 {
-        let values = self.values.iter().map(|value| value.index).sum::<u32>();
-        self.base + values * if self.sealed { 0 } else { O::VALUE }
     }
 }

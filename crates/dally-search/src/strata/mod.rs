@@ -10,7 +10,9 @@ mod diver;
 mod entry;
 mod explorer;
 mod explorers;
+mod frame;
 mod in_delays;
+mod leftover;
 mod order;
 mod plan;
 mod pool;
@@ -20,6 +22,7 @@ mod search;
 mod space;
 mod states;
 mod step;
+mod verdict;
 mod visited;
 
 pub use explorer::{Explorer, Stepped};

@@ -44,13 +44,13 @@ where
     P::System: Captured + Send + 'static,
     E: Explorer,
 {
-    match obstacle(&program, &options) {
-        None => by_kind(program, explorer, plan, options, sink, Forking::new, false, None),
-        Some(why) => {
-            let note = format!("States are reconstructed by running their prefixes again: {why}.");
-            by_kind(program, explorer, plan, options, sink, replaying, true, Some(note))
-        }
-    }
+    let Some(why) = obstacle(&program, &options) else {
+        let (make, replayed, note) = (Forking::new, false, None);
+        return Setting { program, plan, options, sink, make, replayed, note }.by_kind(explorer);
+    };
+    let note = format!("States are reconstructed by running their prefixes again: {why}.");
+    let (make, replayed, note) = (replaying, true, Some(note));
+    Setting { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
 }
 
 /// Searches the states of a program whose states cannot be had: they are reconstructed by running
@@ -70,7 +70,8 @@ where
     P: Program + 'static,
     E: Explorer,
 {
-    by_kind(program, explorer, plan, options, sink, replaying, true, None)
+    let (make, replayed, note) = (replaying, true, None);
+    Setting { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
 }
 
 fn replaying<P: Program + 'static>(program: Arc<P>) -> Result<Replaying<P>, Bug> {
@@ -90,32 +91,6 @@ where
         program.start().ok()?.obstacle()
     });
     asked.ok()?
-}
-
-#[expect(clippy::too_many_arguments, reason = "a switch, and no more")]
-fn by_kind<P, E, S>(
-    program: Arc<P>,
-    explorer: E,
-    plan: Plan,
-    options: Options,
-    sink: Arc<dyn Sink>,
-    make: Make<P, S>,
-    replayed: bool,
-    note: Option<String>,
-) -> Report
-where
-    P: Program + 'static,
-    E: Explorer,
-    S: Space,
-{
-    let setting = Setting { program, plan, options, sink, make, replayed, note };
-    match setting.plan.search {
-        SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => setting.by_explorer(explorer),
-        SearchKind::Preemptions => setting.search(Fixed::preempting()),
-        SearchKind::Depth => setting.search(Fixed::depth()),
-        SearchKind::Bfs => setting.search(Fixed::Breadth),
-        SearchKind::Dfs => setting.search(Fixed::Free),
-    }
 }
 
 /// All that a search needs to know, but for the order of transitions.
@@ -148,6 +123,16 @@ where
 }
 
 impl<P: Program + 'static, S: Space> Setting<P, S> {
+    fn by_kind<E: Explorer>(self, explorer: E) -> Report {
+        match self.plan.search {
+            SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => self.by_explorer(explorer),
+            SearchKind::Preemptions => self.search(Fixed::preempting()),
+            SearchKind::Depth => self.search(Fixed::depth()),
+            SearchKind::Bfs => self.search(Fixed::Breadth),
+            SearchKind::Dfs => self.search(Fixed::Free),
+        }
+    }
+
     /// A search by an explorer, whose findings are told in its delays.
     fn by_explorer<E: Explorer>(self, explorer: E) -> Report {
         let (program, options, make) = (self.program.clone(), self.options.clone(), self.make);
@@ -268,17 +253,17 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
         frontier.extend(common.pool.drain());
         // A stratum can be so short that nobody has asked whether it is enough.
         let enough = common.is_halted() || hybrid && nearly_spent(run, &common);
-        if hybrid && enough && run.ended.is_none() && !common.has_bugs() && !frontier.is_empty() {
-            let complete = !common.is_halted();
-            states.count(bound, &tally, frontier.len(), common.visited.bytes(), complete, &clock);
-            common.resume();
-            return frontier;
-        }
-        if common.is_full() {
+        let hands_over =
+            hybrid && enough && run.ended.is_none() && !common.has_bugs() && !frontier.is_empty();
+        if common.is_full() && !hands_over {
             run.end(Ended::Memory);
         }
         let complete = !common.is_halted();
         states.count(bound, &tally, frontier.len(), common.visited.bytes(), complete, &clock);
+        if hands_over {
+            common.resume();
+            return frontier;
+        }
         if common.is_halted() {
             break;
         }

@@ -138,7 +138,7 @@ impl States {
             }
         }
         self.describe_limits(f)?;
-        f.write_str(until(ended))
+        f.write_str(ended.until())
     }
 
     fn counted(&self) -> String {
@@ -195,20 +195,6 @@ impl States {
                 grouped(longest as u64),
             )?;
         }
-        f.write_str(until(ended))
-    }
-}
-
-/// What cut a search short.
-fn until(ended: Ended) -> &'static str {
-    match ended {
-        Ended::Schedules | Ended::Exhausted | Ended::Bound => "",
-        Ended::Bug => ", up to the first bug",
-        Ended::Time => ", until the time was up",
-        Ended::Memory => ", until the memory was full",
-        Ended::Interrupted => ", until it was interrupted",
-        Ended::Stuck => ", until a step did not come back",
-        Ended::Failed => ", until the run itself failed",
-        Ended::Unsound => ", until the explorer turned out not to be sound",
+        f.write_str(ended.until())
     }
 }

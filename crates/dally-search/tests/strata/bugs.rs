@@ -8,7 +8,7 @@ use dally_search::strata::{CachePolicy, Plan, SearchKind};
 use dally_search::{Ended, Mode, Options, Report, replay};
 use fastrand::Rng;
 
-use crate::explorers::{ALL, RR, options, plan, search};
+use crate::explorers::{ALL, RR, SEARCHES, options, plan, search};
 use crate::graphs::{Graph, Tree};
 use crate::random::{Shape, random_places};
 use crate::walk::{Walk, failure};
@@ -101,14 +101,7 @@ fn a_search_that_goes_on_finds_every_bug_that_can_be_reached_once() {
 #[test]
 fn every_search_and_cache_finds_a_bug_if_there_is_one() {
     let mut rng = Rng::with_seed(2);
-    let kinds = [
-        SearchKind::Ses,
-        SearchKind::Dfs,
-        SearchKind::Bfs,
-        SearchKind::Preemptions,
-        SearchKind::Depth,
-    ];
-    for search_kind in kinds {
+    for search_kind in SEARCHES {
         for with_explorer in [false, true] {
             for round in 0..80 {
                 let graph = faulty(&mut rng);

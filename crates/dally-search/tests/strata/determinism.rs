@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_search::strata::{CachePolicy, ExplorerKind, Plan, SearchKind};
+use dally_search::strata::{CachePolicy, ExplorerKind, Plan};
 use dally_search::{Options, Report};
 use fastrand::Rng;
 
-use crate::explorers::{ALL, RR, RTC, Who, options, plan, search};
+use crate::explorers::{ALL, RR, RTC, SEARCHES, Who, options, plan, search};
 use crate::graphs::{Graph, Tree};
 use crate::random::{Shape, random_places};
 
@@ -34,15 +34,8 @@ fn forest(rng: &mut Rng, trees: usize) -> Graph {
 #[test]
 fn one_thread_gives_the_same_report_every_time() {
     let mut rng = Rng::with_seed(1);
-    let kinds = [
-        SearchKind::Ses,
-        SearchKind::Dfs,
-        SearchKind::Bfs,
-        SearchKind::Preemptions,
-        SearchKind::Depth,
-    ];
     for who in ALL {
-        for search_kind in kinds {
+        for search_kind in SEARCHES {
             let mut places = forest(&mut rng, 27).places;
             // Some bugs, of three kinds, so that there are findings to compare.
             for _ in 0..6 {

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use dally_core::WorkerId;
-use dally_search::strata::{Explorer, ExplorerKind, Plan, Stepped, explore};
+use dally_search::strata::{Explorer, ExplorerKind, Plan, SearchKind, Stepped, explore};
 use dally_search::{Options, Report};
 
 use crate::graphs::Graph;
 use crate::walk::Walk;
+
+/// The searches that exhaust a program.
+pub const SEARCHES: [SearchKind; 5] =
+    [SearchKind::Ses, SearchKind::Dfs, SearchKind::Bfs, SearchKind::Preemptions, SearchKind::Depth];
 
 /// The youngest worker first; a hint of the program turns the order round.
 #[derive(Clone, Hash, Default)]

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dally_search::Ended;
-use dally_search::strata::{Plan, SearchKind};
+use dally_search::strata::Plan;
 use fastrand::Rng;
 
-use crate::explorers::{ALL, RR, options, plan, search};
+use crate::explorers::{ALL, RR, SEARCHES, options, plan, search};
 use crate::graphs::{Graph, Place, Tree};
 use crate::random::{Shape, random_places};
 
@@ -59,15 +59,8 @@ fn a_sealed_state_is_left_by_one_way() {
 #[test]
 fn sealed_states_are_counted_and_left_by_one_way_in_every_search() {
     let mut rng = Rng::with_seed(1);
-    let kinds = [
-        SearchKind::Ses,
-        SearchKind::Dfs,
-        SearchKind::Bfs,
-        SearchKind::Preemptions,
-        SearchKind::Depth,
-    ];
     for who in ALL {
-        for search_kind in kinds {
+        for search_kind in SEARCHES {
             for round in 0..40 {
                 let shape = Shape { states: rng.u32(1..=20), acyclic: rng.bool(), choosing: 40 };
                 let mut places = random_places(&mut rng, shape);

@@ -1,0 +1,96 @@
+//! A state on the stack of a depth-first search.
+
+use std::sync::Arc;
+
+use dally_core::WorkerId;
+
+use super::entry::{Entry, Next, Offered, Value};
+use super::order::Order;
+use super::space::Space;
+use crate::prefix::Prefix;
+
+/// A state on the stack, and how far its transitions have been taken.
+pub(super) struct Frame<S: Space, O: Order> {
+    pub(super) mark: Option<S::Mark>,
+    pub(super) order: O,
+    pub(super) enabled: Vec<WorkerId>,
+    /// What it cost to come here.
+    pub(super) cost: u32,
+    /// The index of the next transition, and the first that is not to be taken here.
+    pub(super) next: u32,
+    pub(super) end: u32,
+    pub(super) offered: Offered,
+    /// The transition that was taken last: its worker, its cost without its values, its values.
+    pub(super) worker: WorkerId,
+    pub(super) base: u32,
+    pub(super) values: Vec<Value>,
+    /// How many of the values stay as they are: what else they can be is in other entries.
+    pub(super) fixed: usize,
+    /// Whether these values are still to be taken as they are.
+    pub(super) ready: bool,
+    /// Whether the program has sealed the state: only first choices are taken.
+    pub(super) sealed: bool,
+    /// How many choices lead here.
+    pub(super) path: usize,
+    pub(super) identity: u64,
+    /// The path, once somebody needed it.
+    pub(super) prefix: Option<Arc<Prefix>>,
+}
+
+impl<S: Space, O: Order> Frame<S, O> {
+    /// Nothing yet, for its memory.
+    pub(super) fn blank(order: O) -> Frame<S, O> {
+        Frame {
+            mark: None,
+            order,
+            enabled: Vec::new(),
+            cost: 0,
+            next: 0,
+            end: 0,
+            offered: Offered::default(),
+            worker: WorkerId::FAULTS,
+            base: 0,
+            values: Vec::new(),
+            fixed: 0,
+            ready: false,
+            sealed: false,
+            path: 0,
+            identity: 0,
+            prefix: None,
+        }
+    }
+
+    /// The state of an entry, to which so many choices lead, before its next transition.
+    pub(super) fn of(entry: Entry<S, O>, path: usize) -> Frame<S, O> {
+        let mut frame = Frame {
+            mark: Some(entry.mark),
+            enabled: entry.enabled,
+            cost: entry.cost,
+            offered: entry.offered,
+            sealed: entry.sealed,
+            path,
+            identity: entry.identity,
+            prefix: entry.prefix,
+            ..Frame::blank(entry.order)
+        };
+        match entry.next {
+            Next::Worker(next) => {
+                let all = frame.enabled.len() as u32;
+                (frame.next, frame.end) = (next, if frame.sealed { all.min(1) } else { all });
+            }
+            Next::Values(index, worker, values) => {
+                (frame.next, frame.end) = (index + 1, index + 1);
+                frame.fixed = values.len().saturating_sub(1);
+                (frame.worker, frame.values, frame.ready) = (worker, values, true);
+                frame.base = frame.cost + frame.order.cost(index, &frame.enabled);
+            }
+        }
+        frame
+    }
+
+    /// What the present transition costs, with all that led to it.
+    pub(super) fn price(&self) -> u32 {
+        let values = self.values.iter().map(|value| value.index).sum::<u32>();
+        self.base + values * if self.sealed { 0 } else { O::VALUE }
+    }
+}

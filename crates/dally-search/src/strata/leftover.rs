@@ -1,0 +1,97 @@
+//! What a search leaves for later or for others: transitions of the stack that become entries.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::diver::{Diver, Pick};
+use super::entry::{Entry, Next};
+use super::order::Order;
+use super::space::Space;
+use crate::prefix::Prefix;
+
+/// A bound that nothing fits in.
+const NOTHING: i64 = -1;
+
+impl<S: Space, O: Order> Diver<S, O> {
+    /// Gives up all that is on the stack; to the frontier, if somebody will go on from there.
+    pub(super) fn retire(&mut self) {
+        while self.depth > 0 {
+            if self.common.keeps_rest() {
+                let frame = &mut self.frames[self.depth - 1];
+                if std::mem::take(&mut frame.ready) {
+                    let next = Next::Values(frame.next - 1, frame.worker, frame.values.clone());
+                    self.postpone(self.depth - 1, next, false);
+                    let frame = &mut self.frames[self.depth - 1];
+                    frame.values.clear();
+                }
+                while !matches!(self.pick(NOTHING), Pick::Done) {}
+            }
+            self.pop();
+        }
+    }
+
+    /// Puts a state of the stack on the frontier; with `take` it is left there for good.
+    pub(super) fn postpone(&mut self, at: usize, next: Next, take: bool) {
+        if let Some(entry) = self.entry(at, next, take) {
+            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.frontier.push(entry);
+        }
+    }
+
+    /// Gives the oldest transitions that are left to somebody who has nothing to do.
+    pub(super) fn donate(&mut self, bound: i64) {
+        let spare = self.frames[..self.depth].iter().position(|frame| {
+            let cost = || frame.cost + frame.order.cost(frame.next, &frame.enabled);
+            frame.next < frame.end && i64::from(cost()) <= bound
+        });
+        let Some(at) = spare else { return };
+        let next = self.frames[at].next;
+        if let Some(entry) = self.entry(at, Next::Worker(next), false) {
+            self.frames[at].end = next;
+            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.common.pool.give(entry);
+        }
+    }
+
+    fn entry(&mut self, at: usize, next: Next, take: bool) -> Option<Box<Entry<S, O>>> {
+        let prefix = self.prefix(at);
+        let frame = &mut self.frames[at];
+        let mark = if take { frame.mark.take()? } else { S::copy(frame.mark.as_ref()?) };
+        let bytes = size_of::<Entry<S, O>>()
+            + self.space.mark_bytes()
+            + frame.order.bytes()
+            + 8 * frame.enabled.len()
+            + Prefix::BYTES;
+        let (order, enabled) = match self.spare.take() {
+            Some(spare) if take => {
+                let order = std::mem::replace(&mut frame.order, spare);
+                (order, std::mem::take(&mut frame.enabled))
+            }
+            _ => (frame.order.clone(), frame.enabled.clone()),
+        };
+        Some(Box::new(Entry {
+            mark,
+            order,
+            enabled,
+            cost: frame.cost,
+            next,
+            offered: frame.offered,
+            sealed: frame.sealed,
+            prefix,
+            identity: frame.identity,
+            bytes,
+        }))
+    }
+
+    /// The path to a state of the stack. States below it that have not needed theirs do now.
+    fn prefix(&mut self, at: usize) -> Option<Arc<Prefix>> {
+        let known = self.frames[..=at].iter().rposition(|frame| frame.prefix.is_some());
+        for frame in known.map_or(1, |known| known + 1)..=at {
+            let choices = self.pen.choices_in(self.frames[frame - 1].path..self.frames[frame].path);
+            let before = self.frames[frame - 1].prefix.clone();
+            let identity = self.frames[frame].identity;
+            self.frames[frame].prefix = Prefix::extend(before, &choices, identity);
+        }
+        self.frames[at].prefix.clone()
+    }
+}
