@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dally::checking::{self, Checked, Checking};
 use dally::report::{About, Statistics, Style, json, text};
 use dally::search::Ended;
+use dally::search::strata::Plan;
 use dally::settings::Settings;
 
 use crate::args::{CheckArgs, Format};
@@ -35,12 +36,15 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
         observe_every: OBSERVE_EVERY,
         search: arguments.search,
         explorer: arguments.explorer,
-        delays: arguments.delays,
-        delta: arguments.delta,
-        memory: arguments.memory,
-        cache: arguments.cache,
-        exact: arguments.exact,
-        with_explorer: arguments.with_explorer,
+        plan: Plan {
+            delays: arguments.delays,
+            delta: arguments.delta,
+            memory: arguments.memory,
+            cache: arguments.cache,
+            exact: arguments.exact,
+            with_explorer: arguments.with_explorer,
+            ..Plan::default()
+        },
         out: Some(arguments.out.clone()),
         ..Settings::default()
     };

@@ -48,18 +48,8 @@ pub struct Settings {
     pub search: Option<SearchKind>,
     /// The explorer of the search. Without a search, findings are told in its delays.
     pub explorer: Option<ExplorerKind>,
-    /// The last stratum: so many delays; all there are if not given.
-    pub delays: Option<u32>,
-    /// By how much the bound rises from stratum to stratum.
-    pub delta: Option<u32>,
-    /// How many bytes visited states and frontier may take.
-    pub memory: u64,
-    /// What is remembered of visited states.
-    pub cache: CachePolicy,
-    /// Whether states are stored whole instead of by their fingerprints.
-    pub exact: bool,
-    /// Whether a state counts as visited only together with the explorer's state.
-    pub with_explorer: bool,
+    /// How the search is done; its kind is the one in `search`.
+    pub plan: Plan,
     /// Where findings are written; nowhere if not given.
     pub out: Option<PathBuf>,
 }
@@ -81,12 +71,7 @@ impl Default for Settings {
             observe_every: 0,
             search: None,
             explorer: None,
-            delays: None,
-            delta: None,
-            memory: Plan::default().memory,
-            cache: CachePolicy::All,
-            exact: false,
-            with_explorer: false,
+            plan: Plan::default(),
             out: None,
         }
     }
@@ -124,16 +109,7 @@ impl Settings {
 
     /// The search of states, if there is one.
     pub fn plan(&self) -> Option<Plan> {
-        Some(Plan {
-            search: self.search?,
-            delays: self.delays,
-            delta: self.delta,
-            memory: self.memory,
-            cache: self.cache,
-            exact: self.exact,
-            with_explorer: self.with_explorer,
-            ..Plan::default()
-        })
+        Some(Plan { search: self.search?, ..self.plan.clone() })
     }
 
     /// A setting with which nothing would be run, which must not pass for a clean run.
@@ -144,18 +120,18 @@ impl Settings {
             ("max steps", self.max_steps == 0),
             ("threads", self.threads == 0),
             ("step time", self.step_time == Duration::ZERO),
-            ("delta", self.delta == Some(0)),
-            ("memory", self.memory == 0),
+            ("delta", self.plan.delta == Some(0)),
+            ("memory", self.plan.memory == 0),
         ];
         if let Some((name, _)) = nothing.into_iter().find(|(_, zero)| *zero) {
             return Err(format!("with {name} set to 0 nothing would be checked"));
         }
         let of_search = [
-            ("delays", self.delays.is_some()),
-            ("delta", self.delta.is_some()),
-            ("cache", self.cache != CachePolicy::All),
-            ("exact", self.exact),
-            ("with-explorer", self.with_explorer),
+            ("delays", self.plan.delays.is_some()),
+            ("delta", self.plan.delta.is_some()),
+            ("cache", self.plan.cache != CachePolicy::All),
+            ("exact", self.plan.exact),
+            ("with-explorer", self.plan.with_explorer),
         ];
         match (self.search, of_search.into_iter().find(|(_, given)| *given)) {
             (None, Some((name, _))) => Err(format!(
@@ -194,12 +170,12 @@ impl Settings {
             "DALLY_EXPLORER" => {
                 self.explorer = Some(text.parse().map_err(|why| format!("{why}"))?);
             }
-            "DALLY_DELAYS" => self.delays = Some(number(text)?),
-            "DALLY_DELTA" => self.delta = Some(number(text)?),
-            "DALLY_MEMORY" => self.memory = parse_bytes(text)?,
-            "DALLY_CACHE" => self.cache = text.parse()?,
-            "DALLY_EXACT" => self.exact = switch(text)?,
-            "DALLY_WITH_EXPLORER" => self.with_explorer = switch(text)?,
+            "DALLY_DELAYS" => self.plan.delays = Some(number(text)?),
+            "DALLY_DELTA" => self.plan.delta = Some(number(text)?),
+            "DALLY_MEMORY" => self.plan.memory = parse_bytes(text)?,
+            "DALLY_CACHE" => self.plan.cache = text.parse()?,
+            "DALLY_EXACT" => self.plan.exact = switch(text)?,
+            "DALLY_WITH_EXPLORER" => self.plan.with_explorer = switch(text)?,
             "DALLY_OUT" => self.out = Some(PathBuf::from(text)),
             _ => {}
         }
