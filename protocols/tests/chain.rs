@@ -1,27 +1,18 @@
 //! Chain replication: which strategy finds which bug, in how many schedules, and that the correct
 //! version gets somewhere.
 
-use std::sync::Arc;
+mod running;
 
 use dally::core::{Bug as Caught, BugKind};
 use dally::machines::{MachineProgram, MonitorCx};
 use dally::monitor;
-use dally::search::{self, Options, Report, StrategyKind};
+use dally::search::Report;
 use dally_protocols::chain_replication::{
     Answered, Applied, Bug, Config, Failed, PROTOCOL, deploy, program,
 };
 
 fn run(program: MachineProgram, strategy: &str, schedules: u64, seed: u64) -> Report {
-    let strategy: StrategyKind = strategy.parse().unwrap();
-    let options = Options {
-        strategy: strategy.build(seed, PROTOCOL.max_steps),
-        seed,
-        schedules,
-        max_steps: PROTOCOL.max_steps,
-        shrink: false,
-        ..Options::default()
-    };
-    search::run(Arc::new(program), options, Arc::new(()))
+    running::run(&PROTOCOL, program, strategy, schedules, seed)
 }
 
 /// The bug that PCT finds with each seed from 0, and the number of the schedule in which it does.

@@ -2,35 +2,18 @@
 //! how many schedules each bug takes, that the correct versions pass and get somewhere, and how
 //! many states they have.
 
+mod running;
+
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use dally::core::{
     Bug, BugKind, Captured, Cut, Env, Event, MessageId, Program, Status, Stop, System, Tag, Text,
 };
 use dally::machines::{Granularity, MachineProgram, Mailbox, MonitorCx};
 use dally::monitor;
-use dally::search::{self, Options, Report, StrategyKind};
 use dally_protocols::{Protocol, german, lann, orset, tree};
 
-fn run(
-    protocol: &Protocol,
-    program: MachineProgram,
-    strategy: &str,
-    schedules: u64,
-    seed: u64,
-) -> Report {
-    let strategy: StrategyKind = strategy.parse().unwrap();
-    let options = Options {
-        strategy: strategy.build(seed, protocol.max_steps),
-        seed,
-        schedules,
-        max_steps: protocol.max_steps,
-        shrink: false,
-        ..Options::default()
-    };
-    search::run(Arc::new(program), options, Arc::new(()))
-}
+use crate::running::run;
 
 /// The bug that seed 0 finds, and the number of the schedule in which each of three seeds finds
 /// one: first those of random, then those of PCT with three change points.

@@ -2,34 +2,15 @@
 //! schedules, and that the correct versions get somewhere. The long measurement is the example
 //! `measure`.
 
-use std::sync::Arc;
+mod running;
 
 use dally::core::{Bug, BugKind};
 use dally::machines::{MachineProgram, MonitorCx};
 use dally::monitor;
-use dally::search::{self, Options, Report, StrategyKind};
 use dally_protocols::raft::Version;
 use dally_protocols::{Protocol, chord, failure_detector, paxos, raft};
 
-/// One run that stops at the first bug.
-fn run(
-    protocol: &Protocol,
-    program: MachineProgram,
-    strategy: &str,
-    schedules: u64,
-    seed: u64,
-) -> Report {
-    let strategy: StrategyKind = strategy.parse().unwrap();
-    let options = Options {
-        strategy: strategy.build(seed, protocol.max_steps),
-        seed,
-        schedules,
-        max_steps: protocol.max_steps,
-        shrink: false,
-        ..Options::default()
-    };
-    search::run(Arc::new(program), options, Arc::new(()))
-}
+use crate::running::run;
 
 /// The bug that all seeds from 0 find, and the number of the schedule in which each does. The
 /// numbers are exact: a change of a protocol or of a strategy must be seen here, and then the

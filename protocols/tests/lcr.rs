@@ -1,13 +1,14 @@
 //! Leader election in a ring: its states and transitions, counted, and its bugs.
 
+mod running;
+
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use dally::core::{
     BugKind, Captured, Cut, Env, Event, MessageId, Program, Stop, System, Tag, Text,
 };
 use dally::machines::{MachineProgram, MachineSystem};
-use dally::search::{self, Options, StrategyKind};
+use dally::search::Report;
 use dally_protocols::lcr::{Bug, PROTOCOL, program, ring};
 
 /// Delivers the message at one place, and knows how many there were to deliver.
@@ -80,17 +81,8 @@ fn a_ring_of_seven_has_as_many_states_and_transitions_as_in_other_tools() {
     assert_eq!(count(&ring(7)), (1_587_280, 5_729_129));
 }
 
-fn run(bug: Option<Bug>, strategy: &str, seed: u64) -> search::Report {
-    let strategy: StrategyKind = strategy.parse().unwrap();
-    let options = Options {
-        strategy: strategy.build(seed, PROTOCOL.max_steps),
-        seed,
-        schedules: 1_000,
-        max_steps: PROTOCOL.max_steps,
-        shrink: false,
-        ..Options::default()
-    };
-    search::run(Arc::new(program(5, bug)), options, Arc::new(()))
+fn run(bug: Option<Bug>, strategy: &str, seed: u64) -> Report {
+    running::run(&PROTOCOL, program(5, bug), strategy, 1_000, seed)
 }
 
 /// What random finds with each seed from 0: the kind, the culprit and the number of the schedule.
