@@ -30,6 +30,9 @@ pub enum BugKind {
     Monitor,
     /// The execution ended while a monitor was hot.
     HotAtEnd,
+    /// An execution can go round in a fair cycle for ever, and what a monitor waits for does not
+    /// happen in it.
+    Livelock,
     /// A monitor stayed hot for longer than the temperature bound under a fair strategy.
     Temperature,
     /// The execution reached the step bound, and the user asked for that to be a bug.
@@ -44,12 +47,13 @@ pub enum BugKind {
 
 impl BugKind {
     /// All kinds, in the order in which documents list them.
-    pub const ALL: [BugKind; 10] = [
+    pub const ALL: [BugKind; 11] = [
         BugKind::Panic,
         BugKind::UnhandledEvent,
         BugKind::Deadlock,
         BugKind::Monitor,
         BugKind::HotAtEnd,
+        BugKind::Livelock,
         BugKind::Temperature,
         BugKind::StepBound,
         BugKind::EndlessStep,
@@ -65,6 +69,7 @@ impl BugKind {
             BugKind::Deadlock => "deadlock",
             BugKind::Monitor => "monitor",
             BugKind::HotAtEnd => "hot-at-end",
+            BugKind::Livelock => "livelock",
             BugKind::Temperature => "temperature",
             BugKind::StepBound => "step-bound",
             BugKind::EndlessStep => "endless-step",

@@ -20,6 +20,8 @@ pub struct Finding {
     pub occurrences: u64,
     /// What shrinking did, if it was done.
     pub shrunk: Option<Shrunk>,
+    /// Where the schedule goes round for ever, if that is the bug.
+    pub lasso: Option<Lasso>,
     /// The schedule as an explorer sees it, if that was asked for.
     pub delays: Option<Delays>,
     /// What else a reader should know, a sentence each.
@@ -37,6 +39,22 @@ pub struct Shrunk {
     pub switches_before: usize,
     /// Changes of worker after.
     pub switches_after: usize,
+}
+
+/// An execution without end: the schedule leads into a loop, goes round it once, and could go
+/// round it for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lasso {
+    /// How many steps of workers lead to the loop; the rest of the schedule is the loop.
+    pub stem: usize,
+    /// The monitor that waits in vain.
+    pub monitor: String,
+    /// The state it is in where the loop begins, and after each step of the loop.
+    pub states: Vec<String>,
+    /// How often the loop was gone round to see that the state repeats.
+    pub rounds: u32,
+    /// Whether the whole state was compared; otherwise as much of it as can be seen.
+    pub whole: bool,
 }
 
 /// A schedule as a delaying explorer sees it: it runs in the explorer's own order, except here.

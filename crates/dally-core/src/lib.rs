@@ -28,7 +28,7 @@ pub use bug::{Bug, BugKind, Cause, Location};
 pub use choice::{Choice, MessageId, Tag};
 pub use clock::VectorClock;
 pub use event::{Access, Discard, Event, ObjectId, Text, Transition};
-pub use finding::{DelayAt, Delays, Finding, Shrunk};
+pub use finding::{DelayAt, Delays, Finding, Lasso, Shrunk};
 pub use fingerprint::Fingerprint;
 pub use monitor::{Announcement, Heat, IntoMonitor, Monitor, Monitors, SharedMonitor};
 pub use schedule::{Schedule, ScheduleError};

@@ -43,6 +43,12 @@ pub trait Monitor: Any + Send + Sync {
     /// Whether that state is hot or cold.
     fn heat(&self) -> Heat;
 
+    /// Whether an execution may be in this state only finitely often: a cycle that visits it is
+    /// a bug, even if it leaves it again.
+    fn is_transient(&self) -> bool {
+        false
+    }
+
     /// Appends an injective encoding of its state.
     fn encode(&self, out: &mut Vec<u8>);
 
@@ -68,7 +74,7 @@ pub trait IntoMonitor {
 #[derive(Clone, Default)]
 pub struct Monitors {
     all: Vec<Arc<dyn Monitor>>,
-    hot: u64,
+    acceptance: Acceptance,
 }
 
 impl Monitors {
@@ -132,13 +138,13 @@ impl Monitors {
             }
         }
         self.all.extend_from_slice(&saved.all[self.all.len()..]);
-        self.hot = saved.hot;
+        self.acceptance = saved.acceptance;
     }
 
     /// What the monitors say of the present state.
     #[inline]
     pub fn acceptance(&self) -> Acceptance {
-        Acceptance { hot: self.hot }
+        self.acceptance
     }
 
     /// The name of a monitor and the state it is in.
@@ -168,8 +174,12 @@ impl Monitors {
     }
 
     fn reheat(&mut self, index: usize) {
-        let bit = 1 << index;
-        self.hot =
-            if self.all[index].heat() == Heat::Hot { self.hot | bit } else { self.hot & !bit };
+        let (bit, monitor) = (1 << index, &self.all[index]);
+        let with = |set: u64, there: bool| if there { set | bit } else { set & !bit };
+        let Acceptance { hot, visits } = self.acceptance;
+        self.acceptance = Acceptance {
+            hot: with(hot, monitor.heat() == Heat::Hot),
+            visits: with(visits, monitor.is_transient()),
+        };
     }
 }

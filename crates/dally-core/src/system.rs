@@ -46,6 +46,12 @@ pub trait System {
     /// A hash of part of the state.
     fn observe(&self, how: Observe) -> u64;
 
+    /// A hash of the whole state, where that can be had at any time: states with the same one are
+    /// the same.
+    fn whole(&self) -> Option<Fingerprint> {
+        None
+    }
+
     /// Whether the program has sealed the present state: a search by strata then follows its
     /// explorer's first choice and spends no delay. It is a part of the state, so that two ways
     /// to the same state agree on it.
@@ -197,11 +203,18 @@ pub struct Waiting {
     pub on: String,
 }
 
-/// What monitors say of a state: one bit per monitor, up to 64.
+/// What monitors say of the last transition: one bit per monitor, up to 64.
+///
+/// A monitor's liveness is violated by a fair cycle of states that does one of two things: it
+/// stays in states where the monitor is hot, or it visits a transition that the monitor allows
+/// only finitely often. The first is what hot and cold states say. The second is the relation E
+/// of paper 001, and what "eventually always" needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Acceptance {
-    /// The monitors in a hot state: something good is overdue.
+    /// The monitors in a hot state after it: something good is overdue.
     pub hot: u64,
+    /// The monitors that allow this transition only finitely often.
+    pub visits: u64,
 }
 
 /// Which part of the state an observation hashes.

@@ -161,6 +161,10 @@ impl System for MachineSystem {
         })
     }
 
+    fn whole(&self) -> Option<Fingerprint> {
+        self.obstacle().is_none().then(|| self.fingerprint())
+    }
+
     fn sealed(&self) -> bool {
         self.seals > 0
     }

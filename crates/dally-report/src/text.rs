@@ -226,7 +226,8 @@ fn help(kind: BugKind) -> Option<&'static str> {
         | BugKind::UnhandledEvent
         | BugKind::Deadlock
         | BugKind::Monitor
-        | BugKind::HotAtEnd => return None,
+        | BugKind::HotAtEnd
+        | BugKind::Livelock => return None,
         BugKind::Temperature => {
             "the schedule was fair and nothing good happened for that long; if it only needs \
              longer, raise the bound"

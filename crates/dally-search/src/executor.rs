@@ -7,6 +7,7 @@ use dally_core::{
     Text, Trace, Tracer, Waiting, WorkerId, panics,
 };
 
+use crate::liveness::Fairness;
 use crate::report::{count, grouped};
 use crate::strategy::{Point, Strategy};
 use crate::tape::{Doing, Pen};
@@ -17,6 +18,8 @@ pub(crate) struct Limits {
     pub(crate) max_steps: usize,
     pub(crate) fail_on_max_steps: bool,
     pub(crate) temperature: usize,
+    /// Which loops are bugs.
+    pub(crate) fairness: Fairness,
     pub(crate) step_items: u32,
 }
 

@@ -10,6 +10,7 @@ mod deadline;
 mod executor;
 mod guide;
 mod kind;
+pub mod liveness;
 mod options;
 mod prefix;
 mod record;

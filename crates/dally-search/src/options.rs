@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use dally_core::Finding;
 
+use crate::liveness::Fairness;
 use crate::sampling::Random;
 use crate::strategy::Strategy;
 
@@ -42,6 +43,8 @@ pub struct Options {
     /// How many steps a monitor may stay hot under a fair strategy; `None` for half of the step
     /// bound.
     pub temperature: Option<usize>,
+    /// Which cycles of states count as executions without end.
+    pub fairness: Fairness,
     /// How many values and events one step may have before it counts as endless.
     pub step_items: u32,
     /// How long one step may take before it counts as blocking its thread.
@@ -77,6 +80,7 @@ impl Default for Options {
             max_steps: 10_000,
             fail_on_max_steps: false,
             temperature: None,
+            fairness: Fairness::Weak,
             step_items: 10_000,
             step_time: Duration::from_secs(10),
             threads: 1,

@@ -8,6 +8,7 @@ use dally_core::{
 
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
 use crate::guide::{Guide, Manner};
+use crate::liveness::Fairness;
 use crate::replay::Divergence;
 use crate::strategy::Strategy;
 use crate::tape::Pen;
@@ -206,6 +207,7 @@ impl Heading {
             found_at: schedule + 1,
             occurrences: 1,
             shrunk: None,
+            lasso: None,
             delays: None,
             notes,
         }
@@ -221,6 +223,7 @@ impl Heading {
             found_at: schedule + 1,
             occurrences: 1,
             shrunk: None,
+            lasso: None,
             delays: None,
             notes: execution.notes,
         }
@@ -237,6 +240,7 @@ pub(crate) fn limits_of(schedule: &Schedule, step_items: u32) -> (Limits, usize)
         max_steps: usize::MAX,
         fail_on_max_steps: false,
         temperature: usize::MAX,
+        fairness: Fairness::default(),
         step_items,
     };
     let mut fair_from = 0;

@@ -122,6 +122,7 @@ impl<P: Program + 'static> Run<P> {
             max_steps: options.max_steps,
             fail_on_max_steps: options.fail_on_max_steps,
             temperature: options.temperature.unwrap_or(options.max_steps / 2),
+            fairness: options.fairness,
             step_items: options.step_items,
         };
         let heading = Heading {

@@ -394,6 +394,7 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
         found_at: 1,
         occurrences: 1,
         shrunk: None,
+        lasso: None,
         delays: None,
         notes: Vec::new(),
     });

@@ -352,6 +352,7 @@ impl<E: Explorer> Test<E> {
             found_at: statistics.schedules,
             occurrences: 1,
             shrunk: None,
+            lasso: None,
             delays: None,
             notes: vec![format!(
                 "{}; more schedules or another strategy may show it: DALLY_SCHEDULES={} \

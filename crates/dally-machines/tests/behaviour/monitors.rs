@@ -54,9 +54,9 @@ fn script(lines: &'static [(bool, u8)]) -> MachineProgram {
 fn a_monitor_follows_announcements_and_says_whether_it_is_hot() {
     for (program, hot) in [(script(&[(true, 1), (false, 1)]), 0), (script(&[(true, 1)]), 1)] {
         let mut system = program.start().unwrap();
-        assert_eq!(system.acceptance(), Acceptance { hot: 0 });
+        assert_eq!(system.acceptance(), Acceptance::default());
         system.step(system.enabled()[0], &mut Quiet).unwrap();
-        assert_eq!(system.acceptance(), Acceptance { hot });
+        assert_eq!(system.acceptance(), Acceptance { hot, visits: 0 });
     }
     let run = first(&script(&[(true, 1)]));
     assert!(run.has(|event| {

@@ -88,6 +88,7 @@ fn finding(bug: Bug, steps: Vec<TraceStep>, names: BTreeMap<WorkerId, String>) -
         found_at: 1,
         occurrences: 1,
         shrunk: None,
+        lasso: None,
         delays: None,
         notes: Vec::new(),
     }

@@ -113,6 +113,7 @@ impl Play {
             found_at: 1,
             occurrences: 1,
             shrunk: None,
+            lasso: None,
             delays: None,
             notes: Vec::new(),
         }

@@ -46,6 +46,7 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
             max_steps: usize::MAX,
             fail_on_max_steps: false,
             temperature: usize::MAX,
+            fairness: options.fairness,
             step_items: options.step_items,
         },
     };

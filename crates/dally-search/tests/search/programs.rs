@@ -273,7 +273,7 @@ impl System for Live {
     }
 
     fn acceptance(&self) -> Acceptance {
-        Acceptance { hot: self.hot.into() }
+        Acceptance { hot: self.hot.into(), visits: 0 }
     }
 
     fn observe(&self, _how: Observe) -> u64 {

@@ -169,6 +169,7 @@ const LIMITS: Limits = Limits {
     max_steps: 1_000,
     fail_on_max_steps: false,
     temperature: usize::MAX,
+    fairness: crate::liveness::Fairness::Weak,
     step_items: 1_000,
 };
 

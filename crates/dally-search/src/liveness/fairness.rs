@@ -1,0 +1,47 @@
+//! Which cycles of states count: those that a fair scheduler could go round for ever.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which cycles of states count as executions without end. A cycle is blamed only if the
+/// scheduler that goes round it for ever is fair in this sense.
+///
+/// Faults are never owed to anybody: a crash or a loss that could happen all the time and does
+/// not is fair.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fairness {
+    /// All of them.
+    None,
+    /// Every worker that can step in all states of the cycle steps in it. A timer is a worker
+    /// like others: it fires some time, and it does not keep the others from stepping.
+    #[default]
+    Weak,
+    /// What can be done again and again is done again and again: every step that a worker can
+    /// take in some state of the cycle, told apart by the sender of the message that it takes and
+    /// by the values that it chooses, is taken in the cycle.
+    Strong,
+}
+
+impl Fairness {
+    /// The names that can be given.
+    pub const NAMES: [&'static str; 3] = ["none", "weak", "strong"];
+
+    const ALL: [Fairness; 3] = [Fairness::None, Fairness::Weak, Fairness::Strong];
+}
+
+impl fmt::Display for Fairness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(Fairness::NAMES[*self as usize])
+    }
+}
+
+impl FromStr for Fairness {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fairness, String> {
+        let place = Fairness::NAMES.iter().position(|&name| name == text);
+        place
+            .map(|place| Fairness::ALL[place])
+            .ok_or_else(|| format!("no fairness `{text}`. There are none, weak, strong"))
+    }
+}

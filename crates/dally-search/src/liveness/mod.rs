@@ -1,0 +1,5 @@
+//! Liveness: fair cycles of states in which what a monitor waits for does not happen.
+
+mod fairness;
+
+pub use fairness::Fairness;
