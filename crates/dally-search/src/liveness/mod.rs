@@ -1,5 +1,22 @@
 //! Liveness: fair cycles of states in which what a monitor waits for does not happen.
+//!
+//! The searches of states go through a program as always, by any explorer, and keep a log of all
+//! transitions. On that [`graph`] cycles are looked for by nested depth-first search ([`nested`])
+//! or by maximal accepting predecessors ([`map`]). Both find where cycles are; whether one counts
+//! is judged on the strongly connected components there ([`components`]).
 
+mod components;
 mod fairness;
+mod graph;
+mod lasso;
+mod map;
+mod nested;
+mod pieces;
+mod property;
+mod survey;
 
 pub use fairness::Fairness;
+pub(crate) use graph::Node;
+pub(crate) use lasso::Cycle;
+pub(crate) use property::livelock;
+pub(crate) use survey::Survey;

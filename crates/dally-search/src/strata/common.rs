@@ -7,6 +7,7 @@ use dally_core::{Bug, Cause, Choice, Trace};
 use rustc_hash::FxHashMap;
 
 use super::entry::Entry;
+use super::log::Log;
 use super::order::Order;
 use super::plan::{CachePolicy, Plan};
 use super::pool::Pool;
@@ -24,6 +25,8 @@ pub(crate) struct Common<S: Space, O: Order> {
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
     pub(crate) visited: Visited,
+    /// Where transitions are kept, and states with them, if they are.
+    pub(crate) log: Option<Arc<dyn Log>>,
     /// Whether a state counts as visited only together with the order it is left in.
     pub(crate) with_order: bool,
     pub(crate) exact: bool,
@@ -111,6 +114,7 @@ impl<S: Space, O: Order> Common<S, O> {
             shared,
             seed,
             visited: Visited::new(plan.cache, plan.exact, cache_memory, threads),
+            log: None,
             with_order: plan.with_explorer,
             exact: plan.exact,
             partial: plan.cache != CachePolicy::All,
@@ -163,6 +167,7 @@ impl<S: Space, O: Order> Common<S, O> {
     pub(crate) fn bytes(&self) -> u64 {
         let looks = (lock(&self.looks).capacity() * 17) as u64;
         self.visited.bytes()
+            + self.log.as_ref().map_or(0, |log| log.bytes())
             + looks
             + self.frontier_bytes.load(Ordering::Relaxed)
             + self.stack_bytes.load(Ordering::Relaxed)

@@ -14,6 +14,7 @@ use super::sampler::{Drawn, Samples, Start};
 use super::space::Space;
 use crate::batch::save_before_abort;
 use crate::deadline::Stopwatch;
+use crate::liveness::Cycle;
 use crate::options::Phase;
 use crate::report::Ended;
 use crate::runner::{GRACE, Run};
@@ -30,6 +31,8 @@ pub(crate) enum Task<S: Space, O: Order> {
     Start(Vec<Box<Entry<S, O>>>, O),
     /// Draw these samples.
     Sample(Arc<Samples>),
+    /// Go round this cycle.
+    Retrace(Cycle),
 }
 
 /// What a thread says.
@@ -39,6 +42,7 @@ pub(crate) enum Answer<S: Space, O: Order> {
     Dived(Vec<Box<Entry<S, O>>>, Tally),
     Started,
     Sampled(Drawn),
+    Retraced,
     /// It cannot go on, for this reason.
     Died(String),
 }
@@ -175,6 +179,19 @@ impl<S: Space, O: Order> Crew<S, O> {
         drawn
     }
 
+    /// Has the first thread go round a cycle, and report it.
+    pub(crate) fn retrace<P: Program + 'static>(&mut self, run: &mut Run<P>, cycle: Cycle) {
+        if let Some(hand) = self.hands.first_mut() {
+            hand.busy = hand.tasks.send(Task::Retrace(cycle)).is_ok();
+            self.wait(run, |_| false, |_| {});
+        }
+    }
+
+    /// How many threads there are.
+    pub(crate) fn size(&self) -> usize {
+        self.hands.len()
+    }
+
     /// Waits for all threads to answer; those that never will are left behind.
     fn wait<P: Program + 'static>(
         &mut self,
@@ -272,6 +289,10 @@ fn work<P: Program, S: Space, O: Order>(
                         starts.extend(diver.first(order).map(Start::first));
                     }
                     Answer::Started
+                }
+                Task::Retrace(cycle) => {
+                    diver.retrace(cycle);
+                    Answer::Retraced
                 }
                 Task::Sample(samples) => {
                     let drawn = diver.draw(&starts, &samples);

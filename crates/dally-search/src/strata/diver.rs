@@ -16,6 +16,7 @@ use super::space::{Lost, Space};
 use super::step::StepEnv;
 use super::visited::Seen;
 use crate::executor::endless;
+use crate::liveness::Node;
 use crate::tape::{Doing, Pen};
 
 /// One thread's part in a search: a state at hand, and the stack of states that led there.
@@ -79,7 +80,10 @@ impl<S: Space, O: Order> Diver<S, O> {
         if self.common.with_order {
             identity = fingerprint::mix(identity, order.hash());
         }
-        self.remember(identity);
+        let node = self.log_first(identity);
+        if node.is_none() {
+            self.remember(identity);
+        }
         self.tally.states += 1;
         let sealed = self.space.system().sealed();
         if enabled.is_empty() {
@@ -87,6 +91,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         } else {
             self.tally.sealed += u64::from(sealed);
         }
+        let node = node.unwrap_or_default();
         self.pen.now(Doing::Nothing);
         Ok(Box::new(Entry {
             mark: self.space.mark(&self.pen, None),
@@ -98,6 +103,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             sealed,
             prefix: None,
             identity,
+            node,
             bytes: 0,
         }))
     }
@@ -316,17 +322,17 @@ impl<S: Space, O: Order> Diver<S, O> {
             self.tally.cyclic = true;
             return;
         }
-        if !self.remember(identity) {
-            return;
-        }
+        let Some(node) = self.is_new(identity) else { return };
         self.tally.states += 1;
         let system = self.space.system();
         let enabled = system.enabled();
         if enabled.is_empty() {
+            self.log_left(node);
             return self.at_the_end();
         }
         let length = self.pen.len();
         if length >= self.common.limits.max_steps {
+            self.log_left(node);
             return self.at_the_bound();
         }
         let (below, above) = self.frames.split_at_mut(depth);
@@ -345,6 +351,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         child.values.clear();
         child.fixed = 0;
         (child.path, child.identity, child.prefix) = (length, identity, None);
+        child.node = node;
         self.tally.sealed += u64::from(child.sealed);
         self.tally.deepest = self.tally.deepest.max(length);
         if self.common.partial {
@@ -352,6 +359,15 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
         self.depth += 1;
         self.at_hand = true;
+    }
+
+    /// Remembers the state that a step from the top of the stack has led to. If it is to be gone
+    /// on from, its number in the log, or 0 if there is none.
+    fn is_new(&mut self, identity: u64) -> Option<Node> {
+        if self.common.log.is_some() {
+            return self.log_arrival(identity);
+        }
+        self.remember(identity).then_some(0)
     }
 
     /// Remembers the state at hand; whether it is to be gone on from.
@@ -390,6 +406,7 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     pub(super) fn pop(&mut self) {
         self.depth -= 1;
+        self.log_left(self.frames[self.depth].node);
         self.at_hand = false;
         if self.common.partial {
             self.on_path.remove(&self.frames[self.depth].identity);

@@ -6,6 +6,7 @@ use dally_core::WorkerId;
 
 use super::order::Order;
 use super::space::Space;
+use crate::liveness::Node;
 use crate::prefix::Prefix;
 
 /// A value chosen inside a step, or the position of a delivery.
@@ -32,6 +33,8 @@ pub(crate) struct Entry<S: Space, O: Order> {
     pub(crate) prefix: Option<Arc<Prefix>>,
     /// The identity of the state.
     pub(crate) identity: u64,
+    /// Its number in the log, if there is one.
+    pub(crate) node: Node,
     pub(crate) bytes: usize,
 }
 

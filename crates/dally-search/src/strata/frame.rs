@@ -7,6 +7,7 @@ use dally_core::WorkerId;
 use super::entry::{Entry, Next, Offered, Value};
 use super::order::Order;
 use super::space::Space;
+use crate::liveness::Node;
 use crate::prefix::Prefix;
 
 /// A state on the stack, and how far its transitions have been taken.
@@ -33,6 +34,8 @@ pub(super) struct Frame<S: Space, O: Order> {
     /// How many choices lead here.
     pub(super) path: usize,
     pub(super) identity: u64,
+    /// Its number in the log, if there is one.
+    pub(super) node: Node,
     /// The path, once somebody needed it.
     pub(super) prefix: Option<Arc<Prefix>>,
 }
@@ -56,6 +59,7 @@ impl<S: Space, O: Order> Frame<S, O> {
             sealed: false,
             path: 0,
             identity: 0,
+            node: 0,
             prefix: None,
         }
     }
@@ -70,6 +74,7 @@ impl<S: Space, O: Order> Frame<S, O> {
             sealed: entry.sealed,
             path,
             identity: entry.identity,
+            node: entry.node,
             prefix: entry.prefix,
             ..Frame::blank(entry.order)
         };

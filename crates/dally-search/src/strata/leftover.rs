@@ -55,6 +55,9 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     fn entry(&mut self, at: usize, next: Next, take: bool) -> Option<Box<Entry<S, O>>> {
         let prefix = self.prefix(at);
+        if let Some(log) = &self.common.log {
+            log.opened(self.frames[at].node);
+        }
         let frame = &mut self.frames[at];
         let mark = if take { frame.mark.take()? } else { S::copy(frame.mark.as_ref()?) };
         let bytes = size_of::<Entry<S, O>>()
@@ -79,6 +82,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             sealed: frame.sealed,
             prefix,
             identity: frame.identity,
+            node: frame.node,
             bytes,
         }))
     }

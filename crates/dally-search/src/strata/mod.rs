@@ -4,6 +4,7 @@ mod causality;
 mod common;
 mod companion;
 mod crew;
+mod cycles;
 mod delaying;
 mod delays;
 mod diver;
@@ -13,6 +14,7 @@ mod explorers;
 mod frame;
 mod in_delays;
 mod leftover;
+mod log;
 mod order;
 mod plan;
 mod pool;
@@ -25,12 +27,16 @@ mod step;
 mod verdict;
 mod visited;
 
+pub use cycles::Cycles;
+pub(crate) use entry::Value;
 pub use explorer::{Explorer, Stepped};
 pub use explorers::{
     Bundled, ExplorerKind, IntoExplorer, ProbabilisticRoundRobin, RandomOrder, RoundRobin,
     RunToCompletion, UnknownExplorer,
 };
 pub use in_delays::in_delays;
+pub(crate) use log::{Arrival, Log, Logged};
 pub use plan::{CachePolicy, Plan, SearchKind};
 pub use search::{explore, explore_uncaptured};
 pub use states::{Samples, States, Stratum};
+pub(crate) use visited::{Found, Table};

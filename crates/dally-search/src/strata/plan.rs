@@ -21,6 +21,13 @@ pub enum SearchKind {
     Dfs,
     /// Breadth first.
     Bfs,
+    /// For cycles: nested depth-first search (paper 001, section 4.2).
+    Ndfs,
+    /// For cycles: nested depth-first search, started again for every bound on delays.
+    IterativeNdfs,
+    /// For cycles: stratum by stratum of delays, by maximal accepting predecessors (paper 001,
+    /// Figs. 3 to 5).
+    Map,
 }
 
 /// What is remembered of the states that were visited.
@@ -78,9 +85,10 @@ impl Default for Plan {
 
 impl SearchKind {
     /// The names that can be given.
-    pub const NAMES: [&'static str; 7] = ["ses", "ss", "hybrid", "pb", "depth", "dfs", "bfs"];
+    pub const NAMES: [&'static str; 10] =
+        ["ses", "ss", "hybrid", "pb", "depth", "dfs", "bfs", "ndfs", "iterative-ndfs", "map"];
 
-    const ALL: [SearchKind; 7] = [
+    const ALL: [SearchKind; 10] = [
         SearchKind::Ses,
         SearchKind::Ss,
         SearchKind::Hybrid,
@@ -88,7 +96,15 @@ impl SearchKind {
         SearchKind::Depth,
         SearchKind::Dfs,
         SearchKind::Bfs,
+        SearchKind::Ndfs,
+        SearchKind::IterativeNdfs,
+        SearchKind::Map,
     ];
+
+    /// Whether it looks for cycles.
+    pub fn finds_cycles(self) -> bool {
+        matches!(self, SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map)
+    }
 }
 
 impl CachePolicy {
@@ -147,7 +163,7 @@ mod tests {
         }
         assert_eq!(
             "sse".parse::<SearchKind>().unwrap_err(),
-            "no search `sse`. There are ses, ss, hybrid, pb, depth, dfs, bfs",
+            "no search `sse`. There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map",
         );
     }
 }

@@ -8,9 +8,11 @@ use dally_core::{Bug, Captured, Choice, Program, Schedule, Trace};
 
 use super::common::{Common, Tally};
 use super::crew::{Crew, Make};
+use super::cycles::{cycles, survey};
 use super::entry::Entry;
 use super::explorer::Explorer;
 use super::in_delays::with_fewest;
+use super::log::Log;
 use super::order::{Delayed, Fixed, Order};
 use super::plan::{CachePolicy, Plan, SearchKind};
 use super::replaying::Replaying;
@@ -126,6 +128,9 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
     fn by_kind<E: Explorer>(self, explorer: E) -> Report {
         match self.plan.search {
             SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => self.by_explorer(explorer),
+            SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map => {
+                self.search(Delayed::new(explorer))
+            }
             SearchKind::Preemptions => self.search(Fixed::preempting()),
             SearchKind::Depth => self.search(Fixed::depth()),
             SearchKind::Bfs => self.search(Fixed::Breadth),
@@ -149,12 +154,20 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
 
     fn search<O: Order>(self, order: O) -> Report {
         let Setting { program, plan, options, sink, make, replayed, note } = self;
-        let (seed, threads) = (options.seed, options.threads.clamp(1, 1024));
+        let threads = match plan.search {
+            // The order in which states are left is that of one depth-first search.
+            SearchKind::Ndfs | SearchKind::IterativeNdfs => 1,
+            _ => options.threads.clamp(1, 1024),
+        };
+        let seed = options.seed;
         let name = format!("{}({})", plan.search, order.name());
         let mut run = Run::new(program, options, name, sink);
         run.report.notes.extend(note);
         run.reached = Some(Reached::default());
-        let common = Arc::new(Common::new(&plan, seed, threads, run.shared.clone()));
+        let mut common = Common::new(&plan, seed, threads, run.shared.clone());
+        let survey = survey(&plan, run.options.fairness, run.shared.clone());
+        common.log = survey.clone().map(|survey| survey as Arc<dyn Log>);
+        let common = Arc::new(common);
         let mut states = States::new(&plan, order.name(), replayed);
         let mut crew = Crew::hire(&mut run, common, make, threads);
         let mut bugs = Vec::new();
@@ -170,6 +183,9 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
             }
             Some(Ok(_)) if plan.search == SearchKind::Ss => {
                 sample(&mut run, &mut crew, &plan, Vec::new(), &order, &mut states);
+            }
+            Some(Ok(first)) if let Some(survey) = &survey => {
+                cycles(&mut run, &mut crew, &plan, survey, first, &order, &mut states);
             }
             Some(Ok(first)) => {
                 let left = strata(&mut run, &mut crew, &plan, first, &mut states);
@@ -188,7 +204,7 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
         } else if !bugs.is_empty() && !run.options.keep_going {
             run.ended = Some(Ended::Bug);
         }
-        states.cache_bytes = common.visited.bytes();
+        states.cache_bytes = common.state_bytes();
         states.forgotten = common.visited.dropped();
         states.expected_omissions = common.visited.expected_omissions();
         if run.ended == Some(Ended::Exhausted) && states.forgets() && !states.cyclic {
@@ -383,10 +399,16 @@ impl States {
             cyclic: false,
             replayed,
             samples: None,
+            cycles: None,
         }
     }
 
-    fn count(
+    /// What was visited before will be visited again.
+    pub(super) fn restart(&mut self) {
+        (self.states, self.cut, self.sealed) = (0, 0, 0);
+    }
+
+    pub(super) fn count(
         &mut self,
         bound: u32,
         tally: &Tally,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::cycles::Cycles;
 use super::plan::{CachePolicy, SearchKind};
 use crate::report::{Ended, count, grouped};
 
@@ -49,6 +50,8 @@ pub struct States {
     pub replayed: bool,
     /// What stratified sampling did.
     pub samples: Option<Samples>,
+    /// What a search for cycles did.
+    pub cycles: Option<Cycles>,
 }
 
 /// What stratified sampling did.
@@ -94,7 +97,12 @@ impl States {
     /// What bounds are counted in, one of them.
     pub fn unit(&self) -> &'static str {
         match self.search {
-            SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => "delay",
+            SearchKind::Ses
+            | SearchKind::Ss
+            | SearchKind::Hybrid
+            | SearchKind::Ndfs
+            | SearchKind::IterativeNdfs
+            | SearchKind::Map => "delay",
             SearchKind::Preemptions => "preemption",
             SearchKind::Depth | SearchKind::Bfs | SearchKind::Dfs => "step",
         }

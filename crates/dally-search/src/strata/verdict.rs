@@ -6,9 +6,11 @@ use dally_core::{Bug, System, WorkerId};
 use super::common::Unsound;
 use super::diver::Diver;
 use super::entry::Offered;
+use super::log::{Arrival, Logged};
 use super::order::Order;
 use super::space::Space;
 use crate::executor::{bug_at_end, too_long};
+use crate::liveness::Node;
 
 impl<S: Space, O: Order> Diver<S, O> {
     /// The execution is over.
@@ -26,6 +28,50 @@ impl<S: Space, O: Order> Diver<S, O> {
         let limits = self.common.limits;
         if limits.fail_on_max_steps {
             self.found(too_long(limits.max_steps));
+        }
+    }
+
+    /// Has the first state logged, if there is a log.
+    pub(super) fn log_first(&mut self, identity: u64) -> Option<Node> {
+        let log = self.common.log.as_ref()?;
+        let system = self.space.system();
+        let (worker, values, choices) = (WorkerId::FAULTS, &[], &[]);
+        match log.arrived(None, &Arrival { identity, system, worker, values, choices }) {
+            Logged::New(node) => Some(node),
+            Logged::Known => None,
+            Logged::NoRoom => {
+                self.common.memory_is_full();
+                None
+            }
+        }
+    }
+
+    /// Has the step logged that led from the top of the stack to the state at hand; the number of
+    /// that state if it is new.
+    pub(super) fn log_arrival(&mut self, identity: u64) -> Option<Node> {
+        let log = self.common.log.as_ref()?;
+        let parent = &self.frames[self.depth - 1];
+        let (worker, values) = (parent.worker, &parent.values[..]);
+        let choices = match values {
+            [] => Vec::new(),
+            _ => self.pen.choices_in(parent.path..self.pen.len()),
+        };
+        let (system, choices) = (self.space.system(), &choices[..]);
+        let arrival = Arrival { identity, system, worker, values, choices };
+        match log.arrived(Some(parent.node), &arrival) {
+            Logged::New(node) => Some(node),
+            Logged::Known => None,
+            Logged::NoRoom => {
+                self.common.memory_is_full();
+                None
+            }
+        }
+    }
+
+    /// Nothing more is done from this state for now.
+    pub(super) fn log_left(&self, node: Node) {
+        if let Some(log) = &self.common.log {
+            log.left(node);
         }
     }
 

@@ -8,6 +8,7 @@ mod table;
 use super::plan::CachePolicy;
 use exact::Exact;
 use fingerprints::Fingerprints;
+pub(crate) use table::{Found, Table};
 
 /// Remembers the states that were visited, within a budget of memory.
 ///

@@ -33,7 +33,7 @@ struct Bucket([AtomicU64; SLOTS]);
 /// the table grows every home moves up or stays, which lets words be spread *in place*, from the
 /// last to the first. And memory comes in pieces that stay where they are: at first 512 bytes,
 /// after every four pieces twice as much. So growing needs no second table, not even for a moment.
-pub(super) struct Table<const PAYLOAD: u32> {
+pub(crate) struct Table<const PAYLOAD: u32> {
     pieces: Box<[OnceLock<Box<[Bucket]>>]>,
     buckets: AtomicUsize,
     /// The buckets up to which it doubles.
@@ -41,7 +41,7 @@ pub(super) struct Table<const PAYLOAD: u32> {
 }
 
 /// The outcome of looking for a word.
-pub(super) enum Found<'a> {
+pub(crate) enum Found<'a> {
     /// It is there.
     Word(u64),
     /// It is not, and this slot is where it belongs.
@@ -53,7 +53,7 @@ pub(super) enum Found<'a> {
 impl<const PAYLOAD: u32> Table<PAYLOAD> {
     /// An empty table, one of `tables` that grow alike, which will never take more than `budget`
     /// bytes.
-    pub(super) fn new(budget: u64, tables: usize) -> Table<PAYLOAD> {
+    pub(crate) fn new(budget: u64, tables: usize) -> Table<PAYLOAD> {
         let most = (budget / BUCKET) as usize;
         let pieces = most.checked_sub(1).map_or(0, |last| piece(last).0 + 1);
         Table {
@@ -64,16 +64,16 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     }
 
     /// The key of a word.
-    pub(super) fn key(word: u64) -> u64 {
+    pub(crate) fn key(word: u64) -> u64 {
         word >> PAYLOAD << PAYLOAD
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.buckets() as u64 * BUCKET
     }
 
     /// How many words it holds before it should grow; `last` for a table that cannot.
-    pub(super) fn limit(&self, last: bool) -> u64 {
+    pub(crate) fn limit(&self, last: bool) -> u64 {
         let slots = (self.buckets() * SLOTS) as u64;
         slots - slots / if last { 16 } else { 8 }
     }
@@ -83,7 +83,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     /// Others may add words meanwhile. Who then takes the free slot by comparing and exchanging
     /// has seen all words before it.
     #[inline]
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         key: u64,
         reach: usize,
@@ -117,14 +117,14 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     }
 
     /// One of the slots in the home of this key, of a table that has any.
-    pub(super) fn slot(&self, key: u64) -> &AtomicU64 {
+    pub(crate) fn slot(&self, key: u64) -> &AtomicU64 {
         let place = (key >> 32) as usize % SLOTS;
         &self.bucket(home(key, self.buckets())).0[place]
     }
 
     /// Grows by what suits its size, to at most `budget` bytes. False if it cannot, or not by
     /// enough. Nobody else may use the table meanwhile.
-    pub(super) fn grow(&self, budget: u64) -> bool {
+    pub(crate) fn grow(&self, budget: u64) -> bool {
         let old = self.buckets();
         let most = (budget / BUCKET) as usize;
         // With 7/8 of the slots taken before, 3/2 is 14 bytes a word, and 4/3 is 12.5: with a

@@ -1,0 +1,152 @@
+//! From a component that holds a bad cycle to one execution: a way to it, and once round.
+
+use std::collections::VecDeque;
+
+use dally_core::WorkerId;
+use rustc_hash::FxHashMap;
+
+use super::fairness::Fairness;
+use super::graph::{Edge, Graph, Node};
+use super::property::Property;
+use crate::strata::Value;
+
+/// A step as the graph knows it.
+pub(crate) type Step = (WorkerId, Vec<Value>);
+
+/// A way from the first state into a cycle, and once round it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cycle {
+    pub(crate) property: Property,
+    pub(crate) steps: Vec<Step>,
+    /// How many of the steps lead to the cycle.
+    pub(crate) stem: usize,
+}
+
+/// A short way to a component and round it: it visits what the property wants visited, and is
+/// fair. Steps are left out later, by shrinking; here it is enough that the way is no detour.
+pub(crate) fn cycle(
+    graph: &Graph,
+    property: Property,
+    fairness: Fairness,
+    component: &[Node],
+) -> Cycle {
+    let mut inside: FxHashMap<Node, ()> = FxHashMap::default();
+    inside.extend(component.iter().map(|&node| (node, ())));
+    let is_inside = |node: Node| inside.contains_key(&node);
+    let mut path = if is_inside(0) {
+        Vec::new()
+    } else {
+        way(graph, 0, |_| true, |_, edge| is_inside(edge.to)).unwrap_or_default()
+    };
+    let stem = path.len();
+    let start = path.last().map_or(0, |&(_, edge): &(Node, Edge)| edge.to);
+    let mut tour = Tour { graph, start, at: start, path: Vec::new() };
+    let accepts = |_: Node, edge: Edge| property.accepts(graph, edge);
+    tour.visit(is_inside, accepts);
+    match fairness {
+        Fairness::None => {}
+        Fairness::Weak => {
+            let mut possible = true;
+            while possible && let Some(worker) = tour.first_owed() {
+                possible = tour.visit(is_inside, |_, edge| {
+                    let enabled = &graph.look_of(edge.to).enabled;
+                    graph.label_of(edge).worker == worker || !enabled.contains(&worker)
+                });
+            }
+        }
+        Fairness::Strong => {
+            let mut owed: Vec<u32> = Vec::new();
+            for &node in component {
+                owed.extend(graph.edges(node).filter_map(|edge| graph.label_of(edge).action));
+            }
+            owed.sort_unstable();
+            owed.dedup();
+            for action in owed {
+                let takes = |edge: Edge| graph.label_of(edge).action == Some(action);
+                if !tour.path.iter().any(|&(_, edge)| takes(edge)) {
+                    tour.visit(is_inside, |_, edge| takes(edge));
+                }
+            }
+        }
+    }
+    if tour.at != start {
+        tour.visit(is_inside, |_, edge| edge.to == start);
+    }
+    path.extend(tour.path);
+    let steps = path.into_iter().map(|(_, edge)| {
+        let label = graph.label_of(edge);
+        (graph.worker(label.worker), label.values.to_vec())
+    });
+    Cycle { property, steps: steps.collect(), stem }
+}
+
+/// A walk inside a component.
+struct Tour<'a> {
+    graph: &'a Graph,
+    start: Node,
+    at: Node,
+    path: Vec<(Node, Edge)>,
+}
+
+impl Tour<'_> {
+    /// Goes on to the nearest transition that is wanted, and takes it; `false` if there is none.
+    fn visit(
+        &mut self,
+        inside: impl Fn(Node) -> bool,
+        wanted: impl Fn(Node, Edge) -> bool,
+    ) -> bool {
+        let Some(more) = way(self.graph, self.at, inside, wanted) else { return false };
+        self.at = more.last().map_or(self.at, |&(_, edge)| edge.to);
+        self.path.extend(more);
+        true
+    }
+
+    /// A worker that can step in all states of the walk so far and does not.
+    fn first_owed(&self) -> Option<u32> {
+        let mut owed = self.graph.look_of(self.start).enabled.to_vec();
+        for &(_, edge) in &self.path {
+            let (enabled, worker) =
+                (&self.graph.look_of(edge.to).enabled, self.graph.label_of(edge).worker);
+            owed.retain(|one| *one != worker && enabled.contains(one));
+        }
+        owed.first().copied()
+    }
+}
+
+/// A shortest way from a state, through states inside, that ends with a transition that is wanted
+/// and leads inside too. Breadth first.
+fn way(
+    graph: &Graph,
+    from: Node,
+    inside: impl Fn(Node) -> bool,
+    wanted: impl Fn(Node, Edge) -> bool,
+) -> Option<Vec<(Node, Edge)>> {
+    let mut reached: FxHashMap<Node, (Node, Edge)> = FxHashMap::default();
+    let mut queue = VecDeque::from([from]);
+    while let Some(node) = queue.pop_front() {
+        for edge in graph.edges(node) {
+            if !inside(edge.to) {
+                continue;
+            }
+            if wanted(node, edge) {
+                let mut path = vec![(node, edge)];
+                let mut at = node;
+                while at != from
+                    && let Some(&(before, edge)) = reached.get(&at)
+                {
+                    path.push((before, edge));
+                    at = before;
+                }
+                path.reverse();
+                return Some(path);
+            }
+            if edge.to != from {
+                reached.entry(edge.to).or_insert_with(|| {
+                    queue.push_back(edge.to);
+                    (node, edge)
+                });
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,94 @@
+//! Nested depth-first search (paper 001, section 4.2, after Godefroid and Holzmann): the order in
+//! which a depth-first search leaves states tells where cycles can be.
+//!
+//! A cycle that stays in allowed states has a transition that leads back to a state on the stack,
+//! the one of its states that was come to first. So for what cycles stay in, such transitions
+//! are the candidates. For what cycles visit, a second search starts from every accepting
+//! transition when its source is left, and looks for a state on the stack. It passes every state
+//! once: of the accepting transitions on cycles of one component, the first whose source is left
+//! finds the stack, because nothing of that component was passed before.
+
+use rustc_hash::FxHashMap;
+
+use super::graph::{Cursor, Edge, Graph, Node};
+use super::property::{Property, bits};
+
+/// What nested depth-first search knows of a graph that grows.
+#[derive(Default)]
+pub(crate) struct Nested {
+    /// Whether a state is on the stack.
+    on_stack: Vec<bool>,
+    /// For each monitor, the states that its second searches have passed.
+    passed: FxHashMap<u32, Vec<bool>>,
+    path: Vec<(Node, Cursor)>,
+}
+
+/// The bytes that a state takes here.
+pub(crate) const BYTES: usize = 2;
+
+impl Nested {
+    /// A new state is on the stack.
+    pub(crate) fn entered(&mut self, node: Node) {
+        self.on_stack.resize(node as usize + 1, false);
+        self.on_stack[node as usize] = true;
+    }
+
+    /// A transition leads to a state that is known: tells the candidates.
+    pub(crate) fn met(
+        &mut self,
+        graph: &Graph,
+        from: Node,
+        to: Node,
+        mut candidate: impl FnMut(Property, Node),
+    ) {
+        if self.on_stack[to as usize] {
+            let both = graph.look_of(from).hot & graph.look_of(to).hot;
+            bits(both).for_each(|monitor| candidate(Property::Hot(monitor), from));
+        }
+    }
+
+    /// All transitions of a state have been taken: searches from those that are accepting.
+    pub(crate) fn left(
+        &mut self,
+        graph: &Graph,
+        node: Node,
+        mut candidate: impl FnMut(Property, Node),
+    ) {
+        for edge in graph.edges(node) {
+            for monitor in bits(graph.label_of(edge).visits) {
+                if self.leads_to_stack(graph, monitor, edge) {
+                    candidate(Property::Visits(monitor), node);
+                }
+            }
+        }
+        self.on_stack[node as usize] = false;
+    }
+
+    /// Whether the stack can be reached by this transition, through states that no search for
+    /// this monitor has passed.
+    fn leads_to_stack(&mut self, graph: &Graph, monitor: u32, edge: Edge) -> bool {
+        let passed = self.passed.entry(monitor).or_default();
+        passed.resize(self.on_stack.len(), false);
+        let mut reached = false;
+        let mut enter = |node: Node, path: &mut Vec<(Node, Cursor)>| {
+            if self.on_stack[node as usize] {
+                reached = true;
+            } else if !std::mem::replace(&mut passed[node as usize], true) {
+                path.push((node, graph.cursor(node)));
+            }
+        };
+        enter(edge.to, &mut self.path);
+        while let Some((_, cursor)) = self.path.last_mut() {
+            match graph.edge(*cursor) {
+                Some((edge, rest)) => {
+                    *cursor = rest;
+                    enter(edge.to, &mut self.path);
+                }
+                None => {
+                    self.path.pop();
+                }
+            }
+        }
+        reached
+    }
+}

@@ -1,0 +1,72 @@
+//! What a cycle has to do to violate something.
+
+use dally_core::{Bug, BugKind};
+
+use super::graph::{Edge, Graph, Node};
+
+/// One monitor's wish, as a condition on cycles: states that a bad cycle stays in, and
+/// transitions that it visits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Property {
+    /// A bad cycle stays in states where this monitor is hot.
+    Hot(u32),
+    /// A bad cycle visits a transition that this monitor allows only finitely often: the relation
+    /// E of paper 001.
+    Visits(u32),
+}
+
+impl Property {
+    /// The number of the monitor.
+    pub(crate) fn monitor(self) -> usize {
+        match self {
+            Property::Hot(monitor) | Property::Visits(monitor) => monitor as usize,
+        }
+    }
+
+    /// Whether a bad cycle can go through this state.
+    pub(crate) fn allows(self, graph: &Graph, node: Node) -> bool {
+        match self {
+            Property::Hot(monitor) => graph.look_of(node).hot >> monitor & 1 == 1,
+            Property::Visits(_) => true,
+        }
+    }
+
+    /// Whether a cycle through this transition, in states that are allowed, is bad: the paper
+    /// calls such a transition accepting.
+    pub(crate) fn accepts(self, graph: &Graph, edge: Edge) -> bool {
+        match self {
+            Property::Hot(_) => true,
+            Property::Visits(monitor) => graph.label_of(edge).visits >> monitor & 1 == 1,
+        }
+    }
+
+    /// The properties of these monitors.
+    pub(crate) fn all(hot: u64, visits: u64) -> impl Iterator<Item = Property> {
+        bits(hot).map(Property::Hot).chain(bits(visits).map(Property::Visits))
+    }
+}
+
+/// The positions of the ones in a word.
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let place = (word != 0).then(|| word.trailing_zeros())?;
+        word &= word - 1;
+        Some(place)
+    })
+}
+
+/// The bug of an execution that can go round a cycle of so many steps for ever.
+pub(crate) fn livelock(property: Property, monitor: String, state: &str, steps: usize) -> Bug {
+    let round = format!("the execution can go round a loop of {steps} steps for ever");
+    let message = match property {
+        Property::Hot(_) => format!(
+            "{round}, and monitor {monitor} stays hot in it, in state {state}: what it waits for \
+             does not happen"
+        ),
+        Property::Visits(_) => format!(
+            "{round}, and what monitor {monitor} allows only finitely often happens in it again \
+             and again"
+        ),
+    };
+    Bug::new(BugKind::Livelock, message).by(monitor)
+}

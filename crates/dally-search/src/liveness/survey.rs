@@ -1,0 +1,296 @@
+//! The log of a search for cycles: all states and transitions it has been through, what its
+//! algorithm makes of them, and the first bad cycle that counts.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+
+use super::components::{self, Judge};
+use super::fairness::Fairness;
+use super::graph::{EDGE_BYTES, Graph, Node, Transition};
+use super::lasso::{Cycle, cycle};
+use super::map::{self, Map, Refinery};
+use super::nested::{self, Nested};
+use super::property::Property;
+use crate::batch::Shared;
+use crate::deadline::Stopwatch;
+use crate::strata::{Arrival, Log, Logged};
+
+/// What all threads of a search for cycles write to.
+pub(crate) struct Survey {
+    inside: Mutex<Inside>,
+    shared: Arc<Shared>,
+    bytes: AtomicU64,
+}
+
+struct Inside {
+    graph: Graph,
+    algorithm: Algorithm,
+    fairness: Fairness,
+    memory: u64,
+    /// Where cycles may be that were not judged, or not finally: the graph grows.
+    candidates: FxHashMap<Property, Vec<Node>>,
+    /// How many edges there were when the candidates were judged last.
+    judged: usize,
+    /// The monitors with transitions that they allow only finitely often.
+    visits: u64,
+    /// The properties for which a cycle was found: one is enough.
+    settled: Vec<Property>,
+    cycles: Vec<Cycle>,
+    refining: Duration,
+}
+
+enum Algorithm {
+    Nested(Nested),
+    Map(FxHashMap<Property, Map>),
+}
+
+/// Candidates are judged again when the graph has doubled: then all judging together takes no
+/// longer than twice what the last takes.
+const GROWTH: usize = 2;
+
+/// The fewest edges that are worth a judgement before the end.
+const FEW: usize = 256;
+
+impl Survey {
+    pub(crate) fn nested(fairness: Fairness, memory: u64, shared: Arc<Shared>) -> Survey {
+        Survey::new(Algorithm::Nested(Nested::default()), fairness, memory, shared)
+    }
+
+    pub(crate) fn map(fairness: Fairness, memory: u64, shared: Arc<Shared>) -> Survey {
+        Survey::new(Algorithm::Map(FxHashMap::default()), fairness, memory, shared)
+    }
+
+    fn new(algorithm: Algorithm, fairness: Fairness, memory: u64, shared: Arc<Shared>) -> Survey {
+        let inside = Inside::new(algorithm, fairness, memory);
+        Survey { inside: Mutex::new(inside), shared, bytes: AtomicU64::new(0) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn halt_if_done(&self, inside: &Inside) {
+        if inside.is_done(&self.shared) {
+            self.shared.halt.store(true, Relaxed);
+        }
+    }
+
+    /// A stratum is complete: judges all that it has shown.
+    pub(crate) fn conclude(&self, threads: usize) {
+        let mut inside = self.lock();
+        inside.judge_all();
+        if inside.is_done(&self.shared) {
+            return;
+        }
+        let clock = Stopwatch::start();
+        inside.refine(threads);
+        inside.refining += clock.elapsed();
+    }
+
+    /// Forgets all states.
+    pub(crate) fn restart(&self) {
+        let mut inside = self.lock();
+        let algorithm = match inside.algorithm {
+            Algorithm::Nested(_) => Algorithm::Nested(Nested::default()),
+            Algorithm::Map(_) => Algorithm::Map(FxHashMap::default()),
+        };
+        let settled = std::mem::take(&mut inside.settled);
+        *inside = Inside { settled, ..Inside::new(algorithm, inside.fairness, inside.memory) };
+    }
+
+    /// The cycles that were found and not taken yet.
+    pub(crate) fn take_cycles(&self) -> Vec<Cycle> {
+        std::mem::take(&mut self.lock().cycles)
+    }
+
+    /// How many edges are stored, the bytes of one, and how long partitions were refined.
+    pub(crate) fn figures(&self) -> (u64, usize, Duration) {
+        let inside = self.lock();
+        (inside.graph.edge_count() as u64, EDGE_BYTES, inside.refining)
+    }
+}
+
+impl Log for Survey {
+    fn arrived(&self, from: Option<Node>, arrival: &Arrival<'_>) -> Logged {
+        let mut inside = self.lock();
+        let logged = inside.arrived(from, arrival);
+        self.bytes.store(inside.bytes(), Relaxed);
+        self.halt_if_done(&inside);
+        logged
+    }
+
+    fn opened(&self, node: Node) {
+        self.lock().graph.opened(node);
+    }
+
+    fn left(&self, node: Node) {
+        let mut inside = self.lock();
+        inside.left(node, self.shared.halt.load(Relaxed));
+        self.halt_if_done(&inside);
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes.load(Relaxed)
+    }
+}
+
+impl Inside {
+    fn new(algorithm: Algorithm, fairness: Fairness, memory: u64) -> Inside {
+        Inside {
+            graph: Graph::new(memory),
+            algorithm,
+            fairness,
+            memory,
+            candidates: FxHashMap::default(),
+            judged: 0,
+            visits: 0,
+            settled: Vec::new(),
+            cycles: Vec::new(),
+            refining: Duration::ZERO,
+        }
+    }
+
+    fn arrived(&mut self, from: Option<Node>, arrival: &Arrival<'_>) -> Logged {
+        let system = arrival.system;
+        let acceptance = system.acceptance();
+        let memory = self.memory;
+        let state = self.graph.state(arrival.identity, system.enabled(), acceptance, memory);
+        let Some((to, new)) = state else { return Logged::NoRoom };
+        if new && let Algorithm::Nested(nested) = &mut self.algorithm {
+            nested.entered(to);
+        }
+        if let Some(from) = from {
+            self.visits |= acceptance.visits;
+            let Arrival { worker, values, choices, .. } = *arrival;
+            let transition = Transition { worker, values, choices, visits: acceptance.visits };
+            if !self.graph.connect(from, to, transition) {
+                return Logged::NoRoom;
+            }
+            self.connected(from, to, new);
+        }
+        if new { Logged::New(to) } else { Logged::Known }
+    }
+
+    /// A transition was added.
+    fn connected(&mut self, from: Node, to: Node, new: bool) {
+        let Inside { graph, algorithm, candidates, .. } = self;
+        let mut certain = false;
+        match algorithm {
+            Algorithm::Nested(nested) if !new => {
+                nested.met(graph, from, to, |property, node| {
+                    candidates.entry(property).or_default().push(node);
+                });
+            }
+            Algorithm::Nested(_) => {}
+            Algorithm::Map(maps) => {
+                let Some(edge) = graph.edges(from).next() else { return };
+                let hot = graph.look_of(from).hot & graph.look_of(to).hot;
+                for property in Property::all(hot, self.visits) {
+                    let map = maps.entry(property).or_insert_with(|| Map::new(property));
+                    if let Some(node) = map.calculate(graph, from, edge) {
+                        candidates.entry(property).or_default().push(node);
+                        certain = true;
+                    }
+                }
+            }
+        }
+        self.consider(certain);
+    }
+
+    /// The search has left a state.
+    fn left(&mut self, node: Node, halted: bool) {
+        let Inside { graph, algorithm, candidates, .. } = self;
+        graph.closed(node);
+        let mut certain = false;
+        if let Algorithm::Nested(nested) = algorithm
+            && !halted
+        {
+            nested.left(graph, node, |property, node| {
+                candidates.entry(property).or_default().push(node);
+                certain = true;
+            });
+        }
+        self.consider(certain);
+    }
+
+    /// Judges the candidates if it is time, or if one is `certain` to be on a cycle that visits
+    /// and avoids what it should, and no fairness is asked for: then it counts, however much the
+    /// graph will grow.
+    fn consider(&mut self, certain: bool) {
+        let edges = self.graph.edge_count();
+        let due = edges >= FEW.max(self.judged * GROWTH) && !self.candidates.is_empty();
+        if due || certain && self.fairness == Fairness::None {
+            self.judge_all();
+            self.judged = edges;
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let states = self.graph.len();
+        let own = match &self.algorithm {
+            Algorithm::Nested(_) => nested::BYTES,
+            Algorithm::Map(maps) => maps.len() * map::BYTES + map::REFINERY_BYTES,
+        };
+        let judging = if self.candidates.is_empty() { 0 } else { components::BYTES };
+        self.graph.bytes() + (states * (own + judging)) as u64
+    }
+
+    /// Whether nothing is left to look for.
+    fn is_done(&self, shared: &Shared) -> bool {
+        !self.cycles.is_empty() && !shared.keep_going
+    }
+
+    /// Judges the components that the candidates lead to. The candidates stay: what does not
+    /// count now may do so when the graph has grown.
+    fn judge_all(&mut self) {
+        let mut properties: Vec<Property> = self.candidates.keys().copied().collect();
+        properties.sort_unstable();
+        for property in properties {
+            if self.settled.contains(&property) {
+                continue;
+            }
+            let mut judge = Judge::new(property, self.fairness, &self.graph);
+            let candidates = self.candidates.get(&property).map_or(&[][..], Vec::as_slice);
+            let bad = candidates.iter().find_map(|&node| judge.from(node, &self.graph));
+            if let Some(component) = bad {
+                self.found(property, &component);
+            }
+        }
+    }
+
+    /// Refines the partitions of all maps, and judges what shows in them.
+    fn refine(&mut self, threads: usize) {
+        let Algorithm::Map(maps) = &self.algorithm else { return };
+        let mut properties: Vec<Property> = maps.keys().copied().collect();
+        properties.sort_unstable();
+        for property in properties {
+            let Algorithm::Map(maps) = &self.algorithm else { return };
+            let Some(map) = maps.get(&property).filter(|_| !self.settled.contains(&property))
+            else {
+                continue;
+            };
+            let graph = &self.graph;
+            let mut judge = Judge::new(property, self.fairness, graph);
+            let refinery = Refinery::new(graph, property);
+            let mut partitions = map.partitions();
+            let mut bad = None;
+            while !partitions.is_empty() && bad.is_none() {
+                let rejected = |one, other| judge.rejected.joins(one, other);
+                let refined = refinery.round(&partitions, &rejected, threads);
+                partitions = refined.partitions;
+                bad = refined.candidates.iter().find_map(|&node| judge.from(node, graph));
+            }
+            if let Some(component) = bad {
+                self.found(property, &component);
+            }
+        }
+    }
+
+    fn found(&mut self, property: Property, component: &[Node]) {
+        self.cycles.push(cycle(&self.graph, property, self.fairness, component));
+        self.settled.push(property);
+    }
+}

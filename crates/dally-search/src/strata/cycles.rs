@@ -1,0 +1,144 @@
+//! Searches for cycles: stratum after stratum as always, with a log of transitions in which cycles
+//! are looked for (paper 001, Fig. 3).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dally_core::{Program, System};
+
+use super::common::Common;
+use super::crew::Crew;
+use super::diver::Diver;
+use super::entry::Entry;
+use super::order::Order;
+use super::plan::{Plan, SearchKind};
+use super::space::Space;
+use super::states::States;
+use crate::batch::Shared;
+use crate::deadline::Stopwatch;
+use crate::liveness::{Cycle, Fairness, Survey, livelock};
+use crate::options::Reached;
+use crate::report::Ended;
+use crate::runner::Run;
+
+/// What a search for cycles came to, besides its states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cycles {
+    /// Which cycles count.
+    pub fairness: Fairness,
+    /// Transitions that are stored; of a search that starts again for every bound, those of its
+    /// last time.
+    pub edges: u64,
+    /// The bytes of each.
+    pub edge_bytes: usize,
+    /// How long states were visited, and what follows from each transition passed on: the time of
+    /// `CalculateMap` in paper 001, Table 3.
+    pub calculating: Duration,
+    /// How long partitions were refined: the time of `RefineMap`.
+    pub refining: Duration,
+}
+
+/// The log that a search keeps, if it looks for cycles.
+pub(super) fn survey(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Option<Arc<Survey>> {
+    match plan.search {
+        SearchKind::Ndfs | SearchKind::IterativeNdfs => {
+            Some(Arc::new(Survey::nested(fairness, plan.memory, shared)))
+        }
+        SearchKind::Map => Some(Arc::new(Survey::map(fairness, plan.memory, shared))),
+        _ => None,
+    }
+}
+
+/// Stratum after stratum until a bad cycle shows or nothing is left.
+pub(super) fn cycles<P: Program + 'static, S: Space, O: Order>(
+    run: &mut Run<P>,
+    crew: &mut Crew<S, O>,
+    plan: &Plan,
+    survey: &Survey,
+    first: Box<Entry<S, O>>,
+    order: &O,
+    states: &mut States,
+) {
+    let common = crew.common.clone();
+    let delta = plan.delta.unwrap_or(1).max(1);
+    let last = plan.delays.unwrap_or(u32::MAX);
+    let mut bound = if plan.search == SearchKind::Ndfs { u32::MAX } else { 0 };
+    let mut frontier = vec![first];
+    let mut calculating = Duration::ZERO;
+    while run.ended.is_none() {
+        bound = bound.min(last);
+        let reached = run.reached.unwrap_or_default();
+        run.reached = Some(Reached { bound, frontier: frontier.len() as u64, ..reached });
+        common.pool.fill(std::mem::take(&mut frontier));
+        let clock = Stopwatch::start();
+        let tally;
+        (frontier, tally) = crew.dive(run, bound, |run| {
+            if common.is_full() {
+                run.end(Ended::Memory);
+            }
+            run.ended.is_some()
+        });
+        frontier.extend(common.pool.drain());
+        calculating += clock.elapsed();
+        let complete = !common.is_halted();
+        if complete {
+            survey.conclude(crew.size());
+        }
+        if common.is_full() {
+            run.end(Ended::Memory);
+        }
+        states.count(bound, &tally, frontier.len(), common.bytes(), complete, &clock);
+        for cycle in survey.take_cycles() {
+            crew.retrace(run, cycle);
+        }
+        if common.is_halted() || common.has_bugs() && !run.options.keep_going {
+            break;
+        }
+        if frontier.is_empty() {
+            run.ended = Some(Ended::Exhausted);
+        } else if bound >= last {
+            run.ended = Some(Ended::Bound);
+        } else {
+            // Strata can be so short that nobody has looked.
+            run.look_up();
+        }
+        bound = bound.saturating_add(delta);
+        if plan.search == SearchKind::IterativeNdfs && run.ended.is_none() {
+            // The order in which states are left would not be that of one depth-first search.
+            survey.restart();
+            states.restart();
+            let Some(Ok(first)) = crew.begin(run, order.clone()) else { break };
+            frontier = vec![first];
+        }
+    }
+    let (edges, edge_bytes, refining) = survey.figures();
+    let fairness = run.options.fairness;
+    states.cycles = Some(Cycles { fairness, edges, edge_bytes, calculating, refining });
+}
+
+impl<S: Space, O: Order> Common<S, O> {
+    /// The bytes that states take, wherever they are kept.
+    pub(super) fn state_bytes(&self) -> u64 {
+        self.visited.bytes() + self.log.as_ref().map_or(0, |log| log.bytes())
+    }
+}
+
+impl<S: Space, O: Order> Diver<S, O> {
+    /// Goes the way into a bad cycle and once round it, and reports it.
+    pub(super) fn retrace(&mut self, cycle: Cycle) {
+        self.pen.rewind(0);
+        if let Err(bug) = self.space.start(&mut self.pen) {
+            return self.found(bug);
+        }
+        let Cycle { property, steps, stem } = cycle;
+        let length = steps.len() - stem;
+        for (worker, mut values) in steps {
+            if !self.take(worker, &mut values) {
+                return;
+            }
+        }
+        let (monitor, state) = self.space.system().monitor(property.monitor());
+        self.found(livelock(property, monitor, &state, length));
+        self.leave();
+    }
+}
