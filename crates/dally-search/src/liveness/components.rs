@@ -117,10 +117,10 @@ impl Components {
 
 /// Judges the components of a graph.
 pub(crate) struct Judge {
-    pub(crate) property: Property,
-    pub(crate) fairness: Fairness,
+    property: Property,
+    fairness: Fairness,
     /// What has been judged, and does not count.
-    pub(crate) rejected: Components,
+    rejected: Components,
 }
 
 impl Judge {
@@ -128,16 +128,22 @@ impl Judge {
         Judge { property, fairness, rejected: Components::new(graph.len()) }
     }
 
+    /// Whether these states are in one component that does not count.
+    pub(crate) fn rejects(&self, one: Node, other: Node) -> bool {
+        self.rejected.joins(one, other)
+    }
+
+    /// Whether a bad cycle that counts can go through a state, as far as that is known.
+    pub(crate) fn admits(&self, graph: &Graph, node: Node) -> bool {
+        is_inside(graph, self.property, self.fairness, node)
+    }
+
     /// Judges all components that can be reached from a state. Answers the states of one that
     /// holds a bad cycle that counts.
     pub(crate) fn from(&mut self, start: Node, graph: &Graph) -> Option<Vec<Node>> {
         let Judge { property, fairness, rejected } = self;
         let (property, fairness) = (*property, *fairness);
-        let inside = |node| {
-            // What can still be done in a state that is not complete is not known.
-            property.allows(graph, node)
-                && (fairness != Fairness::Strong || graph.is_complete(node))
-        };
+        let inside = |node| is_inside(graph, property, fairness, node);
         rejected.from(start, graph, inside, |found, component| {
             let joins = |one, other| found.joins(one, other);
             if !is_bad(graph, property, component, joins) {
@@ -152,6 +158,12 @@ impl Judge {
             }
         })
     }
+}
+
+/// Whether a bad cycle that counts can go through a state, as far as that is known.
+fn is_inside(graph: &Graph, property: Property, fairness: Fairness, node: Node) -> bool {
+    // What else could be done in a state that is not complete, and would be owed, is not known.
+    property.allows(graph, node) && (fairness != Fairness::Strong || graph.is_complete(node))
 }
 
 /// Whether a component has a cycle that visits what the property wants visited.

@@ -68,10 +68,11 @@ impl Map {
         found
     }
 
-    /// The states that have an accepting predecessor, by the greatest one they have: components
-    /// are inside these.
-    pub(crate) fn partitions(&self) -> Vec<Partition> {
-        let nodes = (0..self.map.len() as u32).filter(|&node| self.map[node as usize] != 0);
+    /// The states that have an accepting predecessor and are admitted, by the greatest one they
+    /// have: components are inside these.
+    pub(crate) fn partitions(&self, admits: impl Fn(Node) -> bool) -> Vec<Partition> {
+        let known = |&node: &Node| self.map[node as usize] != 0 && admits(node);
+        let nodes = (0..self.map.len() as u32).filter(known);
         by_rank(nodes, |node| self.map[node as usize])
     }
 }

@@ -275,10 +275,10 @@ impl Inside {
             let graph = &self.graph;
             let mut judge = Judge::new(property, self.fairness, graph);
             let refinery = Refinery::new(graph, property);
-            let mut partitions = map.partitions();
+            let mut partitions = map.partitions(|node| judge.admits(graph, node));
             let mut bad = None;
             while !partitions.is_empty() && bad.is_none() {
-                let rejected = |one, other| judge.rejected.joins(one, other);
+                let rejected = |one, other| judge.rejects(one, other);
                 let refined = refinery.round(&partitions, &rejected, threads);
                 partitions = refined.partitions;
                 bad = refined.candidates.iter().find_map(|&node| judge.from(node, graph));

@@ -1,0 +1,112 @@
+//! A bad cycle is reported exactly if there is one.
+
+use std::sync::Arc;
+
+use dally_core::{BugKind, Finding};
+use dally_search::liveness::Fairness;
+use dally_search::strata::{
+    ExplorerKind, Plan, RandomOrder, RoundRobin, RunToCompletion, SearchKind, explore,
+};
+use dally_search::{Ended, Options, Report};
+
+use crate::labelled::{Labelled, Place, random};
+use crate::oracle::{check_lasso, ends_hot, violated};
+
+const FAIRNESS: [Fairness; 3] = [Fairness::None, Fairness::Weak, Fairness::Strong];
+
+fn search(
+    graph: &Arc<Vec<Place>>,
+    search: SearchKind,
+    explorer: u64,
+    fairness: Fairness,
+    threads: usize,
+    delta: u32,
+) -> Report {
+    let sink = Arc::new(Raws::default());
+    let program = Arc::new(Labelled(graph.clone()));
+    let plan = Plan { search, delta: Some(delta), ..Plan::default() };
+    let options =
+        Options { fairness, threads, keep_going: true, shrink: false, ..Options::default() };
+    let mut report = match explorer % 3 {
+        0 => explore(program, RoundRobin::default(), plan, options, sink.clone()),
+        1 => explore(program, RunToCompletion::default(), plan, options, sink.clone()),
+        _ => explore(program, RandomOrder::new(explorer), plan, options, sink.clone()),
+    };
+    report.findings.retain(|f| f.bug.kind != BugKind::Uncontrolled);
+    report
+        .findings
+        .extend(sink.0.lock().unwrap().drain(..).filter(|f| f.bug.kind == BugKind::Livelock));
+    report
+}
+#[derive(Default)]
+struct Raws(std::sync::Mutex<Vec<Finding>>);
+impl dally_search::Sink for Raws {
+    fn found(&self, f: &Finding) {
+        self.0.lock().unwrap().push(f.clone());
+    }
+}
+
+/// The monitors whose cycles were found.
+fn found(report: &Report) -> Vec<(usize, &Finding)> {
+    let monitors = ["HotOne", "HotTwo", "VisitsOne", "VisitsTwo"];
+    let livelocks = report.findings.iter().filter(|finding| finding.bug.kind == BugKind::Livelock);
+    let monitor = |finding: &Finding| {
+        let culprit = finding.bug.culprit.as_deref().unwrap_or("");
+        monitors.iter().position(|&name| name == culprit).expect("a monitor of ours")
+    };
+    livelocks.map(|finding| (monitor(finding), finding)).collect()
+}
+
+fn check(seed: u64, fairness: Fairness, kind: SearchKind, threads: usize) {
+    let graph = Arc::new(random(seed, 7));
+    let expected = violated(&graph, fairness);
+    let report = search(&graph, kind, seed, fairness, threads, 1 + seed as u32 % 3);
+    let what = || format!("seed {seed}, {kind}, {fairness}: {graph:#?}\n{:?}", report.findings);
+    assert_eq!(report.ended, Ended::Exhausted, "{}", what());
+    let found = found(&report);
+    let monitors = found.iter().fold(0_u64, |all, (monitor, _)| all | 1 << monitor);
+    assert_eq!(monitors, expected, "{}", what());
+    for (monitor, finding) in found {
+        let n = finding.schedule.steps();
+        let ok = (0..n).any(|stem| {
+            check_lasso(&graph, &finding.schedule.choices, stem, monitor, fairness).is_ok()
+        });
+        assert!(ok, "{}", what());
+    }
+    let quiet = report.findings.iter().any(|finding| finding.bug.kind == BugKind::HotAtEnd);
+    assert_eq!(quiet, ends_hot(&graph), "{}", what());
+}
+
+fn check_all(kind: SearchKind, threads: usize) {
+    for seed in 0..20_000 {
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("{seed}");
+        }
+        check(seed, FAIRNESS[seed as usize % 3], kind, threads);
+    }
+}
+
+#[test]
+fn nested_depth_first_search_reports_a_cycle_exactly_if_there_is_one() {
+    check_all(SearchKind::Ndfs, 1);
+}
+
+#[test]
+fn iterative_nested_depth_first_search_reports_a_cycle_exactly_if_there_is_one() {
+    check_all(SearchKind::IterativeNdfs, 1);
+}
+
+#[test]
+fn maximal_accepting_predecessors_report_a_cycle_exactly_if_there_is_one() {
+    check_all(SearchKind::Map, 1);
+}
+
+#[test]
+fn maximal_accepting_predecessors_on_two_threads_report_a_cycle_exactly_if_there_is_one() {
+    check_all(SearchKind::Map, 2);
+}
+
+#[test]
+fn any_explorer_drives_a_search_for_cycles() {
+    assert_eq!(ExplorerKind::NAMES.len(), 4);
+}
