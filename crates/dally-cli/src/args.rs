@@ -80,7 +80,8 @@ pub struct CheckArgs {
     #[arg(long, default_value = "random", verbatim_doc_comment)]
     pub strategy: StrategyKind,
 
-    /// Search states instead of running schedules: ses, ss, hybrid, pb, depth, dfs, bfs.
+    /// Search states instead of running schedules: ses, ss, hybrid, pb, depth, dfs, bfs; and for
+    /// cycles in which a monitor stays hot: ndfs, iterative-ndfs, map.
     ///
     /// ses: stratified exhaustive search: all that is reached with no delay of the explorer, then
     /// with one, two, ...
@@ -89,6 +90,9 @@ pub struct CheckArgs {
     /// pb: by preemptions, the switches away from a worker that could go on.
     /// depth: by depth, in random order.
     /// dfs, bfs: depth first, breadth first.
+    /// ndfs: nested depth-first search for cycles.
+    /// iterative-ndfs: the same with no delay, then with one, two, ..., each time from the start.
+    /// map: for cycles, by strata of delays, with work kept from one to the next.
     #[arg(long, verbatim_doc_comment, value_name = "SEARCH")]
     pub search: Option<SearchKind>,
 

@@ -19,6 +19,7 @@ pub mod finding;
 pub mod fingerprint;
 pub mod monitor;
 pub mod panics;
+pub mod property;
 pub mod schedule;
 pub mod system;
 pub mod trace;
@@ -31,6 +32,7 @@ pub use event::{Access, Discard, Event, ObjectId, Text, Transition};
 pub use finding::{DelayAt, Delays, Finding, Lasso, Shrunk};
 pub use fingerprint::Fingerprint;
 pub use monitor::{Announcement, Heat, IntoMonitor, Monitor, Monitors, SharedMonitor};
+pub use property::{Cue, Moment, Property, Proposition};
 pub use schedule::{Schedule, ScheduleError};
 pub use system::{
     Acceptance, Captured, Cut, Env, Observe, Op, Program, Status, Stop, System, Waiting,

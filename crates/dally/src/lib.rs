@@ -42,6 +42,7 @@ pub mod settings;
 pub mod testing;
 
 pub use dally_core as core;
+pub use dally_core::{Moment, Property, Proposition};
 pub use dally_machines as machines;
 pub use dally_macros::{machine, monitor, test};
 pub use dally_report as report;

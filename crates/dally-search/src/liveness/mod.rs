@@ -5,6 +5,7 @@
 //! or by maximal accepting predecessors ([`map`]). Both find where cycles are; whether one counts
 //! is judged on the strongly connected components there ([`components`]).
 
+mod accepting;
 mod components;
 mod fairness;
 mod graph;
@@ -15,6 +16,7 @@ mod pieces;
 mod property;
 mod survey;
 
+pub use accepting::{Accepting, Related};
 pub use fairness::Fairness;
 pub(crate) use graph::Node;
 pub(crate) use lasso::Cycle;

@@ -11,7 +11,7 @@ use super::crew::Crew;
 use super::diver::Diver;
 use super::entry::Entry;
 use super::order::Order;
-use super::plan::{Plan, SearchKind};
+use super::plan::{CachePolicy, Plan, SearchKind};
 use super::space::Space;
 use super::states::States;
 use crate::batch::Shared;
@@ -38,6 +38,23 @@ pub struct Cycles {
     pub refining: Duration,
 }
 
+/// Why a search for cycles cannot be done like this, if so.
+pub(super) fn obstacle(plan: &Plan, replayed: bool) -> Option<String> {
+    let search = plan.search;
+    let why = if replayed {
+        "a cycle shows where a state is the same as before, and the states of this program \
+         cannot be had: they are told apart by what led to them. Run schedules instead: a fair \
+         strategy finds monitors that stay hot"
+    } else if plan.with_explorer {
+        "a cycle of the program need not be one of the explorer: drop `with-explorer`"
+    } else if plan.cache != CachePolicy::All {
+        "a cycle is found only if all of its states are remembered: use the cache policy `all`"
+    } else {
+        return None;
+    };
+    search.finds_cycles().then(|| format!("The search {search} was not done: {why}."))
+}
+
 /// The log that a search keeps, if it looks for cycles.
 pub(super) fn survey(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Option<Arc<Survey>> {
     match plan.search {
@@ -50,7 +67,7 @@ pub(super) fn survey(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Op
 }
 
 /// Stratum after stratum until a bad cycle shows or nothing is left.
-pub(super) fn cycles<P: Program + 'static, S: Space, O: Order>(
+pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
     run: &mut Run<P>,
     crew: &mut Crew<S, O>,
     plan: &Plan,

@@ -8,7 +8,7 @@ use dally_core::{Bug, Captured, Choice, Program, Schedule, Trace};
 
 use super::common::{Common, Tally};
 use super::crew::{Crew, Make};
-use super::cycles::{cycles, survey};
+use super::cycles::{self, survey};
 use super::entry::Entry;
 use super::explorer::Explorer;
 use super::in_delays::with_fewest;
@@ -126,6 +126,9 @@ where
 
 impl<P: Program + 'static, S: Space> Setting<P, S> {
     fn by_kind<E: Explorer>(self, explorer: E) -> Report {
+        if let Some(why) = cycles::obstacle(&self.plan, self.replayed) {
+            return self.refuse(why);
+        }
         match self.plan.search {
             SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => self.by_explorer(explorer),
             SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map => {
@@ -136,6 +139,16 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
             SearchKind::Bfs => self.search(Fixed::Breadth),
             SearchKind::Dfs => self.search(Fixed::Free),
         }
+    }
+
+    /// The report of a search that was not done.
+    fn refuse(self, why: String) -> Report {
+        let name = self.plan.search.to_string();
+        let mut run = Run::new(self.program, self.options, name, self.sink);
+        run.report.notes.extend(self.note);
+        run.report.notes.push(why);
+        run.end(Ended::Failed);
+        run.finish()
     }
 
     /// A search by an explorer, whose findings are told in its delays.
@@ -185,7 +198,7 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
                 sample(&mut run, &mut crew, &plan, Vec::new(), &order, &mut states);
             }
             Some(Ok(first)) if let Some(survey) = &survey => {
-                cycles(&mut run, &mut crew, &plan, survey, first, &order, &mut states);
+                cycles::search(&mut run, &mut crew, &plan, survey, first, &order, &mut states);
             }
             Some(Ok(first)) => {
                 let left = strata(&mut run, &mut crew, &plan, first, &mut states);

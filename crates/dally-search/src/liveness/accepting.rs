@@ -1,0 +1,193 @@
+//! A liveness property given directly, as a relation on states.
+
+use std::sync::Arc;
+
+use dally_core::{
+    Acceptance, Bug, Captured, Env, Fingerprint, Observe, Op, Program, Status, Stop, System,
+    WorkerId,
+};
+
+/// A program with a liveness property of its own: a relation E on states. A cycle with a
+/// transition from one state to another that are so related is a bug (paper 001, section 4.2).
+///
+/// ```
+/// # use dally_core::*;
+/// # use std::sync::Arc;
+/// use dally_search::liveness::Accepting;
+/// use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
+/// use dally_search::Options;
+/// # #[derive(Clone)] struct Count(u8, [WorkerId; 1]);
+/// # struct Clock;
+/// # impl Program for Clock {
+/// #     type System = Count;
+/// #     fn start(&self) -> Result<Count, Bug> { Ok(Count(0, [WorkerId::root(0)])) }
+/// #     fn granularity(&self) -> &'static str { "tick" }
+/// # }
+/// # impl System for Count {
+/// #     fn enabled(&self) -> &[WorkerId] { &self.1 }
+/// #     fn pending(&self, _: WorkerId) -> Op { Op::Local }
+/// #     fn step(&mut self, _: WorkerId, _: &mut dyn Env) -> Result<(), Stop> {
+/// #         self.0 = (self.0 + 1) % 12;
+/// #         Ok(())
+/// #     }
+/// #     fn status(&self) -> Status { Status::Running }
+/// #     fn acceptance(&self) -> Acceptance { Acceptance::default() }
+/// #     fn observe(&self, _: Observe) -> u64 { self.0.into() }
+/// #     fn whole(&self) -> Option<Fingerprint> { Some(self.fingerprint()) }
+/// #     fn name(&self, _: WorkerId) -> String { "clock".into() }
+/// #     fn monitor(&self, _: usize) -> (String, String) { Default::default() }
+/// # }
+/// # impl Captured for Count {
+/// #     fn obstacle(&self) -> Option<String> { None }
+/// #     fn fingerprint(&self) -> Fingerprint { Fingerprint(self.0.into()) }
+/// #     fn encode(&self, out: &mut Vec<u8>) { out.push(self.0) }
+/// #     fn fork(&self) -> Count { self.clone() }
+/// #     fn restore_from(&mut self, saved: &Count) { self.0 = saved.0 }
+/// # }
+///
+/// // The hand of a clock passes from 11 to 0 again and again.
+/// let clock = Accepting::new(Clock, "midnight", |before: &Count, after: &Count| {
+///     before.0 == 11 && after.0 == 0
+/// });
+/// let plan = Plan { search: SearchKind::Map, ..Plan::default() };
+/// let (order, options) = (RoundRobin::default(), Options::default());
+/// let report = explore(Arc::new(clock), order, plan, options, Arc::new(()));
+/// assert_eq!(report.findings[0].bug.kind, BugKind::Livelock);
+/// ```
+pub struct Accepting<P, F> {
+    program: P,
+    name: &'static str,
+    relation: Arc<F>,
+}
+
+/// The place of the property among the monitors of the program: the last.
+const PLACE: usize = 63;
+
+impl<P: Program, F> Accepting<P, F>
+where
+    F: Fn(&P::System, &P::System) -> bool,
+{
+    /// This program with this relation, under a name for reports. The program has at most 63
+    /// monitors of its own.
+    pub fn new(program: P, name: &'static str, relation: F) -> Accepting<P, F> {
+        Accepting { program, name, relation: Arc::new(relation) }
+    }
+}
+
+/// A live execution that knows whether its last transition is in the relation.
+pub struct Related<S, F> {
+    live: S,
+    /// The state before the last step; kept for its memory.
+    before: S,
+    related: bool,
+    name: &'static str,
+    relation: Arc<F>,
+}
+
+impl<P, F> Program for Accepting<P, F>
+where
+    P: Program<System: Captured>,
+    F: Fn(&P::System, &P::System) -> bool + Send + Sync,
+{
+    type System = Related<P::System, F>;
+
+    fn start(&self) -> Result<Self::System, Bug> {
+        let live = self.program.start()?;
+        let (before, relation) = (live.fork(), self.relation.clone());
+        Ok(Related { live, before, related: false, name: self.name, relation })
+    }
+
+    fn granularity(&self) -> &'static str {
+        self.program.granularity()
+    }
+}
+
+impl<S: Captured, F: Fn(&S, &S) -> bool> System for Related<S, F> {
+    fn enabled(&self) -> &[WorkerId] {
+        self.live.enabled()
+    }
+
+    fn pending(&self, worker: WorkerId) -> Op {
+        self.live.pending(worker)
+    }
+
+    fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
+        self.before.restore_from(&self.live);
+        self.live.step(worker, env)?;
+        self.related = (self.relation)(&self.before, &self.live);
+        Ok(())
+    }
+
+    fn status(&self) -> Status {
+        self.live.status()
+    }
+
+    fn acceptance(&self) -> Acceptance {
+        let Acceptance { hot, visits } = self.live.acceptance();
+        Acceptance { hot, visits: visits | u64::from(self.related) << PLACE }
+    }
+
+    fn observe(&self, how: Observe) -> u64 {
+        self.live.observe(how)
+    }
+
+    fn whole(&self) -> Option<Fingerprint> {
+        self.live.whole()
+    }
+
+    fn sealed(&self) -> bool {
+        self.live.sealed()
+    }
+
+    fn name(&self, worker: WorkerId) -> String {
+        self.live.name(worker)
+    }
+
+    fn monitor(&self, index: usize) -> (String, String) {
+        match index {
+            PLACE => (self.name.to_owned(), "Related".to_owned()),
+            _ => self.live.monitor(index),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), Bug> {
+        self.live.end()
+    }
+}
+
+impl<S: Captured, F: Fn(&S, &S) -> bool> Captured for Related<S, F> {
+    fn obstacle(&self) -> Option<String> {
+        self.live.obstacle()
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.live.fingerprint()
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.live.encode(out);
+    }
+
+    fn parts(&self, part: &mut dyn FnMut(&[u8])) {
+        self.live.parts(part);
+    }
+
+    fn fork(&self) -> Self {
+        Related {
+            live: self.live.fork(),
+            before: self.before.fork(),
+            related: self.related,
+            name: self.name,
+            relation: self.relation.clone(),
+        }
+    }
+
+    fn footprint(&self) -> usize {
+        2 * self.live.footprint()
+    }
+
+    fn restore_from(&mut self, saved: &Self) {
+        self.live.restore_from(&saved.live);
+        self.related = saved.related;
+    }
+}
