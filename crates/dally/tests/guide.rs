@@ -4,6 +4,8 @@
 mod choosing_an_explorer_1;
 #[path = "guide/first_test_1.rs"]
 mod first_test_1;
+#[path = "guide/liveness_1.rs"]
+mod liveness_1;
 #[path = "guide/machines_1.rs"]
 mod machines_1;
 #[path = "guide/machines_3.rs"]
