@@ -4,18 +4,17 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dally_core::{Bug, BugKind, Choice, Stop, System, WorkerId, fingerprint};
+use dally_core::{Bug, BugKind, System, fingerprint};
 use rustc_hash::FxHashSet;
 
+use super::ahead::Ahead;
 use super::common::{Common, Tally};
 use super::companion::News;
 use super::entry::{Entry, Next, Offered, Value};
 use super::frame::Frame;
 use super::order::Order;
-use super::space::{Lost, Space};
-use super::step::StepEnv;
+use super::space::Space;
 use super::visited::Seen;
-use crate::executor::endless;
 use crate::tape::{Doing, Pen};
 
 /// One thread's part in a search: a state at hand, and the stack of states that led there.
@@ -28,6 +27,12 @@ pub(crate) struct Diver<S: Space, O: Order> {
     pub(super) depth: usize,
     /// Whether the state at hand is the one on top of the stack.
     pub(super) at_hand: bool,
+    /// Whether transitions are tried before they are taken.
+    looks_ahead: bool,
+    /// States that nobody needs, for their memory.
+    pub(super) spare_targets: Vec<Box<S::Mark>>,
+    /// When to look next whether others need work, in transitions.
+    generous_at: u64,
     /// The identities of the states on the path, where not all visited states are remembered.
     on_path: FxHashSet<u64>,
     pub(super) news: News,
@@ -53,19 +58,24 @@ const GENEROUS_EVERY: u64 = 64;
 
 impl<S: Space, O: Order> Diver<S, O> {
     pub(crate) fn new(common: Arc<Common<S, O>>, space: S, pen: Pen) -> Diver<S, O> {
-        Diver {
+        let mut diver = Diver {
             common,
             space,
             pen,
             frames: Vec::new(),
             depth: 0,
             at_hand: false,
+            looks_ahead: false,
+            spare_targets: Vec::new(),
+            generous_at: 0,
             on_path: FxHashSet::default(),
             news: News::default(),
             spare: None,
             frontier: Vec::new(),
             tally: Tally::default(),
-        }
+        };
+        diver.looks_ahead = diver.can_look_ahead();
+        diver
     }
 
     /// The first state as an entry; a program that fails to start is a bug.
@@ -95,6 +105,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             cost: 0,
             next: Next::Worker(0),
             offered: Offered::default(),
+            ahead: Ahead::nothing(),
             sealed,
             prefix: None,
             identity,
@@ -120,6 +131,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// What is left for the next stratum, and what was counted since the last time.
     pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, Tally) {
         self.common.progress(&mut self.tally);
+        self.generous_at = 0;
         (std::mem::take(&mut self.frontier), std::mem::take(&mut self.tally))
     }
 
@@ -129,7 +141,11 @@ impl<S: Space, O: Order> Diver<S, O> {
                 self.retire();
                 return;
             }
-            if self.tally.transitions.is_multiple_of(GENEROUS_EVERY) {
+            if self.looks_ahead {
+                self.pass_over(bound);
+            }
+            if self.tally.transitions >= self.generous_at {
+                self.generous_at = (self.tally.transitions / GENEROUS_EVERY + 1) * GENEROUS_EVERY;
                 self.common.progress(&mut self.tally);
                 if self.common.pool.is_hungry() {
                     self.donate(bound);
@@ -199,11 +215,15 @@ impl<S: Space, O: Order> Diver<S, O> {
             return Pick::Done;
         }
         let offer = frame.order.offer(frame.next, &frame.enabled);
-        let place = offer.and_then(|worker| worker.place_in(&frame.enabled).ok());
+        let place = offer.and_then(|worker| match frame.enabled.get(frame.next as usize) {
+            // Most orders keep close to that of the ids.
+            Some(&same) if same == worker => Some(frame.next as usize),
+            _ => worker.place_in(&frame.enabled).ok(),
+        });
         match (offer, place) {
             (Some(worker), Some(place)) if frame.offered.add(place) => {
                 frame.next += 1;
-                (frame.worker, frame.base) = (worker, price);
+                (frame.worker, frame.place, frame.base) = (worker, place, price);
                 Pick::Step
             }
             _ => {
@@ -216,86 +236,8 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
     }
 
-    /// Takes the transition that the frame on top stands before.
-    fn step(&mut self) {
-        if !self.at_hand && !self.come_back() {
-            return;
-        }
-        let frame = &mut self.frames[self.depth - 1];
-        let (worker, mut values) = (frame.worker, std::mem::take(&mut frame.values));
-        let stepped = self.take(worker, &mut values);
-        self.frames[self.depth - 1].values = values;
-        self.at_hand = false;
-        self.tally.transitions += 1;
-        if stepped {
-            self.arrive();
-        }
-    }
-
-    /// Takes a step from the state at hand with these values; `false` if it showed a bug.
-    pub(super) fn take(&mut self, worker: WorkerId, values: &mut Vec<Value>) -> bool {
-        self.pen.write(Choice::Worker(worker));
-        self.news.clear();
-        let mut env = StepEnv {
-            pen: &mut self.pen,
-            values,
-            answered: 0,
-            news: O::LISTENS.then_some(&mut self.news),
-            items: 0,
-            step_items: self.common.limits.step_items,
-            endless: false,
-        };
-        let stepped = self.space.step(worker, &mut env);
-        let is_endless = env.endless;
-        match stepped {
-            Ok(()) if !is_endless => return true,
-            Err(Stop::Bug(bug)) if !is_endless => self.found(*bug),
-            _ => {
-                let items = self.common.limits.step_items;
-                let bug = endless(self.space.system(), worker, items);
-                self.found(bug);
-            }
-        }
-        false
-    }
-
-    /// Ends the execution at hand.
-    pub(super) fn leave(&mut self) {
-        if let Err(bug) = self.space.leave() {
-            self.found(bug);
-        }
-    }
-
-    /// Makes the state on top of the stack the one at hand. `false` if that cannot be done.
-    fn come_back(&mut self) -> bool {
-        self.leave();
-        let top = self.depth - 1;
-        self.pen.truncate(self.frames[top].path);
-        let Some(mark) = self.frames[top].mark.take() else { return false };
-        let there = self.go_to(&mark);
-        self.frames[top].mark = Some(mark);
-        there
-    }
-
-    /// Goes to a marked state, to which the choices on the tape lead. `false` if that cannot be
-    /// done: then the search is over.
-    pub(super) fn go_to(&mut self, mark: &S::Mark) -> bool {
-        let what = match self.space.go_to(mark, &mut self.pen) {
-            Ok(()) => return true,
-            Err(Lost::Bug(bug)) => format!("it failed on the way: {bug}"),
-            Err(Lost::Diverged(message)) => message,
-        };
-        let message = format!(
-            "the choices that lead to a state were made again, and the program did something \
-             else: {what}\nSomething that Dally does not control decides what the program does"
-        );
-        self.found(Bug::new(BugKind::Uncontrolled, message));
-        self.common.stop();
-        false
-    }
-
     /// Looks at the state that a step has led to, and goes on from there if it is new.
-    fn arrive(&mut self) {
+    pub(super) fn arrive(&mut self) {
         let depth = self.depth;
         if self.frames.len() == depth {
             let blank = Frame::blank(self.frames[depth - 1].order.clone());
@@ -344,6 +286,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         child.cost = parent.price();
         child.values.clear();
         child.fixed = 0;
+        child.ahead.clear();
         (child.path, child.identity, child.prefix) = (length, identity, None);
         self.tally.sealed += u64::from(child.sealed);
         self.tally.deepest = self.tally.deepest.max(length);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::ahead::Ahead;
 use super::diver::{Diver, Pick};
 use super::entry::{Entry, Next};
 use super::order::Order;
@@ -46,8 +47,11 @@ impl<S: Space, O: Order> Diver<S, O> {
         });
         let Some(at) = spare else { return };
         let next = self.frames[at].next;
-        if let Some(entry) = self.entry(at, Next::Worker(next), false) {
+        if let Some(mut entry) = self.entry(at, Next::Worker(next), false) {
             self.frames[at].end = next;
+            // What was tried is not tried again.
+            entry.ahead = std::mem::replace(&mut self.frames[at].ahead, Ahead::nothing());
+            entry.bytes += entry.ahead.kept() * self.space.mark_bytes();
             self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
             self.common.pool.give(entry);
         }
@@ -76,6 +80,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             cost: frame.cost,
             next,
             offered: frame.offered,
+            ahead: Ahead::nothing(),
             sealed: frame.sealed,
             prefix,
             identity: frame.identity,

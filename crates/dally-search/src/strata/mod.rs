@@ -1,5 +1,6 @@
 //! Search by strata: delaying explorers, stratified exhaustive search and stratified sampling.
 
+mod ahead;
 mod causality;
 mod common;
 mod companion;
@@ -22,6 +23,7 @@ mod search;
 mod space;
 mod states;
 mod step;
+mod transition;
 mod verdict;
 mod visited;
 
