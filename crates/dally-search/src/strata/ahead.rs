@@ -73,8 +73,8 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Whether a search is one that can look ahead: by identities alone, which are never
     /// forgotten.
     pub(super) fn can_look_ahead(&self) -> bool {
-        let common = &self.common;
-        let by_identity = !common.exact && !common.partial && !common.with_order;
+        let joint = &self.joint;
+        let by_identity = !joint.exact && !joint.partial && !joint.with_order;
         S::FORKS && !O::LISTENS && by_identity && self.space.mark_bytes() <= CHEAP
     }
 
@@ -105,7 +105,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             }
             // What was new when somebody looked may have been visited since.
             let (identity, target) = &mut ahead.targets[next as usize];
-            if ahead.foreseen >> next & 1 == 0 || !self.common.visited.holds(*identity) {
+            if ahead.foreseen >> next & 1 == 0 || !self.joint.visited.holds(*identity) {
                 return;
             }
             ahead.visited |= 1 << next;
@@ -129,7 +129,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             let (identity, target) = &mut targets[place];
             let target = target.get_or_insert_with(|| {
                 self.spare_targets.pop().unwrap_or_else(|| {
-                    self.common.stack_grows(self.space.mark_bytes());
+                    self.joint.stack_grows(self.space.mark_bytes());
                     Box::new(S::copy(&mark))
                 })
             });
@@ -140,14 +140,14 @@ impl<S: Space, O: Order> Diver<S, O> {
                 S::branch(&mark, target, worker, env).map(|there| *identity = there)
             });
             if stepped.is_ok() {
-                self.common.visited.prefetch(*identity);
+                self.joint.visited.prefetch(*identity);
                 foreseen |= 1 << place;
             }
         }
         self.at_hand = false;
         let mut visited = 0;
         for place in range {
-            visited |= u64::from(self.common.visited.holds(targets[place].0)) << place;
+            visited |= u64::from(self.joint.visited.holds(targets[place].0)) << place;
         }
         visited &= foreseen;
         let mut places = visited;

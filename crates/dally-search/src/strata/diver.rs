@@ -8,10 +8,10 @@ use dally_core::{Bug, BugKind, System, fingerprint};
 use rustc_hash::FxHashSet;
 
 use super::ahead::Ahead;
-use super::common::{Common, Tally};
 use super::companion::News;
 use super::entry::{Entry, Next, Offered, Value};
 use super::frame::Frame;
+use super::joint::{Joint, Tally};
 use super::order::Order;
 use super::space::Space;
 use super::visited::Seen;
@@ -19,7 +19,7 @@ use crate::tape::{Doing, Pen};
 
 /// One thread's part in a search: a state at hand, and the stack of states that led there.
 pub(crate) struct Diver<S: Space, O: Order> {
-    pub(super) common: Arc<Common<S, O>>,
+    pub(super) joint: Arc<Joint<S, O>>,
     pub(super) space: S,
     pub(super) pen: Pen,
     /// The stack, of which the first `depth` count; the memory of the others is used again.
@@ -57,9 +57,9 @@ pub(super) enum Pick {
 const GENEROUS_EVERY: u64 = 64;
 
 impl<S: Space, O: Order> Diver<S, O> {
-    pub(crate) fn new(common: Arc<Common<S, O>>, space: S, pen: Pen) -> Diver<S, O> {
+    pub(crate) fn new(joint: Arc<Joint<S, O>>, space: S, pen: Pen) -> Diver<S, O> {
         let mut diver = Diver {
-            common,
+            joint,
             space,
             pen,
             frames: Vec::new(),
@@ -83,10 +83,10 @@ impl<S: Space, O: Order> Diver<S, O> {
         self.pen.rewind(0);
         self.space.start(&mut self.pen)?;
         let system = self.space.system();
-        order.begin(system, self.common.seed);
+        order.begin(system, self.joint.seed);
         let enabled = system.enabled().to_vec();
         let mut identity = self.space.identity();
-        if self.common.with_order {
+        if self.joint.with_order {
             identity = fingerprint::mix(identity, order.hash());
         }
         self.remember(identity);
@@ -116,28 +116,28 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Takes entries from the pool, and goes through all that can be reached from them at no more
     /// than `bound`, until there is nothing left.
     pub(crate) fn dive(&mut self, bound: u32) {
-        let common = self.common.clone();
-        while let Some(entry) = common.pool.take(|| common.is_halted()) {
-            common.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
+        let joint = self.joint.clone();
+        while let Some(entry) = joint.pool.take(|| joint.is_halted()) {
+            joint.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
             self.resume(*entry);
             self.pen.now(Doing::Stepping);
             self.descend(i64::from(bound));
             // Who waits for work is not stuck.
             self.pen.now(Doing::Nothing);
-            common.pool.done();
+            joint.pool.done();
         }
     }
 
     /// What is left for the next stratum, and what was counted since the last time.
     pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, Tally) {
-        self.common.progress(&mut self.tally);
+        self.joint.progress(&mut self.tally);
         self.generous_at = 0;
         (std::mem::take(&mut self.frontier), std::mem::take(&mut self.tally))
     }
 
     fn descend(&mut self, bound: i64) {
         while self.depth > 0 {
-            if self.common.is_halted() {
+            if self.joint.is_halted() {
                 self.retire();
                 return;
             }
@@ -146,8 +146,8 @@ impl<S: Space, O: Order> Diver<S, O> {
             }
             if self.tally.transitions >= self.generous_at {
                 self.generous_at = (self.tally.transitions / GENEROUS_EVERY + 1) * GENEROUS_EVERY;
-                self.common.progress(&mut self.tally);
-                if self.common.pool.is_hungry() {
+                self.joint.progress(&mut self.tally);
+                if self.joint.pool.is_hungry() {
                     self.donate(bound);
                 }
             }
@@ -162,9 +162,9 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Puts the state of an entry on the empty stack.
     fn resume(&mut self, entry: Entry<S, O>) {
         self.pen.go_on_from(entry.prefix.clone());
-        if self.common.partial {
+        if self.joint.partial {
             self.on_path.clear();
-            self.on_path.insert(self.common.root.load(Ordering::Relaxed));
+            self.on_path.insert(self.joint.root.load(Ordering::Relaxed));
             let steps = entry.prefix.iter().flat_map(|prefix| prefix.steps());
             self.on_path.extend(steps.map(|step| step.identity));
         }
@@ -241,20 +241,20 @@ impl<S: Space, O: Order> Diver<S, O> {
         let depth = self.depth;
         if self.frames.len() == depth {
             let blank = Frame::blank(self.frames[depth - 1].order.clone());
-            self.common.stack_grows(size_of::<Frame<S, O>>() + self.space.mark_bytes());
+            self.joint.stack_grows(size_of::<Frame<S, O>>() + self.space.mark_bytes());
             self.frames.push(blank);
         }
         let (below, above) = self.frames.split_at_mut(depth);
         let (parent, child) = (&below[depth - 1], &mut above[0]);
         let mut identity = self.space.identity();
-        let with_order = self.common.with_order;
+        let with_order = self.joint.with_order;
         if with_order {
             child.order.clone_from(&parent.order);
             let (system, before) = (self.space.system(), &parent.enabled);
             child.order.stepped(parent.worker, before, system, &mut self.news);
             identity = fingerprint::mix(identity, child.order.hash());
         }
-        if self.common.partial && self.on_path.contains(&identity) {
+        if self.joint.partial && self.on_path.contains(&identity) {
             self.tally.cyclic = true;
             return;
         }
@@ -268,7 +268,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             return self.at_the_end();
         }
         let length = self.pen.len();
-        if length >= self.common.limits.max_steps {
+        if length >= self.joint.limits.max_steps {
             return self.at_the_bound();
         }
         let (below, above) = self.frames.split_at_mut(depth);
@@ -290,7 +290,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         (child.path, child.identity, child.prefix) = (length, identity, None);
         self.tally.sealed += u64::from(child.sealed);
         self.tally.deepest = self.tally.deepest.max(length);
-        if self.common.partial {
+        if self.joint.partial {
             self.on_path.insert(identity);
         }
         self.depth += 1;
@@ -299,9 +299,9 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Remembers the state at hand; whether it is to be gone on from.
     fn remember(&mut self, identity: u64) -> bool {
-        let seen = if self.common.exact {
-            let (space, with_order) = (&self.space, self.common.with_order);
-            self.common.visited.insert_exact(identity, |part| {
+        let seen = if self.joint.exact {
+            let (space, with_order) = (&self.space, self.joint.with_order);
+            self.joint.visited.insert_exact(identity, |part| {
                 space.parts(part);
                 if with_order {
                     // The explorer is known by its hash alone, which is part of the identity.
@@ -309,18 +309,18 @@ impl<S: Space, O: Order> Diver<S, O> {
                 }
             })
         } else {
-            self.common.visited.insert(identity)
+            self.joint.visited.insert(identity)
         };
         let new = match seen {
             Seen::New | Seen::Unstored => true,
             Seen::Known => false,
             Seen::NoRoom => {
-                self.common.memory_is_full();
+                self.joint.memory_is_full();
                 true
             }
         };
         if let Some(look) = self.space.look()
-            && !self.common.looks_the_same(identity, look, new)
+            && !self.joint.looks_the_same(identity, look, new)
         {
             let message = "two ways to what Dally takes for the same state lead to different \
                            workers that can step, or to different operations: something is \
@@ -334,7 +334,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     pub(super) fn pop(&mut self) {
         self.depth -= 1;
         self.at_hand = false;
-        if self.common.partial {
+        if self.joint.partial {
             self.on_path.remove(&self.frames[self.depth].identity);
         }
     }

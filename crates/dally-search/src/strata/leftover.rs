@@ -17,7 +17,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Gives up all that is on the stack; to the frontier, if somebody will go on from there.
     pub(super) fn retire(&mut self) {
         while self.depth > 0 {
-            if self.common.keeps_rest() {
+            if self.joint.keeps_rest() {
                 let frame = &mut self.frames[self.depth - 1];
                 if std::mem::take(&mut frame.ready) {
                     let next = Next::Values(frame.next - 1, frame.worker, frame.values.clone());
@@ -34,7 +34,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Puts a state of the stack on the frontier; with `take` it is left there for good.
     pub(super) fn postpone(&mut self, at: usize, next: Next, take: bool) {
         if let Some(entry) = self.entry(at, next, take) {
-            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.joint.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
             self.frontier.push(entry);
         }
     }
@@ -52,8 +52,8 @@ impl<S: Space, O: Order> Diver<S, O> {
             // What was tried is not tried again.
             entry.ahead = std::mem::replace(&mut self.frames[at].ahead, Ahead::nothing());
             entry.bytes += entry.ahead.kept() * self.space.mark_bytes();
-            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
-            self.common.pool.give(entry);
+            self.joint.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.joint.pool.give(entry);
         }
     }
 

@@ -2,7 +2,6 @@
 
 mod ahead;
 mod causality;
-mod common;
 mod companion;
 mod crew;
 mod delaying;
@@ -13,6 +12,7 @@ mod explorer;
 mod explorers;
 mod frame;
 mod in_delays;
+mod joint;
 mod leftover;
 mod order;
 mod plan;

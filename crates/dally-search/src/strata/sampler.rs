@@ -103,10 +103,10 @@ impl<S: Space, O: Order> Diver<S, O> {
     pub(crate) fn draw(&mut self, starts: &[Start<S, O>], samples: &Samples) -> Drawn {
         let mut drawn = Drawn::default();
         self.pen.now(Doing::Stepping);
-        while !starts.is_empty() && !self.common.is_halted() {
+        while !starts.is_empty() && !self.joint.is_halted() {
             let Some(number) = samples.take() else { break };
             let salt = fingerprint::mix(u64::from(samples.delays), number);
-            let seed = fingerprint::mix(self.common.seed, salt);
+            let seed = fingerprint::mix(self.joint.seed, salt);
             let mut rng = fastrand::Rng::with_seed(seed);
             let start = &starts[rng.usize(..starts.len())];
             self.sample(start, seed, samples, &mut rng, &mut drawn);
@@ -131,8 +131,8 @@ impl<S: Space, O: Order> Diver<S, O> {
             drawn.executions += 1;
             drawn.longest = drawn.longest.max(self.pen.len());
             samples.ran();
-            self.common.sampled(self.pen.len());
-            if delays == samples.delays || self.common.is_halted() {
+            self.joint.sampled(self.pen.len());
+            if delays == samples.delays || self.joint.is_halted() {
                 return;
             }
             let Some(next) = chosen.and_then(|spot| self.delay(spot)) else { return };
@@ -251,7 +251,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         old: Option<Spot<S, O>>,
         drawn: &mut Drawn,
     ) -> Option<Spot<S, O>> {
-        if self.common.is_halted() {
+        if self.joint.is_halted() {
             return None;
         }
         let system = self.space.system();
@@ -261,7 +261,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             return None;
         }
         let path = self.pen.len();
-        if path >= self.common.limits.max_steps {
+        if path >= self.joint.limits.max_steps {
             drawn.cut += 1;
             self.at_the_bound();
             return None;

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use dally_core::{Bug, Captured, Choice, Program, Schedule, Trace};
 
-use super::common::{Common, Tally};
 use super::crew::{Crew, Make};
 use super::entry::Entry;
 use super::explorer::Explorer;
 use super::in_delays::with_fewest;
+use super::joint::{Joint, Tally};
 use super::order::{Delayed, Fixed, Order};
 use super::plan::{CachePolicy, Plan, SearchKind};
 use super::replaying::Replaying;
@@ -154,9 +154,9 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
         let mut run = Run::new(program, options, name, sink);
         run.report.notes.extend(note);
         run.reached = Some(Reached::default());
-        let common = Arc::new(Common::new(&plan, seed, threads, run.shared.clone()));
+        let joint = Arc::new(Joint::new(&plan, seed, threads, run.shared.clone()));
         let mut states = States::new(&plan, order.name(), replayed);
-        let mut crew = Crew::hire(&mut run, common, make, threads);
+        let mut crew = Crew::hire(&mut run, joint, make, threads);
         let mut bugs = Vec::new();
         match crew.begin(&mut run, order.clone()) {
             None => {}
@@ -178,19 +178,19 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
                 }
             }
         }
-        let common = crew.common.clone();
+        let joint = crew.joint.clone();
         drop(crew);
-        bugs.extend(common.take_bugs());
-        if let Some(unsound) = common.take_unsound() {
+        bugs.extend(joint.take_bugs());
+        if let Some(unsound) = joint.take_unsound() {
             let choices = unsound.choices.clone();
             run.report.notes.push(unsound.message(&token(&run, choices)));
             run.ended = Some(Ended::Unsound);
         } else if !bugs.is_empty() && !run.options.keep_going {
             run.ended = Some(Ended::Bug);
         }
-        states.cache_bytes = common.visited.bytes();
-        states.forgotten = common.visited.dropped();
-        states.expected_omissions = common.visited.expected_omissions();
+        states.cache_bytes = joint.visited.bytes();
+        states.forgotten = joint.visited.dropped();
+        states.expected_omissions = joint.visited.expected_omissions();
         if run.ended == Some(Ended::Exhausted) && states.forgets() && !states.cyclic {
             states.cyclic = goes_in_circles(&mut run, make, &plan);
         }
@@ -217,12 +217,12 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
     first: Box<Entry<S, O>>,
     states: &mut States,
 ) -> Vec<Box<Entry<S, O>>> {
-    let common = crew.common.clone();
+    let joint = crew.joint.clone();
     let hybrid = plan.search == SearchKind::Hybrid;
     if hybrid {
-        common.keep_rest();
+        joint.keep_rest();
     }
-    common.root.store(first.identity, Ordering::Relaxed);
+    joint.root.store(first.identity, Ordering::Relaxed);
     let delta = plan.delta.unwrap_or(if plan.search == SearchKind::Depth { 5 } else { 1 }).max(1);
     let mut bound = match plan.search {
         SearchKind::Dfs => u32::MAX,
@@ -240,31 +240,31 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
             frontier: frontier.len() as u64,
             ..run.reached.unwrap_or_default()
         });
-        common.pool.fill(std::mem::take(&mut frontier));
+        joint.pool.fill(std::mem::take(&mut frontier));
         let clock = Stopwatch::start();
         let tally;
         (frontier, tally) = crew.dive(run, bound, |run| {
-            let spent = hybrid && nearly_spent(run, &common);
-            if common.is_full() && !spent {
+            let spent = hybrid && nearly_spent(run, &joint);
+            if joint.is_full() && !spent {
                 run.end(Ended::Memory);
             }
             spent || run.ended.is_some()
         });
-        frontier.extend(common.pool.drain());
+        frontier.extend(joint.pool.drain());
         // A stratum can be so short that nobody has asked whether it is enough.
-        let enough = common.is_halted() || hybrid && nearly_spent(run, &common);
+        let enough = joint.is_halted() || hybrid && nearly_spent(run, &joint);
         let hands_over =
-            hybrid && enough && run.ended.is_none() && !common.has_bugs() && !frontier.is_empty();
-        if common.is_full() && !hands_over {
+            hybrid && enough && run.ended.is_none() && !joint.has_bugs() && !frontier.is_empty();
+        if joint.is_full() && !hands_over {
             run.end(Ended::Memory);
         }
-        let complete = !common.is_halted();
-        states.count(bound, &tally, frontier.len(), common.visited.bytes(), complete, &clock);
+        let complete = !joint.is_halted();
+        states.count(bound, &tally, frontier.len(), joint.visited.bytes(), complete, &clock);
         if hands_over {
-            common.resume();
+            joint.resume();
             return frontier;
         }
-        if common.is_halted() {
+        if joint.is_halted() {
             break;
         }
         if frontier.is_empty() {
@@ -282,9 +282,9 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
 
 /// Whether a hybrid search has used so much of its memory or time that it should sample from now
 /// on.
-fn nearly_spent<P: Program, S: Space, O: Order>(run: &Run<P>, common: &Common<S, O>) -> bool {
+fn nearly_spent<P: Program, S: Space, O: Order>(run: &Run<P>, joint: &Joint<S, O>) -> bool {
     let late = |limit: Duration| run.clock.is_past(limit.mul_f64(0.75));
-    common.is_nearly_full() || run.options.time.is_some_and(late)
+    joint.is_nearly_full() || run.options.time.is_some_and(late)
 }
 
 /// Samples with one delay, then with two, and so on (paper 000, Fig. 7, `SS`), from these states
@@ -304,7 +304,7 @@ fn sample<P: Program + 'static, S: Space, O: Order>(
     // From a frontier, one delay is spent by setting out.
     let mut delays = if from_frontier > 0 { 0 } else { 1 };
     let mut completed = 0;
-    while run.ended.is_none() && !crew.common.is_halted() {
+    while run.ended.is_none() && !crew.joint.is_halted() {
         let (c1, c2) = plan.samples;
         let of = c1.saturating_add(c2.saturating_pow(delays)).max(1);
         let (taken, executions) = (AtomicU64::new(0), executions.clone());
@@ -313,7 +313,7 @@ fn sample<P: Program + 'static, S: Space, O: Order>(
         drawn.add(&crew.sample(run, &samples));
         if samples.executions.load(Ordering::Relaxed) == 0 {
             run.ended = run.ended.or(Some(Ended::Schedules));
-        } else if !crew.common.is_halted() {
+        } else if !crew.joint.is_halted() {
             completed = delays;
             if delays >= plan.delays.unwrap_or(u32::MAX) {
                 run.ended = run.ended.or(Some(Ended::Bound));
@@ -344,14 +344,14 @@ fn goes_in_circles<P: Program + 'static, S: Space>(
     plan: &Plan,
 ) -> bool {
     let plan = Plan { exact: false, with_explorer: false, ..plan.clone() };
-    let mut common = Common::new(&plan, 0, 1, run.shared.clone());
-    common.only_states();
-    let mut crew = Crew::<S, Fixed>::hire(run, Arc::new(common), make, 1);
+    let mut joint = Joint::new(&plan, 0, 1, run.shared.clone());
+    joint.only_states();
+    let mut crew = Crew::<S, Fixed>::hire(run, Arc::new(joint), make, 1);
     let Some(Ok(first)) = crew.begin(run, Fixed::Free) else { return true };
-    crew.common.root.store(first.identity, Ordering::Relaxed);
-    crew.common.pool.fill(vec![first]);
+    crew.joint.root.store(first.identity, Ordering::Relaxed);
+    crew.joint.pool.fill(vec![first]);
     let (_, tally) = crew.dive(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
-    tally.cyclic || crew.common.is_halted()
+    tally.cyclic || crew.joint.is_halted()
 }
 
 /// The token of a schedule with these choices.

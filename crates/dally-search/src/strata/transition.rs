@@ -46,7 +46,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         let bug = match self.attempt(values, true, |space, env| space.step(worker, env)) {
             Ok(()) => return true,
             Err(Some(bug)) => *bug,
-            Err(None) => endless(self.space.system(), worker, self.common.limits.step_items),
+            Err(None) => endless(self.space.system(), worker, self.joint.limits.step_items),
         };
         self.found(bug);
         false
@@ -71,7 +71,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             chooses,
             news: O::LISTENS.then_some(&mut self.news),
             items: 0,
-            step_items: self.common.limits.step_items,
+            step_items: self.joint.limits.step_items,
             endless: false,
         };
         let stepped = step(&mut self.space, &mut env);
@@ -113,7 +113,7 @@ impl<S: Space, O: Order> Diver<S, O> {
              else: {what}\nSomething that Dally does not control decides what the program does"
         );
         self.found(Bug::new(BugKind::Uncontrolled, message));
-        self.common.stop();
+        self.joint.stop();
         false
     }
 }

@@ -3,9 +3,9 @@
 
 use dally_core::{Bug, System, WorkerId};
 
-use super::common::Unsound;
 use super::diver::Diver;
 use super::entry::Offered;
+use super::joint::Unsound;
 use super::order::Order;
 use super::space::Space;
 use crate::executor::{bug_at_end, too_long};
@@ -23,15 +23,15 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// The step bound keeps the search from going on.
     pub(super) fn at_the_bound(&mut self) {
         self.tally.cut += 1;
-        let limits = self.common.limits;
+        let limits = self.joint.limits;
         if limits.fail_on_max_steps {
             self.found(too_long(limits.max_steps));
         }
     }
 
     pub(super) fn found(&mut self, bug: Bug) {
-        self.common.progress(&mut self.tally);
-        self.common.found(bug, &self.pen);
+        self.joint.progress(&mut self.tally);
+        self.joint.found(bug, &self.pen);
     }
 
     /// Reports that the explorer has offered this worker at the state at hand, where these have
@@ -42,7 +42,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         let enabled = system.enabled();
         let name = |worker: WorkerId| format!("{} ({worker})", system.name(worker));
         let missing = offered.first_missing(enabled.len());
-        self.common.unsound(Unsound {
+        self.joint.unsound(Unsound {
             explorer: order.name(),
             choices: self.pen.choices(),
             identity,
