@@ -10,7 +10,7 @@ use super::diver::Diver;
 use super::entry::Entry;
 use super::joint::{Joint, Tally};
 use super::order::Order;
-use super::sampler::{Drawn, Samples, Start};
+use super::sampler::{Drawn, Quota, Start};
 use super::space::Space;
 use crate::batch::save_before_abort;
 use crate::deadline::Stopwatch;
@@ -29,12 +29,12 @@ pub(crate) enum Task<S: Space, O: Order> {
     /// Draw samples from these states from now on; if there are none, from the first.
     Start(Vec<Box<Entry<S, O>>>, O),
     /// Draw these samples.
-    Sample(Arc<Samples>),
+    Sample(Arc<Quota>),
 }
 
 /// What a thread says.
 pub(crate) enum Answer<S: Space, O: Order> {
-    Begun(Result<Box<Entry<S, O>>, Bug>),
+    Begun(Result<Begun<S, O>, Bug>),
     /// What is left for the next stratum, and what was counted.
     Dived(Vec<Box<Entry<S, O>>>, Tally),
     Started,
@@ -42,6 +42,9 @@ pub(crate) enum Answer<S: Space, O: Order> {
     /// It cannot go on, for this reason.
     Died(String),
 }
+
+/// The first state, and what was counted there.
+pub(crate) type Begun<S, O> = (Box<Entry<S, O>>, Tally);
 
 /// A thread, seen from outside.
 struct Hand<S: Space, O: Order> {
@@ -93,12 +96,12 @@ impl<S: Space, O: Order> Crew<S, O> {
         Crew { hands, joint }
     }
 
-    /// Has the first thread go to the first state.
+    /// Has the first thread go to the first state: an entry, and what was counted there.
     pub(crate) fn begin<P: Program + 'static>(
         &mut self,
         run: &mut Run<P>,
         order: O,
-    ) -> Option<Result<Box<Entry<S, O>>, Bug>> {
+    ) -> Option<Result<Begun<S, O>, Bug>> {
         let hand = self.hands.first_mut()?;
         hand.busy = hand.tasks.send(Task::Begin(order)).is_ok();
         let mut begun = None;
@@ -157,7 +160,7 @@ impl<S: Space, O: Order> Crew<S, O> {
     pub(crate) fn sample<P: Program + 'static>(
         &mut self,
         run: &mut Run<P>,
-        samples: &Arc<Samples>,
+        samples: &Arc<Quota>,
     ) -> Drawn {
         for hand in &mut self.hands {
             hand.busy = hand.tasks.send(Task::Sample(samples.clone())).is_ok();
@@ -260,7 +263,11 @@ fn work<P: Program, S: Space, O: Order>(
         let mut starts = Vec::new();
         while let Ok(task) = tasks.recv() {
             let answer = match task {
-                Task::Begin(order) => Answer::Begun(diver.first(order)),
+                Task::Begin(order) => {
+                    let first = diver.first(order);
+                    let (_, tally) = diver.results();
+                    Answer::Begun(first.map(|first| (first, tally)))
+                }
                 Task::Dive(bound) => {
                     diver.dive(bound);
                     let (left, tally) = diver.results();

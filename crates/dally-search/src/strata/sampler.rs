@@ -18,7 +18,7 @@ use super::space::Space;
 use crate::tape::Doing;
 
 /// The samples of one stratum, taken one by one by all threads.
-pub(crate) struct Samples {
+pub(crate) struct Quota {
     /// The delays of each.
     pub(crate) delays: u32,
     /// How many there are, and how many have been taken.
@@ -28,7 +28,7 @@ pub(crate) struct Samples {
     pub(crate) executions: Arc<AtomicU64>,
 }
 
-impl Samples {
+impl Quota {
     /// The number of the next sample that nobody has taken.
     fn take(&self) -> Option<u64> {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
@@ -100,7 +100,7 @@ struct Spot<S: Space, O: Order> {
 
 impl<S: Space, O: Order> Diver<S, O> {
     /// Draws samples until all are taken.
-    pub(crate) fn draw(&mut self, starts: &[Start<S, O>], samples: &Samples) -> Drawn {
+    pub(crate) fn draw(&mut self, starts: &[Start<S, O>], samples: &Quota) -> Drawn {
         let mut drawn = Drawn::default();
         self.pen.now(Doing::Stepping);
         while !starts.is_empty() && !self.joint.is_halted() {
@@ -120,7 +120,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         &mut self,
         start: &Start<S, O>,
         seed: u64,
-        samples: &Samples,
+        samples: &Quota,
         rng: &mut fastrand::Rng,
         drawn: &mut Drawn,
     ) {

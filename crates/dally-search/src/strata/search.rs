@@ -12,11 +12,11 @@ use super::explorer::Explorer;
 use super::in_delays::with_fewest;
 use super::joint::{Joint, Tally};
 use super::order::{Delayed, Fixed, Order};
-use super::plan::{CachePolicy, Plan, SearchKind};
+use super::plan::{Plan, SearchKind};
 use super::replaying::Replaying;
-use super::sampler::{Drawn, Samples};
+use super::sampler::{Drawn, Quota};
 use super::space::{Forking, Space};
-use super::states::{self, States, Stratum};
+use super::states::{Samples, States};
 use crate::deadline::Stopwatch;
 use crate::options::{Options, Reached, Sink};
 use crate::report::{Ended, Report};
@@ -171,8 +171,8 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
             Some(Ok(_)) if plan.search == SearchKind::Ss => {
                 sample(&mut run, &mut crew, &plan, Vec::new(), &order, &mut states);
             }
-            Some(Ok(first)) => {
-                let left = strata(&mut run, &mut crew, &plan, first, &mut states);
+            Some(Ok((first, begun))) => {
+                let left = strata(&mut run, &mut crew, &plan, first, begun, &mut states);
                 if plan.search == SearchKind::Hybrid && !left.is_empty() {
                     sample(&mut run, &mut crew, &plan, left, &order, &mut states);
                 }
@@ -209,12 +209,14 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
     }
 }
 
-/// Stratum after stratum (paper 000, Fig. 5, `SES`). Answers what a hybrid search goes on from.
+/// Stratum after stratum (paper 000, Fig. 5, `SES`), from the first state, which is what was
+/// counted when the search had begun. Answers what a hybrid search goes on from.
 fn strata<P: Program + 'static, S: Space, O: Order>(
     run: &mut Run<P>,
     crew: &mut Crew<S, O>,
     plan: &Plan,
     first: Box<Entry<S, O>>,
+    mut begun: Tally,
     states: &mut States,
 ) -> Vec<Box<Entry<S, O>>> {
     let joint = crew.joint.clone();
@@ -231,8 +233,6 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
     };
     let last = plan.delays.unwrap_or(u32::MAX);
     let mut frontier = vec![first];
-    // The first state was visited before the first stratum.
-    states.states = 1;
     while run.ended.is_none() {
         bound = bound.min(last);
         run.reached = Some(Reached {
@@ -242,7 +242,7 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
         });
         joint.pool.fill(std::mem::take(&mut frontier));
         let clock = Stopwatch::start();
-        let tally;
+        let mut tally;
         (frontier, tally) = crew.dive(run, bound, |run| {
             let spent = hybrid && nearly_spent(run, &joint);
             if joint.is_full() && !spent {
@@ -251,6 +251,8 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
             spent || run.ended.is_some()
         });
         frontier.extend(joint.pool.drain());
+        // The first state is new in the first stratum.
+        tally.add(&std::mem::take(&mut begun));
         // A stratum can be so short that nobody has asked whether it is enough.
         let enough = joint.is_halted() || hybrid && nearly_spent(run, &joint);
         let hands_over =
@@ -277,6 +279,8 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
         }
         bound = bound.saturating_add(delta);
     }
+    // There may have been no stratum at all.
+    states.add(&begun);
     Vec::new()
 }
 
@@ -308,7 +312,7 @@ fn sample<P: Program + 'static, S: Space, O: Order>(
         let (c1, c2) = plan.samples;
         let of = c1.saturating_add(c2.saturating_pow(delays)).max(1);
         let (taken, executions) = (AtomicU64::new(0), executions.clone());
-        let samples = Arc::new(Samples { delays, of, taken, executions });
+        let samples = Arc::new(Quota { delays, of, taken, executions });
         run.reached = Some(Reached { bound: delays, ..run.reached.unwrap_or_default() });
         drawn.add(&crew.sample(run, &samples));
         if samples.executions.load(Ordering::Relaxed) == 0 {
@@ -326,7 +330,7 @@ fn sample<P: Program + 'static, S: Space, O: Order>(
     states.executions += drawn.executions;
     states.cut += drawn.cut;
     states.deepest = states.deepest.max(drawn.longest);
-    states.samples = Some(states::Samples {
+    states.samples = Some(Samples {
         samples: drawn.samples,
         executions: drawn.executions,
         delays: completed,
@@ -347,7 +351,7 @@ fn goes_in_circles<P: Program + 'static, S: Space>(
     let mut joint = Joint::new(&plan, 0, 1, run.shared.clone());
     joint.only_states();
     let mut crew = Crew::<S, Fixed>::hire(run, Arc::new(joint), make, 1);
-    let Some(Ok(first)) = crew.begin(run, Fixed::Free) else { return true };
+    let Some(Ok((first, _))) = crew.begin(run, Fixed::Free) else { return true };
     crew.joint.root.store(first.identity, Ordering::Relaxed);
     crew.joint.pool.fill(vec![first]);
     let (_, tally) = crew.dive(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
@@ -360,59 +364,4 @@ fn token<P: Program>(run: &Run<P>, choices: Vec<Choice>) -> String {
     let (program, settings) = (heading.program.clone(), heading.settings.clone());
     let outcome = String::new();
     Schedule { program, settings, outcome, choices, enabled: Vec::new() }.to_token()
-}
-
-impl States {
-    fn new(plan: &Plan, explorer: String, replayed: bool) -> States {
-        States {
-            search: plan.search,
-            explorer,
-            states: 0,
-            transitions: 0,
-            executions: 0,
-            strata: Vec::new(),
-            cache: plan.cache,
-            exact: plan.exact && plan.cache != CachePolicy::None,
-            with_explorer: plan.with_explorer,
-            cache_bytes: 0,
-            forgotten: 0,
-            expected_omissions: 0.0,
-            cut: 0,
-            sealed: 0,
-            deepest: 0,
-            cyclic: false,
-            replayed,
-            samples: None,
-        }
-    }
-
-    fn count(
-        &mut self,
-        bound: u32,
-        tally: &Tally,
-        frontier: usize,
-        cache_bytes: u64,
-        complete: bool,
-        clock: &Stopwatch,
-    ) {
-        let new = tally.states;
-        // The tally of the first stratum has the first state in it.
-        let counted = if self.strata.is_empty() { new.saturating_sub(1) } else { new };
-        self.states += counted;
-        self.transitions += tally.transitions;
-        self.executions += tally.executions;
-        self.cut += tally.cut;
-        self.sealed += tally.sealed;
-        self.deepest = self.deepest.max(tally.deepest);
-        self.cyclic |= tally.cyclic;
-        self.strata.push(Stratum {
-            bound,
-            states: new,
-            transitions: tally.transitions,
-            frontier: frontier as u64,
-            cache_bytes,
-            elapsed: clock.elapsed(),
-            complete,
-        });
-    }
 }
