@@ -104,6 +104,7 @@ impl Pen {
         self.base = base;
     }
 
+    #[inline]
     fn before(&self) -> usize {
         self.base.as_ref().map_or(0, |base| base.len())
     }
@@ -211,6 +212,7 @@ impl Chunk {
 }
 
 /// The low bits of the first word say which kind of choice it is.
+#[inline]
 fn encode(choice: Choice) -> [u64; 2] {
     match choice {
         Choice::Worker(worker) => [0, worker.to_bits()],

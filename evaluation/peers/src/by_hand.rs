@@ -6,6 +6,7 @@
 mod commit;
 mod ring;
 
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 use dally::core::{
@@ -35,15 +36,19 @@ pub trait Shape<const N: usize>: Copy + Send + Sync {
 #[derive(Clone, Copy)]
 pub struct ByHand<S, const N: usize>(pub S);
 
-/// An execution of it: all of it is copied when a search keeps it or comes back.
-#[derive(Clone, Copy)]
+/// An execution of it: the state is all that is copied when a search keeps it or comes back.
 pub struct Flat<S, const N: usize> {
     shape: S,
     state: [u8; N],
-    /// The workers that can step, `count` of them.
-    enabled: [WorkerId; MOST],
-    count: usize,
+    /// Listed when somebody asks: a search does not ask where it has been before.
+    enabled: OnceCell<Enabled>,
     ids: &'static [WorkerId; MOST],
+}
+
+/// The workers that can step, `count` of them.
+struct Enabled {
+    workers: [WorkerId; MOST],
+    count: usize,
 }
 
 /// More actions than any shape has.
@@ -61,15 +66,16 @@ fn action_of(worker: WorkerId) -> u32 {
 }
 
 impl<S: Shape<N>, const N: usize> Flat<S, N> {
-    fn list_enabled(&mut self) {
+    fn list(&self) -> Enabled {
         let mut possible = self.shape.possible(&self.state);
-        self.count = 0;
+        let mut enabled = Enabled { workers: *self.ids, count: 0 };
         while possible != 0 {
             let action = possible.trailing_zeros() as usize;
-            self.enabled[self.count] = self.ids[action];
-            self.count += 1;
+            enabled.workers[enabled.count] = self.ids[action];
+            enabled.count += 1;
             possible &= possible - 1;
         }
+        enabled
     }
 }
 
@@ -77,10 +83,7 @@ impl<S: Shape<N>, const N: usize> Program for ByHand<S, N> {
     type System = Flat<S, N>;
 
     fn start(&self) -> Result<Flat<S, N>, Bug> {
-        let (ids, state) = (&*IDS, self.0.first());
-        let mut system = Flat { shape: self.0, state, enabled: *ids, count: 0, ids };
-        system.list_enabled();
-        Ok(system)
+        Ok(Flat { shape: self.0, state: self.0.first(), enabled: OnceCell::new(), ids: &IDS })
     }
 
     fn granularity(&self) -> &'static str {
@@ -90,7 +93,8 @@ impl<S: Shape<N>, const N: usize> Program for ByHand<S, N> {
 
 impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
     fn enabled(&self) -> &[WorkerId] {
-        &self.enabled[..self.count]
+        let Enabled { workers, count } = self.enabled.get_or_init(|| self.list());
+        &workers[..*count]
     }
 
     fn pending(&self, _worker: WorkerId) -> Op {
@@ -105,12 +109,12 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
         }
         let done = self.shape.act(&mut self.state, action);
         done.map_err(|broken| Bug::new(BugKind::Monitor, broken))?;
-        self.list_enabled();
+        self.enabled = OnceCell::new();
         Ok(())
     }
 
     fn status(&self) -> Status {
-        if self.count == 0 { Status::Done } else { Status::Running }
+        if self.enabled().is_empty() { Status::Done } else { Status::Running }
     }
 
     fn acceptance(&self) -> Acceptance {
@@ -148,11 +152,12 @@ impl<S: Shape<N>, const N: usize> Captured for Flat<S, N> {
     }
 
     fn fork(&self) -> Flat<S, N> {
-        *self
+        Flat { enabled: OnceCell::new(), ..*self }
     }
 
     fn restore_from(&mut self, saved: &Flat<S, N>) {
-        *self = *saved;
+        self.state = saved.state;
+        self.enabled = OnceCell::new();
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 
 use dally_core::{Bug, Program, Stop, panics};
 
-use super::common::{Common, Tally};
 use super::diver::Diver;
 use super::entry::Entry;
+use super::joint::{Joint, Tally};
 use super::order::Order;
-use super::sampler::{Drawn, Samples, Start};
+use super::sampler::{Drawn, Quota, Start};
 use super::space::Space;
 use crate::batch::save_before_abort;
 use crate::deadline::Stopwatch;
@@ -30,14 +30,14 @@ pub(crate) enum Task<S: Space, O: Order> {
     /// Draw samples from these states from now on; if there are none, from the first.
     Start(Vec<Box<Entry<S, O>>>, O),
     /// Draw these samples.
-    Sample(Arc<Samples>),
+    Sample(Arc<Quota>),
     /// Go round this cycle.
     Retrace(Cycle),
 }
 
 /// What a thread says.
 pub(crate) enum Answer<S: Space, O: Order> {
-    Begun(Result<Box<Entry<S, O>>, Bug>),
+    Begun(Result<Begun<S, O>, Bug>),
     /// What is left for the next stratum, and what was counted.
     Dived(Vec<Box<Entry<S, O>>>, Tally),
     Started,
@@ -46,6 +46,9 @@ pub(crate) enum Answer<S: Space, O: Order> {
     /// It cannot go on, for this reason.
     Died(String),
 }
+
+/// The first state, and what was counted there.
+pub(crate) type Begun<S, O> = (Box<Entry<S, O>>, Tally);
 
 /// A thread, seen from outside.
 struct Hand<S: Space, O: Order> {
@@ -62,14 +65,14 @@ pub(crate) type Make<P, S> = fn(Arc<P>) -> Result<S, Bug>;
 /// All threads of a search.
 pub(crate) struct Crew<S: Space, O: Order> {
     hands: Vec<Hand<S, O>>,
-    pub(crate) common: Arc<Common<S, O>>,
+    pub(crate) joint: Arc<Joint<S, O>>,
 }
 
 impl<S: Space, O: Order> Crew<S, O> {
     /// Starts the threads.
     pub(crate) fn hire<P: Program + 'static>(
         run: &mut Run<P>,
-        common: Arc<Common<S, O>>,
+        joint: Arc<Joint<S, O>>,
         make: Make<P, S>,
         threads: usize,
     ) -> Crew<S, O> {
@@ -79,9 +82,9 @@ impl<S: Space, O: Order> Crew<S, O> {
             let (answer, answers) = mpsc::channel();
             let pen = Pen::new();
             let watch = Watch::new(pen.tape().clone());
-            let (program, common) = (run.program.clone(), common.clone());
+            let (program, joint) = (run.program.clone(), joint.clone());
             let spawned = spawn(&run.options.program, move || {
-                work(program, make, common, pen, &told, &answer);
+                work(program, make, joint, pen, &told, &answer);
             });
             match spawned {
                 Ok(()) => hands.push(Hand { tasks, answers, watch, busy: false }),
@@ -94,15 +97,15 @@ impl<S: Space, O: Order> Crew<S, O> {
         if hands.is_empty() {
             run.end(Ended::Failed);
         }
-        Crew { hands, common }
+        Crew { hands, joint }
     }
 
-    /// Has the first thread go to the first state.
+    /// Has the first thread go to the first state: an entry, and what was counted there.
     pub(crate) fn begin<P: Program + 'static>(
         &mut self,
         run: &mut Run<P>,
         order: O,
-    ) -> Option<Result<Box<Entry<S, O>>, Bug>> {
+    ) -> Option<Result<Begun<S, O>, Bug>> {
         let hand = self.hands.first_mut()?;
         hand.busy = hand.tasks.send(Task::Begin(order)).is_ok();
         let mut begun = None;
@@ -161,7 +164,7 @@ impl<S: Space, O: Order> Crew<S, O> {
     pub(crate) fn sample<P: Program + 'static>(
         &mut self,
         run: &mut Run<P>,
-        samples: &Arc<Samples>,
+        samples: &Arc<Quota>,
     ) -> Drawn {
         for hand in &mut self.hands {
             hand.busy = hand.tasks.send(Task::Sample(samples.clone())).is_ok();
@@ -224,19 +227,19 @@ impl<S: Space, O: Order> Crew<S, O> {
             }
             run.look_up();
             if let Some(reached) = &mut run.reached {
-                (reached.states, reached.transitions) = self.common.reached();
-                reached.bytes = self.common.bytes();
+                (reached.states, reached.transitions) = self.joint.reached();
+                reached.bytes = self.joint.bytes();
             }
             run.show(Phase::Searching);
             if enough(run) {
-                self.common.stop();
+                self.joint.stop();
             }
             for hand in
                 self.hands.extract_if(.., |hand| hand.busy && hand.watch.is_stuck(step_time))
             {
                 run.step_is_stuck(hand.watch.tape());
             }
-            if self.common.is_halted() {
+            if self.joint.is_halted() {
                 let since = *halted.get_or_insert_with(Stopwatch::start);
                 if since.is_past(GRACE) {
                     for _ in self.hands.extract_if(.., |hand| hand.busy) {
@@ -255,13 +258,13 @@ impl<S: Space, O: Order> Crew<S, O> {
 fn work<P: Program, S: Space, O: Order>(
     program: Arc<P>,
     make: Make<P, S>,
-    common: Arc<Common<S, O>>,
+    joint: Arc<Joint<S, O>>,
     pen: Pen,
     tasks: &Receiver<Task<S, O>>,
     answers: &Sender<Answer<S, O>>,
 ) {
-    save_before_abort(&pen, &common.shared);
-    let shared = common.shared.clone();
+    save_before_abort(&pen, &joint.shared);
+    let shared = joint.shared.clone();
     let worked = panics::catch(|| {
         let space = match make(program) {
             Ok(space) => space,
@@ -273,11 +276,15 @@ fn work<P: Program, S: Space, O: Order>(
                 return;
             }
         };
-        let mut diver = Diver::new(common, space, pen);
+        let mut diver = Diver::new(joint, space, pen);
         let mut starts = Vec::new();
         while let Ok(task) = tasks.recv() {
             let answer = match task {
-                Task::Begin(order) => Answer::Begun(diver.first(order)),
+                Task::Begin(order) => {
+                    let first = diver.first(order);
+                    let (_, tally) = diver.results();
+                    Answer::Begun(first.map(|first| (first, tally)))
+                }
                 Task::Dive(bound) => {
                     diver.dive(bound);
                     let (left, tally) = diver.results();

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use dally_core::{Program, System};
 
-use super::common::Common;
 use super::crew::Crew;
 use super::diver::Diver;
 use super::entry::Entry;
+use super::joint::{Joint, Tally};
 use super::order::Order;
 use super::plan::{CachePolicy, Plan, SearchKind};
 use super::space::Space;
@@ -72,11 +72,11 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
     crew: &mut Crew<S, O>,
     plan: &Plan,
     survey: &Survey,
-    first: Box<Entry<S, O>>,
+    (first, mut begun): (Box<Entry<S, O>>, Tally),
     order: &O,
     states: &mut States,
 ) {
-    let common = crew.common.clone();
+    let joint = crew.joint.clone();
     let delta = plan.delta.unwrap_or(1).max(1);
     let last = plan.delays.unwrap_or(u32::MAX);
     let mut bound = if plan.search == SearchKind::Ndfs { u32::MAX } else { 0 };
@@ -86,29 +86,30 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         bound = bound.min(last);
         let reached = run.reached.unwrap_or_default();
         run.reached = Some(Reached { bound, frontier: frontier.len() as u64, ..reached });
-        common.pool.fill(std::mem::take(&mut frontier));
+        joint.pool.fill(std::mem::take(&mut frontier));
         let clock = Stopwatch::start();
-        let tally;
+        let mut tally;
         (frontier, tally) = crew.dive(run, bound, |run| {
-            if common.is_full() {
+            if joint.is_full() {
                 run.end(Ended::Memory);
             }
             run.ended.is_some()
         });
-        frontier.extend(common.pool.drain());
+        frontier.extend(joint.pool.drain());
+        tally.add(&std::mem::take(&mut begun));
         calculating += clock.elapsed();
-        let complete = !common.is_halted();
+        let complete = !joint.is_halted();
         if complete {
             survey.conclude(crew.size());
         }
-        if common.is_full() {
+        if joint.is_full() {
             run.end(Ended::Memory);
         }
-        states.count(bound, &tally, frontier.len(), common.bytes(), complete, &clock);
+        states.count(bound, &tally, frontier.len(), joint.bytes(), complete, &clock);
         for cycle in survey.take_cycles() {
             crew.retrace(run, cycle);
         }
-        if common.is_halted() || common.has_bugs() && !run.options.keep_going {
+        if joint.is_halted() || joint.has_bugs() && !run.options.keep_going {
             break;
         }
         if frontier.is_empty() {
@@ -125,7 +126,8 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
             survey.restart();
             states.restart();
             let Some(Ok(first)) = crew.begin(run, order.clone()) else { break };
-            frontier = vec![first];
+            begun = first.1;
+            frontier = vec![first.0];
         }
     }
     let (edges, edge_bytes, refining) = survey.figures();
@@ -133,7 +135,7 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
     states.cycles = Some(Cycles { fairness, edges, edge_bytes, calculating, refining });
 }
 
-impl<S: Space, O: Order> Common<S, O> {
+impl<S: Space, O: Order> Joint<S, O> {
     /// The bytes that states take, wherever they are kept.
     pub(super) fn state_bytes(&self) -> u64 {
         self.visited.bytes() + self.log.as_ref().map_or(0, |log| log.bytes())

@@ -4,24 +4,23 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dally_core::{Bug, BugKind, Choice, Stop, System, WorkerId, fingerprint};
+use dally_core::{Bug, BugKind, System, fingerprint};
 use rustc_hash::FxHashSet;
 
-use super::common::{Common, Tally};
+use super::ahead::Ahead;
 use super::companion::News;
 use super::entry::{Entry, Next, Offered, Value};
 use super::frame::Frame;
+use super::joint::{Joint, Tally};
 use super::order::Order;
-use super::space::{Lost, Space};
-use super::step::StepEnv;
+use super::space::Space;
 use super::visited::Seen;
-use crate::executor::endless;
 use crate::liveness::Node;
 use crate::tape::{Doing, Pen};
 
 /// One thread's part in a search: a state at hand, and the stack of states that led there.
 pub(crate) struct Diver<S: Space, O: Order> {
-    pub(super) common: Arc<Common<S, O>>,
+    pub(super) joint: Arc<Joint<S, O>>,
     pub(super) space: S,
     pub(super) pen: Pen,
     /// The stack, of which the first `depth` count; the memory of the others is used again.
@@ -29,6 +28,12 @@ pub(crate) struct Diver<S: Space, O: Order> {
     pub(super) depth: usize,
     /// Whether the state at hand is the one on top of the stack.
     pub(super) at_hand: bool,
+    /// Whether transitions are tried before they are taken.
+    looks_ahead: bool,
+    /// States that nobody needs, for their memory.
+    pub(super) spare_targets: Vec<Box<S::Mark>>,
+    /// When to look next whether others need work, in transitions.
+    generous_at: u64,
     /// The identities of the states on the path, where not all visited states are remembered.
     on_path: FxHashSet<u64>,
     pub(super) news: News,
@@ -53,20 +58,25 @@ pub(super) enum Pick {
 const GENEROUS_EVERY: u64 = 64;
 
 impl<S: Space, O: Order> Diver<S, O> {
-    pub(crate) fn new(common: Arc<Common<S, O>>, space: S, pen: Pen) -> Diver<S, O> {
-        Diver {
-            common,
+    pub(crate) fn new(joint: Arc<Joint<S, O>>, space: S, pen: Pen) -> Diver<S, O> {
+        let mut diver = Diver {
+            joint,
             space,
             pen,
             frames: Vec::new(),
             depth: 0,
             at_hand: false,
+            looks_ahead: false,
+            spare_targets: Vec::new(),
+            generous_at: 0,
             on_path: FxHashSet::default(),
             news: News::default(),
             spare: None,
             frontier: Vec::new(),
             tally: Tally::default(),
-        }
+        };
+        diver.looks_ahead = diver.can_look_ahead();
+        diver
     }
 
     /// The first state as an entry; a program that fails to start is a bug.
@@ -74,10 +84,10 @@ impl<S: Space, O: Order> Diver<S, O> {
         self.pen.rewind(0);
         self.space.start(&mut self.pen)?;
         let system = self.space.system();
-        order.begin(system, self.common.seed);
+        order.begin(system, self.joint.seed);
         let enabled = system.enabled().to_vec();
         let mut identity = self.space.identity();
-        if self.common.with_order {
+        if self.joint.with_order {
             identity = fingerprint::mix(identity, order.hash());
         }
         let node = self.log_first(identity);
@@ -100,6 +110,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             cost: 0,
             next: Next::Worker(0),
             offered: Offered::default(),
+            ahead: Ahead::nothing(),
             sealed,
             prefix: None,
             identity,
@@ -111,33 +122,38 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Takes entries from the pool, and goes through all that can be reached from them at no more
     /// than `bound`, until there is nothing left.
     pub(crate) fn dive(&mut self, bound: u32) {
-        let common = self.common.clone();
-        while let Some(entry) = common.pool.take(|| common.is_halted()) {
-            common.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
+        let joint = self.joint.clone();
+        while let Some(entry) = joint.pool.take(|| joint.is_halted()) {
+            joint.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
             self.resume(*entry);
             self.pen.now(Doing::Stepping);
             self.descend(i64::from(bound));
             // Who waits for work is not stuck.
             self.pen.now(Doing::Nothing);
-            common.pool.done();
+            joint.pool.done();
         }
     }
 
     /// What is left for the next stratum, and what was counted since the last time.
     pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, Tally) {
-        self.common.progress(&mut self.tally);
+        self.joint.progress(&mut self.tally);
+        self.generous_at = 0;
         (std::mem::take(&mut self.frontier), std::mem::take(&mut self.tally))
     }
 
     fn descend(&mut self, bound: i64) {
         while self.depth > 0 {
-            if self.common.is_halted() {
+            if self.joint.is_halted() {
                 self.retire();
                 return;
             }
-            if self.tally.transitions.is_multiple_of(GENEROUS_EVERY) {
-                self.common.progress(&mut self.tally);
-                if self.common.pool.is_hungry() {
+            if self.looks_ahead {
+                self.pass_over(bound);
+            }
+            if self.tally.transitions >= self.generous_at {
+                self.generous_at = (self.tally.transitions / GENEROUS_EVERY + 1) * GENEROUS_EVERY;
+                self.joint.progress(&mut self.tally);
+                if self.joint.pool.is_hungry() {
                     self.donate(bound);
                 }
             }
@@ -152,9 +168,9 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Puts the state of an entry on the empty stack.
     fn resume(&mut self, entry: Entry<S, O>) {
         self.pen.go_on_from(entry.prefix.clone());
-        if self.common.partial {
+        if self.joint.partial {
             self.on_path.clear();
-            self.on_path.insert(self.common.root.load(Ordering::Relaxed));
+            self.on_path.insert(self.joint.root.load(Ordering::Relaxed));
             let steps = entry.prefix.iter().flat_map(|prefix| prefix.steps());
             self.on_path.extend(steps.map(|step| step.identity));
         }
@@ -205,11 +221,15 @@ impl<S: Space, O: Order> Diver<S, O> {
             return Pick::Done;
         }
         let offer = frame.order.offer(frame.next, &frame.enabled);
-        let place = offer.and_then(|worker| worker.place_in(&frame.enabled).ok());
+        let place = offer.and_then(|worker| match frame.enabled.get(frame.next as usize) {
+            // Most orders keep close to that of the ids.
+            Some(&same) if same == worker => Some(frame.next as usize),
+            _ => worker.place_in(&frame.enabled).ok(),
+        });
         match (offer, place) {
             (Some(worker), Some(place)) if frame.offered.add(place) => {
                 frame.next += 1;
-                (frame.worker, frame.base) = (worker, price);
+                (frame.worker, frame.place, frame.base) = (worker, place, price);
                 Pick::Step
             }
             _ => {
@@ -222,103 +242,25 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
     }
 
-    /// Takes the transition that the frame on top stands before.
-    fn step(&mut self) {
-        if !self.at_hand && !self.come_back() {
-            return;
-        }
-        let frame = &mut self.frames[self.depth - 1];
-        let (worker, mut values) = (frame.worker, std::mem::take(&mut frame.values));
-        let stepped = self.take(worker, &mut values);
-        self.frames[self.depth - 1].values = values;
-        self.at_hand = false;
-        self.tally.transitions += 1;
-        if stepped {
-            self.arrive();
-        }
-    }
-
-    /// Takes a step from the state at hand with these values; `false` if it showed a bug.
-    pub(super) fn take(&mut self, worker: WorkerId, values: &mut Vec<Value>) -> bool {
-        self.pen.write(Choice::Worker(worker));
-        self.news.clear();
-        let mut env = StepEnv {
-            pen: &mut self.pen,
-            values,
-            answered: 0,
-            news: O::LISTENS.then_some(&mut self.news),
-            items: 0,
-            step_items: self.common.limits.step_items,
-            endless: false,
-        };
-        let stepped = self.space.step(worker, &mut env);
-        let is_endless = env.endless;
-        match stepped {
-            Ok(()) if !is_endless => return true,
-            Err(Stop::Bug(bug)) if !is_endless => self.found(*bug),
-            _ => {
-                let items = self.common.limits.step_items;
-                let bug = endless(self.space.system(), worker, items);
-                self.found(bug);
-            }
-        }
-        false
-    }
-
-    /// Ends the execution at hand.
-    pub(super) fn leave(&mut self) {
-        if let Err(bug) = self.space.leave() {
-            self.found(bug);
-        }
-    }
-
-    /// Makes the state on top of the stack the one at hand. `false` if that cannot be done.
-    fn come_back(&mut self) -> bool {
-        self.leave();
-        let top = self.depth - 1;
-        self.pen.truncate(self.frames[top].path);
-        let Some(mark) = self.frames[top].mark.take() else { return false };
-        let there = self.go_to(&mark);
-        self.frames[top].mark = Some(mark);
-        there
-    }
-
-    /// Goes to a marked state, to which the choices on the tape lead. `false` if that cannot be
-    /// done: then the search is over.
-    pub(super) fn go_to(&mut self, mark: &S::Mark) -> bool {
-        let what = match self.space.go_to(mark, &mut self.pen) {
-            Ok(()) => return true,
-            Err(Lost::Bug(bug)) => format!("it failed on the way: {bug}"),
-            Err(Lost::Diverged(message)) => message,
-        };
-        let message = format!(
-            "the choices that lead to a state were made again, and the program did something \
-             else: {what}\nSomething that Dally does not control decides what the program does"
-        );
-        self.found(Bug::new(BugKind::Uncontrolled, message));
-        self.common.stop();
-        false
-    }
-
     /// Looks at the state that a step has led to, and goes on from there if it is new.
-    fn arrive(&mut self) {
+    pub(super) fn arrive(&mut self) {
         let depth = self.depth;
         if self.frames.len() == depth {
             let blank = Frame::blank(self.frames[depth - 1].order.clone());
-            self.common.stack_grows(size_of::<Frame<S, O>>() + self.space.mark_bytes());
+            self.joint.stack_grows(size_of::<Frame<S, O>>() + self.space.mark_bytes());
             self.frames.push(blank);
         }
         let (below, above) = self.frames.split_at_mut(depth);
         let (parent, child) = (&below[depth - 1], &mut above[0]);
         let mut identity = self.space.identity();
-        let with_order = self.common.with_order;
+        let with_order = self.joint.with_order;
         if with_order {
             child.order.clone_from(&parent.order);
             let (system, before) = (self.space.system(), &parent.enabled);
             child.order.stepped(parent.worker, before, system, &mut self.news);
             identity = fingerprint::mix(identity, child.order.hash());
         }
-        if self.common.partial && self.on_path.contains(&identity) {
+        if self.joint.partial && self.on_path.contains(&identity) {
             self.tally.cyclic = true;
             return;
         }
@@ -331,7 +273,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             return self.at_the_end();
         }
         let length = self.pen.len();
-        if length >= self.common.limits.max_steps {
+        if length >= self.joint.limits.max_steps {
             self.log_left(node);
             return self.at_the_bound();
         }
@@ -350,11 +292,12 @@ impl<S: Space, O: Order> Diver<S, O> {
         child.cost = parent.price();
         child.values.clear();
         child.fixed = 0;
+        child.ahead.clear();
         (child.path, child.identity, child.prefix) = (length, identity, None);
         child.node = node;
         self.tally.sealed += u64::from(child.sealed);
         self.tally.deepest = self.tally.deepest.max(length);
-        if self.common.partial {
+        if self.joint.partial {
             self.on_path.insert(identity);
         }
         self.depth += 1;
@@ -364,7 +307,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Remembers the state that a step from the top of the stack has led to. If it is to be gone
     /// on from, its number in the log, or 0 if there is none.
     fn is_new(&mut self, identity: u64) -> Option<Node> {
-        if self.common.log.is_some() {
+        if self.joint.log.is_some() {
             return self.log_arrival(identity);
         }
         self.remember(identity).then_some(0)
@@ -372,9 +315,9 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Remembers the state at hand; whether it is to be gone on from.
     fn remember(&mut self, identity: u64) -> bool {
-        let seen = if self.common.exact {
-            let (space, with_order) = (&self.space, self.common.with_order);
-            self.common.visited.insert_exact(identity, |part| {
+        let seen = if self.joint.exact {
+            let (space, with_order) = (&self.space, self.joint.with_order);
+            self.joint.visited.insert_exact(identity, |part| {
                 space.parts(part);
                 if with_order {
                     // The explorer is known by its hash alone, which is part of the identity.
@@ -382,18 +325,18 @@ impl<S: Space, O: Order> Diver<S, O> {
                 }
             })
         } else {
-            self.common.visited.insert(identity)
+            self.joint.visited.insert(identity)
         };
         let new = match seen {
             Seen::New | Seen::Unstored => true,
             Seen::Known => false,
             Seen::NoRoom => {
-                self.common.memory_is_full();
+                self.joint.memory_is_full();
                 true
             }
         };
         if let Some(look) = self.space.look()
-            && !self.common.looks_the_same(identity, look, new)
+            && !self.joint.looks_the_same(identity, look, new)
         {
             let message = "two ways to what Dally takes for the same state lead to different \
                            workers that can step, or to different operations: something is \
@@ -408,7 +351,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         self.depth -= 1;
         self.log_left(self.frames[self.depth].node);
         self.at_hand = false;
-        if self.common.partial {
+        if self.joint.partial {
             self.on_path.remove(&self.frames[self.depth].identity);
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dally_core::WorkerId;
 
+use super::ahead::Ahead;
 use super::order::Order;
 use super::space::Space;
 use crate::liveness::Node;
@@ -28,6 +29,7 @@ pub(crate) struct Entry<S: Space, O: Order> {
     pub(crate) next: Next,
     /// Which of the enabled workers have been offered, by position; see [`Offered`].
     pub(crate) offered: Offered,
+    pub(crate) ahead: Ahead<S::Mark>,
     /// Whether the program has sealed the state: only first choices are taken.
     pub(crate) sealed: bool,
     pub(crate) prefix: Option<Arc<Prefix>>,
@@ -55,6 +57,7 @@ pub(crate) struct Offered(u64);
 impl Offered {
     /// Adds a position; whether it is new. Positions from 64 on are not kept apart, and always
     /// new: a state with that many workers is checked for its first 64.
+    #[inline]
     pub(crate) fn add(&mut self, place: usize) -> bool {
         if place >= 64 {
             return true;
@@ -62,6 +65,12 @@ impl Offered {
         let new = self.0 >> place & 1 == 0;
         self.0 |= 1 << place;
         new
+    }
+
+    /// Adds so many positions from this one on, all of them below 64.
+    #[inline]
+    pub(crate) fn add_all(&mut self, from: u32, count: u32) {
+        self.0 |= u64::MAX >> (64 - count) << from;
     }
 
     /// The first of `of` positions that is not in the set.

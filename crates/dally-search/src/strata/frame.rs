@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dally_core::WorkerId;
 
+use super::ahead::Ahead;
 use super::entry::{Entry, Next, Offered, Value};
 use super::order::Order;
 use super::space::Space;
@@ -23,6 +24,8 @@ pub(super) struct Frame<S: Space, O: Order> {
     pub(super) offered: Offered,
     /// The transition that was taken last: its worker, its cost without its values, its values.
     pub(super) worker: WorkerId,
+    /// The place of the worker among the enabled.
+    pub(super) place: usize,
     pub(super) base: u32,
     pub(super) values: Vec<Value>,
     /// How many of the values stay as they are: what else they can be is in other entries.
@@ -31,6 +34,7 @@ pub(super) struct Frame<S: Space, O: Order> {
     pub(super) ready: bool,
     /// Whether the program has sealed the state: only first choices are taken.
     pub(super) sealed: bool,
+    pub(super) ahead: Ahead<S::Mark>,
     /// How many choices lead here.
     pub(super) path: usize,
     pub(super) identity: u64,
@@ -52,11 +56,13 @@ impl<S: Space, O: Order> Frame<S, O> {
             end: 0,
             offered: Offered::default(),
             worker: WorkerId::FAULTS,
+            place: 0,
             base: 0,
             values: Vec::new(),
             fixed: 0,
             ready: false,
             sealed: false,
+            ahead: Ahead::nothing(),
             path: 0,
             identity: 0,
             node: 0,
@@ -71,6 +77,7 @@ impl<S: Space, O: Order> Frame<S, O> {
             enabled: entry.enabled,
             cost: entry.cost,
             offered: entry.offered,
+            ahead: entry.ahead,
             sealed: entry.sealed,
             path,
             identity: entry.identity,

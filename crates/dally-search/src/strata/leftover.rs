@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::ahead::Ahead;
 use super::diver::{Diver, Pick};
 use super::entry::{Entry, Next};
 use super::order::Order;
@@ -16,7 +17,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Gives up all that is on the stack; to the frontier, if somebody will go on from there.
     pub(super) fn retire(&mut self) {
         while self.depth > 0 {
-            if self.common.keeps_rest() {
+            if self.joint.keeps_rest() {
                 let frame = &mut self.frames[self.depth - 1];
                 if std::mem::take(&mut frame.ready) {
                     let next = Next::Values(frame.next - 1, frame.worker, frame.values.clone());
@@ -33,7 +34,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Puts a state of the stack on the frontier; with `take` it is left there for good.
     pub(super) fn postpone(&mut self, at: usize, next: Next, take: bool) {
         if let Some(entry) = self.entry(at, next, take) {
-            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.joint.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
             self.frontier.push(entry);
         }
     }
@@ -46,16 +47,19 @@ impl<S: Space, O: Order> Diver<S, O> {
         });
         let Some(at) = spare else { return };
         let next = self.frames[at].next;
-        if let Some(entry) = self.entry(at, Next::Worker(next), false) {
+        if let Some(mut entry) = self.entry(at, Next::Worker(next), false) {
             self.frames[at].end = next;
-            self.common.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
-            self.common.pool.give(entry);
+            // What was tried is not tried again.
+            entry.ahead = std::mem::replace(&mut self.frames[at].ahead, Ahead::nothing());
+            entry.bytes += entry.ahead.kept() * self.space.mark_bytes();
+            self.joint.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.joint.pool.give(entry);
         }
     }
 
     fn entry(&mut self, at: usize, next: Next, take: bool) -> Option<Box<Entry<S, O>>> {
         let prefix = self.prefix(at);
-        if let Some(log) = &self.common.log {
+        if let Some(log) = &self.joint.log {
             log.opened(self.frames[at].node);
         }
         let frame = &mut self.frames[at];
@@ -79,6 +83,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             cost: frame.cost,
             next,
             offered: frame.offered,
+            ahead: Ahead::nothing(),
             sealed: frame.sealed,
             prefix,
             identity: frame.identity,

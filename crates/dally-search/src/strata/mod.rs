@@ -1,7 +1,7 @@
 //! Search by strata: delaying explorers, stratified exhaustive search and stratified sampling.
 
+mod ahead;
 mod causality;
-mod common;
 mod companion;
 mod crew;
 mod cycles;
@@ -13,6 +13,7 @@ mod explorer;
 mod explorers;
 mod frame;
 mod in_delays;
+mod joint;
 mod leftover;
 mod log;
 mod order;
@@ -24,6 +25,7 @@ mod search;
 mod space;
 mod states;
 mod step;
+mod transition;
 mod verdict;
 mod visited;
 

@@ -29,6 +29,10 @@ pub(crate) trait Order: Clone + Send + 'static {
     /// The worker of the `index`-th transition. Called once for each index, from 0, in turn.
     fn offer(&mut self, index: u32, enabled: &[WorkerId]) -> Option<WorkerId>;
 
+    /// Whether the `index`-th transition is always that of the `index`-th enabled worker; then it
+    /// need not be asked for each.
+    fn is_by_id(&self) -> bool;
+
     /// The worker stepped; those who could step before, the system now, and what was heard.
     fn stepped(
         &mut self,
@@ -94,6 +98,10 @@ impl<E: Explorer> Order for Delayed<E> {
             companion.delay(enabled);
         }
         companion.next(enabled)
+    }
+
+    fn is_by_id(&self) -> bool {
+        false
     }
 
     fn stepped(
@@ -203,6 +211,11 @@ impl Order for Fixed {
             },
         };
         enabled.get(place).copied()
+    }
+
+    #[inline]
+    fn is_by_id(&self) -> bool {
+        matches!(self, Fixed::Free | Fixed::Breadth)
     }
 
     #[inline]

@@ -104,6 +104,8 @@ impl<P: Program + 'static> Space for Replaying<P> {
     /// The length of the prefix, which is on the tape.
     type Mark = usize;
 
+    const FORKS: bool = false;
+
     fn start(&mut self, pen: &mut Pen) -> Result<(), Bug> {
         pen.now(Doing::Ending);
         let _ = self.leave();
@@ -172,6 +174,18 @@ impl<P: Program + 'static> Space for Replaying<P> {
     fn copy(mark: &usize) -> usize {
         *mark
     }
+
+    /// A mark is no state: nothing can step from it.
+    fn branch(
+        _from: &usize,
+        _into: &mut usize,
+        _worker: WorkerId,
+        _env: &mut dyn Env,
+    ) -> Result<u64, Stop> {
+        Err(Stop::Cut)
+    }
+
+    fn swap(&mut self, _mark: &mut usize) {}
 
     fn go_to(&mut self, mark: &usize, pen: &mut Pen) -> Result<(), Lost> {
         let choices = pen.choices();

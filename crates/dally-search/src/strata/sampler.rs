@@ -18,7 +18,7 @@ use super::space::Space;
 use crate::tape::Doing;
 
 /// The samples of one stratum, taken one by one by all threads.
-pub(crate) struct Samples {
+pub(crate) struct Quota {
     /// The delays of each.
     pub(crate) delays: u32,
     /// How many there are, and how many have been taken.
@@ -28,7 +28,7 @@ pub(crate) struct Samples {
     pub(crate) executions: Arc<AtomicU64>,
 }
 
-impl Samples {
+impl Quota {
     /// The number of the next sample that nobody has taken.
     fn take(&self) -> Option<u64> {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
@@ -100,13 +100,13 @@ struct Spot<S: Space, O: Order> {
 
 impl<S: Space, O: Order> Diver<S, O> {
     /// Draws samples until all are taken.
-    pub(crate) fn draw(&mut self, starts: &[Start<S, O>], samples: &Samples) -> Drawn {
+    pub(crate) fn draw(&mut self, starts: &[Start<S, O>], samples: &Quota) -> Drawn {
         let mut drawn = Drawn::default();
         self.pen.now(Doing::Stepping);
-        while !starts.is_empty() && !self.common.is_halted() {
+        while !starts.is_empty() && !self.joint.is_halted() {
             let Some(number) = samples.take() else { break };
             let salt = fingerprint::mix(u64::from(samples.delays), number);
-            let seed = fingerprint::mix(self.common.seed, salt);
+            let seed = fingerprint::mix(self.joint.seed, salt);
             let mut rng = fastrand::Rng::with_seed(seed);
             let start = &starts[rng.usize(..starts.len())];
             self.sample(start, seed, samples, &mut rng, &mut drawn);
@@ -120,7 +120,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         &mut self,
         start: &Start<S, O>,
         seed: u64,
-        samples: &Samples,
+        samples: &Quota,
         rng: &mut fastrand::Rng,
         drawn: &mut Drawn,
     ) {
@@ -131,8 +131,8 @@ impl<S: Space, O: Order> Diver<S, O> {
             drawn.executions += 1;
             drawn.longest = drawn.longest.max(self.pen.len());
             samples.ran();
-            self.common.sampled(self.pen.len());
-            if delays == samples.delays || self.common.is_halted() {
+            self.joint.sampled(self.pen.len());
+            if delays == samples.delays || self.joint.is_halted() {
                 return;
             }
             let Some(next) = chosen.and_then(|spot| self.delay(spot)) else { return };
@@ -251,7 +251,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         old: Option<Spot<S, O>>,
         drawn: &mut Drawn,
     ) -> Option<Spot<S, O>> {
-        if self.common.is_halted() {
+        if self.joint.is_halted() {
             return None;
         }
         let system = self.space.system();
@@ -261,7 +261,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             return None;
         }
         let path = self.pen.len();
-        if path >= self.common.limits.max_steps {
+        if path >= self.joint.limits.max_steps {
             drawn.cut += 1;
             self.at_the_bound();
             return None;

@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use dally_core::{Bug, Captured, Choice, Program, Schedule, Trace};
 
-use super::common::{Common, Tally};
 use super::crew::{Crew, Make};
 use super::cycles::{self, survey};
 use super::entry::Entry;
 use super::explorer::Explorer;
 use super::in_delays::with_fewest;
+use super::joint::{Joint, Tally};
 use super::log::Log;
 use super::order::{Delayed, Fixed, Order};
-use super::plan::{CachePolicy, Plan, SearchKind};
+use super::plan::{Plan, SearchKind};
 use super::replaying::Replaying;
-use super::sampler::{Drawn, Samples};
+use super::sampler::{Drawn, Quota};
 use super::space::{Forking, Space};
-use super::states::{self, States, Stratum};
+use super::states::{Samples, States};
 use crate::deadline::Stopwatch;
 use crate::options::{Options, Reached, Sink};
 use crate::report::{Ended, Report};
@@ -177,12 +177,12 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
         let mut run = Run::new(program, options, name, sink);
         run.report.notes.extend(note);
         run.reached = Some(Reached::default());
-        let mut common = Common::new(&plan, seed, threads, run.shared.clone());
+        let mut joint = Joint::new(&plan, seed, threads, run.shared.clone());
         let survey = survey(&plan, run.options.fairness, run.shared.clone());
-        common.log = survey.clone().map(|survey| survey as Arc<dyn Log>);
-        let common = Arc::new(common);
+        joint.log = survey.clone().map(|survey| survey as Arc<dyn Log>);
+        let joint = Arc::new(joint);
         let mut states = States::new(&plan, order.name(), replayed);
-        let mut crew = Crew::hire(&mut run, common, make, threads);
+        let mut crew = Crew::hire(&mut run, joint, make, threads);
         let mut bugs = Vec::new();
         match crew.begin(&mut run, order.clone()) {
             None => {}
@@ -197,29 +197,37 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
             Some(Ok(_)) if plan.search == SearchKind::Ss => {
                 sample(&mut run, &mut crew, &plan, Vec::new(), &order, &mut states);
             }
-            Some(Ok(first)) if let Some(survey) = &survey => {
-                cycles::search(&mut run, &mut crew, &plan, survey, first, &order, &mut states);
+            Some(Ok((first, begun))) if let Some(survey) = &survey => {
+                cycles::search(
+                    &mut run,
+                    &mut crew,
+                    &plan,
+                    survey,
+                    (first, begun),
+                    &order,
+                    &mut states,
+                );
             }
-            Some(Ok(first)) => {
-                let left = strata(&mut run, &mut crew, &plan, first, &mut states);
+            Some(Ok((first, begun))) => {
+                let left = strata(&mut run, &mut crew, &plan, first, begun, &mut states);
                 if plan.search == SearchKind::Hybrid && !left.is_empty() {
                     sample(&mut run, &mut crew, &plan, left, &order, &mut states);
                 }
             }
         }
-        let common = crew.common.clone();
+        let joint = crew.joint.clone();
         drop(crew);
-        bugs.extend(common.take_bugs());
-        if let Some(unsound) = common.take_unsound() {
+        bugs.extend(joint.take_bugs());
+        if let Some(unsound) = joint.take_unsound() {
             let choices = unsound.choices.clone();
             run.report.notes.push(unsound.message(&token(&run, choices)));
             run.ended = Some(Ended::Unsound);
         } else if !bugs.is_empty() && !run.options.keep_going {
             run.ended = Some(Ended::Bug);
         }
-        states.cache_bytes = common.state_bytes();
-        states.forgotten = common.visited.dropped();
-        states.expected_omissions = common.visited.expected_omissions();
+        states.cache_bytes = joint.state_bytes();
+        states.forgotten = joint.visited.dropped();
+        states.expected_omissions = joint.visited.expected_omissions();
         if run.ended == Some(Ended::Exhausted) && states.forgets() && !states.cyclic {
             states.cyclic = goes_in_circles(&mut run, make, &plan);
         }
@@ -238,20 +246,22 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
     }
 }
 
-/// Stratum after stratum (paper 000, Fig. 5, `SES`). Answers what a hybrid search goes on from.
+/// Stratum after stratum (paper 000, Fig. 5, `SES`), from the first state, which is what was
+/// counted when the search had begun. Answers what a hybrid search goes on from.
 fn strata<P: Program + 'static, S: Space, O: Order>(
     run: &mut Run<P>,
     crew: &mut Crew<S, O>,
     plan: &Plan,
     first: Box<Entry<S, O>>,
+    mut begun: Tally,
     states: &mut States,
 ) -> Vec<Box<Entry<S, O>>> {
-    let common = crew.common.clone();
+    let joint = crew.joint.clone();
     let hybrid = plan.search == SearchKind::Hybrid;
     if hybrid {
-        common.keep_rest();
+        joint.keep_rest();
     }
-    common.root.store(first.identity, Ordering::Relaxed);
+    joint.root.store(first.identity, Ordering::Relaxed);
     let delta = plan.delta.unwrap_or(if plan.search == SearchKind::Depth { 5 } else { 1 }).max(1);
     let mut bound = match plan.search {
         SearchKind::Dfs => u32::MAX,
@@ -260,8 +270,6 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
     };
     let last = plan.delays.unwrap_or(u32::MAX);
     let mut frontier = vec![first];
-    // The first state was visited before the first stratum.
-    states.states = 1;
     while run.ended.is_none() {
         bound = bound.min(last);
         run.reached = Some(Reached {
@@ -269,31 +277,33 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
             frontier: frontier.len() as u64,
             ..run.reached.unwrap_or_default()
         });
-        common.pool.fill(std::mem::take(&mut frontier));
+        joint.pool.fill(std::mem::take(&mut frontier));
         let clock = Stopwatch::start();
-        let tally;
+        let mut tally;
         (frontier, tally) = crew.dive(run, bound, |run| {
-            let spent = hybrid && nearly_spent(run, &common);
-            if common.is_full() && !spent {
+            let spent = hybrid && nearly_spent(run, &joint);
+            if joint.is_full() && !spent {
                 run.end(Ended::Memory);
             }
             spent || run.ended.is_some()
         });
-        frontier.extend(common.pool.drain());
+        frontier.extend(joint.pool.drain());
+        // The first state is new in the first stratum.
+        tally.add(&std::mem::take(&mut begun));
         // A stratum can be so short that nobody has asked whether it is enough.
-        let enough = common.is_halted() || hybrid && nearly_spent(run, &common);
+        let enough = joint.is_halted() || hybrid && nearly_spent(run, &joint);
         let hands_over =
-            hybrid && enough && run.ended.is_none() && !common.has_bugs() && !frontier.is_empty();
-        if common.is_full() && !hands_over {
+            hybrid && enough && run.ended.is_none() && !joint.has_bugs() && !frontier.is_empty();
+        if joint.is_full() && !hands_over {
             run.end(Ended::Memory);
         }
-        let complete = !common.is_halted();
-        states.count(bound, &tally, frontier.len(), common.visited.bytes(), complete, &clock);
+        let complete = !joint.is_halted();
+        states.count(bound, &tally, frontier.len(), joint.visited.bytes(), complete, &clock);
         if hands_over {
-            common.resume();
+            joint.resume();
             return frontier;
         }
-        if common.is_halted() {
+        if joint.is_halted() {
             break;
         }
         if frontier.is_empty() {
@@ -306,14 +316,16 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
         }
         bound = bound.saturating_add(delta);
     }
+    // There may have been no stratum at all.
+    states.add(&begun);
     Vec::new()
 }
 
 /// Whether a hybrid search has used so much of its memory or time that it should sample from now
 /// on.
-fn nearly_spent<P: Program, S: Space, O: Order>(run: &Run<P>, common: &Common<S, O>) -> bool {
+fn nearly_spent<P: Program, S: Space, O: Order>(run: &Run<P>, joint: &Joint<S, O>) -> bool {
     let late = |limit: Duration| run.clock.is_past(limit.mul_f64(0.75));
-    common.is_nearly_full() || run.options.time.is_some_and(late)
+    joint.is_nearly_full() || run.options.time.is_some_and(late)
 }
 
 /// Samples with one delay, then with two, and so on (paper 000, Fig. 7, `SS`), from these states
@@ -333,16 +345,16 @@ fn sample<P: Program + 'static, S: Space, O: Order>(
     // From a frontier, one delay is spent by setting out.
     let mut delays = if from_frontier > 0 { 0 } else { 1 };
     let mut completed = 0;
-    while run.ended.is_none() && !crew.common.is_halted() {
+    while run.ended.is_none() && !crew.joint.is_halted() {
         let (c1, c2) = plan.samples;
         let of = c1.saturating_add(c2.saturating_pow(delays)).max(1);
         let (taken, executions) = (AtomicU64::new(0), executions.clone());
-        let samples = Arc::new(Samples { delays, of, taken, executions });
+        let samples = Arc::new(Quota { delays, of, taken, executions });
         run.reached = Some(Reached { bound: delays, ..run.reached.unwrap_or_default() });
         drawn.add(&crew.sample(run, &samples));
         if samples.executions.load(Ordering::Relaxed) == 0 {
             run.ended = run.ended.or(Some(Ended::Schedules));
-        } else if !crew.common.is_halted() {
+        } else if !crew.joint.is_halted() {
             completed = delays;
             if delays >= plan.delays.unwrap_or(u32::MAX) {
                 run.ended = run.ended.or(Some(Ended::Bound));
@@ -355,7 +367,7 @@ fn sample<P: Program + 'static, S: Space, O: Order>(
     states.executions += drawn.executions;
     states.cut += drawn.cut;
     states.deepest = states.deepest.max(drawn.longest);
-    states.samples = Some(states::Samples {
+    states.samples = Some(Samples {
         samples: drawn.samples,
         executions: drawn.executions,
         delays: completed,
@@ -373,14 +385,14 @@ fn goes_in_circles<P: Program + 'static, S: Space>(
     plan: &Plan,
 ) -> bool {
     let plan = Plan { exact: false, with_explorer: false, ..plan.clone() };
-    let mut common = Common::new(&plan, 0, 1, run.shared.clone());
-    common.only_states();
-    let mut crew = Crew::<S, Fixed>::hire(run, Arc::new(common), make, 1);
-    let Some(Ok(first)) = crew.begin(run, Fixed::Free) else { return true };
-    crew.common.root.store(first.identity, Ordering::Relaxed);
-    crew.common.pool.fill(vec![first]);
+    let mut joint = Joint::new(&plan, 0, 1, run.shared.clone());
+    joint.only_states();
+    let mut crew = Crew::<S, Fixed>::hire(run, Arc::new(joint), make, 1);
+    let Some(Ok((first, _))) = crew.begin(run, Fixed::Free) else { return true };
+    crew.joint.root.store(first.identity, Ordering::Relaxed);
+    crew.joint.pool.fill(vec![first]);
     let (_, tally) = crew.dive(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
-    tally.cyclic || crew.common.is_halted()
+    tally.cyclic || crew.joint.is_halted()
 }
 
 /// The token of a schedule with these choices.
@@ -389,65 +401,4 @@ fn token<P: Program>(run: &Run<P>, choices: Vec<Choice>) -> String {
     let (program, settings) = (heading.program.clone(), heading.settings.clone());
     let outcome = String::new();
     Schedule { program, settings, outcome, choices, enabled: Vec::new() }.to_token()
-}
-
-impl States {
-    fn new(plan: &Plan, explorer: String, replayed: bool) -> States {
-        States {
-            search: plan.search,
-            explorer,
-            states: 0,
-            transitions: 0,
-            executions: 0,
-            strata: Vec::new(),
-            cache: plan.cache,
-            exact: plan.exact && plan.cache != CachePolicy::None,
-            with_explorer: plan.with_explorer,
-            cache_bytes: 0,
-            forgotten: 0,
-            expected_omissions: 0.0,
-            cut: 0,
-            sealed: 0,
-            deepest: 0,
-            cyclic: false,
-            replayed,
-            samples: None,
-            cycles: None,
-        }
-    }
-
-    /// What was visited before will be visited again.
-    pub(super) fn restart(&mut self) {
-        (self.states, self.cut, self.sealed) = (0, 0, 0);
-    }
-
-    pub(super) fn count(
-        &mut self,
-        bound: u32,
-        tally: &Tally,
-        frontier: usize,
-        cache_bytes: u64,
-        complete: bool,
-        clock: &Stopwatch,
-    ) {
-        let new = tally.states;
-        // The tally of the first stratum has the first state in it.
-        let counted = if self.strata.is_empty() { new.saturating_sub(1) } else { new };
-        self.states += counted;
-        self.transitions += tally.transitions;
-        self.executions += tally.executions;
-        self.cut += tally.cut;
-        self.sealed += tally.sealed;
-        self.deepest = self.deepest.max(tally.deepest);
-        self.cyclic |= tally.cyclic;
-        self.strata.push(Stratum {
-            bound,
-            states: new,
-            transitions: tally.transitions,
-            frontier: frontier as u64,
-            cache_bytes,
-            elapsed: clock.elapsed(),
-            complete,
-        });
-    }
 }

@@ -17,6 +17,9 @@ pub(crate) trait Space: 'static {
     /// What it takes to come back to a state.
     type Mark: Send;
 
+    /// Whether a mark is the state itself, so that one can step from it.
+    const FORKS: bool;
+
     /// Goes to the first state; the tape is empty.
     fn start(&mut self, pen: &mut Pen) -> Result<(), Bug>;
 
@@ -40,6 +43,18 @@ pub(crate) trait Space: 'static {
 
     /// A second mark of the same state.
     fn copy(mark: &Self::Mark) -> Self::Mark;
+
+    /// A step from a marked state, which makes another mark that of where it leads: the identity
+    /// there. The state at hand has no part in it. Only if marks are states.
+    fn branch(
+        from: &Self::Mark,
+        into: &mut Self::Mark,
+        worker: WorkerId,
+        env: &mut dyn Env,
+    ) -> Result<u64, Stop>;
+
+    /// Goes to a marked state and leaves the state at hand as a mark. Only if marks are states.
+    fn swap(&mut self, mark: &mut Self::Mark);
 
     /// Goes to a marked state, to which the choices on the tape lead.
     fn go_to(&mut self, mark: &Self::Mark, pen: &mut Pen) -> Result<(), Lost>;
@@ -80,6 +95,8 @@ where
 {
     type System = P::System;
     type Mark = P::System;
+
+    const FORKS: bool = true;
 
     fn start(&mut self, pen: &mut Pen) -> Result<(), Bug> {
         pen.now(Doing::Starting);
@@ -124,6 +141,23 @@ where
 
     fn copy(mark: &P::System) -> P::System {
         mark.fork()
+    }
+
+    #[inline]
+    fn branch(
+        from: &P::System,
+        into: &mut P::System,
+        worker: WorkerId,
+        env: &mut dyn Env,
+    ) -> Result<u64, Stop> {
+        into.restore_from(from);
+        into.step(worker, env)?;
+        Ok(into.fingerprint().0)
+    }
+
+    #[inline]
+    fn swap(&mut self, mark: &mut P::System) {
+        std::mem::swap(&mut self.live, mark);
     }
 
     #[inline]

@@ -4,7 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use super::cycles::Cycles;
-use super::plan::{CachePolicy, SearchKind};
+use super::joint::Tally;
+use super::plan::{CachePolicy, Plan, SearchKind};
+use crate::deadline::Stopwatch;
 use crate::report::{Ended, count, grouped};
 
 /// What a search of states came to.
@@ -86,6 +88,70 @@ pub struct Stratum {
     pub elapsed: Duration,
     /// Whether it was gone through to its end.
     pub complete: bool,
+}
+
+impl States {
+    pub(super) fn new(plan: &Plan, explorer: String, replayed: bool) -> States {
+        States {
+            search: plan.search,
+            explorer,
+            states: 0,
+            transitions: 0,
+            executions: 0,
+            strata: Vec::new(),
+            cache: plan.cache,
+            exact: plan.exact && plan.cache != CachePolicy::None,
+            with_explorer: plan.with_explorer,
+            cache_bytes: 0,
+            forgotten: 0,
+            expected_omissions: 0.0,
+            cut: 0,
+            sealed: 0,
+            deepest: 0,
+            cyclic: false,
+            replayed,
+            samples: None,
+            cycles: None,
+        }
+    }
+
+    /// What was visited before will be visited again.
+    pub(super) fn restart(&mut self) {
+        (self.states, self.cut, self.sealed) = (0, 0, 0);
+    }
+
+    /// Adds what was counted.
+    pub(super) fn add(&mut self, tally: &Tally) {
+        self.states += tally.states;
+        self.transitions += tally.transitions;
+        self.executions += tally.executions;
+        self.cut += tally.cut;
+        self.sealed += tally.sealed;
+        self.deepest = self.deepest.max(tally.deepest);
+        self.cyclic |= tally.cyclic;
+    }
+
+    /// Adds a stratum.
+    pub(super) fn count(
+        &mut self,
+        bound: u32,
+        tally: &Tally,
+        frontier: usize,
+        cache_bytes: u64,
+        complete: bool,
+        clock: &Stopwatch,
+    ) {
+        self.add(tally);
+        self.strata.push(Stratum {
+            bound,
+            states: tally.states,
+            transitions: tally.transitions,
+            frontier: frontier as u64,
+            cache_bytes,
+            elapsed: clock.elapsed(),
+            complete,
+        });
+    }
 }
 
 impl States {

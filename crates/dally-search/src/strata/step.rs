@@ -12,12 +12,14 @@ pub(crate) struct StepEnv<'a> {
     pub(crate) pen: &'a mut Pen,
     pub(crate) values: &'a mut Vec<Value>,
     pub(crate) answered: usize,
+    /// Whether there may be values at all; a step that asks for one is cut short otherwise.
+    pub(crate) chooses: bool,
     /// Who wants to hear what happens, if anybody.
     pub(crate) news: Option<&'a mut News>,
     /// Values and events so far, and how many there may be.
     pub(crate) items: u32,
     pub(crate) step_items: u32,
-    /// Whether there were more.
+    /// Whether there were more, or values where there may be none.
     pub(crate) endless: bool,
 }
 
@@ -26,6 +28,11 @@ impl StepEnv<'_> {
         self.items = self.items.saturating_add(more);
         self.endless |= self.items > self.step_items;
         if self.endless { Err(Cut) } else { Ok(()) }
+    }
+
+    fn choice(&mut self) -> Result<(), Cut> {
+        self.endless |= !self.chooses;
+        self.item(1)
     }
 
     fn answer(&mut self, of: u32) -> u32 {
@@ -46,14 +53,14 @@ impl StepEnv<'_> {
 
 impl Env for StepEnv<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
-        self.item(1)?;
+        self.choice()?;
         let index = self.answer(of);
         self.pen.write(Choice::Value { index, of, tag });
         Ok(index)
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
-        self.item(1)?;
+        self.choice()?;
         let index = self.answer(candidates.len() as u32) as usize;
         // A front end that asks without a candidate is answered, and nothing is written down.
         if let Some(&message) = candidates.get(index) {
@@ -70,6 +77,7 @@ impl Env for StepEnv<'_> {
         Ok(())
     }
 
+    #[inline]
     fn leeway(&self) -> u32 {
         if self.news.is_some() { 0 } else { self.step_items }
     }

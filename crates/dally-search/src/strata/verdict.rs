@@ -3,9 +3,9 @@
 
 use dally_core::{Bug, System, WorkerId};
 
-use super::common::Unsound;
 use super::diver::Diver;
 use super::entry::Offered;
+use super::joint::Unsound;
 use super::log::{Arrival, Logged};
 use super::order::Order;
 use super::space::Space;
@@ -25,7 +25,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// The step bound keeps the search from going on.
     pub(super) fn at_the_bound(&mut self) {
         self.tally.cut += 1;
-        let limits = self.common.limits;
+        let limits = self.joint.limits;
         if limits.fail_on_max_steps {
             self.found(too_long(limits.max_steps));
         }
@@ -33,14 +33,14 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Has the first state logged, if there is a log.
     pub(super) fn log_first(&mut self, identity: u64) -> Option<Node> {
-        let log = self.common.log.as_ref()?;
+        let log = self.joint.log.as_ref()?;
         let system = self.space.system();
         let (worker, values, choices) = (WorkerId::FAULTS, &[], &[]);
         match log.arrived(None, &Arrival { identity, system, worker, values, choices }) {
             Logged::New(node) => Some(node),
             Logged::Known => None,
             Logged::NoRoom => {
-                self.common.memory_is_full();
+                self.joint.memory_is_full();
                 None
             }
         }
@@ -49,7 +49,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Has the step logged that led from the top of the stack to the state at hand; the number of
     /// that state if it is new.
     pub(super) fn log_arrival(&mut self, identity: u64) -> Option<Node> {
-        let log = self.common.log.as_ref()?;
+        let log = self.joint.log.as_ref()?;
         let parent = &self.frames[self.depth - 1];
         let (worker, values) = (parent.worker, &parent.values[..]);
         let choices = match values {
@@ -62,7 +62,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             Logged::New(node) => Some(node),
             Logged::Known => None,
             Logged::NoRoom => {
-                self.common.memory_is_full();
+                self.joint.memory_is_full();
                 None
             }
         }
@@ -70,14 +70,14 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Nothing more is done from this state for now.
     pub(super) fn log_left(&self, node: Node) {
-        if let Some(log) = &self.common.log {
+        if let Some(log) = &self.joint.log {
             log.left(node);
         }
     }
 
     pub(super) fn found(&mut self, bug: Bug) {
-        self.common.progress(&mut self.tally);
-        self.common.found(bug, &self.pen);
+        self.joint.progress(&mut self.tally);
+        self.joint.found(bug, &self.pen);
     }
 
     /// Reports that the explorer has offered this worker at the state at hand, where these have
@@ -88,7 +88,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         let enabled = system.enabled();
         let name = |worker: WorkerId| format!("{} ({worker})", system.name(worker));
         let missing = offered.first_missing(enabled.len());
-        self.common.unsound(Unsound {
+        self.joint.unsound(Unsound {
             explorer: order.name(),
             choices: self.pen.choices(),
             identity,

@@ -2,6 +2,7 @@
 
 mod exact;
 mod fingerprints;
+mod prefetch;
 mod strings;
 mod table;
 
@@ -70,6 +71,21 @@ impl Visited {
             Store::Nothing => self.refusal,
             Store::Fingerprints(store) => store.insert(hash).unwrap_or(self.refusal),
             Store::Exact(_) => panic!("a state that is stored whole has parts"),
+        }
+    }
+
+    /// Whether the state with this fingerprint was visited; `false` may be wrong while other
+    /// threads visit. Not to be asked where states are stored whole or forgotten.
+    #[inline]
+    pub(crate) fn holds(&self, hash: u64) -> bool {
+        matches!(&self.store, Store::Fingerprints(store) if store.holds(hash))
+    }
+
+    /// Has the memory brought that [`Visited::holds`] will look at.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        if let Store::Fingerprints(store) = &self.store {
+            store.prefetch(hash);
         }
     }
 

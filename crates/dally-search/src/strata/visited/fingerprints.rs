@@ -24,6 +24,8 @@ pub(super) struct Fingerprints {
     budget: u64,
     /// A power of two; the first bits of a key say which.
     shards: Box<[Shard]>,
+    /// How many bits say it.
+    bits: u32,
 }
 
 /// A table in cache lines of its own.
@@ -63,7 +65,13 @@ impl Fingerprints {
             table: Table::new(budget, count),
         };
         let shards = (0..count).map(shard).collect();
-        Fingerprints { shared, replace: policy == CachePolicy::Replace, budget, shards }
+        Fingerprints {
+            shared,
+            replace: policy == CachePolicy::Replace,
+            budget,
+            shards,
+            bits: count.ilog2(),
+        }
     }
 
     /// Visits a state. Of the threads that visit the same state at the same time, one is told
@@ -98,6 +106,21 @@ impl Fingerprints {
         }
     }
 
+    /// Whether a state is stored; a table that grows may hide some. No gate: a key that is seen
+    /// was added by somebody, also while the table grows.
+    #[inline]
+    pub(super) fn holds(&self, hash: u64) -> bool {
+        let (shard, key) = self.place(hash);
+        shard.table.holds(key)
+    }
+
+    /// Has the memory brought that [`Fingerprints::holds`] will look at.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u64) {
+        let (shard, key) = self.place(hash);
+        shard.table.prefetch(key);
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.shards.iter().map(|shard| shard.stored.load(Relaxed)).sum()
     }
@@ -117,7 +140,7 @@ impl Fingerprints {
     fn place(&self, hash: u64) -> (&Shard, u64) {
         let hash = if hash == 0 { 0x6a09_e667_f3bc_c909 } else { hash };
         let last = self.shards.len() - 1;
-        let key = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(last.count_ones());
+        let key = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(self.bits);
         (&self.shards[key as usize & last], key)
     }
 

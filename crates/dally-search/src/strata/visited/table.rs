@@ -1,5 +1,6 @@
 //! Words in open addressing: the table under fingerprints and under exact storage.
 
+use super::prefetch::prefetch;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -95,11 +96,11 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
             let bucket = self.bucket(at);
             // All slots at once, without branches: which one it is cannot be predicted, and a
             // wrong guess would cost another wait for memory.
-            let (mut hits, mut free) = (0_u32, 1 << SLOTS);
+            let (mut hits, mut used) = (0_u32, 0);
             for (place, slot) in bucket.0.iter().enumerate() {
                 let word = slot.load(Relaxed);
                 hits |= u32::from(Self::key(word) == key) << place;
-                free |= u32::from(word == 0) << place;
+                used += usize::from(word != 0);
             }
             while hits != 0 {
                 let word = bucket.0[hits.trailing_zeros() as usize].load(Relaxed);
@@ -108,12 +109,37 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
                 }
                 hits &= hits - 1;
             }
-            if let Some(slot) = bucket.0.get(free.trailing_zeros() as usize) {
+            if let Some(slot) = bucket.0.get(used) {
                 return Found::Free(slot);
             }
             at = next(at, buckets);
         }
         Found::Full
+    }
+
+    /// Whether this word is there. Others may use the table as they like meanwhile: then a word
+    /// that they move may not be found.
+    #[inline]
+    pub(super) fn holds(&self, word: u64) -> bool {
+        let buckets = self.buckets();
+        let mut at = home(Self::key(word), buckets);
+        for _ in 0..buckets {
+            let Some(bucket) = self.get(at) else { return false };
+            let found = bucket.0.iter().any(|slot| slot.load(Relaxed) == word);
+            if found || bucket.0[SLOTS - 1].load(Relaxed) == 0 {
+                return found;
+            }
+            at = next(at, buckets);
+        }
+        false
+    }
+
+    /// Has the memory brought that [`Table::holds`] will look at.
+    #[inline]
+    pub(super) fn prefetch(&self, word: u64) {
+        if let Some(bucket) = self.get(home(Self::key(word), self.buckets())) {
+            prefetch(bucket);
+        }
     }
 
     /// One of the slots in the home of this key, of a table that has any.
@@ -193,8 +219,13 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
 
     #[inline]
     fn bucket(&self, at: usize) -> &Bucket {
+        self.get(at).expect("a bucket of the table")
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Option<&Bucket> {
         let (number, place) = piece(at);
-        &self.pieces[number].get().expect("a bucket of the table")[place]
+        self.pieces.get(number)?.get()?.get(place)
     }
 
     #[inline]

@@ -20,7 +20,7 @@ use crate::settle::Raw;
 use crate::tape::Pen;
 
 /// What all threads of a search share.
-pub(crate) struct Common<S: Space, O: Order> {
+pub(crate) struct Joint<S: Space, O: Order> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
@@ -102,14 +102,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<S: Space, O: Order> Common<S, O> {
+impl<S: Space, O: Order> Joint<S, O> {
     pub(crate) fn new(plan: &Plan, seed: u64, threads: usize, shared: Arc<Shared>) -> Self {
         // A cache that forgets takes all it gets, sooner or later: the frontier needs some too.
         let cache_memory = match plan.cache {
             CachePolicy::All | CachePolicy::None => plan.memory,
             CachePolicy::Stop | CachePolicy::Replace => plan.memory / 2,
         };
-        Common {
+        Joint {
             limits: shared.heading.limits,
             shared,
             seed,

@@ -1,0 +1,119 @@
+//! How a search takes transitions, and goes back to take others.
+
+use dally_core::{Bug, BugKind, Choice, Stop, WorkerId};
+
+use super::diver::Diver;
+use super::entry::Value;
+use super::order::Order;
+use super::space::{Lost, Space};
+use super::step::StepEnv;
+use crate::executor::endless;
+
+impl<S: Space, O: Order> Diver<S, O> {
+    /// Takes the transition that the frame on top stands before.
+    pub(super) fn step(&mut self) {
+        let frame = &mut self.frames[self.depth - 1];
+        if frame.ahead.is_visited(frame.place) {
+            // It comes after one with values, so it was not passed over.
+            self.tally.transitions += 1;
+            return;
+        }
+        if let Some(target) = frame.ahead.target(frame.place) {
+            // It has been taken already.
+            self.pen.truncate(frame.path);
+            self.pen.write(Choice::Worker(frame.worker));
+            self.space.swap(target);
+            self.tally.transitions += 1;
+            return self.arrive();
+        }
+        if !self.at_hand && !self.come_back() {
+            return;
+        }
+        let frame = &mut self.frames[self.depth - 1];
+        let (worker, mut values) = (frame.worker, std::mem::take(&mut frame.values));
+        let stepped = self.take(worker, &mut values);
+        self.frames[self.depth - 1].values = values;
+        self.at_hand = false;
+        self.tally.transitions += 1;
+        if stepped {
+            self.arrive();
+        }
+    }
+
+    /// Takes a step from the state at hand with these values; `false` if it showed a bug.
+    pub(super) fn take(&mut self, worker: WorkerId, values: &mut Vec<Value>) -> bool {
+        self.pen.write(Choice::Worker(worker));
+        let bug = match self.attempt(values, true, |space, env| space.step(worker, env)) {
+            Ok(()) => return true,
+            Err(Some(bug)) => *bug,
+            Err(None) => endless(self.space.system(), worker, self.joint.limits.step_items),
+        };
+        self.found(bug);
+        false
+    }
+
+    /// Has a worker take a step with these values, or with none unless it `chooses`; the choice of
+    /// the worker is on the tape. The step may show a bug; if it was cut short there is none yet.
+    #[inline]
+    pub(super) fn attempt(
+        &mut self,
+        values: &mut Vec<Value>,
+        chooses: bool,
+        step: impl FnOnce(&mut S, &mut StepEnv<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Option<Box<Bug>>> {
+        if O::LISTENS {
+            self.news.clear();
+        }
+        let mut env = StepEnv {
+            pen: &mut self.pen,
+            values,
+            answered: 0,
+            chooses,
+            news: O::LISTENS.then_some(&mut self.news),
+            items: 0,
+            step_items: self.joint.limits.step_items,
+            endless: false,
+        };
+        let stepped = step(&mut self.space, &mut env);
+        match stepped {
+            Ok(()) if !env.endless => Ok(()),
+            Err(Stop::Bug(bug)) if !env.endless => Err(Some(bug)),
+            _ => Err(None),
+        }
+    }
+
+    /// Ends the execution at hand.
+    pub(super) fn leave(&mut self) {
+        if let Err(bug) = self.space.leave() {
+            self.found(bug);
+        }
+    }
+
+    /// Makes the state on top of the stack the one at hand. `false` if that cannot be done.
+    pub(super) fn come_back(&mut self) -> bool {
+        self.leave();
+        let top = self.depth - 1;
+        self.pen.truncate(self.frames[top].path);
+        let Some(mark) = self.frames[top].mark.take() else { return false };
+        let there = self.go_to(&mark);
+        self.frames[top].mark = Some(mark);
+        there
+    }
+
+    /// Goes to a marked state, to which the choices on the tape lead. `false` if that cannot be
+    /// done: then the search is over.
+    pub(super) fn go_to(&mut self, mark: &S::Mark) -> bool {
+        let what = match self.space.go_to(mark, &mut self.pen) {
+            Ok(()) => return true,
+            Err(Lost::Bug(bug)) => format!("it failed on the way: {bug}"),
+            Err(Lost::Diverged(message)) => message,
+        };
+        let message = format!(
+            "the choices that lead to a state were made again, and the program did something \
+             else: {what}\nSomething that Dally does not control decides what the program does"
+        );
+        self.found(Bug::new(BugKind::Uncontrolled, message));
+        self.joint.stop();
+        false
+    }
+}
