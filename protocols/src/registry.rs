@@ -65,12 +65,20 @@ impl Subject {
     }
 
     /// Runs a recorded schedule of it: [`dally::search::replay`].
-    pub fn replay(self, schedule: &Schedule, mode: Mode, step_time: Duration) -> Replayed {
+    pub fn replay(
+        self,
+        schedule: &Schedule,
+        mode: Mode,
+        rounds: u32,
+        step_time: Duration,
+    ) -> Replayed {
         match self {
             Subject::Machines(program) => {
-                search::replay(Arc::new(program), schedule, mode, step_time)
+                search::replay(Arc::new(program), schedule, mode, rounds, step_time)
             }
-            Subject::Tasks(program) => search::replay(Arc::new(program), schedule, mode, step_time),
+            Subject::Tasks(program) => {
+                search::replay(Arc::new(program), schedule, mode, rounds, step_time)
+            }
         }
     }
 }

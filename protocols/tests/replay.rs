@@ -58,7 +58,7 @@ fn check(protocol: &Protocol, bug: &PlantedBug, strategy: &str, finding: &Findin
     let token = finding.schedule.to_token();
     let schedule = Schedule::parse(&token).expect("a token that was just written");
     let program = (protocol.program)(Some(bug.name));
-    let replayed = program.replay(&schedule, Mode::Exact, Duration::from_secs(10));
+    let replayed = program.replay(&schedule, Mode::Exact, 10, Duration::from_secs(10));
     let context = format!("{} {} {strategy}: {token}", protocol.name, bug.name);
     assert_eq!(replayed.left_at, None, "{context}");
     assert_eq!(replayed.bug.as_ref(), Some(&finding.bug), "{context}");

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dally::checking::ROUNDS;
 use dally::search::StrategyKind;
+use dally::search::liveness::Fairness;
 use dally::search::strata::{CachePolicy, ExplorerKind, SearchKind};
 use dally::settings::{parse_bytes, parse_time};
 
@@ -148,6 +150,15 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N")]
     pub max_steps: Option<usize>,
 
+    /// Which loops count as livelocks while a monitor is hot: weak, strong, none.
+    ///
+    /// weak: those in which whoever could step all the time does.
+    /// strong: those in which whatever could be done again and again is done.
+    /// none: all of them.
+    /// Schedules of a strategy are judged by strong even if this is weak.
+    #[arg(long, default_value_t = Fairness::Weak, value_name = "FAIRNESS", verbatim_doc_comment)]
+    pub fairness: Fairness,
+
     /// Run on this many threads. The report of schedules does not depend on it, nor does the set
     /// of states that an exhausted search visits.
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -185,6 +196,11 @@ pub struct ReplayArgs {
     /// stopping, and say where the recording was left.
     #[arg(long)]
     pub best_effort: bool,
+
+    /// If the schedule leads into a loop that can be gone round for ever, go round it this many
+    /// times, and see that the state repeats.
+    #[arg(long, default_value_t = ROUNDS, value_name = "N")]
+    pub rounds: u32,
 
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]

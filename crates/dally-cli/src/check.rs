@@ -31,6 +31,7 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
         time: arguments.time,
         seed: arguments.seed,
         max_steps: arguments.max_steps.unwrap_or(protocol.max_steps),
+        fairness: arguments.fairness,
         threads: arguments.threads,
         keep_going: arguments.all,
         observe_every: OBSERVE_EVERY,

@@ -26,7 +26,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
             )
         })?;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
-    let replayed = (protocol.program)(bug).replay(&schedule, mode, STEP_TIME);
+    let replayed = (protocol.program)(bug).replay(&schedule, mode, arguments.rounds, STEP_TIME);
     let statistics = Statistics {
         schedules: 1,
         steps: replayed.schedule.steps() as u64,

@@ -230,6 +230,7 @@ pub fn monitor(
 /// | `keep_going = true` | goes on after the first bug | `DALLY_KEEP_GOING` |
 /// | `shrink = false` | shows the first failing schedule as it is | `DALLY_SHRINK` |
 /// | `temperature = 500` | how many steps a monitor may stay hot | `DALLY_TEMPERATURE` |
+/// | `fairness = "strong"` | which loops count as livelocks: weak, strong, none (weak) | `DALLY_FAIRNESS` |
 /// | `fail_on_max_steps = true` | reaching the step bound is a bug | `DALLY_FAIL_ON_MAX_STEPS` |
 /// | `step_time = "10s"` | how long one step may take before it counts as blocking | `DALLY_STEP_TIME` |
 ///

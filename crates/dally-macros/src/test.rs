@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, FnArg, Ident, ItemFn, ReturnType, Token};
 
 /// Options that are methods of `dally::testing::Test`.
-const TEST_OPTIONS: [&str; 20] = [
+const TEST_OPTIONS: [&str; 21] = [
     "strategy",
     "schedules",
     "time",
@@ -19,6 +19,7 @@ const TEST_OPTIONS: [&str; 20] = [
     "keep_going",
     "shrink",
     "temperature",
+    "fairness",
     "fail_on_max_steps",
     "step_time",
     "search",

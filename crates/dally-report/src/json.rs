@@ -50,6 +50,8 @@ struct TraceDocument<'a> {
     occurrences: u64,
     shrunk: Option<Shrunk>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    lasso: Option<LassoDocument<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     delays: Option<DelaysDocument<'a>>,
     notes: &'a [String],
     schedule: ScheduleDocument<'a>,
@@ -76,6 +78,14 @@ fn trace_document<'a>(
             steps_after: sizes.steps_after,
             switches_before: sizes.switches_before,
             switches_after: sizes.switches_after,
+        }),
+        lasso: finding.lasso.as_ref().map(|lasso| LassoDocument {
+            stem: lasso.stem,
+            length: finding.schedule.steps().saturating_sub(lasso.stem),
+            monitor: &lasso.monitor,
+            states: &lasso.states,
+            rounds: lasso.rounds,
+            whole: lasso.whole,
         }),
         delays: finding.delays.as_ref().map(DelaysDocument::from),
         notes: &finding.notes,
@@ -129,6 +139,16 @@ struct Shrunk {
     steps_after: usize,
     switches_before: usize,
     switches_after: usize,
+}
+
+#[derive(Serialize)]
+struct LassoDocument<'a> {
+    stem: usize,
+    length: usize,
+    monitor: &'a str,
+    states: &'a [String],
+    rounds: u32,
+    whole: bool,
 }
 
 #[derive(Serialize)]

@@ -1,6 +1,7 @@
 //! Findings and runs as text for a terminal.
 
 mod causality;
+mod lasso;
 mod source;
 mod story;
 mod style;
@@ -64,7 +65,9 @@ fn head(finding: &Finding, about: &About) -> String {
 fn culprit(bug: &Bug) -> Option<String> {
     let name = bug.culprit.as_ref()?;
     Some(match bug.kind {
-        BugKind::Monitor | BugKind::HotAtEnd | BugKind::Temperature => format!("monitor {name}"),
+        BugKind::Monitor | BugKind::HotAtEnd | BugKind::Livelock | BugKind::Temperature => {
+            format!("monitor {name}")
+        }
         _ => name.clone(),
     })
 }
@@ -173,11 +176,18 @@ fn happened(heading: &str, trace: &Trace, finding: &Finding, about: &About) -> S
     }
     let bug = finding.bug.message.lines().next().unwrap_or("(no message)");
     let bug = bug.trim_end_matches(':');
-    out += &table::steps(&story, shown, bug, style);
+    let lasso = finding.lasso.as_ref();
+    let divider = lasso.map(|lasso| lasso::divider(lasso, total, shown));
+    out += &table::steps(&story, shown, divider, bug, style);
+    if let Some(lasso) = lasso {
+        out += &lasso::closing(lasso, trace, &finding.schedule, style);
+        out += &table::ending(&story, "After each round:", style);
+        return out;
+    }
     // A deadlock's message says already who waits for what.
     let told = finding.bug.kind == BugKind::Deadlock && finding.bug.message.lines().count() > 1;
     if !told {
-        out += &table::ending(&story, style);
+        out += &table::ending(&story, "In the end:", style);
     }
     out
 }

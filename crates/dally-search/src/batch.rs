@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use dally_core::{Bug, Cause, Finding, Program, Trace, panics};
 use rustc_hash::FxHashSet;
 
-use crate::executor::{Desk, End, Execution, Recorder, Stage};
+use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
 use crate::guide::Manner;
+use crate::liveness::Loops;
 use crate::options::Sink;
 use crate::record::{Heading, difference, follow, record};
 use crate::settle::{Raw, confirm, smaller, uncontrolled};
@@ -196,15 +197,16 @@ fn execute<P: Program>(
     states: &mut Vec<u64>,
 ) -> (Execution, Trace) {
     let limits = &shared.heading.limits;
+    let looking = &Limits { loops: Loops::Sampled, ..*limits };
     let observed = shared.observe_every > 0 && schedule.is_multiple_of(shared.observe_every);
     let observations = observed.then_some(states);
     let halt = &shared.halt;
     let desk = Desk { pen: &mut *pen, halt, recorder: None, observations };
     if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
-        return (stage.execute(schedule, strategy, limits, desk), Trace::default());
+        return (stage.execute(schedule, strategy, looking, desk), Trace::default());
     }
     let recorder = Recorder::to_compare();
-    let mut first = record(recorder, stage, schedule, strategy, limits, desk);
+    let mut first = record(recorder, stage, schedule, strategy, looking, desk);
     // A bug is repeated in any case, when it is confirmed.
     if first.execution.bug.is_none() && first.execution.end != End::Halted {
         let script = first.script();

@@ -1,14 +1,21 @@
 //! One schedule: a system, a strategy and the checks.
 
+mod bugs;
+mod env;
+mod rounds;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dally_core::{
-    Bug, BugKind, Choice, Cut, Env, Event, MessageId, Observe, Program, Status, Stop, System, Tag,
-    Text, Trace, Tracer, Waiting, WorkerId, panics,
+    Acceptance, Bug, BugKind, Lasso, Observe, Program, Stop, System, Trace, Tracer, WorkerId,
+    panics,
 };
 
-use crate::liveness::Fairness;
-use crate::report::{count, grouped};
+use self::bugs::too_hot;
+pub(crate) use self::bugs::{bug_at_end, endless, livelock, too_long};
+use self::env::{Cause, StepEnv};
+use self::rounds::Went;
+use crate::liveness::{Fairness, Laps, Loops};
 use crate::strategy::{Point, Strategy};
 use crate::tape::{Doing, Pen};
 
@@ -20,13 +27,28 @@ pub(crate) struct Limits {
     pub(crate) temperature: usize,
     /// Which loops are bugs.
     pub(crate) fairness: Fairness,
+    /// Where to look for them.
+    pub(crate) loops: Loops,
     pub(crate) step_items: u32,
+}
+
+impl Limits {
+    /// The same for following a recording that ends in a bug of this kind.
+    pub(crate) fn to_follow(self, kind: BugKind) -> Limits {
+        if kind != BugKind::Livelock {
+            return Limits { loops: Loops::Ignored, ..self };
+        }
+        // The loop may have been closed at the very bound.
+        let loops = Loops::AtEnd { stem: None, rounds: None };
+        Limits { loops, max_steps: usize::MAX, temperature: usize::MAX, ..self }
+    }
 }
 
 /// What came of one execution.
 #[derive(Debug)]
 pub(crate) struct Execution {
-    /// Values count as steps.
+    /// Values count as steps. Those of rounds after a loop are left out, as they are from the
+    /// tape.
     pub(crate) steps: usize,
     pub(crate) values: usize,
     /// Why it ended.
@@ -37,6 +59,12 @@ pub(crate) struct Execution {
     pub(crate) observation: u64,
     /// The first step, counted as bounds count, from which on the strategy was fair.
     pub(crate) fair_from: usize,
+    /// The loop that it went round, if that is the bug.
+    pub(crate) lasso: Option<Lasso>,
+    /// How a loop that was to be gone round is none: in which round, and what differs.
+    pub(crate) astray: Option<String>,
+    /// The steps of these rounds, which are on no tape.
+    pub(crate) lapped: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,11 +127,12 @@ impl<'a> Desk<'a> {
 pub(crate) struct Stage<'p, P: Program> {
     program: &'p P,
     system: Option<P::System>,
+    laps: Laps,
 }
 
 impl<'p, P: Program> Stage<'p, P> {
     pub(crate) fn new(program: &'p P) -> Stage<'p, P> {
-        Stage { program, system: None }
+        Stage { program, system: None, laps: Laps::default() }
     }
 
     /// Runs the program from its start to the end of one schedule. The strategy has begun it.
@@ -122,6 +151,9 @@ impl<'p, P: Program> Stage<'p, P> {
             notes: Vec::new(),
             observation: 0,
             fair_from: usize::MAX,
+            lasso: None,
+            astray: None,
+            lapped: 0,
         };
         desk.pen.rewind(schedule);
         // Front ends catch the panics of the program. A panic that reaches this point is one of
@@ -140,7 +172,7 @@ impl<'p, P: Program> Stage<'p, P> {
             }
             let Some(system) = &mut self.system else { return };
             desk.pen.now(Doing::Stepping);
-            run(system, strategy, limits, &mut desk, &mut execution);
+            run(system, strategy, limits, &mut self.laps, &mut desk, &mut execution);
             desk.pen.now(Doing::Ending);
             if let Err(bug) = system.end() {
                 match &execution.bug {
@@ -177,89 +209,175 @@ fn run<S: System>(
     system: &mut S,
     strategy: &mut dyn Strategy,
     limits: &Limits,
+    laps: &mut Laps,
     desk: &mut Desk<'_>,
     execution: &mut Execution,
 ) {
-    let mut temperatures = Temperatures { hot: 0, steps: [0; 64] };
     let mut last = None;
-    let mut fair = false;
-    let mut env = StepEnv {
-        listens: strategy.listens(),
-        strategy,
-        pen: desk.pen,
-        recorder: desk.recorder.as_deref_mut(),
-        steps: 0,
-        values: 0,
-        items: 0,
-        step_items: limits.step_items,
-        cut: None,
+    // Where observations look the same, a loop may turn out to be none, and then the execution
+    // has gone on by itself: a strategy that goes through all schedules would miss some.
+    laps.restart(limits.loops == Loops::Sampled && strategy.is_sequential());
+    let looks = limits.loops != Loops::Ignored;
+    let mut acceptance = system.acceptance();
+    let mut course = Course {
+        env: StepEnv {
+            listens: strategy.listens(),
+            strategy,
+            pen: desk.pen,
+            recorder: desk.recorder.as_deref_mut(),
+            laps,
+            worker: WorkerId::FAULTS,
+            steps: 0,
+            values: 0,
+            items: 0,
+            step_items: limits.step_items,
+            cut: None,
+        },
+        limits,
+        halt: desk.halt,
+        fair: false,
+        temperatures: Temperatures { hot: 0, steps: [0; 64] },
     };
-    loop {
+    let over = loop {
         if let Some(seen) = desk.observations.as_deref_mut() {
             seen.push(system.observe(Observe::Control));
         }
-        let enabled = system.enabled();
-        if enabled.is_empty() {
-            execution.bug = bug_at_end(system);
-            break;
+        if system.enabled().is_empty() {
+            break bug_at_end(system).map_or(Over::Ended(End::Complete), Over::failed);
         }
-        if env.steps >= limits.max_steps {
-            execution.end = End::StepBound;
+        if looks && (acceptance != Acceptance::default() || course.env.laps.is_open()) {
+            match course.look(system, acceptance) {
+                None => {}
+                Some(Went::Round(round)) => break round.into(),
+                Some(Went::Over(over)) => break over,
+                Some(Went::Astray(_)) => {
+                    (acceptance, last) = (system.acceptance(), Some(course.env.worker));
+                    continue;
+                }
+            }
+        }
+        let (enabled, steps) = (system.enabled(), course.env.steps);
+        if steps >= limits.max_steps {
             if limits.fail_on_max_steps {
                 execution.bug = Some(too_long(limits.max_steps));
             }
-            break;
+            break Over::Ended(End::StepBound);
         }
         if desk.halt.load(Ordering::Relaxed) {
-            execution.end = End::Halted;
-            break;
+            break Over::Ended(End::Halted);
         }
-        let point = Point { enabled, last, step: env.steps, system };
-        let Some(worker) = env.strategy.worker(&point) else {
-            execution.end = End::Strategy;
-            break;
+        let point = Point { enabled, last, step: steps, system };
+        let Some(worker) = course.env.strategy.worker(&point) else {
+            break match course.look_at_end(system) {
+                None => Over::Ended(End::Strategy),
+                Some(Went::Round(round)) => round.into(),
+                Some(Went::Over(over)) => over,
+                Some(Went::Astray(how)) => {
+                    execution.astray = Some(how);
+                    Over::Ended(End::Strategy)
+                }
+            };
         };
         if worker.place_in(enabled).is_err() {
-            let name = env.strategy.name();
+            let name = course.env.strategy.name();
             execution.notes.push(format!(
                 "The strategy {name} chose worker {worker}, which cannot step: schedules end there."
             ));
-            execution.end = End::Strategy;
-            break;
+            break Over::Ended(End::Strategy);
         }
-        let steps_before = env.steps;
         // Who is fair from some point on is not asked again.
-        if !fair && env.strategy.is_fair() {
-            fair = true;
-            execution.fair_from = steps_before;
+        if !course.fair && course.env.strategy.is_fair() {
+            course.fair = true;
+            execution.fair_from = steps;
         }
-        env.step(worker, system, enabled);
-        let stepped = system.step(worker, &mut env);
-        if stepped.is_err() || env.cut.is_some() {
-            match (env.cut, stepped) {
-                (Some(Cause::Endless), _) => {
-                    execution.bug = Some(endless(system, worker, limits.step_items));
-                }
-                (_, Err(Stop::Bug(bug))) => execution.bug = Some(*bug),
-                (_, Ok(()) | Err(Stop::Cut)) => execution.end = End::Strategy,
-            }
-            break;
+        if course.env.laps.is_open() {
+            course.env.laps.leave(worker);
         }
-        let hot = system.acceptance().hot;
-        if fair && (hot | temperatures.hot) != 0 {
-            let passed = env.steps - steps_before;
-            if let Some(monitor) = temperatures.rise(hot, passed, limits.temperature) {
-                execution.bug = Some(too_hot(system, monitor, limits.temperature));
-                break;
-            }
+        match course.step(worker, system) {
+            Ok(now) => acceptance = now,
+            Err(over) => break over,
+        }
+        if let Some(bug) = course.heat(acceptance, steps, system) {
+            break Over::failed(bug);
         }
         last = Some(worker);
-    }
+    };
+    let mut env = course.env;
     if let Some(recorder) = env.recorder.take() {
         recorder.tracer.name_mentioned(|worker| system.name(worker));
     }
     (execution.steps, execution.values) = (env.steps, env.values);
+    match over {
+        Over::Ended(end) => execution.end = end,
+        Over::Failed { bug, at, lasso } => {
+            if let Some((steps, values)) = at {
+                // What came after is not part of it.
+                execution.lapped = env.steps - steps;
+                (execution.steps, execution.values) = (steps, values);
+                env.pen.truncate(steps);
+            }
+            (execution.bug, execution.lasso) = (Some(bug), lasso);
+        }
+    }
     execution.observation = system.observe(Observe::Control);
+}
+
+/// Why an execution is over.
+enum Over {
+    Ended(End),
+    Failed {
+        bug: Bug,
+        /// After how many choices, and values among them, if that is not here.
+        at: Option<(usize, usize)>,
+        lasso: Option<Lasso>,
+    },
+}
+
+impl Over {
+    fn failed(bug: Bug) -> Over {
+        Over::Failed { bug, at: None, lasso: None }
+    }
+}
+
+/// An execution under way.
+struct Course<'a> {
+    env: StepEnv<'a>,
+    limits: &'a Limits,
+    halt: &'a AtomicBool,
+    /// The strategy is fair from here on.
+    fair: bool,
+    temperatures: Temperatures,
+}
+
+impl Course<'_> {
+    /// Takes a step.
+    #[inline]
+    fn step<S: System>(&mut self, worker: WorkerId, system: &mut S) -> Result<Acceptance, Over> {
+        self.env.step(worker, system);
+        let stepped = system.step(worker, &mut self.env);
+        if stepped.is_err() || self.env.cut.is_some() {
+            return Err(match (self.env.cut, stepped) {
+                (Some(Cause::Endless), _) => {
+                    Over::failed(endless(system, worker, self.limits.step_items))
+                }
+                (_, Err(Stop::Bug(bug))) => Over::failed(*bug),
+                (_, Ok(()) | Err(Stop::Cut)) => Over::Ended(End::Strategy),
+            });
+        }
+        Ok(system.acceptance())
+    }
+
+    /// Counts for how long monitors are hot, after a step that began after `steps`.
+    #[inline]
+    fn heat<S: System>(&mut self, now: Acceptance, steps: usize, system: &S) -> Option<Bug> {
+        let temperatures = &mut self.temperatures;
+        if !self.fair || (now.hot | temperatures.hot) == 0 {
+            return None;
+        }
+        let bound = self.limits.temperature;
+        let monitor = temperatures.rise(now.hot, self.env.steps - steps, bound)?;
+        Some(too_hot(system, monitor, bound))
+    }
 }
 
 /// For how many steps each monitor has been hot without a break.
@@ -284,171 +402,5 @@ impl Temperatures {
         }
         self.hot = hot;
         exceeded
-    }
-}
-
-/// What is wrong with a state in which no worker can step, if anything.
-pub(crate) fn bug_at_end<S: System>(system: &S) -> Option<Bug> {
-    if let Status::Stuck(waiting) = system.status() {
-        return Some(deadlock(&waiting));
-    }
-    let hot = system.acceptance().hot;
-    if hot == 0 {
-        return None;
-    }
-    let (monitor, state) = system.monitor(hot.trailing_zeros() as usize);
-    let message = format!(
-        "the execution ends while monitor {monitor} is hot, in state {state}: what it waits for \
-         has not happened"
-    );
-    Some(Bug::new(BugKind::HotAtEnd, message).by(monitor))
-}
-
-fn deadlock(waiting: &[Waiting]) -> Bug {
-    let workers = match waiting.len() {
-        1 => "one still waits".to_owned(),
-        n => format!("{n} still wait"),
-    };
-    let mut message = format!("no worker can step, and {workers}:");
-    for Waiting { worker, name, on } in waiting {
-        message += &format!("\n  {name} ({worker}) waits to {on}");
-    }
-    Bug::new(BugKind::Deadlock, message)
-}
-
-/// The bug of an execution that reaches the step bound, where that is one.
-pub(crate) fn too_long(max_steps: usize) -> Bug {
-    let bound = count(max_steps as u64, "step");
-    Bug::new(BugKind::StepBound, format!("the execution does not end within {bound}"))
-}
-
-pub(crate) fn endless<S: System>(system: &S, worker: WorkerId, items: u32) -> Bug {
-    let message = format!(
-        "a step of worker {worker} goes on without end: {} values and events, and still not at \
-         its next scheduling point",
-        grouped(items.into()),
-    );
-    Bug::new(BugKind::EndlessStep, message).by(system.name(worker))
-}
-
-fn too_hot<S: System>(system: &S, monitor: usize, bound: usize) -> Bug {
-    let (monitor, state) = system.monitor(monitor);
-    let message = format!(
-        "monitor {monitor} is hot for more than {} under a fair strategy, now in state {state}",
-        count(bound as u64, "step"),
-    );
-    Bug::new(BugKind::Temperature, message).by(monitor)
-}
-
-/// Why a step was cut.
-#[derive(Clone, Copy)]
-enum Cause {
-    Strategy,
-    Endless,
-}
-
-/// What steps ask and tell.
-struct StepEnv<'a> {
-    strategy: &'a mut dyn Strategy,
-    /// Whether the strategy hears events.
-    listens: bool,
-    pen: &'a mut Pen,
-    recorder: Option<&'a mut Recorder>,
-    steps: usize,
-    values: usize,
-    /// Values and events of the present step.
-    items: u32,
-    step_items: u32,
-    cut: Option<Cause>,
-}
-
-impl StepEnv<'_> {
-    #[inline]
-    fn step<S: System>(&mut self, worker: WorkerId, system: &S, enabled: &[WorkerId]) {
-        self.steps += 1;
-        self.items = 0;
-        self.pen.write(Choice::Worker(worker));
-        if let Some(recorder) = self.recorder.as_deref_mut() {
-            recorder.entries += enabled.len();
-            if recorder.entries <= MAX_ENABLED_ENTRIES {
-                recorder.enabled.push(enabled.to_vec());
-            }
-            recorder.tracer.step(worker, || system.name(worker));
-        }
-    }
-
-    #[inline]
-    fn item(&mut self) -> Result<(), Cut> {
-        self.items(1)
-    }
-
-    #[inline]
-    fn items(&mut self, more: u32) -> Result<(), Cut> {
-        self.items = self.items.saturating_add(more);
-        if self.items > self.step_items {
-            self.cut = Some(Cause::Endless);
-            return Err(Cut);
-        }
-        if self.cut.is_some() {
-            return Err(Cut);
-        }
-        Ok(())
-    }
-
-    fn chose(&mut self, choice: Choice) {
-        self.steps += 1;
-        self.values += 1;
-        self.pen.write(choice);
-        if let Some(recorder) = self.recorder.as_deref_mut() {
-            recorder.tracer.choice(choice);
-        }
-    }
-
-    fn by_strategy<T>(&mut self, answer: Option<T>) -> Result<T, Cut> {
-        answer.ok_or_else(|| {
-            self.cut = Some(Cause::Strategy);
-            Cut
-        })
-    }
-}
-
-impl Env for StepEnv<'_> {
-    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
-        self.item()?;
-        let answer = self.strategy.value(of, tag);
-        // A strategy that answers out of range gets the last value.
-        let index = self.by_strategy(answer)?.min(of.saturating_sub(1));
-        self.chose(Choice::Value { index, of, tag });
-        Ok(index)
-    }
-
-    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
-        self.item()?;
-        let answer = self.strategy.delivery(candidates);
-        let index = self.by_strategy(answer)?.min(candidates.len().saturating_sub(1));
-        // A front end that asks without a candidate is answered, and nothing is written down.
-        if let Some(&message) = candidates.get(index) {
-            self.chose(Choice::Delivery(message));
-        }
-        Ok(index)
-    }
-
-    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
-        self.item()?;
-        if self.listens {
-            self.strategy.heard(&event);
-        }
-        if let Some(recorder) = self.recorder.as_deref_mut() {
-            recorder.tracer.event(event);
-        }
-        Ok(())
-    }
-
-    fn leeway(&self) -> u32 {
-        if self.listens || self.recorder.is_some() { 0 } else { self.step_items }
-    }
-
-    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
-        self.items(events)
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, BugKind, Choice, Finding, Item, Program, Schedule, Trace, TraceStep, WorkerId,
+    Bug, BugKind, Choice, Finding, Item, Lasso, Program, Schedule, Trace, TraceStep, WorkerId,
 };
 
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
 use crate::guide::{Guide, Manner};
-use crate::liveness::Fairness;
+use crate::liveness::{Fairness, Loops};
 use crate::replay::Divergence;
 use crate::strategy::Strategy;
 use crate::tape::Pen;
@@ -55,7 +55,11 @@ pub(crate) fn record<P: Program>(
     let Desk { pen, halt, observations, .. } = desk;
     let desk = Desk { pen, halt, recorder: Some(&mut recorder), observations };
     let execution = stage.execute(schedule, strategy, limits, desk);
-    let (trace, enabled) = recorder.finish();
+    let (mut trace, mut enabled) = recorder.finish();
+    // The rounds after a loop are not part of the schedule.
+    let steps = execution.steps - execution.values;
+    trace.steps.truncate(steps);
+    enabled.truncate(steps);
     Recording { choices: pen.choices(), enabled, trace, execution }
 }
 
@@ -173,6 +177,7 @@ impl Heading {
         enabled: Vec<Vec<WorkerId>>,
         bug: &Bug,
         fair_from: usize,
+        lasso: Option<&Lasso>,
     ) -> Schedule {
         let mut settings = self.settings.clone();
         let mut bring = |name: &str, value: usize| {
@@ -184,6 +189,11 @@ impl Heading {
             BugKind::Temperature => {
                 bring("temperature", self.limits.temperature);
                 bring("fair-from", fair_from);
+            }
+            BugKind::Livelock => {
+                settings.retain(|entry| entry.0 != "fairness" && entry.0 != "stem");
+                settings.push(("fairness".into(), self.limits.fairness.to_string()));
+                settings.extend(lasso.map(|lasso| ("stem".into(), lasso.stem.to_string())));
             }
             _ => {}
         }
@@ -201,7 +211,7 @@ impl Heading {
         notes: Vec<String>,
     ) -> Finding {
         Finding {
-            schedule: self.schedule(choices, Vec::new(), &bug, fair_from),
+            schedule: self.schedule(choices, Vec::new(), &bug, fair_from, None),
             bug,
             trace: Trace::default(),
             found_at: schedule + 1,
@@ -216,14 +226,15 @@ impl Heading {
     /// A finding with its trace.
     pub(crate) fn full(&self, recording: Recording, bug: Bug, schedule: u64) -> Finding {
         let Recording { choices, enabled, trace, execution } = recording;
+        let lasso = execution.lasso.as_ref();
         Finding {
-            schedule: self.schedule(choices, enabled, &bug, execution.fair_from),
+            schedule: self.schedule(choices, enabled, &bug, execution.fair_from, lasso),
             bug,
             trace,
             found_at: schedule + 1,
             occurrences: 1,
             shrunk: None,
-            lasso: None,
+            lasso: execution.lasso,
             delays: None,
             notes: execution.notes,
         }
@@ -231,7 +242,7 @@ impl Heading {
 }
 
 /// The bounds under which a recorded schedule is run again, and from where on it was fair.
-pub(crate) fn limits_of(schedule: &Schedule, step_items: u32) -> (Limits, usize) {
+pub(crate) fn limits_of(schedule: &Schedule, rounds: u32, step_items: u32) -> (Limits, usize) {
     let setting = |name: &str| schedule.setting(name)?.parse().ok();
     let ended_by = |kind: BugKind| {
         schedule.outcome.strip_prefix(kind.name()).is_some_and(|rest| rest.starts_with(':'))
@@ -240,7 +251,8 @@ pub(crate) fn limits_of(schedule: &Schedule, step_items: u32) -> (Limits, usize)
         max_steps: usize::MAX,
         fail_on_max_steps: false,
         temperature: usize::MAX,
-        fairness: Fairness::default(),
+        fairness: fairness_of(schedule).unwrap_or_default(),
+        loops: Loops::Ignored,
         step_items,
     };
     let mut fair_from = 0;
@@ -252,5 +264,13 @@ pub(crate) fn limits_of(schedule: &Schedule, step_items: u32) -> (Limits, usize)
         limits.temperature = setting("temperature").unwrap_or(usize::MAX);
         fair_from = setting("fair-from").unwrap_or(0);
     }
+    if ended_by(BugKind::Livelock) {
+        limits.loops = Loops::AtEnd { stem: setting("stem"), rounds: Some(rounds) };
+    }
     (limits, fair_from)
+}
+
+/// What the loop of a schedule was judged by.
+pub(crate) fn fairness_of(schedule: &Schedule) -> Option<Fairness> {
+    schedule.setting("fairness")?.parse().ok()
 }

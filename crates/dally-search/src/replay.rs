@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Bug, Choice, Program, Schedule, Trace};
+use dally_core::{Bug, Choice, Lasso, Program, Schedule, Trace};
 
 use crate::executor::{Desk, End, Recorder, Stage};
 use crate::guide::Manner;
+use crate::liveness::Loops;
 use crate::options::Options;
 use crate::record::{Followed, Script, follow, limits_of};
 use crate::report::count;
@@ -32,8 +33,11 @@ pub struct Replayed {
     pub trace: Trace,
     /// The choices that were really made, with the program and settings of the recording.
     pub schedule: Schedule,
-    /// Where the execution left the recording first, if it did.
+    /// Where the execution left the recording first, if it did: behind its end, if its loop does
+    /// not repeat.
     pub left_at: Option<Divergence>,
+    /// The loop at the end of the recording, and how often it was gone round, if it is one.
+    pub lasso: Option<Lasso>,
     /// What else a reader should know, a sentence each.
     pub notes: Vec<String>,
 }
@@ -55,17 +59,25 @@ impl std::fmt::Display for Divergence {
 
 /// Runs a recorded schedule on `program`, on a thread of its own. A step that does not come
 /// back within `step_time` is the bug then, and its thread is left behind.
+///
+/// If the schedule ends with a loop that can be gone round for ever, it is gone round `rounds`
+/// times more, and at least once.
 pub fn replay<P: Program + 'static>(
     program: Arc<P>,
     schedule: &Schedule,
     mode: Mode,
+    rounds: u32,
     step_time: Duration,
 ) -> Replayed {
     let manner = match mode {
         Mode::Exact => Manner::Exact,
         Mode::BestEffort => Manner::BestEffort,
     };
-    let (limits, fair_from) = limits_of(schedule, Options::default().step_items);
+    let (mut limits, fair_from) = limits_of(schedule, rounds, Options::default().step_items);
+    if let (Loops::AtEnd { stem, .. }, Mode::BestEffort) = (&mut limits.loops, mode) {
+        // Steps may be skipped.
+        *stem = None;
+    }
     let script = |choices: &[Choice]| Script {
         choices: choices.into(),
         enabled: schedule.enabled.clone().into(),
@@ -94,13 +106,14 @@ pub fn replay<P: Program + 'static>(
                 enabled: Vec::new(),
                 ..schedule.clone()
             };
-            Replayed { bug: Some(bug), trace, schedule, left_at, notes: Vec::new() }
+            Replayed { bug: Some(bug), trace, schedule, left_at, lasso: None, notes: Vec::new() }
         }
         Err(Lost::Failed(why)) => Replayed {
             bug: None,
             trace: Trace::default(),
             schedule: Schedule { choices: Vec::new(), enabled: Vec::new(), ..schedule.clone() },
             left_at: Some(Divergence { step: 0, message: format!("nothing was run: {why}") }),
+            lasso: None,
             notes: Vec::new(),
         },
     }
@@ -131,6 +144,9 @@ fn judged(followed: Followed, recorded: &Schedule) -> Replayed {
             });
         } else if execution.bug.is_some() || recorded.outcome.is_empty() {
             // The same choices to the same end; the caller compares the bugs.
+        } else if let Some(how) = &execution.astray {
+            let message = format!("the loop does not repeat: {how}");
+            left_at = Some(Divergence { step: steps, message });
         } else if ran_out && execution.end == End::Strategy {
             left_at = Some(Divergence {
                 step: steps,
@@ -159,6 +175,7 @@ fn judged(followed: Followed, recorded: &Schedule) -> Replayed {
         trace: recording.trace,
         schedule,
         left_at,
+        lasso: execution.lasso,
         notes: execution.notes,
     }
 }

@@ -13,6 +13,7 @@ use crate::batch::{Batch, News, Order, Ran, Shared, Told, work};
 use crate::deadline::Stopwatch;
 use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::guide::Manner;
+use crate::liveness::Loops;
 use crate::options::{Options, Phase, Progress, Reached, Sink};
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::before_last_step;
@@ -37,6 +38,7 @@ pub fn run<P: Program + 'static>(
     sink: Arc<dyn Sink>,
 ) -> Report {
     options.strategy.reseed(options.seed);
+    options.fairness = options.fairness.under_a_strategy();
     let name = options.strategy.name();
     let mut run = Run::new(program, options, name, sink);
     run.all_schedules();
@@ -123,6 +125,7 @@ impl<P: Program + 'static> Run<P> {
             fail_on_max_steps: options.fail_on_max_steps,
             temperature: options.temperature.unwrap_or(options.max_steps / 2),
             fairness: options.fairness,
+            loops: Loops::Ignored,
             step_items: options.step_items,
         };
         let heading = Heading {

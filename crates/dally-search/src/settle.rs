@@ -39,7 +39,7 @@ pub(crate) fn confirm<P: Program>(
 ) -> Finding {
     let script = Script::of(raw.choices.clone(), raw.fair_from);
     let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
-    let limits = &heading.limits;
+    let limits = &heading.limits.to_follow(raw.bug.kind);
     let again = follow(recorder, stage, raw.schedule, &script, Manner::Exact, limits, desk);
     match mismatch(raw, &again) {
         Some(left) => {
@@ -64,7 +64,12 @@ fn mismatch(raw: &Raw, again: &Followed) -> Option<Divergence> {
     }
     let step = again.recording.trace.steps.len();
     let message = match &again.recording.execution.bug {
-        None => "no bug the second time".to_owned(),
+        None => match &again.recording.execution.astray {
+            None => "no bug the second time".to_owned(),
+            Some(how) => format!("the loop was none: {how}"),
+        },
+        // A shorter loop with the same end will do.
+        Some(bug) if is_same_livelock(bug, &raw.bug) => return None,
         Some(bug) if bug.cause() != raw.bug.cause() => {
             format!("another bug the second time, {bug}")
         }
@@ -72,6 +77,10 @@ fn mismatch(raw: &Raw, again: &Followed) -> Option<Divergence> {
         Some(_) => return None,
     };
     Some(Divergence { step, message })
+}
+
+fn is_same_livelock(one: &Bug, other: &Bug) -> bool {
+    one.kind == BugKind::Livelock && (one.kind, &one.culprit) == (other.kind, &other.culprit)
 }
 
 /// The bug of a program that did something else when the same choices were made again.
@@ -100,11 +109,12 @@ pub(crate) fn smaller<P: Program>(
     }
     let number = finding.found_at.saturating_sub(1);
     let cause = finding.bug.cause();
-    let shrunk =
-        shrink(stage, number, &finding.schedule.choices, cause, &heading.limits, budget, pen);
+    let limits = heading.limits.to_follow(finding.bug.kind);
+    let choices = &finding.schedule.choices;
+    let shrunk = shrink(stage, number, choices, cause, &limits, budget, pen);
     let script = Script::of(shrunk.choices, usize::MAX);
     // What shrinking went through, it only saw to fail. This is the record of it.
-    let limits = Limits { max_steps: usize::MAX, ..heading.limits };
+    let limits = Limits { max_steps: usize::MAX, ..limits };
     let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
     let again = follow(recorder, stage, number, &script, Manner::Exact, &limits, desk);
     let same = again.left_at.is_none()

@@ -66,7 +66,8 @@ pub(crate) fn shrink<P: Program>(
     let best = units(choices);
     let size = Size::of(&best);
     let clock = Stopwatch::start();
-    let limits = Limits { max_steps: usize::MAX, temperature: usize::MAX, ..*limits };
+    let loops = limits.loops.loosely();
+    let limits = Limits { max_steps: usize::MAX, temperature: usize::MAX, loops, ..*limits };
     let spent = 0;
     let mut shrinker = Shrinker {
         stage,
@@ -163,7 +164,7 @@ impl<P: Program> Shrinker<'_, '_, P> {
         let script = Script::of(flatten(candidate), usize::MAX);
         let manner = Manner::Loose(self.size.steps);
         let execution = retry(self.stage, self.schedule, &script, manner, &self.limits, self.pen);
-        self.spent += START + execution.steps as u64;
+        self.spent += START + (execution.steps + execution.lapped) as u64;
         if execution.bug.is_none_or(|bug| bug.cause() != self.cause) {
             return false;
         }

@@ -77,6 +77,7 @@ impl Checking {
             max_steps: settings.max_steps,
             fail_on_max_steps: settings.fail_on_max_steps,
             temperature: settings.temperature,
+            fairness: settings.fairness,
             threads: settings.threads.max(1),
             keep_going: settings.keep_going,
             shrink: settings.shrink,
@@ -347,6 +348,9 @@ fn searched(states: &States) -> Searched {
     }
 }
 
+/// How often a replay goes round the loop of a livelock unless told otherwise.
+pub const ROUNDS: u32 = 10;
+
 /// What a replay has to say for itself.
 pub struct Retold {
     /// The bug, if one showed.
@@ -387,6 +391,14 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
         }
         _ => {}
     }
+    if let Some(lasso) = &replayed.lasso {
+        remarks.push(format!(
+            "The loop of length {} was gone round {} more, and the state {} the same every time.",
+            replayed.schedule.steps() - lasso.stem,
+            if lasso.rounds == 1 { "once".into() } else { format!("{} times", lasso.rounds) },
+            if lasso.whole { "was" } else { "looked" },
+        ));
+    }
     let finding = replayed.bug.map(|bug| Finding {
         bug,
         schedule: replayed.schedule,
@@ -394,7 +406,7 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
         found_at: 1,
         occurrences: 1,
         shrunk: None,
-        lasso: None,
+        lasso: replayed.lasso,
         delays: None,
         notes: Vec::new(),
     });

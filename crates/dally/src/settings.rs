@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dally_search::StrategyKind;
+use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, Plan, SearchKind};
 
 /// How a program is checked.
@@ -38,6 +39,9 @@ pub struct Settings {
     /// How many steps a monitor may stay hot under a fair strategy; half of `max_steps` if not
     /// given.
     pub temperature: Option<usize>,
+    /// Which loops count as livelocks; schedules of a strategy are judged by strong fairness
+    /// where this is weak.
+    pub fairness: Fairness,
     /// Whether a schedule that reaches `max_steps` is a bug.
     pub fail_on_max_steps: bool,
     /// How long one step may take before it counts as blocking its thread.
@@ -66,6 +70,7 @@ impl Default for Settings {
             keep_going: false,
             shrink: true,
             temperature: None,
+            fairness: Fairness::Weak,
             fail_on_max_steps: false,
             step_time: Duration::from_secs(10),
             observe_every: 0,
@@ -78,7 +83,7 @@ impl Default for Settings {
 }
 
 /// The environment variables that change settings, with what they mean.
-pub const VARIABLES: [(&str, &str); 20] = [
+pub const VARIABLES: [(&str, &str); 21] = [
     ("DALLY_STRATEGY", "random, pct, pct:CHANGES, dfs, round-robin, irs or portfolio"),
     ("DALLY_SCHEDULES", "how many schedules to run"),
     ("DALLY_TIME", "how long to run, such as 30s"),
@@ -88,6 +93,7 @@ pub const VARIABLES: [(&str, &str); 20] = [
     ("DALLY_KEEP_GOING", "1: go on after the first bug"),
     ("DALLY_SHRINK", "0: show the first failing schedule as it is"),
     ("DALLY_TEMPERATURE", "how many steps a monitor may stay hot"),
+    ("DALLY_FAIRNESS", "which loops count as livelocks: weak, strong or none"),
     ("DALLY_FAIL_ON_MAX_STEPS", "1: reaching the step bound is a bug"),
     ("DALLY_STEP_TIME", "how long one step may take, such as 10s"),
     ("DALLY_SEARCH", "search states: ses, ss, hybrid, pb, depth, dfs or bfs"),
@@ -179,6 +185,7 @@ impl Settings {
             "DALLY_KEEP_GOING" => self.keep_going = switch(text)?,
             "DALLY_SHRINK" => self.shrink = switch(text)?,
             "DALLY_TEMPERATURE" => self.temperature = Some(number(text)?),
+            "DALLY_FAIRNESS" => self.fairness = text.parse()?,
             "DALLY_FAIL_ON_MAX_STEPS" => self.fail_on_max_steps = switch(text)?,
             "DALLY_STEP_TIME" => self.step_time = parse_time(text)?,
             "DALLY_SEARCH" => self.search = Some(text.parse()?),
@@ -274,6 +281,7 @@ mod tests {
         assert_eq!(with("DALLY_TIME", "2m").unwrap().time, Some(Duration::from_secs(120)));
         assert!(with("DALLY_KEEP_GOING", "1").unwrap().keep_going);
         assert!(!with("DALLY_SHRINK", "off").unwrap().shrink);
+        assert_eq!(with("DALLY_FAIRNESS", "none").unwrap().fairness, Fairness::None);
         assert_eq!(with("DALLY_OUT", "x/y").unwrap().out, Some(PathBuf::from("x/y")));
     }
 

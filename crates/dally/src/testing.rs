@@ -203,6 +203,16 @@ impl<E: Explorer> Test<E> {
         self
     }
 
+    /// Which loops count as livelocks while a monitor is hot: `"weak"`, `"strong"` or `"none"`.
+    #[must_use]
+    pub fn fairness(mut self, fairness: &str) -> Test<E> {
+        match fairness.parse() {
+            Ok(fairness) => self.settings.fairness = fairness,
+            Err(why) => self.mistake = Some(format!("fairness = {fairness:?}: {why}")),
+        }
+        self
+    }
+
     /// Whether a schedule that reaches the step bound is a bug.
     #[must_use]
     pub fn fail_on_max_steps(mut self, fail: bool) -> Test<E> {
@@ -402,7 +412,7 @@ impl<E: Explorer> Test<E> {
             return Ok(());
         }
         let granularity = program.granularity().to_owned();
-        let replayed = dally_search::replay(program, &schedule, mode, step_time);
+        let replayed = dally_search::replay(program, &schedule, mode, checking::ROUNDS, step_time);
         let go_on = "With DALLY_BEST_EFFORT=1 it goes on as far as it can.";
         let retold = checking::retell(&schedule, replayed, mode, go_on);
         let statistics = Statistics { granularity, ..Statistics::default() };

@@ -16,9 +16,15 @@ const MOST_LINES: usize = 40;
 const MOST_WORKERS: usize = 20;
 const MOST_MESSAGES: usize = 3;
 
-/// The last `shown` steps, one line an event; the worker is named where it changes. The last
-/// line is the bug.
-pub(super) fn steps(story: &Story<'_>, shown: usize, bug: &str, style: Style) -> String {
+/// The last `shown` steps, one line an event; the worker is named where it changes. A divider
+/// stands before the step, by its number, with which a loop begins. The last line is the bug.
+pub(super) fn steps(
+    story: &Story<'_>,
+    shown: usize,
+    divider: Option<(usize, String)>,
+    bug: &str,
+    style: Style,
+) -> String {
     let from = story.steps.len().saturating_sub(shown);
     let told = &story.steps[from..];
     let width = column(told.iter().map(|(worker, _)| story.names.of(*worker)));
@@ -33,6 +39,12 @@ pub(super) fn steps(story: &Story<'_>, shown: usize, bug: &str, style: Style) ->
     };
     let mut last = None;
     for (number, (worker, lines)) in (from + 1..).zip(told) {
+        if let Some((start, text)) = &divider
+            && number == (*start).max(from + 1)
+        {
+            row("...", "", Some(Ink::Heading), text);
+            last = None;
+        }
         let mut number = number.to_string();
         let mut name = story.names.of(*worker);
         if last.replace(*worker) == Some(*worker) {
@@ -61,7 +73,7 @@ pub(super) fn steps(story: &Story<'_>, shown: usize, bug: &str, style: Style) ->
 
 /// The state of every worker at the end of the trace, what it waits for and what is left in its
 /// inbox, and the states of monitors. Workers that have halted with nothing left are not listed.
-pub(super) fn ending(story: &Story<'_>, style: Style) -> String {
+pub(super) fn ending(story: &Story<'_>, heading: &str, style: Style) -> String {
     let mut left: BTreeMap<WorkerId, Vec<String>> = BTreeMap::new();
     for (message, sent) in &story.messages.sent {
         if !story.messages.fate.contains_key(message) {
@@ -113,14 +125,20 @@ pub(super) fn ending(story: &Story<'_>, style: Style) -> String {
     if rows.is_empty() {
         return String::new();
     }
+    let mut out = listing(heading, &rows, style);
+    if hidden > 0 {
+        out += &format!(" and {}\n", count(hidden as u64, "other worker"));
+    }
+    out
+}
+
+/// A heading, and a line for each name.
+pub(super) fn listing(heading: &str, rows: &[(String, String)], style: Style) -> String {
     let width = column(rows.iter().map(|row| row.0.clone()));
-    let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, "In the end:"));
+    let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, heading));
     for (name, words) in rows {
         let pad = " ".repeat(width.saturating_sub(name.chars().count()));
         out += &format!(" {}{pad}  {words}\n", style.paint(Ink::Worker, name));
-    }
-    if hidden > 0 {
-        out += &format!(" and {}\n", count(hidden as u64, "other worker"));
     }
     out
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dally_core::{
-    Access, Bug, BugKind, Choice, Discard, Event, Finding, Heat, Item, Location, MessageId,
+    Access, Bug, BugKind, Choice, Discard, Event, Finding, Heat, Item, Lasso, Location, MessageId,
     ObjectId, Schedule, Tag, Trace, TraceStep, Transition, VectorClock, WorkerId,
 };
 use dally_report::{About, json, text};
@@ -83,12 +83,19 @@ fn finding(bug: Bug, steps: Vec<TraceStep>, names: BTreeMap<WorkerId, String>) -
     let choices = steps.iter().map(|step| Choice::Worker(step.worker)).collect();
     Finding {
         schedule: Schedule { outcome: bug.to_string(), choices, ..Schedule::default() },
+        // The loop need not even be part of the trace.
+        lasso: (bug.kind == BugKind::Livelock).then(|| Lasso {
+            stem: bug.message.len(),
+            monitor: bug.message.clone(),
+            states: vec![bug.message.clone(); bug.message.len() % 3],
+            rounds: 1,
+            whole: false,
+        }),
         bug,
         trace: Trace { names, steps },
         found_at: 1,
         occurrences: 1,
         shrunk: None,
-        lasso: None,
         delays: None,
         notes: Vec::new(),
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use dally_core::{
-    Access, Bug, BugKind, Choice, Discard, Event, Finding, Heat, Location, MessageId, ObjectId,
-    Schedule, Shrunk, Tag, Text, Tracer, Transition, WorkerId,
+    Access, Bug, BugKind, Choice, Discard, Event, Finding, Heat, Lasso, Location, MessageId,
+    ObjectId, Schedule, Shrunk, Tag, Text, Tracer, Transition, WorkerId,
 };
 use dally_report::{About, Statistics};
 
@@ -266,10 +266,42 @@ pub fn hot_at_end() -> (Finding, About) {
     play.tell(Event::Discarded { message: request, why: Discard::Lost });
     let bug = Bug::new(
         BugKind::HotAtEnd,
-        "the execution ended while monitor Answered was in its hot state Waiting",
+        "the system is quiet (nothing is left to do) and monitor Answered is still hot, in state \
+         Waiting: what it waits for will not happen any more",
     )
     .by("Answered");
     (play.ends("lossy-server", bug), about("lossy-server", "random", "per-send"))
+}
+
+/// A client asks again and again, and the server answers that it is busy.
+pub fn livelock() -> (Finding, About) {
+    let [client, server] = [0, 1].map(WorkerId::root);
+    let mut play = Play::cast([(client, "Client"), (server, "Server")]);
+    play.step(server).starts("Busy");
+    play.step(client).starts("Asking").announces("Asked");
+    play.monitor("Answered", "Waiting", Heat::Hot);
+    let request = play.step(client).sends(server, "Request(1)");
+    let answer = play.step(server).receives(request).sends(client, "Busy");
+    play.step(client).receives(answer);
+    let bug = Bug::new(
+        BugKind::Livelock,
+        "monitor Answered waits in vain in state Waiting: the execution can go round a loop of \
+         length 3 for ever",
+    )
+    .by("Answered");
+    let mut finding = play.ends("busy-server", bug);
+    let both = vec![client, server];
+    finding.schedule.enabled = vec![both.clone(), both, vec![client], vec![server], vec![client]];
+    finding.schedule.settings =
+        vec![("fairness".into(), "strong".into()), ("stem".into(), "2".into())];
+    finding.lasso = Some(Lasso {
+        stem: 2,
+        monitor: "Answered".into(),
+        states: vec!["Waiting".into(); 4],
+        rounds: 2,
+        whole: true,
+    });
+    (finding, about("busy-server", "random", "per-send"))
 }
 
 /// A task branches on the wall clock; the second execution went another way.

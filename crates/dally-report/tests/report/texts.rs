@@ -16,7 +16,7 @@ macro_rules! text_of {
 
 text_of! {
     two_phase_commit deadlock unhandled_event hot_at_end uncontrolled panic_with_source no_trace
-    long no_failure
+    long no_failure livelock
 }
 
 #[test]
@@ -44,6 +44,22 @@ fn the_last_line_is_the_command_that_replays() {
     let text = text::finding(&finding, &about);
     let token = finding.schedule.to_token();
     assert_eq!(text.lines().last(), Some(format!("  dally replay {token}").as_str()));
+}
+
+#[test]
+fn a_loop_whose_beginning_is_not_shown_says_where_it_is() {
+    let (finding, mut about) = findings::livelock();
+    let divider = |about: &_| {
+        let text = text::finding(&finding, about);
+        let line = text.lines().find(|line| line.contains("again and again")).unwrap();
+        line.split_once("...").unwrap().1.trim_start().to_owned()
+    };
+    let from_here = "from here on again and again, with monitor Answered in Waiting:";
+    assert_eq!(divider(&about), from_here);
+    about.steps_shown = Some(3);
+    assert_eq!(divider(&about), from_here);
+    about.steps_shown = Some(2);
+    assert_eq!(divider(&about), from_here.replace("here", "step 3"));
 }
 
 #[test]

@@ -27,6 +27,18 @@ impl Fairness {
     pub const NAMES: [&'static str; 3] = ["none", "weak", "strong"];
 
     const ALL: [Fairness; 3] = [Fairness::None, Fairness::Weak, Fairness::Strong];
+
+    /// What loops of executions under a strategy are judged by, where this is asked for.
+    ///
+    /// Strategies choose at random. A loop in which a choice never takes one of its values is
+    /// weakly fair, and still no such strategy goes round it for ever: an execution that happened
+    /// to go round it once is no sign of a livelock. So what they show must be strongly fair.
+    pub(crate) fn under_a_strategy(self) -> Fairness {
+        match self {
+            Fairness::None => Fairness::None,
+            Fairness::Weak | Fairness::Strong => Fairness::Strong,
+        }
+    }
 }
 
 impl fmt::Display for Fairness {

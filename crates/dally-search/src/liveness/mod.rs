@@ -7,8 +7,10 @@
 
 mod accepting;
 mod components;
+mod fair_loops;
 mod fairness;
 mod graph;
+mod laps;
 mod lasso;
 mod map;
 mod nested;
@@ -19,6 +21,7 @@ mod survey;
 pub use accepting::{Accepting, Related};
 pub use fairness::Fairness;
 pub(crate) use graph::Node;
+pub(crate) use laps::{Laps, Loop, Loops};
 pub(crate) use lasso::Cycle;
-pub(crate) use property::livelock;
+pub(crate) use property::Property;
 pub(crate) use survey::Survey;

@@ -1,7 +1,5 @@
 //! What a cycle has to do to violate something.
 
-use dally_core::{Bug, BugKind};
-
 use super::graph::{Edge, Graph, Node};
 
 /// One monitor's wish, as a condition on cycles: states that a bad cycle stays in, and
@@ -53,20 +51,4 @@ pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
         word &= word - 1;
         Some(place)
     })
-}
-
-/// The bug of an execution that can go round a cycle of so many steps for ever.
-pub(crate) fn livelock(property: Property, monitor: String, state: &str, steps: usize) -> Bug {
-    let round = format!("the execution can go round a loop of {steps} steps for ever");
-    let message = match property {
-        Property::Hot(_) => format!(
-            "{round}, and monitor {monitor} stays hot in it, in state {state}: what it waits for \
-             does not happen"
-        ),
-        Property::Visits(_) => format!(
-            "{round}, and what monitor {monitor} allows only finitely often happens in it again \
-             and again"
-        ),
-    };
-    Bug::new(BugKind::Livelock, message).by(monitor)
 }

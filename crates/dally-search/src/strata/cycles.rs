@@ -16,7 +16,8 @@ use super::space::Space;
 use super::states::States;
 use crate::batch::Shared;
 use crate::deadline::Stopwatch;
-use crate::liveness::{Cycle, Fairness, Survey, livelock};
+use crate::executor::livelock;
+use crate::liveness::{Cycle, Fairness, Property, Survey};
 use crate::options::Reached;
 use crate::report::Ended;
 use crate::runner::Run;
@@ -151,13 +152,23 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
         let Cycle { property, steps, stem } = cycle;
         let length = steps.len() - stem;
-        for (worker, mut values) in steps {
+        let mut states = Vec::new();
+        for (place, (worker, mut values)) in steps.into_iter().enumerate() {
             if !self.take(worker, &mut values) {
                 return;
             }
+            let system = self.space.system();
+            let bad = match property {
+                Property::Hot(_) => true,
+                Property::Visits(monitor) => system.acceptance().visits >> monitor & 1 == 1,
+            };
+            if place >= stem && bad {
+                states.push(system.monitor(property.monitor()).1);
+            }
         }
-        let (monitor, state) = self.space.system().monitor(property.monitor());
-        self.found(livelock(property, monitor, &state, length));
+        let (monitor, _) = self.space.system().monitor(property.monitor());
+        let visits = matches!(property, Property::Visits(_));
+        self.found(livelock(&monitor, &states, visits, length));
         self.leave();
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn fewest<P: Program, E: Explorer>(
     // What takes a few delays less but goes on for ever is no better story.
     let max_steps = limits.max_steps.min(execution.steps.saturating_mul(4).saturating_add(64));
     let best = Best { spent, delays, choices: pen.choices(), steps: execution.steps };
-    let limits = Limits { max_steps, ..limits };
+    let limits = Limits { max_steps, loops: limits.loops.loosely(), ..limits };
     let clock = Stopwatch::start();
     let used = START + execution.steps as u64;
     let mut saver = Saver { stage, explorer, cause, limits, budget, pen, best, clock, used };

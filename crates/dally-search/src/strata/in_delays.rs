@@ -13,8 +13,9 @@ use super::search::searched;
 use super::space::Space;
 use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::guide::Manner;
+use crate::liveness::Loops;
 use crate::options::Options;
-use crate::record::{Heading, Script, follow};
+use crate::record::{Heading, Script, fairness_of, follow};
 use crate::report::Ended;
 use crate::shrink::{Budget, is_shrinkable};
 use crate::watchdog::watched;
@@ -46,7 +47,8 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
             max_steps: usize::MAX,
             fail_on_max_steps: false,
             temperature: usize::MAX,
-            fairness: options.fairness,
+            fairness: fairness_of(&finding.schedule).unwrap_or(options.fairness),
+            loops: Loops::Ignored,
             step_items: options.step_items,
         },
     };
@@ -58,7 +60,7 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
         let hurry = AtomicBool::new(false);
         let budget = Budget { steps, hurry: &hurry };
         let choices = &finding.schedule.choices;
-        let limits = &heading.limits;
+        let limits = &heading.limits.to_follow(finding.bug.kind);
         let (choices, delays) =
             delays::fewest(stage, &explorer, choices, cause, limits, budget, pen)?;
         if choices == finding.schedule.choices {

@@ -28,7 +28,7 @@ fn without_numbers(text: &str) -> String {
 /// Finds the only bug of a program and replays it.
 fn found(program: &Arc<Scripts>, options: Options) -> Finding {
     let finding = only_finding(program, options);
-    let again = replay(program.clone(), &finding.schedule, Mode::Exact, STEP_TIME);
+    let again = replay(program.clone(), &finding.schedule, Mode::Exact, 1, STEP_TIME);
     assert_eq!(again.left_at, None);
     assert_eq!(again.bug.as_ref(), Some(&finding.bug));
     assert_eq!(again.trace, finding.trace);
@@ -77,7 +77,7 @@ fn a_message_that_never_comes_is_a_deadlock_of_one() {
 fn an_execution_that_ends_hot_names_the_monitor_and_its_state() {
     let program = scripts([&[Do::Hot], &[Do::Cold]]);
     let finding = found(&program, options());
-    assert_snapshot!(words(&finding.bug), @"hot-at-end by Progress: the execution ends while monitor Progress is hot, in state Waiting: what it waits for has not happened");
+    assert_snapshot!(words(&finding.bug), @"hot-at-end by Progress: the system is quiet (nothing is left to do) and monitor Progress is still hot, in state Waiting: what it waits for will not happen any more");
     assert_eq!(short(&finding.schedule.choices), "1 0");
 }
 

@@ -83,7 +83,7 @@ fn what_was_found_before_the_user_ended_the_run_is_kept() {
     let report = run(program.clone(), options, sink);
     assert_eq!(report.ended, Ended::Interrupted);
     let [finding] = &report.findings[..] else { panic!("{report:#?}") };
-    let again = replay(program, &finding.schedule, Mode::Exact, Duration::from_secs(10));
+    let again = replay(program, &finding.schedule, Mode::Exact, 1, Duration::from_secs(10));
     assert_eq!((again.bug.as_ref(), again.left_at), (Some(&finding.bug), None));
 }
 
@@ -101,7 +101,7 @@ fn a_step_that_blocks_its_thread_is_a_finding_and_not_a_hang() {
     assert_eq!(finding.trace.steps.len(), 2);
     assert_eq!(keeper.0.lock().unwrap().last(), Some(finding));
 
-    let again = replay(program, &finding.schedule, Mode::Exact, step_time);
+    let again = replay(program, &finding.schedule, Mode::Exact, 1, step_time);
     assert_eq!(again.bug.as_ref(), Some(&finding.bug));
     assert_eq!((again.left_at, &again.trace), (None, &finding.trace));
 }

@@ -3,6 +3,7 @@
 mod abort;
 mod bugs;
 mod dfs;
+mod lassos;
 mod limits;
 mod pct;
 mod programs;

@@ -47,6 +47,12 @@ pub enum Do {
     Cold,
     /// Goes back to an operation, by its place.
     Jump(usize),
+    /// Goes to an operation if the register has this value.
+    JumpIf(i64, usize),
+    /// Goes back to an operation so many times, and counts where no observation sees it.
+    Repeat(u32, usize),
+    /// Takes a transition that the monitor allows only finitely often.
+    Visit,
     /// Panics when the execution is ended, with this counter above 0.
     PanicInDrop(usize),
     /// Tells events without end.
@@ -87,6 +93,8 @@ impl Program for Scripts {
             ids: (0..self.0.len() as u32).map(WorkerId::root).collect(),
             enabled: Vec::new(),
             hot: false,
+            visits: false,
+            hidden: 0,
             panics_in_drop: None,
         };
         live.refresh();
@@ -98,7 +106,7 @@ impl Program for Scripts {
         live.shared.fill(0);
         live.locks.fill(None);
         live.inboxes.iter_mut().for_each(Vec::clear);
-        (live.hot, live.panics_in_drop) = (false, None);
+        (live.hot, live.visits, live.hidden, live.panics_in_drop) = (false, false, 0, None);
         live.refresh();
         Ok(())
     }
@@ -126,6 +134,10 @@ pub struct Live {
     ids: Vec<WorkerId>,
     enabled: Vec<WorkerId>,
     hot: bool,
+    /// The last step was a visit.
+    visits: bool,
+    /// How many repetitions there were.
+    hidden: u32,
     panics_in_drop: Option<usize>,
 }
 
@@ -204,6 +216,20 @@ impl Live {
                 self.workers[me].at = to;
                 return Ok(());
             }
+            Do::JumpIf(n, to) => {
+                if self.workers[me].register == n {
+                    self.workers[me].at = to;
+                    return Ok(());
+                }
+            }
+            Do::Repeat(times, to) => {
+                self.hidden += 1;
+                if self.hidden <= times {
+                    self.workers[me].at = to;
+                    return Ok(());
+                }
+            }
+            Do::Visit => self.visits = true,
             Do::PanicInDrop(counter) => self.panics_in_drop = Some(counter),
             Do::TellForEver => loop {
                 env.event(Event::Noted { text: Text::Str("more") })?;
@@ -251,6 +277,7 @@ impl System for Live {
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let me = self.ids.iter().position(|&id| id == worker).expect("a worker of this program");
         let op = self.next(me).expect("an enabled worker has an operation");
+        self.visits = false;
         self.operate(me, op, env)?;
         self.refresh();
         Ok(())
@@ -273,7 +300,7 @@ impl System for Live {
     }
 
     fn acceptance(&self) -> Acceptance {
-        Acceptance { hot: self.hot.into(), visits: 0 }
+        Acceptance { hot: self.hot.into(), visits: self.visits.into() }
     }
 
     fn observe(&self, _how: Observe) -> u64 {

@@ -10,7 +10,7 @@ use insta::assert_snapshot;
 use crate::programs::{Do, Scripts, only_finding, options, scripts, short};
 
 fn replayed(program: &Arc<Scripts>, schedule: &Schedule, mode: Mode) -> Replayed {
-    replay(program.clone(), schedule, mode, Duration::from_secs(10))
+    replay(program.clone(), schedule, mode, 1, Duration::from_secs(10))
 }
 
 /// Records the failure of one program and replays it on another, both ways: the message of the

@@ -118,8 +118,13 @@ fn findings_of_random_programs_shrink_to_the_same_cause_and_replay_exactly() {
             findings += 1;
             smaller += usize::from(after < before);
             for found in [raw, shrunk] {
-                let again =
-                    replay(program.clone(), &found.schedule, Mode::Exact, Duration::from_secs(10));
+                let again = replay(
+                    program.clone(),
+                    &found.schedule,
+                    Mode::Exact,
+                    1,
+                    Duration::from_secs(10),
+                );
                 assert_eq!(again.left_at, None, "{program:?}");
                 assert_eq!(again.bug.as_ref(), Some(&found.bug));
                 assert_eq!(again.trace, found.trace);

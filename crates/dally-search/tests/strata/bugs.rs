@@ -50,7 +50,7 @@ fn assert_findings_are_real(graph: &Arc<Graph>, report: &Report) {
             }
         }
         let walk = Arc::new(Walk(graph.clone()));
-        let again = replay(walk, &finding.schedule, Mode::Exact, Options::default().step_time);
+        let again = replay(walk, &finding.schedule, Mode::Exact, 1, Options::default().step_time);
         assert_eq!(again.left_at, None);
         assert_eq!(again.bug.as_ref(), Some(&finding.bug));
         assert!(finding.notes.is_empty(), "{finding:#?}");

@@ -170,6 +170,7 @@ const LIMITS: Limits = Limits {
     fail_on_max_steps: false,
     temperature: usize::MAX,
     fairness: crate::liveness::Fairness::Weak,
+    loops: crate::liveness::Loops::Ignored,
     step_items: 1_000,
 };
 

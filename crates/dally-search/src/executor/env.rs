@@ -1,0 +1,146 @@
+//! What the steps of an execution ask and tell.
+
+use dally_core::{Choice, Cut, Env, Event, MessageId, System, Tag, Text, WorkerId};
+
+use super::{MAX_ENABLED_ENTRIES, Recorder};
+use crate::liveness::Laps;
+use crate::strategy::Strategy;
+use crate::tape::Pen;
+
+/// Why a step was cut.
+#[derive(Clone, Copy)]
+pub(super) enum Cause {
+    Strategy,
+    Endless,
+}
+
+/// What steps ask and tell.
+pub(super) struct StepEnv<'a> {
+    pub(super) strategy: &'a mut dyn Strategy,
+    /// Whether the strategy hears events.
+    pub(super) listens: bool,
+    pub(super) pen: &'a mut Pen,
+    pub(super) recorder: Option<&'a mut Recorder>,
+    /// The log of states while a monitor waits. It answers for the strategy while a loop is gone
+    /// round again.
+    pub(super) laps: &'a mut Laps,
+    /// Who steps.
+    pub(super) worker: WorkerId,
+    pub(super) steps: usize,
+    pub(super) values: usize,
+    /// Values and events of the present step.
+    pub(super) items: u32,
+    pub(super) step_items: u32,
+    pub(super) cut: Option<Cause>,
+}
+
+impl StepEnv<'_> {
+    #[inline]
+    pub(super) fn step<S: System>(&mut self, worker: WorkerId, system: &S) {
+        self.steps += 1;
+        self.items = 0;
+        self.worker = worker;
+        self.pen.write(Choice::Worker(worker));
+        if let Some(recorder) = self.recorder.as_deref_mut() {
+            let enabled = system.enabled();
+            recorder.entries += enabled.len();
+            if recorder.entries <= MAX_ENABLED_ENTRIES {
+                recorder.enabled.push(enabled.to_vec());
+            }
+            recorder.tracer.step(worker, || system.name(worker));
+        }
+    }
+
+    #[inline]
+    fn item(&mut self) -> Result<(), Cut> {
+        self.items(1)
+    }
+
+    #[inline]
+    fn items(&mut self, more: u32) -> Result<(), Cut> {
+        self.items = self.items.saturating_add(more);
+        if self.items > self.step_items {
+            self.cut = Some(Cause::Endless);
+            return Err(Cut);
+        }
+        if self.cut.is_some() {
+            return Err(Cut);
+        }
+        Ok(())
+    }
+
+    fn chose(&mut self, choice: Choice) {
+        self.steps += 1;
+        self.values += 1;
+        self.pen.write(choice);
+        if let Some(recorder) = self.recorder.as_deref_mut() {
+            recorder.tracer.choice(choice);
+        }
+    }
+
+    fn by_strategy<T>(&mut self, answer: Option<T>) -> Result<T, Cut> {
+        answer.ok_or_else(|| {
+            self.cut = Some(Cause::Strategy);
+            Cut
+        })
+    }
+}
+
+impl Env for StepEnv<'_> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        self.item()?;
+        let answer = match self.laps.value_again(of, tag) {
+            None => self.strategy.value(of, tag),
+            again => again,
+        };
+        // A strategy that answers out of range gets the last value.
+        let index = self.by_strategy(answer)?.min(of.saturating_sub(1));
+        self.chose(Choice::Value { index, of, tag });
+        if self.laps.is_logging() {
+            self.laps.chose(index, of, tag);
+        }
+        Ok(index)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        self.item()?;
+        let answer = match self.laps.delivery_again(candidates.len()) {
+            None => self.strategy.delivery(candidates),
+            again => again,
+        };
+        let index = self.by_strategy(answer)?.min(candidates.len().saturating_sub(1));
+        // A front end that asks without a candidate is answered, and nothing is written down.
+        if let Some(&message) = candidates.get(index) {
+            self.chose(Choice::Delivery(message));
+            if self.laps.is_logging() {
+                self.laps.delivered(index, candidates);
+            }
+        }
+        Ok(index)
+    }
+
+    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+        self.item()?;
+        if self.listens {
+            self.strategy.heard(&event);
+        }
+        if self.laps.is_owed()
+            && let Event::Received { message, .. } | Event::Discarded { message, .. } = event
+        {
+            self.laps.took(self.worker, message.sender);
+        }
+        if let Some(recorder) = self.recorder.as_deref_mut() {
+            recorder.tracer.event(event);
+        }
+        Ok(())
+    }
+
+    fn leeway(&self) -> u32 {
+        let heard = self.listens || self.recorder.is_some() || self.laps.is_owed();
+        if heard { 0 } else { self.step_items }
+    }
+
+    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
+        self.items(events)
+    }
+}

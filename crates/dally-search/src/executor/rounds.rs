@@ -1,0 +1,193 @@
+//! Loops that an execution has closed, gone round again: do they really repeat?
+//!
+//! The rounds are taken in the execution itself, by the choices that were made the first time.
+//! Messages have other identities in every round, but the same places among the candidates. If a
+//! round differs, the loop was none, and the execution is where the round has led it.
+
+use std::sync::atomic::Ordering;
+
+use dally_core::{Acceptance, Bug, Lasso, System, WorkerId};
+
+use super::bugs::livelock;
+use super::{Course, End, Over};
+use crate::liveness::{Loop, Loops};
+
+/// How often a loop is gone round if its states are known whole: once would do.
+const WHOLE: usize = 2;
+
+/// How often if only observations repeat. What they leave out may still change: a counter of
+/// attempts, the length of a list.
+const OBSERVED: usize = 100;
+
+/// A long loop is gone round at least so often, and otherwise not for longer than a schedule.
+const AT_LEAST: usize = 10;
+
+/// What came of going round.
+pub(super) enum Went {
+    /// Every round was the same.
+    Round(Round),
+    /// One was not: which, and how.
+    Astray(String),
+    /// The execution ended.
+    Over(Over),
+}
+
+/// A loop that repeats.
+pub(super) struct Round {
+    bug: Bug,
+    lasso: Lasso,
+    /// How many choices, and values among them, lead to its end.
+    at: (usize, usize),
+}
+
+impl From<Round> for Over {
+    fn from(Round { bug, lasso, at }: Round) -> Over {
+        Over::Failed { bug, at: Some(at), lasso: Some(lasso) }
+    }
+}
+
+impl Course<'_> {
+    /// Logs the present state, and goes round the loop that it closes if that looks like a bug.
+    #[cold]
+    pub(super) fn look<S: System>(&mut self, system: &mut S, now: Acceptance) -> Option<Went> {
+        let (steps, loops) = (self.env.steps, self.limits.loops);
+        self.env.laps.arrive(system, now, steps, steps - self.env.values);
+        if matches!(loops, Loops::AtEnd { .. }) {
+            return None;
+        }
+        let closed = self.env.laps.closed(loops, self.limits.fairness)?;
+        let most = (self.limits.max_steps / closed.steps.len()).max(AT_LEAST);
+        let rounds = most.min(if closed.whole { WHOLE } else { OBSERVED });
+        Some(self.go_round(&closed, rounds, system))
+    }
+
+    /// Goes round the loop that a recording ends with.
+    pub(super) fn look_at_end<S: System>(&mut self, system: &mut S) -> Option<Went> {
+        let loops @ Loops::AtEnd { rounds, .. } = self.limits.loops else { return None };
+        let Some(closed) = self.env.laps.closed(loops, self.limits.fairness) else {
+            let how = "the steps no longer lead back to where they began while a monitor waits";
+            return Some(Went::Astray(how.into()));
+        };
+        let usual = if closed.whole { WHOLE } else { OBSERVED };
+        // The states of the monitor are seen on the way.
+        let rounds = rounds.map_or(usual, |rounds| rounds as usize).max(1);
+        Some(self.go_round(&closed, rounds, system))
+    }
+
+    fn go_round<S: System>(&mut self, closed: &Loop, rounds: usize, system: &mut S) -> Went {
+        let before = self.env.steps;
+        let mut states = vec![system.monitor(closed.monitor).1];
+        // Too hot on the way, which counts if the loop turns out to be none.
+        let mut boiled = None;
+        for round in 1..=rounds {
+            for step in closed.steps.clone() {
+                let went = self.go_on(closed, step, &mut states, round, &mut boiled, system);
+                if let Err(went) = went {
+                    let in_vain = self.env.steps - before;
+                    self.env.laps.end_rounds(in_vain);
+                    let halted = matches!(went, Went::Over(Over::Ended(End::Halted)));
+                    return boiled.filter(|_| !halted).map_or(went, Went::Over);
+                }
+            }
+            if !self.env.laps.is_settled() {
+                let in_vain = self.env.steps - before;
+                self.env.laps.end_rounds(in_vain);
+                let how = "a message that could be taken again and again is never taken";
+                return boiled.map_or(Went::Astray(how.into()), Went::Over);
+            }
+        }
+        let (monitor, _) = system.monitor(closed.monitor);
+        let worst: Vec<String> = (closed.steps.clone().zip(&states[1..]))
+            .filter(|(step, _)| {
+                !closed.visits || self.env.laps.is_visited(step + 1, closed.monitor)
+            })
+            .map(|(_, state)| state.clone())
+            .collect();
+        let bug = livelock(&monitor, &worst, closed.visits, closed.steps.len());
+        let at = self.env.laps.choices(closed.steps.end);
+        let values = at - (closed.stem + closed.steps.len());
+        let (stem, whole) = (closed.stem, closed.whole);
+        let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
+        self.env.laps.end_rounds(0);
+        Went::Round(Round {
+            bug,
+            lasso: Lasso { stem, monitor, states, rounds, whole },
+            at: (at, values),
+        })
+    }
+
+    /// Takes one step of the loop again. In the first round the states of the monitor are
+    /// learnt, in the others compared.
+    fn go_on<S: System>(
+        &mut self,
+        closed: &Loop,
+        step: usize,
+        states: &mut Vec<String>,
+        round: usize,
+        boiled: &mut Option<Over>,
+        system: &mut S,
+    ) -> Result<(), Went> {
+        if self.halt.load(Ordering::Relaxed) {
+            return Err(Went::Over(Over::Ended(End::Halted)));
+        }
+        let number = step - closed.steps.start + 1;
+        let astray = |what: &str| {
+            let length = closed.steps.len();
+            Went::Astray(format!("in round {round}, at step {number} of {length}, {what}"))
+        };
+        let worker = self.env.laps.worker(step);
+        let known = self.env.laps.enabled(step);
+        if known != system.enabled() {
+            return Err(astray(&others(known, system.enabled())));
+        }
+        let steps = self.env.steps;
+        self.env.laps.again(step);
+        let now = match self.step(worker, system) {
+            Ok(now) => now,
+            Err(over) => {
+                // Nobody answers after the end of a recording.
+                let how = self.env.laps.strayed().filter(|_| self.env.cut.is_some());
+                return Err(how.map_or(Went::Over(over), |how| astray(&how)));
+            }
+        };
+        if let Some(bug) = self.heat(now, steps, system)
+            && boiled.is_none()
+        {
+            let at = Some((self.env.steps, self.env.values));
+            *boiled = Some(Over::Failed { bug, at, lasso: None });
+        }
+        if let Some(how) = self.env.laps.strayed() {
+            let name = system.name(worker);
+            return Err(astray(&format!("{name} ({worker}) {how}")));
+        }
+        if !self.env.laps.is_again(step + 1, system, now) {
+            return Err(astray("the state after it is another"));
+        }
+        let (_, state) = system.monitor(closed.monitor);
+        match states.get(number) {
+            None if number == closed.steps.len() && state != states[0] => {
+                return Err(astray(&format!(
+                    "the monitor ends in {state} and began in {}",
+                    states[0]
+                )));
+            }
+            None => states.push(state),
+            Some(known) if *known == state => {}
+            Some(known) => {
+                return Err(astray(&format!("the monitor goes to {state} and not to {known}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How two sets of workers that can step differ.
+fn others(known: &[WorkerId], now: &[WorkerId]) -> String {
+    let gone = known.iter().find(|worker| !now.contains(worker));
+    let new = now.iter().find(|worker| !known.contains(worker));
+    match (gone, new) {
+        (Some(gone), _) => format!("worker {gone} cannot step any more"),
+        (None, Some(new)) => format!("worker {new} can step, too"),
+        (None, None) => "the same workers can step in another order".into(),
+    }
+}

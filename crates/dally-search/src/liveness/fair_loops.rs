@@ -1,0 +1,114 @@
+//! Which loops of the log are fair.
+
+use std::ops::Range;
+
+use dally_core::{Tag, WorkerId};
+
+use super::Fairness;
+use super::laps::{Laps, Question, Scratch};
+
+impl Laps {
+    /// Whether going round these steps for ever is fair, but for the messages that are owed.
+    pub(super) fn is_fair(&mut self, steps: Range<usize>, fairness: Fairness) -> bool {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.owed.clear();
+        let fair = match fairness {
+            Fairness::None => true,
+            Fairness::Weak => {
+                self.who_steps(steps.clone(), &mut scratch.workers);
+                self.is_weakly_fair(steps, &mut scratch)
+            }
+            Fairness::Strong => {
+                self.who_steps(steps.clone(), &mut scratch.workers);
+                self.all_step(steps.clone(), &scratch.workers)
+                    && self.all_is_taken(steps, &mut scratch)
+            }
+        };
+        self.scratch = scratch;
+        fair
+    }
+
+    fn who_steps(&self, steps: Range<usize>, workers: &mut Vec<WorkerId>) {
+        workers.clear();
+        workers.extend(steps.map(|step| self.worker(step)));
+        workers.sort_unstable();
+        workers.dedup();
+    }
+
+    /// Whether everybody who can step in all states does.
+    fn is_weakly_fair(&self, steps: Range<usize>, scratch: &mut Scratch) -> bool {
+        let Scratch { workers, others: waiting, .. } = scratch;
+        waiting.clear();
+        waiting.extend(self.enabled(steps.start).iter().copied().filter(|worker| {
+            *worker != WorkerId::FAULTS && workers.binary_search(worker).is_err()
+        }));
+        for state in steps {
+            if waiting.is_empty() {
+                return true;
+            }
+            let enabled = self.enabled(state);
+            waiting.retain(|worker| worker.place_in(enabled).is_ok());
+        }
+        waiting.is_empty()
+    }
+
+    /// Whether everybody who can step in some state does.
+    fn all_step(&self, steps: Range<usize>, workers: &[WorkerId]) -> bool {
+        let mut last: &[WorkerId] = &[];
+        for state in steps {
+            let enabled = self.enabled(state);
+            // Most states have the enabled set of the one before, and then its memory.
+            if !std::ptr::eq(enabled, last) {
+                let steps = |worker: &WorkerId| {
+                    *worker == WorkerId::FAULTS || workers.binary_search(worker).is_ok()
+                };
+                if !enabled.iter().all(steps) {
+                    return false;
+                }
+                last = enabled;
+            }
+        }
+        true
+    }
+
+    /// Whether every value that a worker could choose is chosen by it. Values are told apart by
+    /// their place among the questions of the step. Messages are owed that were not seen to be
+    /// chosen.
+    fn all_is_taken(&self, steps: Range<usize>, scratch: &mut Scratch) -> bool {
+        let Scratch { taken, asked, owed, delivered, .. } = scratch;
+        taken.clear();
+        asked.clear();
+        delivered.clear();
+        for step in steps {
+            let worker = self.worker(step);
+            let mut question = 0;
+            for (answer, senders) in self.answered(step) {
+                match answer.question {
+                    Question::Value(Tag::Fault) => {}
+                    Question::Value(Tag::Program) => {
+                        taken.push((worker, question, answer.index));
+                        asked.push((worker, question, answer.of));
+                        question += 1;
+                    }
+                    Question::Delivery => {
+                        delivered.extend(senders.get(answer.index as usize).map(|&s| (worker, s)));
+                        owed.extend(senders.iter().map(|&sender| (worker, sender)));
+                    }
+                }
+            }
+        }
+        for list in [&mut *taken, asked] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        for list in [&mut *owed, delivered] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        owed.retain(|pair| delivered.binary_search(pair).is_err());
+        asked.iter().all(|&(worker, question, of)| {
+            let below = |value| taken.partition_point(|&t| t < (worker, question, value));
+            below(of) - below(0) == of as usize
+        })
+    }
+}
