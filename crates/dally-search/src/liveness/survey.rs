@@ -16,7 +16,7 @@ use super::nested::{self, Nested};
 use super::property::Property;
 use crate::batch::Shared;
 use crate::deadline::Stopwatch;
-use crate::strata::{Arrival, Log, Logged};
+use crate::strata::{Arrival, Log, Logged, Numbered, Plan};
 
 /// What all threads of a search for cycles write to.
 pub(crate) struct Survey {
@@ -27,6 +27,8 @@ pub(crate) struct Survey {
 
 struct Inside {
     graph: Graph,
+    /// The states whole, if they are stored: their numbers then tell them apart.
+    whole: Option<Numbered>,
     algorithm: Algorithm,
     fairness: Fairness,
     memory: u64,
@@ -55,16 +57,18 @@ const GROWTH: usize = 2;
 const FEW: usize = 256;
 
 impl Survey {
-    pub(crate) fn nested(fairness: Fairness, memory: u64, shared: Arc<Shared>) -> Survey {
-        Survey::new(Algorithm::Nested(Nested::default()), fairness, memory, shared)
+    /// For nested depth-first search.
+    pub(crate) fn nested(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Survey {
+        Survey::new(Algorithm::Nested(Nested::default()), plan, fairness, shared)
     }
 
-    pub(crate) fn map(fairness: Fairness, memory: u64, shared: Arc<Shared>) -> Survey {
-        Survey::new(Algorithm::Map(FxHashMap::default()), fairness, memory, shared)
+    /// For maximal accepting predecessors.
+    pub(crate) fn map(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Survey {
+        Survey::new(Algorithm::Map(FxHashMap::default()), plan, fairness, shared)
     }
 
-    fn new(algorithm: Algorithm, fairness: Fairness, memory: u64, shared: Arc<Shared>) -> Survey {
-        let inside = Inside::new(algorithm, fairness, memory);
+    fn new(algorithm: Algorithm, plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Survey {
+        let inside = Inside::new(algorithm, fairness, plan.memory, plan.exact);
         Survey { inside: Mutex::new(inside), shared, bytes: AtomicU64::new(0) }
     }
 
@@ -97,8 +101,10 @@ impl Survey {
             Algorithm::Nested(_) => Algorithm::Nested(Nested::default()),
             Algorithm::Map(_) => Algorithm::Map(FxHashMap::default()),
         };
+        let exact = inside.whole.is_some();
         let settled = std::mem::take(&mut inside.settled);
-        *inside = Inside { settled, ..Inside::new(algorithm, inside.fairness, inside.memory) };
+        *inside =
+            Inside { settled, ..Inside::new(algorithm, inside.fairness, inside.memory, exact) };
     }
 
     /// The cycles that were found and not taken yet.
@@ -138,9 +144,10 @@ impl Log for Survey {
 }
 
 impl Inside {
-    fn new(algorithm: Algorithm, fairness: Fairness, memory: u64) -> Inside {
+    fn new(algorithm: Algorithm, fairness: Fairness, memory: u64, exact: bool) -> Inside {
         Inside {
             graph: Graph::new(memory),
+            whole: exact.then(|| Numbered::new(memory)),
             algorithm,
             fairness,
             memory,
@@ -157,7 +164,12 @@ impl Inside {
         let system = arrival.system;
         let acceptance = system.acceptance();
         let memory = self.memory;
-        let state = self.graph.state(arrival.identity, system.enabled(), acceptance, memory);
+        let identity = match &mut self.whole {
+            Some(whole) => whole.number(arrival.identity, arrival.parts).map(u64::from),
+            None => Some(arrival.identity),
+        };
+        let state = identity
+            .and_then(|identity| self.graph.state(identity, system.enabled(), acceptance, memory));
         let Some((to, new)) = state else { return Logged::NoRoom };
         if new && let Algorithm::Nested(nested) = &mut self.algorithm {
             nested.entered(to);
@@ -235,7 +247,8 @@ impl Inside {
             Algorithm::Map(maps) => maps.len() * map::BYTES + map::REFINERY_BYTES,
         };
         let judging = if self.candidates.is_empty() { 0 } else { components::BYTES };
-        self.graph.bytes() + (states * (own + judging)) as u64
+        let whole = self.whole.as_ref().map_or(0, Numbered::bytes);
+        self.graph.bytes() + whole + (states * (own + judging)) as u64
     }
 
     /// Whether nothing is left to look for.

@@ -60,9 +60,9 @@ pub(super) fn obstacle(plan: &Plan, replayed: bool) -> Option<String> {
 pub(super) fn survey(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Option<Arc<Survey>> {
     match plan.search {
         SearchKind::Ndfs | SearchKind::IterativeNdfs => {
-            Some(Arc::new(Survey::nested(fairness, plan.memory, shared)))
+            Some(Arc::new(Survey::nested(plan, fairness, shared)))
         }
-        SearchKind::Map => Some(Arc::new(Survey::map(fairness, plan.memory, shared))),
+        SearchKind::Map => Some(Arc::new(Survey::map(plan, fairness, shared))),
         _ => None,
     }
 }

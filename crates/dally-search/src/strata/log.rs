@@ -24,6 +24,8 @@ pub(crate) trait Log: Send + Sync {
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'a> {
     pub(crate) identity: u64,
+    /// Gives the parts of the state, for exact storage.
+    pub(crate) parts: &'a dyn Fn(&mut dyn FnMut(&[u8])),
     pub(crate) system: &'a dyn System,
     pub(crate) worker: WorkerId,
     pub(crate) values: &'a [Value],

@@ -41,4 +41,4 @@ pub(crate) use log::{Arrival, Log, Logged};
 pub use plan::{CachePolicy, Plan, SearchKind};
 pub use search::{explore, explore_uncaptured};
 pub use states::{Samples, States, Stratum};
-pub(crate) use visited::{Found, Table};
+pub(crate) use visited::{Found, Numbered, Table};

@@ -34,9 +34,11 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Has the first state logged, if there is a log.
     pub(super) fn log_first(&mut self, identity: u64) -> Option<Node> {
         let log = self.joint.log.as_ref()?;
-        let system = self.space.system();
+        let (system, parts) = (self.space.system(), &|part: &mut dyn FnMut(&[u8])| {
+            self.space.parts(part);
+        });
         let (worker, values, choices) = (WorkerId::FAULTS, &[], &[]);
-        match log.arrived(None, &Arrival { identity, system, worker, values, choices }) {
+        match log.arrived(None, &Arrival { identity, parts, system, worker, values, choices }) {
             Logged::New(node) => Some(node),
             Logged::Known => None,
             Logged::NoRoom => {
@@ -57,7 +59,8 @@ impl<S: Space, O: Order> Diver<S, O> {
             _ => self.pen.choices_in(parent.path..self.pen.len()),
         };
         let (system, choices) = (self.space.system(), &choices[..]);
-        let arrival = Arrival { identity, system, worker, values, choices };
+        let parts = &|part: &mut dyn FnMut(&[u8])| self.space.parts(part);
+        let arrival = Arrival { identity, parts, system, worker, values, choices };
         match log.arrived(Some(parent.node), &arrival) {
             Logged::New(node) => Some(node),
             Logged::Known => None,

@@ -8,6 +8,7 @@ mod table;
 
 use super::plan::CachePolicy;
 use exact::Exact;
+pub(crate) use exact::Numbered;
 use fingerprints::Fingerprints;
 pub(crate) use table::{Found, Table};
 

@@ -2,7 +2,7 @@
 
 use super::super::plan::CachePolicy;
 use super::Seen;
-use super::strings::{self, Strings};
+use super::strings::{self, Interned, Strings};
 use dally_core::fingerprint;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -50,7 +50,7 @@ impl Exact {
         let replace = policy == CachePolicy::Replace;
         let budget = budget / count as u64 / if replace { 2 } else { 1 };
         let shard = |_| {
-            let young = Generation::new(budget, count);
+            let young = Generation::new(budget, count, false);
             Mutex::new(Shard { young, old: None, replace, dropped: 0, parts: Parts::default() })
         };
         Exact { shards: (0..count).map(shard).collect() }
@@ -93,6 +93,32 @@ fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// States whole, each with a number: for who keeps something about each of them.
+pub(crate) struct Numbered {
+    all: Generation,
+    parts: Parts,
+}
+
+impl Numbered {
+    pub(crate) fn new(budget: u64) -> Numbered {
+        Numbered { all: Generation::new(budget, 1, true), parts: Parts::default() }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.all.bytes()
+    }
+
+    /// The number of a state; `None` if there is no room for it.
+    pub(crate) fn number(
+        &mut self,
+        hash: u64,
+        parts: impl FnOnce(&mut dyn FnMut(&[u8])),
+    ) -> Option<u32> {
+        self.parts.collect(parts);
+        Some(self.all.intern(hash, &mut self.parts)?.number)
+    }
+}
+
 impl Shard {
     /// Inserts the state of `self.parts`.
     fn insert(&mut self, hash: u64) -> Option<Seen> {
@@ -104,7 +130,7 @@ impl Shard {
             return seen;
         }
         self.dropped += self.old.take().map_or(0, |old| old.states.len());
-        let younger = Generation::new(self.young.budget, self.young.shards);
+        let younger = Generation::new(self.young.budget, self.young.shards, false);
         self.old = Some(std::mem::replace(&mut self.young, younger));
         self.young.insert(hash, &mut self.parts)
     }
@@ -139,10 +165,10 @@ impl Parts {
 }
 
 impl Generation {
-    fn new(budget: u64, shards: usize) -> Generation {
+    fn new(budget: u64, shards: usize, numbered: bool) -> Generation {
         Generation {
             parts: Strings::new(true, budget, shards),
-            states: Strings::new(false, budget, shards),
+            states: Strings::new(numbered, budget, shards),
             budget,
             shards,
         }
@@ -158,13 +184,17 @@ impl Generation {
     }
 
     fn insert(&mut self, hash: u64, parts: &mut Parts) -> Option<Seen> {
+        let new = self.intern(hash, parts)?.new;
+        Some(if new { Seen::New } else { Seen::Known })
+    }
+
+    fn intern(&mut self, hash: u64, parts: &mut Parts) -> Option<Interned> {
         let Generation { parts: known, states, budget, .. } = self;
         let state = parts.number(|hash, part| {
             let room = *budget - known.bytes() - states.bytes();
             Some(known.intern(hash, part, room)?.number)
         })?;
         let room = *budget - known.bytes() - states.bytes();
-        let new = states.intern(hash, state, room)?.new;
-        Some(if new { Seen::New } else { Seen::Known })
+        states.intern(hash, state, room)
     }
 }
