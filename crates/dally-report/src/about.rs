@@ -82,6 +82,23 @@ pub struct Searched {
     pub cache_bytes: u64,
     /// How many states are expected to have been taken for others that have the same fingerprint.
     pub expected_omissions: f64,
+    /// How cycles were looked for, if they were.
+    pub cycles: Option<Cycles>,
+}
+
+/// The figures of a search for cycles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cycles {
+    /// Which cycles count, such as `weak`.
+    pub fairness: String,
+    /// Transitions stored.
+    pub edges: u64,
+    /// The bytes of each.
+    pub edge_bytes: u64,
+    /// How long states were visited and what follows from their transitions calculated.
+    pub calculating: Duration,
+    /// How long the result was refined.
+    pub refining: Duration,
 }
 
 /// One stratum of a search.

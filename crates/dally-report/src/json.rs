@@ -274,7 +274,18 @@ struct SearchDocument<'a> {
     cache: &'a str,
     cache_bytes: u64,
     expected_omissions: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cycles: Option<CyclesDocument<'a>>,
     strata: Vec<StratumDocument>,
+}
+
+#[derive(Serialize)]
+struct CyclesDocument<'a> {
+    fairness: &'a str,
+    edges: u64,
+    edge_bytes: u64,
+    calculating_seconds: f64,
+    refining_seconds: f64,
 }
 
 #[derive(Serialize)]
@@ -307,6 +318,13 @@ impl<'a> From<&'a Searched> for SearchDocument<'a> {
             cache: &searched.cache,
             cache_bytes: searched.cache_bytes,
             expected_omissions: searched.expected_omissions,
+            cycles: searched.cycles.as_ref().map(|cycles| CyclesDocument {
+                fairness: &cycles.fairness,
+                edges: cycles.edges,
+                edge_bytes: cycles.edge_bytes,
+                calculating_seconds: cycles.calculating.as_millis() as f64 / 1000.0,
+                refining_seconds: cycles.refining.as_millis() as f64 / 1000.0,
+            }),
             strata: strata.collect(),
         }
     }

@@ -328,7 +328,7 @@ fn searched(states: &States) -> Searched {
         CachePolicy::Replace => format!("the latest {what} {by}"),
     };
     let strata = states.strata.iter().map(|stratum| dally_report::Stratum {
-        bound: (states.search != SearchKind::Dfs).then_some(stratum.bound),
+        bound: (stratum.bound < u32::MAX).then_some(stratum.bound),
         states: stratum.states,
         transitions: stratum.transitions,
         frontier: stratum.frontier,
@@ -345,6 +345,13 @@ fn searched(states: &States) -> Searched {
         cache: if states.search == SearchKind::Ss { String::new() } else { cache },
         cache_bytes: states.cache_bytes,
         expected_omissions: states.expected_omissions,
+        cycles: states.cycles.map(|cycles| dally_report::Cycles {
+            fairness: cycles.fairness.to_string(),
+            edges: cycles.edges,
+            edge_bytes: cycles.edge_bytes as u64,
+            calculating: cycles.calculating,
+            refining: cycles.refining,
+        }),
     }
 }
 

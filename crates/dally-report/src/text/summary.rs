@@ -6,7 +6,7 @@ use dally_core::Finding;
 
 use super::style::{Ink, Style};
 use super::words::{count, grouped};
-use crate::about::{Searched, Statistics};
+use crate::about::{Cycles, Searched, Statistics};
 
 /// What a run covered and found; for a clean run too, never just "no bug".
 pub fn summary(
@@ -51,6 +51,7 @@ pub fn summary(
     if let Some(searched) = &statistics.searched {
         row("strata", strata(searched));
         row("cache", cache(searched));
+        row("cycles", searched.cycles.as_ref().map_or_else(String::new, cycles));
     }
     row("work", work);
     let by = if statistics.searched.is_some() { "search" } else { "strategy" };
@@ -123,6 +124,17 @@ fn cache(searched: &Searched) -> String {
         );
     }
     text
+}
+
+fn cycles(cycles: &Cycles) -> String {
+    let Cycles { fairness, edges, edge_bytes, calculating, refining } = cycles;
+    format!(
+        "fairness {fairness}; {} stored, {edge_bytes} bytes each; {:.2} s calculating, {:.2} s \
+         refining",
+        count(*edges, "transition"),
+        calculating.as_secs_f64(),
+        refining.as_secs_f64(),
+    )
 }
 
 /// An amount of memory, such as `1.5 MiB`.

@@ -19,6 +19,7 @@ use super::replaying::Replaying;
 use super::sampler::{Drawn, Quota};
 use super::space::{Forking, Space};
 use super::states::{Samples, States};
+use super::visited::expected_omissions;
 use crate::deadline::Stopwatch;
 use crate::options::{Options, Reached, Sink};
 use crate::report::{Ended, Report};
@@ -227,7 +228,10 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
         }
         states.cache_bytes = joint.state_bytes();
         states.forgotten = joint.visited.dropped();
-        states.expected_omissions = joint.visited.expected_omissions();
+        states.expected_omissions = match plan.search.finds_cycles() && !plan.exact {
+            true => expected_omissions(states.states, 0),
+            false => joint.visited.expected_omissions(),
+        };
         if run.ended == Some(Ended::Exhausted) && states.forgets() && !states.cyclic {
             states.cyclic = goes_in_circles(&mut run, make, &plan);
         }

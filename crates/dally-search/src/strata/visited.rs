@@ -132,22 +132,25 @@ impl Visited {
         }
     }
 
-    /// How many states are expected to have been taken for others, because their fingerprints
-    /// are the same. What can be reached only through them was then not visited either.
-    ///
-    /// A new state meets one of `k` stored fingerprints by chance with probability `k / 2^64`.
-    /// Over `n` states that were stored one after the other this sums to `n (n - 1) / 2^65`;
-    /// those that were dropped met at most `n` each.
+    /// How many states are expected to have been taken for others.
     pub(crate) fn expected_omissions(&self) -> f64 {
         match &self.store {
             Store::Nothing | Store::Exact(_) => 0.0,
-            Store::Fingerprints(store) => {
-                let (stored, dropped) = (store.len() as f64, store.dropped() as f64);
-                let pairs = stored * (stored - 1.0).max(0.0) / 2.0 + dropped * stored;
-                pairs / 2_f64.powi(64)
-            }
+            Store::Fingerprints(store) => expected_omissions(store.len(), store.dropped()),
         }
     }
+}
+
+/// How many states are expected to have been taken for others, because their fingerprints are the
+/// same. What can be reached only through them was then not visited either.
+///
+/// A new state meets one of `k` stored fingerprints by chance with probability `k / 2^64`. Over
+/// `n` states that were stored one after the other this sums to `n (n - 1) / 2^65`; those that
+/// were dropped met at most `n` each.
+pub(crate) fn expected_omissions(stored: u64, dropped: u64) -> f64 {
+    let (stored, dropped) = (stored as f64, dropped as f64);
+    let pairs = stored * (stored - 1.0).max(0.0) / 2.0 + dropped * stored;
+    pairs / 2_f64.powi(64)
 }
 
 #[cfg(test)]
