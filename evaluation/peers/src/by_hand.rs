@@ -5,6 +5,7 @@
 
 mod commit;
 mod ring;
+mod ticking;
 
 use std::cell::OnceCell;
 use std::sync::LazyLock;
@@ -16,6 +17,7 @@ use dally::core::{
 
 pub use commit::Commit;
 pub use ring::Ring;
+pub use ticking::Ticking;
 
 /// What is modelled: states of `N` bytes and numbered actions.
 pub trait Shape<const N: usize>: Copy + Send + Sync {
@@ -27,6 +29,11 @@ pub trait Shape<const N: usize>: Copy + Send + Sync {
 
     /// Does one that is possible; an error if the property does not hold after it.
     fn act(&self, state: &mut [u8; N], action: u32) -> Result<(), &'static str>;
+
+    /// Whether something good is overdue.
+    fn is_hot(&self, _state: &[u8; N]) -> bool {
+        false
+    }
 
     /// An action in words.
     fn describe(&self, action: u32) -> String;
@@ -118,11 +125,15 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
     }
 
     fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
+        Acceptance { hot: self.shape.is_hot(&self.state).into(), visits: 0 }
     }
 
     fn observe(&self, _how: Observe) -> u64 {
         self.fingerprint().0
+    }
+
+    fn whole(&self) -> Option<Fingerprint> {
+        Some(self.fingerprint())
     }
 
     fn name(&self, worker: WorkerId) -> String {
@@ -130,7 +141,7 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
     }
 
     fn monitor(&self, _index: usize) -> (String, String) {
-        (String::new(), String::new())
+        ("Overdue".into(), "Waiting".into())
     }
 }
 

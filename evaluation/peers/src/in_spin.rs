@@ -25,26 +25,54 @@ pub fn commit(n: u32) -> Result<Verifier, String> {
     Verifier::make("commit", include_str!("../models/commit.pml"), n, 1)
 }
 
+/// The ring with a clock, and the claim that somebody is elected, under weak fairness.
+pub fn ticking(n: u32) -> Result<Verifier, String> {
+    let (model, for_cycles) = (include_str!("../models/ticking.pml"), "-DNFAIR=3");
+    Verifier::make_with("ticking", model, n, 0, for_cycles)
+}
+
 impl Verifier {
-    /// Without partial-order reduction: all states are wanted.
     fn make(name: &str, model: &str, n: u32, extra: u64) -> Result<Verifier, String> {
+        Verifier::make_with(name, model, n, extra, "-DSAFETY")
+    }
+
+    /// Without partial-order reduction: all states are wanted.
+    fn make_with(
+        name: &str,
+        model: &str,
+        n: u32,
+        extra: u64,
+        define: &str,
+    ) -> Result<Verifier, String> {
         let directory = std::env::temp_dir().join(format!("dally-{name}-{}", std::process::id()));
         let verifier = Verifier { directory, extra };
         fs::create_dir_all(&verifier.directory).map_err(|error| error.to_string())?;
         fs::write(verifier.directory.join("model.pml"), model)
             .map_err(|error| error.to_string())?;
         verifier.run(&format!("spin -DN={n} -a model.pml"))?;
-        verifier.run("cc -O2 -DSAFETY -DNOREDUCE -o pan pan.c")?;
+        verifier.run(&format!("cc -O2 {define} -DNOREDUCE -o pan pan.c"))?;
         Ok(verifier)
     }
 
-    /// Goes through all states. The shell knows how much CPU time that takes.
+    /// Goes through all states.
     pub fn explore(&self) -> Result<(Visited, Took), String> {
-        let (output, Took { clock, .. }) = timed(|| self.run("./pan -E -n -m100000 -w24; times"));
+        self.verify("-E")
+    }
+
+    /// Looks for cycles that violate the claim, under weak fairness.
+    pub fn find_cycles(&self) -> Result<(Visited, Took), String> {
+        self.verify("-a -f")
+    }
+
+    /// The shell knows how much CPU time it takes.
+    fn verify(&self, options: &str) -> Result<(Visited, Took), String> {
+        let line = format!("./pan {options} -n -m1000000 -w24; times");
+        let (output, Took { clock, .. }) = timed(|| self.run(&line));
         let output = output?;
         let number = |what: &str| -> Option<u64> {
             let line = output.lines().find(|line| line.contains(what))?;
-            line.split_whitespace().next()?.parse().ok()
+            let number: f64 = line.split_whitespace().next()?.parse().ok()?;
+            Some(number as u64)
         };
         // It counts the first state among the transitions.
         let read = || {

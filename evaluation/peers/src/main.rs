@@ -4,12 +4,15 @@
 //! - `cargo run --release [-- ROUNDS [MILLISECONDS [TEXT]]]`: schedules per second, against
 //!   shuttle;
 //! - `cargo run --release -- states [ROUNDS [TEXT]]`: exhaustive search of states, against
-//!   stateright, and against SPIN where it is installed.
+//!   stateright, and against SPIN where it is installed;
+//! - `cargo run --release -- cycles [ROUNDS]`: search for cycles under weak fairness, against SPIN
+//!   where it is installed.
 //!
 //! With a text, only the rows with it. The exit code is 1 if a ratio is below what is promised.
 
 mod as_machines;
 mod by_hand;
+mod cycles;
 mod in_dally;
 mod in_shuttle;
 mod in_spin;
@@ -26,6 +29,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let kept = match arguments[..] {
         ["states", ref rest @ ..] => by_states(rest),
+        ["cycles", ref rest @ ..] => number(rest, 0, 1).map(cycles::compare),
         ref rest => by_schedules(rest),
     };
     match kept {
@@ -34,7 +38,7 @@ fn main() -> ExitCode {
         Err(why) => {
             eprintln!(
                 "{why}\nusage: dally-peers [ROUNDS [MILLISECONDS [TEXT]]]\n       \
-                 dally-peers states [ROUNDS [TEXT]]"
+                 dally-peers states [ROUNDS [TEXT]]\n       dally-peers cycles [ROUNDS]"
             );
             ExitCode::from(2)
         }

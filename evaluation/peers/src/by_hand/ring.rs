@@ -14,7 +14,7 @@ pub const BYTES: usize = 32;
 
 const STARTED: usize = 28;
 const DONE: usize = 29;
-const LEADER: usize = 30;
+pub const LEADER: usize = 30;
 
 fn channel(state: &[u8; BYTES], to: u32) -> u32 {
     let at = 4 * to as usize;
