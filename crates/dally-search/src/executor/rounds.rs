@@ -48,7 +48,7 @@ impl From<Round> for Over {
 
 impl Course<'_> {
     /// Logs the present state, and goes round the loop that it closes if that looks like a bug.
-    #[cold]
+    #[inline(never)]
     pub(super) fn look<S: System>(&mut self, system: &mut S, now: Acceptance) -> Option<Went> {
         let (steps, loops) = (self.env.steps, self.limits.loops);
         self.env.laps.arrive(system, now, steps, steps - self.env.values);
