@@ -18,7 +18,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 fn allocations(first: Do, max_steps: usize) -> usize {
     let worker = [first, Do::Load(0), Do::Choose(3), Do::Store(0, 1), Do::Jump(1)];
     let program = scripts([&worker, &worker, &worker]);
-    let temperature = Some(max_steps);
+    let temperature = Some(usize::MAX);
     let plain =
         Options { schedules: 500, max_steps, temperature, repeat_check: false, ..options() };
     let before = Region::new(ALLOCATOR);
