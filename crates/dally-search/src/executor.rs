@@ -248,7 +248,6 @@ fn run<S: System>(
         if looks && (acceptance != Acceptance::default() || course.env.laps.is_open()) {
             match course.look(system, acceptance) {
                 None => {}
-                Some(Went::Round(round)) => break round.into(),
                 Some(Went::Over(over)) => break over,
                 Some(Went::Astray(_)) => {
                     (acceptance, last) = (system.acceptance(), Some(course.env.worker));
@@ -270,7 +269,6 @@ fn run<S: System>(
         let Some(worker) = course.env.strategy.worker(&point) else {
             break match course.look_at_end(system) {
                 None => Over::Ended(End::Strategy),
-                Some(Went::Round(round)) => round.into(),
                 Some(Went::Over(over)) => over,
                 Some(Went::Astray(how)) => {
                     execution.astray = Some(how);
@@ -309,7 +307,8 @@ fn run<S: System>(
     (execution.steps, execution.values) = (env.steps, env.values);
     match over {
         Over::Ended(end) => execution.end = end,
-        Over::Failed { bug, at, lasso } => {
+        Over::Failed(failure) => {
+            let Failure { bug, at, lasso } = *failure;
             if let Some((steps, values)) = at {
                 // What came after is not part of it.
                 execution.lapped = env.steps - steps;
@@ -325,17 +324,19 @@ fn run<S: System>(
 /// Why an execution is over.
 enum Over {
     Ended(End),
-    Failed {
-        bug: Bug,
-        /// After how many choices, and values among them, if that is not here.
-        at: Option<(usize, usize)>,
-        lasso: Option<Lasso>,
-    },
+    Failed(Box<Failure>),
+}
+
+struct Failure {
+    bug: Bug,
+    /// After how many choices, and values among them, if that is not here.
+    at: Option<(usize, usize)>,
+    lasso: Option<Lasso>,
 }
 
 impl Over {
     fn failed(bug: Bug) -> Over {
-        Over::Failed { bug, at: None, lasso: None }
+        Over::Failed(Box::new(Failure { bug, at: None, lasso: None }))
     }
 }
 

@@ -43,7 +43,8 @@ pub struct Options {
     /// How many steps a monitor may stay hot under a fair strategy; `None` for half of the step
     /// bound.
     pub temperature: Option<usize>,
-    /// Which cycles of states count as executions without end.
+    /// Which cycles of states count as executions without end. Under a strategy, which chooses at
+    /// random, weak means strong, and a loop is found only when chance cannot leave it.
     pub fairness: Fairness,
     /// How many values and events one step may have before it counts as endless.
     pub step_items: u32,

@@ -9,6 +9,10 @@ use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
 /// that goes from one schedule to the next by itself, as depth-first search does, says
 /// [`Strategy::is_sequential`] and runs on one thread.
 ///
+/// Not every step is asked for: where an execution has closed a loop while a monitor waits, it
+/// goes round again by itself to see whether the loop repeats. If not, the strategy is asked
+/// again where that has led; one that is sequential is never passed over in this way.
+///
 /// A strategy that always runs the first worker that can step, and answers every question with
 /// the first value:
 ///

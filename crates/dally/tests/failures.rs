@@ -8,10 +8,10 @@ mod fixtures {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use dally::machine;
     use dally::machines::{Addr, Cx, Setup};
     use dally::tasks::sync::{Mutex, Notify};
-    use dally::tasks::{spawn, yield_now};
+    use dally::tasks::{TaskProgram, announce, spawn, yield_now};
+    use dally::{machine, monitor};
 
     fn asked() -> bool {
         std::env::var_os("DALLY_FIXTURES").is_some()
@@ -146,6 +146,36 @@ mod fixtures {
     }
 
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Asked;
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    struct Service;
+
+    #[monitor(states(cold Quiet, hot Waiting))]
+    impl Service {
+        #[goto(Quiet, Asked => Waiting)]
+        const RULES: () = ();
+    }
+
+    #[dally::test]
+    fn retries_for_ever() -> TaskProgram {
+        TaskProgram::new("retries", || async {
+            if asked() {
+                announce(Asked);
+            }
+            for attempt in 1.. {
+                yield_now().await;
+                let patience =
+                    std::env::var("DALLY_PATIENCE").map_or(u32::MAX, |n| n.parse().unwrap());
+                if !asked() || attempt > patience {
+                    break;
+                }
+            }
+        })
+        .monitor(Service::default)
+    }
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     struct Request {
         from: Addr<Client>,
     }
@@ -244,6 +274,7 @@ fails!(
     fails_too_little,
     fails_in_another_way,
     unhandled_event,
+    retries_for_ever,
 );
 
 #[test]
@@ -317,6 +348,19 @@ fn the_token_replays_the_failure() {
     let (text, passed) = run("lost_update", &[("DALLY_REPLAY", &token)]);
     assert!(!passed);
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_replay_of_a_loop_says_how_often_it_went_round_or_which_round_differs() {
+    let token = token("retries_for_ever");
+    let (text, passed) = run("retries_for_ever", &[("DALLY_REPLAY", &token)]);
+    assert!(!passed);
+    let last = text.lines().last().unwrap();
+    insta::assert_snapshot!(last, @"The loop of length 1 was gone round 10 times more, and the state looked the same every time.");
+    let changed = [("DALLY_REPLAY", token.as_str()), ("DALLY_PATIENCE", "5")];
+    let (text, passed) = run("retries_for_ever", &changed);
+    assert!(!passed);
+    insta::assert_snapshot!(text.trim_end(), @"The program no longer fits the schedule, and the replay ended at step 7: the loop does not repeat: in round 5, at step 1 of 1, the state after it is another. With DALLY_BEST_EFFORT=1 it goes on as far as it can.");
 }
 
 #[test]

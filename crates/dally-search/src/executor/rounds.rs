@@ -6,10 +6,10 @@
 
 use std::sync::atomic::Ordering;
 
-use dally_core::{Acceptance, Bug, Lasso, System, WorkerId};
+use dally_core::{Acceptance, Lasso, System, WorkerId};
 
 use super::bugs::livelock;
-use super::{Course, End, Over};
+use super::{Course, End, Failure, Over};
 use crate::liveness::{Loop, Loops};
 
 /// How often a loop is gone round if its states are known whole: once would do.
@@ -24,31 +24,16 @@ const AT_LEAST: usize = 10;
 
 /// What came of going round.
 pub(super) enum Went {
-    /// Every round was the same.
-    Round(Round),
-    /// One was not: which, and how.
-    Astray(String),
-    /// The execution ended.
+    /// The execution is over: every round was the same, which is the bug, or another one came
+    /// between.
     Over(Over),
-}
-
-/// A loop that repeats.
-pub(super) struct Round {
-    bug: Bug,
-    lasso: Lasso,
-    /// How many choices, and values among them, lead to its end.
-    at: (usize, usize),
-}
-
-impl From<Round> for Over {
-    fn from(Round { bug, lasso, at }: Round) -> Over {
-        Over::Failed { bug, at: Some(at), lasso: Some(lasso) }
-    }
+    /// A round differs: which, and how.
+    Astray(String),
 }
 
 impl Course<'_> {
     /// Logs the present state, and goes round the loop that it closes if that looks like a bug.
-    #[cold]
+    #[inline(never)]
     pub(super) fn look<S: System>(&mut self, system: &mut S, now: Acceptance) -> Option<Went> {
         let (steps, loops) = (self.env.steps, self.limits.loops);
         self.env.laps.arrive(system, now, steps, steps - self.env.values);
@@ -109,11 +94,8 @@ impl Course<'_> {
         let (stem, whole) = (closed.stem, closed.whole);
         let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
         self.env.laps.end_rounds(0);
-        Went::Round(Round {
-            bug,
-            lasso: Lasso { stem, monitor, states, rounds, whole },
-            at: (at, values),
-        })
+        let lasso = Some(Lasso { stem, monitor, states, rounds, whole });
+        Went::Over(Over::Failed(Box::new(Failure { bug, at: Some((at, values)), lasso })))
     }
 
     /// Takes one step of the loop again. In the first round the states of the monitor are
@@ -154,7 +136,7 @@ impl Course<'_> {
             && boiled.is_none()
         {
             let at = Some((self.env.steps, self.env.values));
-            *boiled = Some(Over::Failed { bug, at, lasso: None });
+            *boiled = Some(Over::Failed(Box::new(Failure { bug, at, lasso: None })));
         }
         if let Some(how) = self.env.laps.strayed() {
             let name = system.name(worker);

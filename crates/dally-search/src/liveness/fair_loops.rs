@@ -9,7 +9,13 @@ use super::laps::{Laps, Question, Scratch};
 
 impl Laps {
     /// Whether going round these steps for ever is fair, but for the messages that are owed.
-    pub(super) fn is_fair(&mut self, steps: Range<usize>, fairness: Fairness) -> bool {
+    /// `by_chance`: strongly fair loops must be such that chance cannot leave them.
+    pub(super) fn is_fair(
+        &mut self,
+        steps: Range<usize>,
+        fairness: Fairness,
+        by_chance: bool,
+    ) -> bool {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.owed.clear();
         let fair = match fairness {
@@ -21,7 +27,8 @@ impl Laps {
             Fairness::Strong => {
                 self.who_steps(steps.clone(), &mut scratch.workers);
                 self.all_step(steps.clone(), &scratch.workers)
-                    && self.all_is_taken(steps, &mut scratch)
+                    && self.all_is_taken(steps.clone(), by_chance, &mut scratch)
+                    && (!by_chance || self.all_step_everywhere(steps, &mut scratch))
             }
         };
         self.scratch = scratch;
@@ -71,23 +78,47 @@ impl Laps {
         true
     }
 
-    /// Whether every value that a worker could choose is chosen by it. Values are told apart by
-    /// their place among the questions of the step. Messages are owed that were not seen to be
-    /// chosen.
-    fn all_is_taken(&self, steps: Range<usize>, scratch: &mut Scratch) -> bool {
+    /// Whether everybody who can step in some state does so in that state.
+    fn all_step_everywhere(&self, steps: Range<usize>, scratch: &mut Scratch) -> bool {
+        let Scratch { states, moves, .. } = scratch;
+        states.clear();
+        moves.clear();
+        for step in steps {
+            states.push((self.hash_of(step), step));
+            moves.push((self.hash_of(step), self.worker(step)));
+        }
+        states.sort_unstable();
+        states.dedup_by_key(|state| state.0);
+        moves.sort_unstable();
+        states.iter().all(|&(hash, state)| {
+            let mut enabled = self.enabled(state).iter().filter(|&&w| w != WorkerId::FAULTS);
+            enabled.all(|&worker| moves.binary_search(&(hash, worker)).is_ok())
+        })
+    }
+
+    /// Whether every value that a worker could choose is chosen by it, and by chance in the very
+    /// state where it could. Values are told apart by their place among the questions of the
+    /// step. Messages are owed that were not seen to be chosen.
+    fn all_is_taken(&self, steps: Range<usize>, by_chance: bool, scratch: &mut Scratch) -> bool {
         let Scratch { taken, asked, owed, delivered, .. } = scratch;
         taken.clear();
         asked.clear();
         delivered.clear();
         for step in steps {
             let worker = self.worker(step);
+            let state = if by_chance { self.hash_of(step) } else { 0 };
             let mut question = 0;
             for (answer, senders) in self.answered(step) {
                 match answer.question {
                     Question::Value(Tag::Fault) => {}
                     Question::Value(Tag::Program) => {
-                        taken.push((worker, question, answer.index));
-                        asked.push((worker, question, answer.of));
+                        taken.push((state, worker, question, answer.index));
+                        asked.push((state, worker, question, answer.of));
+                        question += 1;
+                    }
+                    Question::Delivery if by_chance => {
+                        taken.push((state, worker, question, answer.index));
+                        asked.push((state, worker, question, answer.of));
                         question += 1;
                     }
                     Question::Delivery => {
@@ -106,8 +137,8 @@ impl Laps {
             list.dedup();
         }
         owed.retain(|pair| delivered.binary_search(pair).is_err());
-        asked.iter().all(|&(worker, question, of)| {
-            let below = |value| taken.partition_point(|&t| t < (worker, question, value));
+        asked.iter().all(|&(state, worker, question, of)| {
+            let below = |value| taken.partition_point(|&t| t < (state, worker, question, value));
             below(of) - below(0) == of as usize
         })
     }

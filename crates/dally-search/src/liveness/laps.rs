@@ -13,7 +13,8 @@ pub(crate) enum Loops {
     /// Not at all.
     Ignored,
     /// Now and then: to look costs less than to go on. What looks like a loop is gone round at
-    /// once; if it is none, the execution goes on from where that led.
+    /// once; if it is none, the execution goes on from where that led. Where fairness is strong,
+    /// the loop must be one that chance cannot leave: see [`Laps::closed`].
     Sampled,
     /// Wherever a state comes back, the shortest loop first.
     All,
@@ -84,8 +85,13 @@ pub(crate) struct Laps {
 pub(super) struct Scratch {
     pub(super) workers: Vec<WorkerId>,
     pub(super) others: Vec<WorkerId>,
-    pub(super) taken: Vec<(WorkerId, u32, u32)>,
-    pub(super) asked: Vec<(WorkerId, u32, u32)>,
+    /// The states of the loop, each by its hash and its first place.
+    pub(super) states: Vec<(u64, usize)>,
+    /// Who steps in which state.
+    pub(super) moves: Vec<(u64, WorkerId)>,
+    /// Values by the state, the worker and the question.
+    pub(super) taken: Vec<(u64, WorkerId, u32, u32)>,
+    pub(super) asked: Vec<(u64, WorkerId, u32, u32)>,
     /// Whose messages some worker could take and was not seen to choose. It may have taken them
     /// where there was no other; that shows when the loop is gone round.
     pub(super) owed: Vec<(WorkerId, WorkerId)>,
@@ -214,7 +220,7 @@ impl Laps {
         let before = self.latest.insert(hash, place).unwrap_or(NONE);
         let known = self.states.get(before as usize).filter(|state| state.hash == hash);
         let (first, before) = known.map_or((place, NONE), |state| (state.first, before));
-        self.weight += 1;
+        self.weight += 1 + system.enabled().len();
         self.states.push(State {
             hash,
             whole,
@@ -238,7 +244,6 @@ impl Laps {
         }
         let from = self.enabled.len() as u32;
         self.enabled.extend_from_slice(enabled);
-        self.weight += enabled.len();
         (from, self.enabled.len() as u32)
     }
 
@@ -271,6 +276,12 @@ impl Laps {
     }
 
     /// The loop that the present state closes, if it is a bug.
+    ///
+    /// An execution that is sampled goes where chance leads it. Two coins that fall alike, or two
+    /// workers that always step at the wrong moment, are no sign of a livelock, although a loop
+    /// may be strongly fair in which they go on like that: sooner or later chance leaves it. So
+    /// whatever could be done in a state of the loop must have been done in that state. To tell
+    /// what was found, a part of it that is strongly fair will do.
     pub(crate) fn closed(&mut self, loops: Loops, fairness: Fairness) -> Option<Loop> {
         let last = self.states.len().checked_sub(1)?;
         let State { first, before, weight, .. } = self.states[last];
@@ -282,17 +293,18 @@ impl Laps {
             // is to see is strongly fair sooner or later: so it is the longest that is looked at.
             Loops::Sampled => {
                 self.credit = self.credit.saturating_add(logged.saturating_mul(EARNED));
-                (before != NONE && self.pay_for(first)).then(|| self.judged(first, fairness))?
+                (before != NONE && self.pay_for(first))
+                    .then(|| self.judged(first, fairness, true))?
             }
             Loops::All => {
                 self.credit = self.credit.saturating_add(logged.saturating_mul(EARNED_BY_ALL));
                 self.shortest(before, |laps, from| {
-                    laps.pay_for(from).then(|| laps.judged(from, fairness))?
+                    laps.pay_for(from).then(|| laps.judged(from, fairness, false))?
                 })
             }
             Loops::AtEnd { stem, .. } => self.shortest(before, |laps, from| {
                 let here = laps.states[from as usize].step;
-                stem.is_none_or(|stem| stem == here).then(|| laps.judged(from, fairness))?
+                stem.is_none_or(|stem| stem == here).then(|| laps.judged(from, fairness, false))?
             }),
         }
     }
@@ -324,13 +336,13 @@ impl Laps {
     }
 
     /// The loop from this state to the last, if it violates a monitor and is fair.
-    fn judged(&mut self, from: u32, fairness: Fairness) -> Option<Loop> {
+    fn judged(&mut self, from: u32, fairness: Fairness, by_chance: bool) -> Option<Loop> {
         let steps = from as usize..self.states.len() - 1;
         let states = &self.states[steps.start..];
         let hot = states.iter().fold(u64::MAX, |hot, state| hot & state.hot);
         let visits = states[1..].iter().fold(0, |visits, state| visits | state.visits);
         let (violated, visits) = if hot != 0 { (hot, false) } else { (visits, true) };
-        if violated == 0 || !self.is_fair(steps.clone(), fairness) {
+        if violated == 0 || !self.is_fair(steps.clone(), fairness, by_chance) {
             return None;
         }
         let monitor = violated.trailing_zeros() as usize;
@@ -352,6 +364,10 @@ impl Laps {
     /// Whether the monitor is violated by the transition to a state of the log alone.
     pub(crate) fn is_visited(&self, state: usize, monitor: usize) -> bool {
         self.states[state].visits >> monitor & 1 == 1
+    }
+
+    pub(super) fn hash_of(&self, state: usize) -> u64 {
+        self.states[state].hash
     }
 
     /// How many choices led to a state of the log.

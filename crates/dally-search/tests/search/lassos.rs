@@ -135,6 +135,35 @@ fn a_value_that_could_be_chosen_must_be_where_fairness_is_strong() {
 }
 
 #[test]
+fn two_coins_that_happen_to_fall_alike_are_no_livelock() {
+    // Both toss; the first looks whether they differ, and if not both toss again.
+    let program = scripts([&[
+        Do::Hot,
+        Do::Choose(2),
+        Do::JumpIf(1, 6),
+        Do::Choose(2),
+        Do::JumpIf(0, 1),
+        Do::Jump(8),
+        Do::Choose(2),
+        Do::JumpIf(1, 1),
+        Do::Cold,
+    ]]);
+    assert_eq!(check(&program, options()).findings, []);
+    assert_eq!(blamed(&program, "0 0 =0 0 0 =0 0 0 =1 0 0 =1 0 0 =0 0 0 =0 0"), "none weak strong");
+}
+
+#[test]
+fn workers_that_happen_to_step_at_the_wrong_moment_are_no_livelock() {
+    // The second worker is content if it looks between two steps of the first.
+    let blinks = [Do::Hot, Do::Lock(0), Do::Add(0, 1), Do::Add(0, -1), Do::Unlock(0), Do::Jump(1)];
+    let looks = [Do::Load(0), Do::JumpIf(0, 0), Do::Cold];
+    let program = scripts([&blinks, &looks]);
+    // It looks once in each round, and never when there is something to see.
+    assert_eq!(blamed(&program, "0 0 1 1 0 0 0 0"), "none weak strong");
+    assert_eq!(check(&program, options()).findings, []);
+}
+
+#[test]
 fn a_fault_that_could_happen_need_not() {
     let program = scripts([&[Do::Hot, Do::Fault(0), Do::Jump(1)]]);
     assert_eq!(blamed(&program, "0 0 !0 0"), "none weak strong");
