@@ -32,13 +32,13 @@ fn main() -> ExitCode {
             let rate = report.steps as f64 / report.elapsed.as_secs_f64() / 1e6;
             let (coverage, longest) = (report.coverage(), report.longest);
             println!(
-                "{:18} {coverage}; at most {longest} steps, {rate:.1} million steps a second",
+                "{:19} {coverage}; at most {longest} steps, {rate:.1} million steps a second",
                 protocol.name,
             );
             for finding in &report.findings {
                 clean = false;
-                println!("{:18} schedule {}: {}", "", finding.found_at, finding.bug);
-                println!("{:18} {}", "", finding.schedule.to_token());
+                println!("{:19} schedule {}: {}", "", finding.found_at, finding.bug);
+                println!("{:19} {}", "", finding.schedule.to_token());
             }
         }
     }

@@ -4,10 +4,13 @@
 //! to its neighbour; everybody passes on the ids that come. Since a candidate sends its own before
 //! it passes any on, and ids cannot overtake each other, a candidate whose own id is back has seen
 //! those of all candidates, and knows the smallest. If it is its own, it tells those who are not
-//! candidates. [`OneLeader`] checks that all processes arrive at the same leader.
+//! candidates. [`OneLeader`] checks that all processes arrive at the same leader,
+//! [`EverybodyKnows`] that each of them does.
 //!
 //! With [`Bug::LateCandidate`] a process that has passed on an id may still become a candidate.
-//! Then others decide without it, although its id may be the smallest.
+//! Then others decide without it, although its id may be the smallest. With [`Bug::AsksAgain`] a
+//! candidate that has lost waits for the word of the leader, and sends its id around until it
+//! comes. But candidates pass this word on unread, so the id goes around for ever.
 //!
 //! See Le Lann, "Distributed Systems: Towards a Formal Approach" (1977), and Tel, "Introduction
 //! to Distributed Algorithms" (2000), algorithm 7.2.
@@ -22,19 +25,31 @@ use crate::registry::{PlantedBug, Protocol, Subject};
 pub enum Bug {
     /// A process becomes a candidate after it has passed on the id of another one.
     LateCandidate,
+    /// A candidate that is not the leader sends its id around again until it knows the leader.
+    AsksAgain,
 }
 
 /// Its entry in the registry.
 pub const PROTOCOL: Protocol = Protocol {
     name: "lann",
     summary: "candidates in a ring of four send their ids around, and elect the smallest",
-    bugs: &[PlantedBug {
-        name: "late-candidate",
-        summary: "a process becomes a candidate after it has passed on the id of another one",
-    }],
+    bugs: &[
+        PlantedBug {
+            name: "late-candidate",
+            summary: "a process becomes a candidate after it has passed on the id of another one",
+        },
+        PlantedBug {
+            name: "asks-again",
+            summary: "a candidate that has lost sends its id around for ever",
+        },
+    ],
     max_steps: 200,
     program: |name| {
-        let bug = (name == Some("late-candidate")).then_some(Bug::LateCandidate);
+        let bug = match name {
+            Some("late-candidate") => Some(Bug::LateCandidate),
+            Some("asks-again") => Some(Bug::AsksAgain),
+            _ => None,
+        };
         Subject::Machines(program(PROCESSES, bug))
     },
 };
@@ -46,7 +61,7 @@ pub fn program(processes: usize, bug: Option<Bug>) -> MachineProgram {
     MachineProgram::new(PROTOCOL.name, move |setup| deploy(setup, processes, bug))
 }
 
-/// Creates the ring and the monitor.
+/// Creates the ring and the monitors.
 pub fn deploy(setup: &mut Setup, processes: usize, bug: Option<Bug>) {
     let make = |id| Process { id, next: None, smallest: id, bug };
     let ring: Vec<_> = (0..processes).map(|id| setup.create(make(id))).collect();
@@ -54,6 +69,7 @@ pub fn deploy(setup: &mut Setup, processes: usize, bug: Option<Bug>) {
         setup.send(process, Neighbour { next });
     }
     setup.monitor(OneLeader::default());
+    setup.monitor(EverybodyKnows { ignorant: processes });
 }
 
 /// The id of a process.
@@ -115,6 +131,9 @@ impl Process {
             self.smallest = self.smallest.min(candidate.id);
             return self.tell(cx, candidate);
         }
+        if self.bug == Some(Bug::AsksAgain) && self.smallest != self.id {
+            return self.tell(cx, candidate);
+        }
         cx.announce(Elected { leader: self.smallest });
         if self.smallest == self.id {
             self.tell(cx, Leader { id: self.id });
@@ -168,5 +187,23 @@ impl OneLeader {
     fn elected(&mut self, _: &mut MonitorCx<Self>, Elected { leader }: Elected) {
         let first = *self.leader.get_or_insert(leader);
         assert_eq!(first, leader, "two leaders are elected");
+    }
+}
+
+/// Liveness: every process knows the leader in the end.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct EverybodyKnows {
+    /// How many do not know it yet.
+    ignorant: usize,
+}
+
+#[monitor(states(hot Electing, cold Over))]
+impl EverybodyKnows {
+    #[on(Electing, Elected)]
+    fn elected(&mut self, cx: &mut MonitorCx<Self>, _: Elected) {
+        self.ignorant -= 1;
+        if self.ignorant == 0 {
+            cx.goto(Over);
+        }
     }
 }

@@ -10,8 +10,10 @@ use dally::search::{self, Mode, Options, Replayed, Report, Sink};
 use dally::tasks::TaskProgram;
 
 use crate::{
-    bounded_buffer, calculator, chain_replication, chord, connection_pool, failure_detector,
-    german, lann, lcr, messaging, orset, paxos, raft, stale_cache, tree, two_phase_commit,
+    bounded_buffer, calculator, chain_replication, chord, connection_pool, elevator_door,
+    elevator_planning, extent_manager, failure_detector, german, lann, lcr, messaging, orset,
+    paxos, philosophers, process_scheduler, raft, stale_cache, tree_identification,
+    two_phase_commit,
 };
 
 /// A protocol that can be checked.
@@ -105,7 +107,12 @@ const ALL: &[Protocol] = &[
     german::PROTOCOL,
     orset::PROTOCOL,
     lann::PROTOCOL,
-    tree::PROTOCOL,
+    tree_identification::PROTOCOL,
+    elevator_door::PROTOCOL,
+    elevator_planning::PROTOCOL,
+    extent_manager::PROTOCOL,
+    process_scheduler::PROTOCOL,
+    philosophers::PROTOCOL,
     messaging::PROTOCOL,
     calculator::PROTOCOL,
     bounded_buffer::PROTOCOL,

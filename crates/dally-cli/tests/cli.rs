@@ -299,7 +299,7 @@ fn without_times(text: &str) -> String {
 #[test]
 fn a_search_says_what_each_stratum_covered_and_that_it_is_exhausted() {
     let scratch = Scratch::new("exhausted");
-    let arguments = ["check", "tree", "--search", "ses", "--explorer", "rr"];
+    let arguments = ["check", "tree-identification", "--search", "ses", "--explorer", "rr"];
     let ran = dally(&arguments, &scratch);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     assert_snapshot!(without_times(&ran.out));

@@ -94,7 +94,7 @@ pub fn print(arguments: &Arguments) {
 }
 
 fn print_one(arguments: &Arguments, hunters: &[(&str, Hunter)]) {
-    let mut columns = vec![("protocol", 17), ("bug", 23)];
+    let mut columns = vec![("protocol", 19), ("bug", 23)];
     columns.extend(hunters.iter().map(|&(heading, _)| (heading, CELL)));
     let table = Table::new(2, &columns);
     for protocol in all() {

@@ -8,7 +8,7 @@ use dally::machines::MachineProgram;
 use dally::search::strata::{self, ExplorerKind, Plan};
 use dally::search::{Ended, Options};
 use dally::settings::{parse_bytes, parse_time};
-use dally_protocols::{german, lann, lcr, orset, tree};
+use dally_protocols::{german, lann, lcr, orset, tree_identification};
 
 use crate::table::{Table, grouped, mebibytes};
 
@@ -33,7 +33,7 @@ pub struct Arguments {
 type Family = (&'static str, fn(usize) -> MachineProgram);
 
 const FAMILIES: [Family; 5] = [
-    (tree::PROTOCOL.name, |nodes| tree::program(nodes, None)),
+    (tree_identification::PROTOCOL.name, |nodes| tree_identification::program(nodes, None)),
     (lann::PROTOCOL.name, |processes| lann::program(processes, None)),
     (orset::PROTOCOL.name, |replicas| orset::program(replicas, None)),
     (german::PROTOCOL.name, |clients| german::program(clients, None)),
@@ -45,7 +45,7 @@ pub fn print(arguments: &Arguments) {
     println!("States stored by ses({}), without and with the explorer's state", arguments.explorer);
     println!();
     let columns =
-        [("protocol", 8), ("p", 1), ("store s", 13), ("store (s, d)", 13), ("overhead", 8)];
+        [("protocol", 19), ("p", 1), ("store s", 13), ("store (s, d)", 13), ("overhead", 8)];
     let table = Table::new(1, &columns);
     for (name, make) in FAMILIES {
         if !arguments.only.is_empty() && !arguments.only.iter().any(|only| only == name) {

@@ -4,11 +4,15 @@
 //! A node that is the parent of all its neighbours but one may ask this one to be its parent; a
 //! leaf may ask at once. A node that all neighbours have asked before it asked anybody is the
 //! root. Two neighbours may ask each other: then both have to withdraw, and each tosses a coin
-//! whether to ask again at once or to wait a while. [`OneRoot`] checks that a single node becomes
-//! the root.
+//! whether to ask again at once or to wait a while. If they contend once more, the one that was
+//! created first waits until it is asked. (On a real bus they toss coins until the coins differ,
+//! which happens with probability one, but which no scheduler owes them.) [`OneRoot`] checks that
+//! a single node becomes the root, and that some node does.
 //!
 //! With [`Bug::GivesUpCoins`] a node that is asked back twice declares itself the root. So may the
-//! other.
+//! other. With [`Bug::SameDelay`] two nodes that contend wait equally long before they ask again,
+//! and can do so for ever. Random scheduling gets out of step with probability one, soon: only a
+//! search for cycles finds this bug with certainty.
 //!
 //! See Devillers, Griffioen, Romijn and Vaandrager, "Verification of a Leader Election Protocol:
 //! Formal Methods Applied to IEEE 1394" (2000).
@@ -23,19 +27,32 @@ use crate::registry::{PlantedBug, Protocol, Subject};
 pub enum Bug {
     /// The second time a node is asked by the one it has asked, it becomes the root.
     GivesUpCoins,
+    /// A node that is asked by the one it has asked waits a while and asks again, and so does the
+    /// other.
+    SameDelay,
 }
 
 /// Its entry in the registry.
 pub const PROTOCOL: Protocol = Protocol {
-    name: "tree",
+    name: "tree-identification",
     summary: "the nodes of a tree agree on a root, each knowing only its neighbours",
-    bugs: &[PlantedBug {
-        name: "gives-up-coins",
-        summary: "a node that contends for the second time declares itself the root",
-    }],
+    bugs: &[
+        PlantedBug {
+            name: "gives-up-coins",
+            summary: "a node that contends for the second time declares itself the root",
+        },
+        PlantedBug {
+            name: "same-delay",
+            summary: "two nodes that contend ask each other again at the same time, for ever",
+        },
+    ],
     max_steps: 500,
     program: |name| {
-        let bug = (name == Some("gives-up-coins")).then_some(Bug::GivesUpCoins);
+        let bug = match name {
+            Some("gives-up-coins") => Some(Bug::GivesUpCoins),
+            Some("same-delay") => Some(Bug::SameDelay),
+            _ => None,
+        };
         Subject::Machines(program(NODES, bug))
     },
 };
@@ -87,7 +104,7 @@ struct Node {
     bug: Option<Bug>,
 }
 
-#[machine(states(Starting, Gathering, Ready, Asking, Child, Root))]
+#[machine(states(Starting, Gathering, Ready, Asking, Yielding, Child, Root))]
 impl Node {
     #[on(Starting, Reset)]
     fn reset(&mut self, cx: &mut Cx<Self>, Reset { neighbours }: Reset) {
@@ -95,7 +112,7 @@ impl Node {
         self.look_around(cx);
     }
 
-    #[on(Gathering | Ready, BeMyParent)]
+    #[on(Gathering | Ready | Yielding, BeMyParent)]
     fn adopt(&mut self, cx: &mut Cx<Self>, BeMyParent { child }: BeMyParent) {
         self.strangers.retain(|&stranger| stranger != child);
         cx.send(child, IAmYourParent);
@@ -120,21 +137,26 @@ impl Node {
 
     #[on(Asking, BeMyParent)]
     fn contend(&mut self, cx: &mut Cx<Self>, ask: BeMyParent) {
-        if self.bug == Some(Bug::GivesUpCoins) {
-            if self.contended {
-                return self.adopt(cx, ask);
-            }
-            self.contended = true;
+        let again = std::mem::replace(&mut self.contended, self.bug != Some(Bug::SameDelay));
+        match self.bug {
+            Some(Bug::GivesUpCoins) if again => self.adopt(cx, ask),
+            Some(Bug::SameDelay) => cx.goto(Ready),
+            None if again && cx.me() < ask.child => cx.goto(Yielding),
+            None if again => self.ask(cx),
+            _ if cx.flip() => cx.goto(Ready),
+            _ => self.ask(cx),
         }
-        if cx.flip() {
-            cx.goto(Ready);
-        } else {
-            self.ask(cx);
-        }
+    }
+
+    /// What is over makes no difference any more, so that there is one end for each root.
+    #[entry(Child)]
+    fn settle(&mut self) {
+        self.contended = false;
     }
 
     #[entry(Root)]
     fn rule(&mut self, cx: &mut Cx<Self>) {
+        self.settle();
         cx.announce(BecameRoot);
     }
 
@@ -147,11 +169,11 @@ impl Node {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BecameRoot;
 
-/// Safety: there is one root.
+/// There is at most one root, and in the end there is one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct OneRoot;
 
-#[monitor(states(Rootless, Rooted))]
+#[monitor(states(hot Rootless, cold Rooted))]
 impl OneRoot {
     #[goto(Rootless, BecameRoot => Rooted)]
     const RULES: () = ();
