@@ -52,7 +52,7 @@ impl Slot {
     pub(crate) fn share(&self, mailbox: Mailbox) -> u64 {
         match self.share.load(Relaxed) {
             0 => {
-                let share = self.share_from_scratch(mailbox);
+                let share = fingerprint::part(self.id.to_bits(), self.worker.digest(mailbox));
                 self.share.store(share, Relaxed);
                 share
             }
@@ -61,7 +61,7 @@ impl Slot {
     }
 
     pub(crate) fn share_from_scratch(&self, mailbox: Mailbox) -> u64 {
-        fingerprint::part(self.id.to_bits(), self.worker.digest(mailbox))
+        fingerprint::part(self.id.to_bits(), self.worker.digest_from_scratch(mailbox))
     }
 
     /// Another place for the same worker.
@@ -109,7 +109,7 @@ fn unshare(shared: &mut Arc<Worker>, pool: &mut Pool) -> Result<(), Stop> {
     let Some(copy) = shared.duplicate() else {
         let message = format!(
             "`{}` is declared `uncaptured` and was stepped in a fork; forks need captured machines",
-            shared.cell.name()
+            shared.cell().name()
         );
         return Err(Bug::new(BugKind::Uncontrolled, message).into());
     };
