@@ -109,12 +109,10 @@ impl Mailbox {
             let sender = envelope.id.sender;
             let (queue, place) = match self {
                 Mailbox::Fifo => (0, at),
+                Mailbox::PerSender if at == 0 => (sender.to_bits(), 0),
                 Mailbox::PerSender => {
-                    let mut before = 0;
-                    for earlier in &inbox[..at] {
-                        before += usize::from(earlier.id.sender == sender);
-                    }
-                    (sender.to_bits(), before)
+                    let before = inbox[..at].iter();
+                    (sender.to_bits(), before.filter(|earlier| earlier.id.sender == sender).count())
                 }
                 Mailbox::Unordered => (0, 0),
             };

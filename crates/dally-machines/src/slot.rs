@@ -48,16 +48,19 @@ impl Slot {
     }
 
     /// The worker's share in the fingerprint, computed once after a change.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn share(&self, mailbox: Mailbox) -> u64 {
         match self.share.load(Relaxed) {
-            0 => {
-                let share = fingerprint::part(self.id.to_bits(), self.worker.digest(mailbox));
-                self.share.store(share, Relaxed);
-                share
-            }
+            0 => self.renew_share(mailbox),
             known => known,
         }
+    }
+
+    #[inline(never)]
+    fn renew_share(&self, mailbox: Mailbox) -> u64 {
+        let share = fingerprint::part(self.id.to_bits(), self.worker.digest(mailbox));
+        self.share.store(share, Relaxed);
+        share
     }
 
     pub(crate) fn share_from_scratch(&self, mailbox: Mailbox) -> u64 {

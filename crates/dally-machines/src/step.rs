@@ -49,7 +49,7 @@ impl MachineSystem {
         let ran = worker.run(input, &mut message, self.rules.twice, &mut self.pool, env);
         self.pool.put(message);
         if let Err(trouble) = ran {
-            self.conclude(slot, trouble, Some(id.sender))?;
+            self.conclude(slot, *trouble, Some(id.sender))?;
             return self.release(slot, env);
         }
         match worker.effects.last() {
@@ -98,7 +98,7 @@ impl MachineSystem {
         let mut nothing = Message::EMPTY;
         match worker.run(input, &mut nothing, self.rules.twice, &mut self.pool, env) {
             Ok(()) => Ok(()),
-            Err(trouble) => self.conclude(slot, trouble, None),
+            Err(trouble) => self.conclude(slot, *trouble, None),
         }
     }
 
@@ -124,7 +124,7 @@ impl MachineSystem {
         self.pool.put(message);
         match ran {
             Ok(()) => Ok(()),
-            Err(trouble) => self.conclude(slot, trouble, Some(id.sender)),
+            Err(trouble) => self.conclude(slot, *trouble, Some(id.sender)),
         }
     }
 
@@ -149,10 +149,10 @@ impl MachineSystem {
     fn conclude(
         &mut self,
         slot: usize,
-        trouble: Box<Trouble>,
+        trouble: Trouble,
         sender: Option<WorkerId>,
     ) -> Result<(), Stop> {
-        match *trouble {
+        match trouble {
             Trouble::Stopped(stop) => Err(stop),
             Trouble::Failed(bug) => self.fail(slot, bug),
             Trouble::Unhandled { event, raised } => {

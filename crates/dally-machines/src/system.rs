@@ -203,8 +203,11 @@ impl Captured for MachineSystem {
             }
             known => known,
         };
-        let workers = self.slots.iter().map(|slot| slot.share(self.rules.mailbox));
-        Fingerprint(workers.fold(monitors.wrapping_add(self.budget.share()), u64::wrapping_add))
+        let mut sum = monitors.wrapping_add(self.budget.share());
+        for slot in &self.slots {
+            sum = sum.wrapping_add(slot.share(self.rules.mailbox));
+        }
+        Fingerprint(sum)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

@@ -52,6 +52,7 @@ impl Timer {
     }
 
     /// Becomes a copy in the same memory.
+    #[inline]
     pub(crate) fn copy_from(&mut self, saved: &Timer, pool: &mut Pool) {
         match (&mut self.message, &saved.message) {
             (Some(own), Some(saved)) => own.copy_from(saved, pool),

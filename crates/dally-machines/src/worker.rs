@@ -124,15 +124,16 @@ impl Worker {
     }
 
     fn copy_timers(&mut self, saved: &[Timer], pool: &mut Pool) {
-        for extra in self.timers.drain(saved.len().min(self.timers.len())..) {
+        while self.timers.len() > saved.len()
+            && let Some(extra) = self.timers.pop()
+        {
             extra.message.into_iter().for_each(|message| pool.put(message));
         }
-        let (there, more) = saved.split_at(self.timers.len());
-        for (own, saved) in self.timers.iter_mut().zip(there) {
+        for (own, saved) in self.timers.iter_mut().zip(saved) {
             own.copy_from(saved, pool);
         }
-        if !more.is_empty() {
-            self.timers.extend_from_slice(more);
+        if self.timers.len() < saved.len() {
+            self.timers.extend_from_slice(&saved[self.timers.len()..]);
         }
     }
 
