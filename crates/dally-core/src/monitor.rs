@@ -52,6 +52,13 @@ pub trait Monitor: Any + Send + Sync {
     /// Appends an injective encoding of its state.
     fn encode(&self, out: &mut Vec<u8>);
 
+    /// A hash of what [`Monitor::encode`] writes.
+    fn digest(&self) -> u64 {
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes);
+        fingerprint::of_bytes(&bytes)
+    }
+
     /// A copy in the same state.
     fn duplicate(&self) -> Arc<dyn Monitor>;
 
@@ -153,12 +160,10 @@ impl Monitors {
         (monitor.name().to_owned(), monitor.state().to_owned())
     }
 
-    /// The share of the monitors in a fingerprint; `scratch` is overwritten.
-    pub fn hash(&self, scratch: &mut Vec<u8>) -> u64 {
+    /// The share of the monitors in a fingerprint.
+    pub fn hash(&self) -> u64 {
         self.all.iter().enumerate().fold(0u64, |sum, (index, monitor)| {
-            scratch.clear();
-            monitor.encode(scratch);
-            sum.wrapping_add(fingerprint::part(!(index as u64), fingerprint::of_bytes(scratch)))
+            sum.wrapping_add(fingerprint::part(!(index as u64), monitor.digest()))
         })
     }
 

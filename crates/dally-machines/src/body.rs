@@ -12,31 +12,34 @@ use crate::tell::tell;
 const MAX_TRANSITIONS: usize = 10_000;
 
 /// What a handler runs on.
-pub(crate) enum Input<'m> {
+#[derive(Clone, Copy)]
+pub(crate) enum Input {
     /// The machine's first moment: the entry action of its start state.
     Start,
-    /// A message.
-    Event { event: u16, message: &'m mut Message },
+    /// A message with this event.
+    Event(u16),
     /// Nothing to dequeue.
     Default,
 }
 
-/// How a run ended. What it asked for is in the effects of its turn.
+/// How a run ended. What it asked for is in its turn. One word, since it is handed from call to
+/// call in every step: what is written in pieces and read as a whole makes processors wait.
+pub(crate) type Ran = Result<(), Box<Trouble>>;
+
+/// What keeps a run from its end.
 #[derive(Debug)]
-pub(crate) enum Ran {
-    /// As it should; whether the machine is in a state with a default handler now.
-    Done { idles: bool },
+pub(crate) enum Trouble {
     /// The machine's code failed: to be the last of its effects.
-    Failed(Box<Bug>),
+    Failed(Bug),
     /// No state of the stack has a rule for this event.
     Unhandled { event: u16, raised: bool },
     /// The execution is over at once.
     Stopped(Stop),
 }
 
-impl From<Cut> for Ran {
-    fn from(_: Cut) -> Ran {
-        Ran::Stopped(Stop::Cut)
+impl From<Cut> for Box<Trouble> {
+    fn from(_: Cut) -> Box<Trouble> {
+        Box::new(Trouble::Stopped(Stop::Cut))
     }
 }
 
@@ -74,36 +77,36 @@ impl<M: Machine> Body<M> {
     #[inline(always)]
     pub(crate) fn run<'a>(
         &mut self,
-        input: Input<'_>,
+        input: Input,
+        message: &mut Message,
         unsaved: &'a mut Vec<M::Durable>,
-        turn: Turn<'a>,
+        turn: &'a mut Turn<'a>,
     ) -> Ran {
         let mut cx = Cx { turn, unsaved, next: None, leaving: false };
-        match panics::catch(|| self.chain(input, &mut cx)) {
-            Ok(Ok(())) => Ran::Done { idles: M::has_default(self.top) },
-            Ok(Err(ran)) => ran,
-            Err(stop) => unwound(stop, cx.turn.excess.take(), M::NAME),
+        match panics::catch(|| self.chain(input, message, &mut cx)) {
+            Ok(ran) => {
+                *cx.turn.idles = M::has_default(self.top);
+                ran
+            }
+            Err(stop) => Err(unwound(stop, cx.turn.excess.take(), M::NAME)),
         }
     }
 
     /// The handler and all that follows from it without asking anybody.
     #[inline]
-    fn chain(&mut self, input: Input<'_>, cx: &mut Cx<'_, M>) -> Result<(), Ran> {
+    fn chain(&mut self, input: Input, message: &mut Message, cx: &mut Cx<'_, M>) -> Ran {
         match input {
-            Input::Event { event, message } => self.react(event, message, false, cx)?,
+            Input::Event(event) => self.react(event, message, false, cx)?,
             Input::Start => self.enter(Transition::Start, cx)?,
             Input::Default => self.machine.default_handler(cx, self.top),
         }
-        match cx.next.take() {
-            None => Ok(()),
-            Some(next) => self.follow(next, cx),
-        }
+        if cx.next.is_none() { Ok(()) } else { self.follow(cx) }
     }
 
     #[inline(never)]
-    fn follow(&mut self, first: Next<M::State>, cx: &mut Cx<'_, M>) -> Result<(), Ran> {
-        let mut next = first;
+    fn follow(&mut self, cx: &mut Cx<'_, M>) -> Ran {
         for _ in 0..MAX_TRANSITIONS {
+            let Some(next) = cx.next.take() else { return Ok(()) };
             match next {
                 Next::Halt => {
                     cx.turn.effects.push(Effect::Halt);
@@ -134,33 +137,30 @@ impl<M: Machine> Body<M> {
                     cx.turn.pool.put(message);
                 }
             }
-            match cx.next.take() {
-                None => return Ok(()),
-                Some(again) => next = again,
-            }
         }
-        Err(self.endless())
+        if cx.next.is_none() { Ok(()) } else { Err(self.endless()) }
     }
 
     #[cold]
-    fn nothing_pushed(&self) -> Ran {
+    fn nothing_pushed(&self) -> Box<Trouble> {
         let message = format!(
             "`{}` calls `pop` in state `{}`, which was not pushed",
             M::NAME,
             M::state_name(self.top)
         );
-        Ran::Failed(Box::new(Bug::new(BugKind::Panic, message).by(M::NAME)))
+        Box::new(Trouble::Failed(Bug::new(BugKind::Panic, message).by(M::NAME)))
     }
 
     #[cold]
-    fn endless(&self) -> Ran {
+    fn endless(&self) -> Box<Trouble> {
         let message = format!(
             "`{}` raises events or changes its state without end: {MAX_TRANSITIONS} transitions \
              on one event, now in state `{}`",
             M::NAME,
             M::state_name(self.top)
         );
-        Ran::Stopped(Bug::new(BugKind::EndlessStep, message).by(M::NAME).into())
+        let bug = Bug::new(BugKind::EndlessStep, message).by(M::NAME);
+        Box::new(Trouble::Stopped(bug.into()))
     }
 
     #[inline]
@@ -185,7 +185,7 @@ impl<M: Machine> Body<M> {
         message: &mut Message,
         raised: bool,
         cx: &mut Cx<'_, M>,
-    ) -> Result<(), Ran> {
+    ) -> Ran {
         match self.rule(event) {
             (state, Reaction::Handle) => {
                 self.machine.handle(cx, state, event, message);
@@ -193,16 +193,16 @@ impl<M: Machine> Body<M> {
             }
             // P loses a raised event that the state defers; so do we.
             (_, Reaction::Ignore | Reaction::Defer) => Ok(()),
-            (_, Reaction::Unhandled) => Err(Ran::Unhandled { event, raised }),
+            (_, Reaction::Unhandled) => Err(Box::new(Trouble::Unhandled { event, raised })),
         }
     }
 }
 
 /// How a run ended that unwound.
 #[cold]
-fn unwound(stop: Stop, excess: Option<Box<Bug>>, machine: &'static str) -> Ran {
-    match stop {
-        Stop::Bug(bug) => Ran::Failed(Box::new(bug.by(machine))),
-        Stop::Cut => Ran::Stopped(excess.map_or(Stop::Cut, Stop::Bug)),
-    }
+fn unwound(stop: Stop, excess: Option<Box<Bug>>, machine: &'static str) -> Box<Trouble> {
+    Box::new(match stop {
+        Stop::Bug(bug) => Trouble::Failed(bug.by(machine)),
+        Stop::Cut => Trouble::Stopped(excess.map_or(Stop::Cut, Stop::Bug)),
+    })
 }

@@ -12,6 +12,7 @@ use crate::cx::Turn;
 use crate::digest::Digest;
 use crate::encoding;
 use crate::machine::{Machine, Reaction};
+use crate::message::Message;
 
 /// A machine of some type with its stack of states.
 pub(crate) trait Cell: Any + Send + Sync {
@@ -37,8 +38,9 @@ pub(crate) trait Cell: Any + Send + Sync {
     /// Whether the machine is captured.
     fn is_captured(&self) -> bool;
 
-    /// Runs the handler for this input and the transitions that follow from it.
-    fn run<'a>(&'a mut self, input: Input<'_>, turn: Turn<'a>) -> Ran;
+    /// Runs the handler for this input, which the message is if there is one, and the transitions
+    /// that follow from it.
+    fn run<'a>(&'a mut self, input: Input, message: &mut Message, turn: &'a mut Turn<'a>) -> Ran;
 
     /// Stores the next unsaved durable state and returns it for the trace.
     fn persist(&mut self) -> Option<&dyn std::fmt::Debug>;
@@ -138,13 +140,13 @@ impl<M: Machine> Cell for MachineCell<M> {
         M::capture().is_some()
     }
 
-    fn run<'a>(&'a mut self, input: Input<'_>, turn: Turn<'a>) -> Ran {
+    fn run<'a>(&'a mut self, input: Input, message: &mut Message, turn: &'a mut Turn<'a>) -> Ran {
         if turn.twice
             && let Some(copy) = self.copy()
         {
-            return crate::twice::run(self, copy, input, turn);
+            return crate::twice::run(self, copy, input, message, turn);
         }
-        self.body.run(input, &mut self.unsaved, turn)
+        self.body.run(input, message, &mut self.unsaved, turn)
     }
 
     fn persist(&mut self) -> Option<&dyn std::fmt::Debug> {
@@ -257,8 +259,13 @@ impl<M: Machine> MachineCell<M> {
     }
 
     /// Runs the handler for this input, without the check of [`crate::twice`].
-    pub(crate) fn once<'a>(&'a mut self, input: Input<'_>, turn: Turn<'a>) -> Ran {
-        self.body.run(input, &mut self.unsaved, turn)
+    pub(crate) fn once<'a>(
+        &'a mut self,
+        input: Input,
+        message: &mut Message,
+        turn: &'a mut Turn<'a>,
+    ) -> Ran {
+        self.body.run(input, message, &mut self.unsaved, turn)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::worker::Worker;
 /// has run, in the order in which it was asked for. A handler asks for at most one transition:
 /// goto, raise, push, pop or halt.
 pub struct Cx<'a, M: Machine> {
-    pub(crate) turn: Turn<'a>,
+    pub(crate) turn: &'a mut Turn<'a>,
     pub(crate) unsaved: &'a mut Vec<M::Durable>,
     pub(crate) next: Option<Next<M::State>>,
     pub(crate) leaving: bool,
@@ -38,6 +38,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) env: &'a mut dyn Env,
     /// Why the handler was cut short, if not by `env`.
     pub(crate) excess: Option<Box<Bug>>,
+    /// Whether the machine is then in a state with a default handler.
+    pub(crate) idles: &'a mut bool,
     /// Whether to run the handler a second time and compare.
     pub(crate) twice: bool,
 }
@@ -72,8 +74,11 @@ impl<M: Machine> Cx<'_, M> {
     /// Sends an event. It is dropped in silence if the receiver has halted or is down.
     #[inline]
     pub fn send<R: Handles<E>, E>(&mut self, to: Addr<R>, event: E) {
-        let message = self.turn.pool.message(R::Slot::new(event));
-        self.turn.queue(Effect::Send { to: to.id(), event: R::EVENT, message }, M::NAME);
+        let (to, number) = (to.id(), R::EVENT);
+        self.turn.queue_made(M::NAME, |pool| {
+            let message = pool.message::<R::Slot, E>(event);
+            Effect::Send { to, event: number, message }
+        });
     }
 
     /// Creates a machine. The address can be used at once; the machine comes to life when this
@@ -100,7 +105,7 @@ impl<M: Machine> Cx<'_, M> {
     where
         M: Handles<E>,
     {
-        let message = self.turn.pool.message(M::Slot::new(event));
+        let message = self.turn.pool.message::<M::Slot, E>(event);
         self.transition(Next::Raise(M::EVENT, message));
     }
 
@@ -165,7 +170,7 @@ impl<M: Machine> Cx<'_, M> {
     where
         M: Handles<E>,
     {
-        let message = self.turn.pool.message(M::Slot::new(event));
+        let message = self.turn.pool.message::<M::Slot, E>(event);
         let arm = Effect::Arm { event: M::EVENT, message, after: time, periodic: false };
         self.turn.queue(arm, M::NAME);
     }
@@ -176,7 +181,10 @@ impl<M: Machine> Cx<'_, M> {
     where
         M: Handles<E>,
     {
-        let message = self.turn.pool.message(M::Slot::new(event).copied_by(E::clone));
+        let message = match M::Slot::in_place(event) {
+            Ok(message) => message,
+            Err(event) => self.turn.pool.shared(M::Slot::new(event).copied_by(E::clone)),
+        };
         let arm = Effect::Arm { event: M::EVENT, message, after: time, periodic: true };
         self.turn.queue(arm, M::NAME);
     }
@@ -187,7 +195,10 @@ impl<M: Machine> Cx<'_, M> {
     where
         M: Handles<E>,
     {
-        let message = self.turn.pool.message(M::Slot::like(event));
+        let message = match M::Slot::like(event) {
+            Ok(message) => message,
+            Err(slot) => self.turn.pool.shared(slot),
+        };
         self.turn.queue(Effect::Cancel { event: M::EVENT, message }, M::NAME);
     }
 
@@ -199,7 +210,7 @@ impl<M: Machine> Cx<'_, M> {
 
     /// Tells the monitors.
     pub fn announce<E: Hash + Debug + Send + Sync + 'static>(&mut self, event: E) {
-        let message = self.turn.pool.message(Told(Some(event)));
+        let message = self.turn.pool.shared(Told(Some(event)));
         self.turn.queue(Effect::Announce(message), M::NAME);
     }
 
@@ -272,12 +283,18 @@ impl<M: Machine> Cx<'_, M> {
 }
 
 impl Turn<'_> {
-    #[inline]
     fn queue(&mut self, effect: Effect, machine: &'static str) {
+        self.queue_made(machine, |_| effect);
+    }
+
+    /// Queues an effect that is made where it stays, once there is room for it.
+    #[inline]
+    fn queue_made(&mut self, machine: &'static str, make: impl FnOnce(&mut Pool) -> Effect) {
         if self.effects.len() >= MAX_EFFECTS {
             self.exceed(machine);
         }
-        self.effects.push(effect);
+        let pool = &mut *self.pool;
+        self.effects.extend(std::iter::once_with(|| make(pool)));
     }
 
     #[cold]

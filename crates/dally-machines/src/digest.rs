@@ -12,6 +12,10 @@ pub struct Digest(u64);
 /// The fractional part of the golden ratio: odd, with no pattern in its bits.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// That of the square root of two: where values start. The digest of a value goes into others,
+/// which start elsewhere, or else they could cancel each other out.
+const VALUE: u64 = 0x6a09_e667_f3bc_c909;
+
 impl Digest {
     #[inline]
     pub(crate) fn new(seed: u64) -> Digest {
@@ -28,7 +32,7 @@ impl Digest {
     /// The digest of one value: what is hashed next cannot be mistaken for a part of it.
     #[inline]
     pub(crate) fn of<T: Hash + ?Sized>(value: &T) -> u64 {
-        let mut digest = Digest(FACTOR);
+        let mut digest = Digest(VALUE);
         value.hash(&mut digest);
         digest.0
     }

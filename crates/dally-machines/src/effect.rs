@@ -55,7 +55,7 @@ impl Effect {
     pub(crate) fn words(&self) -> String {
         match self {
             Effect::Send { to, message, .. } => format!("sent {:?} to {to}", message.payload()),
-            Effect::Create(worker) => format!("created `{}`", worker.cell.name()),
+            Effect::Create(worker) => format!("created `{}`", worker.cell().name()),
             Effect::Announce(message) => format!("announced {:?}", message.payload()),
             Effect::Arm { message, .. } => format!("armed a timer for {:?}", message.payload()),
             Effect::Cancel { message, .. } => format!("cancelled {:?}", message.payload()),

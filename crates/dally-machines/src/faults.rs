@@ -97,7 +97,7 @@ impl MachineSystem {
             .map(|(slot, _)| Fault::Restart(slot));
         let crashes = machines()
             .filter(|(_, worker)| {
-                self.budget.crash > 0 && worker.is_there() && worker.cell.can_crash()
+                self.budget.crash > 0 && worker.is_there() && worker.cell().can_crash()
             })
             .map(|(slot, _)| Fault::Crash(slot));
         restarts.chain(crashes)
@@ -112,13 +112,13 @@ impl MachineSystem {
         let worker = slots[slot].unshared(pool)?;
         worker.drop_effects(pool);
         if !keep {
-            for lost in &worker.inbox {
+            for lost in worker.inbox.iter() {
                 env.tell(|| Event::Discarded { message: lost.id, why: Discard::Gone })?;
             }
             worker.drop_inbox(pool);
         }
         (worker.ready, worker.idles) = (None, false);
-        worker.cell.crash();
+        worker.cell_mut().crash();
         worker.life = Life::Down;
         self.seals -= std::mem::take(&mut worker.seals);
         self.budget.crash -= 1;
@@ -132,7 +132,7 @@ impl MachineSystem {
     fn restart(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let worker = self.touch(slot)?;
         env.tell(|| Event::Restarted { worker: worker.id })?;
-        worker.cell.restart()?;
+        worker.cell_mut().restart()?;
         worker.life = Life::New;
         self.down -= 1;
         self.mortals += 1;

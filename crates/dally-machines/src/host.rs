@@ -94,7 +94,6 @@ pub use store::Store;
 use crate::addr::Addr;
 use crate::inbox::Envelope;
 use crate::machine::{Handles, Machine};
-use crate::message::Slot;
 use crate::monitor::{self, MonitorMachine};
 use crate::pool::Pool;
 use crate::worker::Worker;
@@ -250,7 +249,7 @@ impl Handle {
 
     /// As [`Host::send`].
     pub fn send<M: Handles<E>, E>(&self, to: Addr<M>, event: E) -> Result<(), SendError> {
-        let message = Pool::default().message(M::Slot::new(event));
+        let message = Pool::default().message::<M::Slot, E>(event);
         let id = MessageId { sender: WorkerId::OUTSIDE, number: self.sent.fetch_add(1, Relaxed) };
         let envelope = Envelope { id, event: M::EVENT, timer: None, message };
         let shared = &self.shared;

@@ -1,6 +1,6 @@
 //! Inboxes: what has been sent and not yet handled, and in which order it comes out.
 
-use std::collections::VecDeque;
+use std::ops::Deref;
 
 use dally_core::fingerprint::Encoder;
 use dally_core::{MessageId, WorkerId};
@@ -10,6 +10,7 @@ use crate::digest::Digest;
 use crate::encoding;
 use crate::machine::Reaction;
 use crate::message::Message;
+use crate::pool::Pool;
 
 /// The order in which messages reach a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -36,11 +37,20 @@ pub(crate) struct Envelope {
     pub(crate) message: Message,
 }
 
+impl Envelope {
+    const EMPTY: Envelope = Envelope {
+        id: MessageId { sender: WorkerId::FAULTS, number: 0 },
+        event: 0,
+        timer: None,
+        message: Message::EMPTY,
+    };
+}
+
 impl Mailbox {
     /// All that can be dequeued, as (message, position), sorted by message.
     pub(crate) fn candidates(
         self,
-        inbox: &VecDeque<Envelope>,
+        inbox: &[Envelope],
         cell: &dyn Cell,
         found: &mut Vec<(MessageId, u32)>,
     ) {
@@ -56,7 +66,7 @@ impl Mailbox {
     }
 
     /// Appends an encoding that tells apart inboxes with different futures, and no others.
-    pub(crate) fn encode(self, inbox: &VecDeque<Envelope>, out: &mut Vec<u8>) {
+    pub(crate) fn encode(self, inbox: &[Envelope], out: &mut Vec<u8>) {
         let one = |envelope: &Envelope, out: &mut Vec<u8>| {
             Encoder::encode(&envelope.timer, out);
             encoding::event(envelope.event, &envelope.message, out);
@@ -93,33 +103,170 @@ impl Mailbox {
     /// Hashes what [`Mailbox::encode`] writes: the sum, which knows no order, over all messages
     /// with their places in the order that there is.
     #[inline]
-    pub(crate) fn digest(self, inbox: &VecDeque<Envelope>) -> u64 {
-        // Hardly ever in two pieces, and one is faster walked through.
-        match inbox.as_slices() {
-            (all, []) => self.sum(all.iter()),
-            _ => self.sum(inbox.iter()),
-        }
-    }
-
-    #[inline]
-    fn sum<'e>(self, inbox: impl Iterator<Item = &'e Envelope> + Clone) -> u64 {
+    pub(crate) fn digest(self, inbox: &[Envelope]) -> u64 {
         let mut sum = 0u64;
-        for (at, envelope) in inbox.clone().enumerate() {
+        for (at, envelope) in inbox.iter().enumerate() {
             let sender = envelope.id.sender;
             let (queue, place) = match self {
                 Mailbox::Fifo => (0, at),
+                Mailbox::PerSender if at == 0 => (sender.to_bits(), 0),
                 Mailbox::PerSender => {
-                    let before = inbox.clone().take(at);
+                    let before = inbox[..at].iter();
                     (sender.to_bits(), before.filter(|earlier| earlier.id.sender == sender).count())
                 }
                 Mailbox::Unordered => (0, 0),
             };
             let timer = envelope.timer.map_or(0, |timer| u64::from(timer) + 1);
             let mut digest = Digest::at(queue, place);
-            digest.word(timer << 16 | u64::from(envelope.event));
-            digest.word(envelope.message.hash());
+            let number = timer << 16 | u64::from(envelope.event);
+            digest.word(envelope.message.hash().wrapping_add(number));
             sum = sum.wrapping_add(digest.value());
         }
         sum
+    }
+}
+
+/// The messages of a machine in the order in which they came.
+///
+/// In one piece, unlike a ring buffer: steps walk through inboxes far more often than these grow.
+/// Envelopes stay where they are and are filled and emptied there.
+#[derive(Clone, Default)]
+pub(crate) struct Inbox {
+    /// Those before `first` and from `end` on are empty.
+    envelopes: Vec<Envelope>,
+    first: usize,
+    end: usize,
+}
+
+impl Deref for Inbox {
+    type Target = [Envelope];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Envelope] {
+        &self.envelopes[self.first..self.end]
+    }
+}
+
+impl Inbox {
+    #[inline(always)]
+    pub(crate) fn push(&mut self, id: MessageId, event: u16, timer: Option<u32>, message: Message) {
+        if self.end == self.envelopes.len() {
+            self.make_room();
+        }
+        let last = &mut self.envelopes[self.end];
+        (last.id, last.event, last.timer, last.message) = (id, event, timer, message);
+        self.end += 1;
+    }
+
+    /// Moves everything up, and gets more memory unless most of what there is was empty.
+    #[cold]
+    fn make_room(&mut self) {
+        self.envelopes.rotate_left(self.first);
+        self.end -= self.first;
+        self.first = 0;
+        let more = if self.end > self.envelopes.len() / 2 { self.end } else { 0 };
+        self.envelopes.resize(self.envelopes.len().max(1) + more, Envelope::EMPTY);
+    }
+
+    /// Takes the first message out of its envelope, which is gone then.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline(always)]
+    pub(crate) fn open_first(&mut self) -> Message {
+        let message = self.envelopes[self.first].message.take();
+        self.first += 1;
+        if self.first == self.end {
+            (self.first, self.end) = (0, 0);
+        }
+        message
+    }
+
+    /// As [`Inbox::open_first`] for the message at this place.
+    pub(crate) fn open(&mut self, at: usize) -> Message {
+        if at == 0 {
+            return self.open_first();
+        }
+        let message = self.envelopes[self.first + at].message.take();
+        self.envelopes[self.first + at..self.end].rotate_left(1);
+        self.end -= 1;
+        message
+    }
+
+    /// Becomes a copy in the same memory.
+    pub(crate) fn copy_from(&mut self, saved: &Inbox, pool: &mut Pool) {
+        let saved = &**saved;
+        let surplus = self.first.max(saved.len())..self.end;
+        for envelope in self.envelopes.get_mut(surplus).into_iter().flatten() {
+            pool.put(envelope.message.take());
+        }
+        if saved.len() > self.envelopes.len() {
+            self.envelopes.resize(saved.len(), Envelope::EMPTY);
+        }
+        for (own, saved) in self.envelopes.iter_mut().zip(saved) {
+            (own.id, own.event, own.timer) = (saved.id, saved.event, saved.timer);
+            own.message.copy_from(&saved.message, pool);
+        }
+        (self.first, self.end) = (0, saved.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inbox(numbers: std::ops::Range<u32>) -> Inbox {
+        let mut inbox = Inbox::default();
+        for number in numbers {
+            push(&mut inbox, number);
+        }
+        inbox
+    }
+
+    fn push(inbox: &mut Inbox, number: u32) {
+        let id = MessageId { sender: WorkerId::root(0), number };
+        inbox.push(id, 0, None, Message::EMPTY);
+    }
+
+    fn numbers(inbox: &Inbox) -> Vec<u32> {
+        inbox.iter().map(|envelope| envelope.id.number).collect()
+    }
+
+    #[test]
+    fn messages_come_out_in_the_order_in_which_they_went_in() {
+        let mut inbox = inbox(0..5);
+        inbox.open(2);
+        assert_eq!(numbers(&inbox), [0, 1, 3, 4]);
+        inbox.open_first();
+        inbox.open(2);
+        assert_eq!(numbers(&inbox), [1, 3]);
+        push(&mut inbox, 9);
+        assert_eq!(numbers(&inbox), [1, 3, 9]);
+    }
+
+    #[test]
+    fn an_inbox_that_never_runs_empty_takes_no_more_memory_for_that() {
+        let mut inbox = inbox(0..3);
+        for number in 3..1000 {
+            push(&mut inbox, number);
+            inbox.open_first();
+        }
+        assert_eq!(numbers(&inbox), [997, 998, 999]);
+        assert!(inbox.envelopes.len() <= 16, "{}", inbox.envelopes.len());
+    }
+
+    #[test]
+    fn a_copy_holds_what_its_original_holds_whatever_it_held_before() {
+        for before in 0..6 {
+            for opened in 0..=before {
+                let (mut copy, mut saved) = (inbox(0..before), inbox(10..13));
+                (0..opened).for_each(|_| drop(copy.open_first()));
+                saved.open_first();
+                copy.copy_from(&saved, &mut Pool::default());
+                assert_eq!(numbers(&copy), [11, 12]);
+                push(&mut copy, 5);
+                assert_eq!(numbers(&copy), [11, 12, 5]);
+            }
+        }
     }
 }

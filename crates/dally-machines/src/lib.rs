@@ -24,6 +24,7 @@ mod effect;
 mod encoding;
 mod faults;
 mod inbox;
+mod plain;
 mod pool;
 mod program;
 mod slot;

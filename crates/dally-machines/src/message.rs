@@ -1,4 +1,4 @@
-//! Messages in flight: events of any type behind one shared pointer, recycled.
+//! Messages in flight: events of any type, small ones in place, others behind a shared pointer.
 
 use std::any::{Any, TypeId};
 use std::fmt::{Debug, Write as _};
@@ -10,10 +10,105 @@ use triomphe::Arc;
 
 use crate::digest::Digest;
 use crate::machine::Handles;
+use crate::plain::Plain;
+use crate::pool::Pool;
 
-/// A message: an event whose type only sender and receiver know. Shared between forks of a
-/// system, so it never changes while it is shared.
-pub type Message = Arc<dyn Content>;
+/// A message: an event whose type only sender and receiver know.
+#[derive(Clone)]
+pub struct Message(Kept);
+
+#[derive(Clone)]
+enum Kept {
+    Plain(Plain),
+    /// Shared between forks of a system, so it never changes while it is shared. Emptied ones are
+    /// recycled.
+    Shared(Arc<dyn Content>),
+}
+
+impl Message {
+    /// A message without an event.
+    pub(crate) const EMPTY: Message = Message(Kept::Plain(Plain::EMPTY));
+
+    #[inline]
+    pub(crate) fn shared(content: Arc<dyn Content>) -> Message {
+        Message(Kept::Shared(content))
+    }
+
+    /// The message, in whose place there is an empty one now.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Message {
+        std::mem::replace(self, Message::EMPTY)
+    }
+
+    /// What is to be recycled.
+    #[inline]
+    pub(crate) fn into_shared(self) -> Option<Arc<dyn Content>> {
+        match self.0 {
+            Kept::Plain(_) => None,
+            Kept::Shared(content) => Some(content),
+        }
+    }
+
+    /// Becomes a copy; what is to be recycled goes into the pool.
+    #[inline]
+    pub(crate) fn copy_from(&mut self, other: &Message, pool: &mut Pool) {
+        match (&mut self.0, &other.0) {
+            (Kept::Plain(own), Kept::Plain(other)) => own.clone_from(other),
+            (Kept::Shared(own), Kept::Shared(other)) if Arc::ptr_eq(own, other) => {}
+            _ => pool.put(std::mem::replace(self, other.clone())),
+        }
+    }
+
+    /// For the trace.
+    pub(crate) fn payload(&self) -> &dyn Debug {
+        match &self.0 {
+            Kept::Plain(event) => event.payload(),
+            Kept::Shared(content) => content.payload(),
+        }
+    }
+
+    /// Appends an injective encoding; nothing for an opaque event.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        match &self.0 {
+            Kept::Plain(event) => event.encode(out),
+            Kept::Shared(content) => content.encode(out),
+        }
+    }
+
+    /// A hash of the encoding's content.
+    #[inline]
+    pub(crate) fn hash(&self) -> u64 {
+        match &self.0 {
+            Kept::Plain(event) => event.hash(),
+            Kept::Shared(content) => content.hash(),
+        }
+    }
+
+    /// Whether the event can be had twice.
+    pub(crate) fn can_copy(&self) -> bool {
+        match &self.0 {
+            Kept::Plain(_) => true,
+            Kept::Shared(content) => content.can_copy(),
+        }
+    }
+
+    /// Whether the other holds an equal event: what makes two timers the same.
+    pub(crate) fn same(&self, other: &Message) -> bool {
+        match (&self.0, &other.0) {
+            (Kept::Plain(own), Kept::Plain(other)) => own.same(other),
+            (Kept::Shared(own), Kept::Shared(other)) => own.same(&**other),
+            _ => false,
+        }
+    }
+
+    /// The event itself, for monitors; `None` in an emptied message.
+    pub(crate) fn event(&self) -> Option<&dyn Any> {
+        match &self.0 {
+            Kept::Plain(event) => event.event(),
+            Kept::Shared(content) => content.event(),
+        }
+    }
+}
 
 /// What the runtime can do with an event whose type it does not know.
 pub trait Content: Any + Send + Sync {
@@ -29,19 +124,22 @@ pub trait Content: Any + Send + Sync {
     /// Whether a shared message can still be taken, by a copy of its event.
     fn can_copy(&self) -> bool;
 
-    /// Whether this holds an equal event: what makes two timers the same.
+    /// Whether this holds an equal event.
     fn same(&self, other: &dyn Content) -> bool;
 
     /// Drops the event, so that the slot can wait for the next one of its type, which this
     /// answers.
     fn clear(&mut self) -> TypeId;
 
-    /// The event itself, for monitors; `None` in an emptied slot.
+    /// The event itself; `None` in an emptied slot.
     fn event(&self) -> Option<&dyn Any>;
 }
 
 /// How an event of type `E` is stored in a message.
 pub trait Slot<E>: Content {
+    /// The event in place, or else the event.
+    fn in_place(event: E) -> Result<Message, E>;
+
     /// A slot that holds the event.
     fn new(event: E) -> Self;
 
@@ -49,8 +147,10 @@ pub trait Slot<E>: Content {
     /// message holds no such event.
     fn take(message: &mut Message) -> Option<E>;
 
-    /// A slot that is [`Content::same`] as one that holds this event.
-    fn like(event: &E) -> Self;
+    /// A message, or else the slot of one, that is the same as one that holds this event.
+    fn like(event: &E) -> Result<Message, Self>
+    where
+        Self: Sized;
 
     /// The same slot, whose event can be copied.
     #[must_use]
@@ -118,19 +218,28 @@ impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> Content for Shared<E>
 }
 
 impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> Slot<E> for Shared<E> {
+    #[inline]
+    fn in_place(event: E) -> Result<Message, E> {
+        if Plain::fits::<E>() { Ok(Message(Kept::Plain(Plain::new(event)))) } else { Err(event) }
+    }
+
     fn new(event: E) -> Self {
         Shared { event: Some(event), hash: AtomicU64::new(0) }
     }
 
+    #[inline]
     fn take(message: &mut Message) -> Option<E> {
-        match Arc::get_mut(message) {
-            Some(content) => (content as &mut dyn Any).downcast_mut::<Self>()?.event.take(),
-            None => (&**message as &dyn Any).downcast_ref::<Self>()?.event.clone(),
+        match &mut message.0 {
+            Kept::Plain(event) => event.take(),
+            Kept::Shared(shared) => match Arc::get_mut(shared) {
+                Some(content) => (content as &mut dyn Any).downcast_mut::<Self>()?.event.take(),
+                None => (&**shared as &dyn Any).downcast_ref::<Self>()?.event.clone(),
+            },
         }
     }
 
-    fn like(event: &E) -> Self {
-        Self::new(event.clone())
+    fn like(event: &E) -> Result<Message, Self> {
+        Self::in_place(event.clone()).map_err(Self::new)
     }
 
     fn copied_by(self, _: fn(&E) -> E) -> Self {
@@ -191,22 +300,28 @@ impl<E: Debug + Send + Sync + 'static> Content for Opaque<E> {
 }
 
 impl<E: Debug + Send + Sync + 'static> Slot<E> for Opaque<E> {
+    /// Never: the event can be neither copied nor compared.
+    fn in_place(event: E) -> Result<Message, E> {
+        Err(event)
+    }
+
     fn new(event: E) -> Self {
         Opaque { event: Some(event), copy: None, text: None }
     }
 
     fn take(message: &mut Message) -> Option<E> {
-        match Arc::get_mut(message) {
+        let Kept::Shared(shared) = &mut message.0 else { return None };
+        match Arc::get_mut(shared) {
             Some(content) => (content as &mut dyn Any).downcast_mut::<Self>()?.event.take(),
             None => {
-                let slot = (&**message as &dyn Any).downcast_ref::<Self>()?;
+                let slot = (&**shared as &dyn Any).downcast_ref::<Self>()?;
                 slot.copy.and_then(|copy| slot.event.as_ref().map(copy))
             }
         }
     }
 
-    fn like(event: &E) -> Self {
-        Opaque { event: None, copy: None, text: Some(format!("{event:?}")) }
+    fn like(event: &E) -> Result<Message, Self> {
+        Err(Opaque { event: None, copy: None, text: Some(format!("{event:?}")) })
     }
 
     fn copied_by(mut self, copy: fn(&E) -> E) -> Self {

@@ -9,6 +9,8 @@ use dally_core::{Bug, BugKind, Heat, Monitor, SharedMonitor, Stop, panics};
 use triomphe::Arc;
 use unsize::{CoerceUnsize, Coercion};
 
+use crate::digest::Digest;
+
 /// How many states a monitor may pass through for one event before it counts as endless.
 const MAX_TRANSITIONS: usize = 10_000;
 
@@ -171,6 +173,10 @@ impl<M: MonitorMachine> Monitor for Watch<M> {
     fn encode(&self, out: &mut Vec<u8>) {
         Encoder::encode(&self.state, out);
         Encoder::encode(&self.monitor, out);
+    }
+
+    fn digest(&self) -> u64 {
+        Digest::of(&(self.state, &self.monitor))
     }
 
     fn duplicate(&self) -> Arc<dyn Monitor> {

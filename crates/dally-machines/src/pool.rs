@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use triomphe::Arc;
 use unsize::{CoerceUnsize, Coercion};
 
-use crate::message::{Content, Message};
+use crate::message::{Content, Message, Slot};
 use crate::worker::Worker;
 
 /// How many emptied messages of one type are kept: more than are in flight in most programs.
@@ -16,7 +16,7 @@ const KEPT: usize = 1024;
 /// short list.
 #[derive(Default)]
 pub(crate) struct Pool {
-    messages: Vec<(TypeId, Vec<Message>)>,
+    messages: Vec<(TypeId, Vec<Arc<dyn Content>>)>,
     /// By the kind of the machine. They may still hold what they held when they were put here.
     workers: Vec<(u64, Vec<Arc<Worker>>)>,
     /// What other systems have left here for this one.
@@ -24,9 +24,17 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A message with this content.
+    /// A message with this event.
     #[inline]
-    pub(crate) fn message<S: Content>(&mut self, content: S) -> Message {
+    pub(crate) fn message<S: Slot<E>, E>(&mut self, event: E) -> Message {
+        match S::in_place(event) {
+            Ok(message) => message,
+            Err(event) => self.shared(S::new(event)),
+        }
+    }
+
+    /// A message with this content.
+    pub(crate) fn shared<S: Content>(&mut self, content: S) -> Message {
         let kind = TypeId::of::<S>();
         if let Some((_, emptied)) = self.messages.iter_mut().find(|bucket| bucket.0 == kind)
             && let Some(mut message) = emptied.pop()
@@ -35,15 +43,22 @@ impl Pool {
                 .and_then(|content| (content as &mut dyn Any).downcast_mut::<S>());
             if let Some(slot) = slot {
                 *slot = content;
-                return message;
+                return Message::shared(message);
             }
         }
-        Arc::new(content).unsize(Coercion!(to dyn Content))
+        Message::shared(Arc::new(content).unsize(Coercion!(to dyn Content)))
     }
 
     /// Takes back a message that is done with.
     #[inline]
-    pub(crate) fn put(&mut self, mut message: Message) {
+    pub(crate) fn put(&mut self, message: Message) {
+        if let Some(content) = message.into_shared() {
+            self.recycle(content);
+        }
+    }
+
+    #[inline(never)]
+    fn recycle(&mut self, mut message: Arc<dyn Content>) {
         let Some(content) = Arc::get_mut(&mut message) else { return };
         let kind = content.clear();
         match self.messages.iter_mut().find(|bucket| bucket.0 == kind) {
@@ -55,14 +70,18 @@ impl Pool {
 
     /// A worker whose machine is of this kind, in any condition.
     pub(crate) fn worker(&mut self, kind: u64) -> Option<Arc<Worker>> {
-        let found = self.workers.iter_mut().find(|shelf| shelf.0 == kind);
-        match found.and_then(|shelf| shelf.1.pop()) {
-            Some(spare) => Some(spare),
-            None => self.unpack(kind),
+        for (of, shelf) in &mut self.workers {
+            if *of == kind
+                && let Some(spare) = shelf.pop()
+            {
+                return Some(spare);
+            }
         }
+        self.unpack(kind)
     }
 
     /// Puts away what was donated, and looks there.
+    #[inline(never)]
     fn unpack(&mut self, kind: u64) -> Option<Arc<Worker>> {
         let donated = self.donated.get_mut().ok()?;
         if donated.is_empty() {

@@ -10,10 +10,8 @@ use dally_core::{
 
 use crate::addr::Addr;
 use crate::faults::Faults;
-use crate::inbox::{Envelope, Mailbox};
+use crate::inbox::Mailbox;
 use crate::machine::{Handles, Machine};
-use crate::message::Slot;
-
 use crate::system::{MachineSystem, Place, Rules, Stamp};
 use crate::worker::{Life, Worker};
 
@@ -217,10 +215,10 @@ impl Setup {
     pub fn send<M: Handles<E>, E>(&mut self, to: Addr<M>, event: E) {
         let Some(Place::Machine(slot)) = self.system.find(to.id()) else { return };
         let MachineSystem { slots, pool, .. } = &mut self.system;
-        let message = pool.message(M::Slot::new(event));
+        let message = pool.message::<M::Slot, E>(event);
         if let Ok(worker) = slots[slot].unshared(pool) {
             let id: MessageId = worker.next_message();
-            worker.inbox.push_back(Envelope { id, event: M::EVENT, timer: None, message });
+            worker.inbox.push(id, M::EVENT, None, message);
         }
     }
 
@@ -236,7 +234,7 @@ impl Setup {
                 slot += 1;
                 continue;
             }
-            let (id, name) = (worker.id, worker.cell.name());
+            let (id, name) = (worker.id, worker.cell().name());
             let bug = match self.system.step(id, &mut Unasked) {
                 Ok(()) => continue,
                 Err(Stop::Bug(bug)) => *bug,

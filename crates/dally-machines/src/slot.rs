@@ -48,20 +48,23 @@ impl Slot {
     }
 
     /// The worker's share in the fingerprint, computed once after a change.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn share(&self, mailbox: Mailbox) -> u64 {
         match self.share.load(Relaxed) {
-            0 => {
-                let share = self.share_from_scratch(mailbox);
-                self.share.store(share, Relaxed);
-                share
-            }
+            0 => self.renew_share(mailbox),
             known => known,
         }
     }
 
+    #[inline(never)]
+    fn renew_share(&self, mailbox: Mailbox) -> u64 {
+        let share = fingerprint::part(self.id.to_bits(), self.worker.digest(mailbox));
+        self.share.store(share, Relaxed);
+        share
+    }
+
     pub(crate) fn share_from_scratch(&self, mailbox: Mailbox) -> u64 {
-        fingerprint::part(self.id.to_bits(), self.worker.digest(mailbox))
+        fingerprint::part(self.id.to_bits(), self.worker.digest_from_scratch(mailbox))
     }
 
     /// Another place for the same worker.
@@ -109,7 +112,7 @@ fn unshare(shared: &mut Arc<Worker>, pool: &mut Pool) -> Result<(), Stop> {
     let Some(copy) = shared.duplicate() else {
         let message = format!(
             "`{}` is declared `uncaptured` and was stepped in a fork; forks need captured machines",
-            shared.cell.name()
+            shared.cell().name()
         );
         return Err(Bug::new(BugKind::Uncontrolled, message).into());
     };

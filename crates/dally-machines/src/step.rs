@@ -3,7 +3,7 @@
 use dally_core::{Bug, BugKind, Discard, Env, Event, MessageId, Stop, Tag, Text, WorkerId};
 use triomphe::Arc;
 
-use crate::body::{Input, Ran};
+use crate::body::{Input, Trouble};
 use crate::effect::Effect;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
@@ -20,12 +20,16 @@ impl MachineSystem {
             return self.receive_first(slot, env);
         }
         let worker = self.slots[slot].unshared(&mut self.pool)?;
+        // The message is taken out where it is: effects are of many shapes and costly to move.
+        if let Some(Effect::Send { to, event, message }) = worker.effects.last_mut() {
+            let (to, event) = (*to, *event);
+            let message = message.take();
+            worker.effects.pop();
+            let id = worker.next_message();
+            self.send(slot, id, to, event, message, env)?;
+            return self.after_send(slot, env);
+        }
         match worker.effects.pop() {
-            Some(Effect::Send { to, event, message }) => {
-                let id = worker.next_message();
-                self.send(slot, id, to, event, message, env)?;
-                return self.after_send(slot, env);
-            }
             Some(effect) => self.perform(slot, effect, env)?,
             None => self.take_turn(slot, env)?,
         }
@@ -38,18 +42,16 @@ impl MachineSystem {
     fn receive_first(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let here = &mut self.slots[slot];
         let worker = here.unshared(&mut self.pool)?;
-        let Some(Envelope { id, event, mut message, .. }) = worker.inbox.pop_front() else {
-            return Ok(());
-        };
+        let Some(&Envelope { id, event, .. }) = worker.inbox.first() else { return Ok(()) };
+        let mut message = worker.inbox.open_first();
         env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) })?;
-        let input = Input::Event { event, message: &mut message };
-        let ran = worker.run(input, self.rules.twice, &mut self.pool, env);
+        let input = Input::Event(event);
+        let ran = worker.run(input, &mut message, self.rules.twice, &mut self.pool, env);
         self.pool.put(message);
-        let Ran::Done { idles } = ran else {
-            self.conclude(slot, ran, Some(id.sender))?;
+        if let Err(trouble) = ran {
+            self.conclude(slot, *trouble, Some(id.sender))?;
             return self.release(slot, env);
-        };
-        worker.idles = idles;
+        }
         match worker.effects.last() {
             Some(effect) if worker.pauses_before(effect, self.rules, self.budget) => Ok(()),
             None if worker.inbox.is_empty() => {
@@ -85,33 +87,45 @@ impl MachineSystem {
             (_, Some(at)) => {
                 let chosen = self.choose_delivery(slot, at, env)?;
                 let inbox = &mut self.slots[slot].unshared(&mut self.pool)?.inbox;
-                let Some(envelope) = inbox.remove(chosen as usize) else { return Ok(()) };
-                return self.receive(slot, envelope, env);
+                let Some(&Envelope { id, event, timer, .. }) = inbox.get(chosen as usize) else {
+                    return Ok(());
+                };
+                let message = inbox.open(chosen as usize);
+                return self.receive(slot, id, event, timer, message, env);
             }
             (_, None) => Input::Default,
         };
-        let ran = worker.run(input, self.rules.twice, &mut self.pool, env);
-        self.conclude(slot, ran, None)
+        let mut nothing = Message::EMPTY;
+        match worker.run(input, &mut nothing, self.rules.twice, &mut self.pool, env) {
+            Ok(()) => Ok(()),
+            Err(trouble) => self.conclude(slot, *trouble, None),
+        }
     }
 
     /// Runs the handler for a message.
     pub(crate) fn receive(
         &mut self,
         slot: usize,
-        envelope: Envelope,
+        id: MessageId,
+        event: u16,
+        timer: Option<u32>,
+        mut message: Message,
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
-        let Envelope { id, event, timer, mut message } = envelope;
         self.tick_left(slot, timer)?;
         let worker = self.slots[slot].unshared(&mut self.pool)?;
-        if self.rules.mailbox != Mailbox::Fifo && worker.cell.reaction(event) == Reaction::Ignore {
+        if self.rules.mailbox != Mailbox::Fifo && worker.cell().reaction(event) == Reaction::Ignore
+        {
             return self.discard(id, message, Discard::Ignored, env);
         }
         env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) })?;
-        let input = Input::Event { event, message: &mut message };
-        let ran = worker.run(input, self.rules.twice, &mut self.pool, env);
+        let input = Input::Event(event);
+        let ran = worker.run(input, &mut message, self.rules.twice, &mut self.pool, env);
         self.pool.put(message);
-        self.conclude(slot, ran, Some(id.sender))
+        match ran {
+            Ok(()) => Ok(()),
+            Err(trouble) => self.conclude(slot, *trouble, Some(id.sender)),
+        }
     }
 
     /// Which of the messages in the inbox is next, given the position of one that can be.
@@ -120,7 +134,7 @@ impl MachineSystem {
         if self.rules.mailbox == Mailbox::Fifo || worker.inbox.len() < 2 {
             return Ok(at);
         }
-        self.rules.mailbox.candidates(&worker.inbox, &*worker.cell, &mut self.candidates);
+        self.rules.mailbox.candidates(&worker.inbox, worker.cell(), &mut self.candidates);
         if self.candidates.len() < 2 {
             return Ok(at);
         }
@@ -130,16 +144,18 @@ impl MachineSystem {
         Ok(self.candidates.get(chosen).map_or(at, |candidate| candidate.1))
     }
 
-    /// Takes note of how a handler ended.
-    fn conclude(&mut self, slot: usize, ran: Ran, sender: Option<WorkerId>) -> Result<(), Stop> {
-        match ran {
-            Ran::Done { idles } => {
-                self.slots[slot].unshared(&mut self.pool)?.idles = idles;
-                Ok(())
-            }
-            Ran::Stopped(stop) => Err(stop),
-            Ran::Failed(bug) => self.fail(slot, *bug),
-            Ran::Unhandled { event, raised } => {
+    /// Takes note of how a handler ended that did not end as it should.
+    #[cold]
+    fn conclude(
+        &mut self,
+        slot: usize,
+        trouble: Trouble,
+        sender: Option<WorkerId>,
+    ) -> Result<(), Stop> {
+        match trouble {
+            Trouble::Stopped(stop) => Err(stop),
+            Trouble::Failed(bug) => self.fail(slot, bug),
+            Trouble::Unhandled { event, raised } => {
                 let bug = self.unhandled(slot, event, raised, sender);
                 self.fail(slot, bug)
             }
@@ -158,7 +174,7 @@ impl MachineSystem {
     #[cold]
     fn unhandled(&self, slot: usize, event: u16, raised: bool, sender: Option<WorkerId>) -> Bug {
         let worker = &self.slots[slot].worker;
-        let (state, event) = (worker.cell.state_name(), worker.cell.event_name(event));
+        let (state, event) = (worker.cell().state_name(), worker.cell().event_name(event));
         let from = match sender {
             _ if raised => ", which it raised itself".to_owned(),
             Some(sender) if sender == worker.id => ", which it sent itself".to_owned(),
@@ -171,7 +187,7 @@ impl MachineSystem {
              `#[defer({state}, {event})]`, or drop it with `#[ignore({state}, {event})]`",
             self.describe(worker.id)
         );
-        Bug::new(BugKind::UnhandledEvent, message).by(worker.cell.name())
+        Bug::new(BugKind::UnhandledEvent, message).by(worker.cell().name())
     }
 
     /// Releases effects in order up to the next scheduling point, or looks what the machine can
@@ -194,13 +210,14 @@ impl MachineSystem {
                 }
                 None => return self.settle(slot, env),
             }
-            match worker.effects.pop() {
-                Some(Effect::Send { to, event, message }) => {
-                    let id = worker.next_message();
-                    self.send(slot, id, to, event, message, env)?;
-                }
-                Some(effect) => self.perform(slot, effect, env)?,
-                None => {}
+            if let Some(Effect::Send { to, event, message }) = worker.effects.last_mut() {
+                let (to, event) = (*to, *event);
+                let message = message.take();
+                worker.effects.pop();
+                let id = worker.next_message();
+                self.send(slot, id, to, event, message, env)?;
+            } else if let Some(effect) = worker.effects.pop() {
+                self.perform(slot, effect, env)?;
             }
         }
     }
@@ -217,7 +234,7 @@ impl MachineSystem {
                 self.send(slot, id, to, event, message, env)
             }
             Effect::Create(worker) => {
-                let name = || Text::Str(worker.cell.name());
+                let name = || Text::Str(worker.cell().name());
                 env.tell(|| Event::Created { worker: worker.id, name: name() })?;
                 self.add(worker);
                 Ok(())
@@ -235,7 +252,7 @@ impl MachineSystem {
                 self.arm(slot, event, message, periodic, env)
             }
             Effect::Cancel { event, message } => {
-                let found = self.slots[slot].worker.find_timer(event, &*message);
+                let found = self.slots[slot].worker.find_timer(event, &message);
                 if let Some(timer) = found {
                     self.disarm(slot, timer, true, env)?;
                 }
@@ -244,7 +261,7 @@ impl MachineSystem {
             }
             Effect::Persist => {
                 let worker = self.slots[slot].unshared(&mut self.pool)?;
-                if let Some(durable) = worker.cell.persist() {
+                if let Some(durable) = worker.cell_mut().persist() {
                     env.tell(|| Event::Persisted { payload: Text::Debug(durable) })?;
                 }
                 Ok(())
@@ -281,11 +298,11 @@ impl MachineSystem {
             Some(Place::Machine(there)) if self.slots[there].worker.is_there() => there,
             _ => return self.discard(id, message, Discard::Gone, env),
         };
-        let envelope = Envelope { id, event, timer: None, message };
         if self.budget.lose | self.budget.duplicate != 0 && slot != there {
+            let envelope = Envelope { id, event, timer: None, message };
             return self.send_over_bad_network(slot, there, envelope, env);
         }
-        self.put_in(there, envelope, env)
+        self.put_in(there, id, event, None, message, env)
     }
 
     fn send_over_bad_network(
@@ -331,7 +348,8 @@ impl MachineSystem {
         envelope: Envelope,
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
-        self.put_in(slot, envelope, env)
+        let Envelope { id, event, timer, message } = envelope;
+        self.put_in(slot, id, event, timer, message, env)
     }
 
     /// [`MachineSystem::deliver`] as part of the step that sends.
@@ -339,7 +357,10 @@ impl MachineSystem {
     fn put_in(
         &mut self,
         slot: usize,
-        envelope: Envelope,
+        id: MessageId,
+        event: u16,
+        timer: Option<u32>,
+        message: Message,
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         let fifo = self.rules.mailbox == Mailbox::Fifo;
@@ -348,16 +369,16 @@ impl MachineSystem {
         let mut ready = None;
         if worker.life == Life::Up && !worker.is_busy() && worker.ready.is_none() {
             // Everything in the inbox is deferred: only the new message can be dequeued.
-            match worker.cell.reaction(envelope.event) {
+            match worker.cell().reaction(event) {
                 Reaction::Ignore if fifo => {
-                    self.tick_left(slot, envelope.timer)?;
-                    return self.discard(envelope.id, envelope.message, Discard::Ignored, env);
+                    self.tick_left(slot, timer)?;
+                    return self.discard(id, message, Discard::Ignored, env);
                 }
                 Reaction::Defer => {}
                 _ => ready = Some(worker.inbox.len() as u32),
             }
         }
-        worker.inbox.push_back(envelope);
+        worker.inbox.push(id, event, timer, message);
         if ready.is_some() {
             worker.ready = ready;
             here.relist(&mut self.enabled);
@@ -374,14 +395,14 @@ impl MachineSystem {
             if worker.life != Life::Up {
                 break;
             }
-            let reaction = worker.inbox.get(at).map(|next| worker.cell.reaction(next.event));
+            let reaction = worker.inbox.get(at).map(|next| worker.cell().reaction(next.event));
             match reaction {
                 Some(Reaction::Defer) => at += 1,
                 Some(Reaction::Ignore) if fifo => {
-                    if let Some(ignored) = worker.inbox.remove(at) {
-                        self.tick_left(slot, ignored.timer)?;
-                        self.discard(ignored.id, ignored.message, Discard::Ignored, env)?;
-                    }
+                    let Envelope { id, timer, .. } = worker.inbox[at];
+                    let ignored = worker.inbox.open(at);
+                    self.tick_left(slot, timer)?;
+                    self.discard(id, ignored, Discard::Ignored, env)?;
                 }
                 _ => {
                     worker.ready = reaction.map(|_| at as u32);
@@ -397,10 +418,10 @@ impl MachineSystem {
         let id = self.slots[slot].worker.id;
         env.tell(|| Event::Halted { worker: id })?;
         self.disarm_all(slot, env)?;
-        let mortal = self.slots[slot].worker.cell.can_crash();
+        let mortal = self.slots[slot].worker.cell().can_crash();
         let MachineSystem { slots, pool, .. } = self;
         let worker = slots[slot].unshared(pool)?;
-        for lost in &worker.inbox {
+        for lost in worker.inbox.iter() {
             env.tell(|| Event::Discarded { message: lost.id, why: Discard::Gone })?;
         }
         worker.drop_inbox(pool);

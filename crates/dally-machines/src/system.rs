@@ -144,7 +144,7 @@ impl System for MachineSystem {
         self.slots.iter().fold(0, |sum: u64, slot| {
             let worker = &slot.worker;
             let mut hash = worker.kind;
-            for envelope in &worker.inbox {
+            for envelope in worker.inbox.iter() {
                 hash = fingerprint::mix(hash, u64::from(envelope.event) + 1);
             }
             if how == Observe::Control {
@@ -154,7 +154,7 @@ impl System for MachineSystem {
                     Some(_) => 3,
                     None => 0,
                 };
-                let control = worker.cell.control().wrapping_add(op << 8 | worker.life as u64);
+                let control = worker.cell().control().wrapping_add(op << 8 | worker.life as u64);
                 hash = fingerprint::mix(hash, control);
             }
             sum.wrapping_add(hash)
@@ -171,10 +171,11 @@ impl System for MachineSystem {
 
     fn name(&self, worker: WorkerId) -> String {
         match self.find(worker) {
-            Some(Place::Machine(slot)) => self.slots[slot].worker.cell.name().to_owned(),
+            Some(Place::Machine(slot)) => self.slots[slot].worker.cell().name().to_owned(),
             Some(Place::Timer(slot, timer)) => {
                 let owner = &self.slots[slot].worker;
-                let event = owner.timers.get(timer).map_or("?", |t| owner.cell.event_name(t.event));
+                let event =
+                    owner.timers.get(timer).map_or("?", |t| owner.cell().event_name(t.event));
                 format!("timer {event}")
             }
             None if worker == WorkerId::FAULTS => "faults".to_owned(),
@@ -189,8 +190,8 @@ impl System for MachineSystem {
 
 impl Captured for MachineSystem {
     fn obstacle(&self) -> Option<String> {
-        let worker = &self.slots.iter().find(|slot| !slot.worker.cell.is_captured())?.worker;
-        let name = worker.cell.name();
+        let worker = &self.slots.iter().find(|slot| !slot.worker.cell().is_captured())?.worker;
+        let name = worker.cell().name();
         Some(format!(
             "machine `{name}` is declared `uncaptured`: its state cannot be copied and compared. \
              Derive `Clone, PartialEq, Eq, Hash` for it and its events, and drop `uncaptured`"
@@ -200,14 +201,17 @@ impl Captured for MachineSystem {
     fn fingerprint(&self) -> Fingerprint {
         let monitors = match self.monitors_share.load(Relaxed) {
             0 if !self.monitors.is_empty() => {
-                let share = self.monitors.hash(&mut Vec::new());
+                let share = self.monitors.hash();
                 self.monitors_share.store(share, Relaxed);
                 share
             }
             known => known,
         };
-        let workers = self.slots.iter().map(|slot| slot.share(self.rules.mailbox));
-        Fingerprint(workers.fold(monitors.wrapping_add(self.budget.share()), u64::wrapping_add))
+        let mut sum = monitors.wrapping_add(self.budget.share());
+        for slot in &self.slots {
+            sum = sum.wrapping_add(slot.share(self.rules.mailbox));
+        }
+        Fingerprint(sum)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -280,7 +284,7 @@ impl MachineSystem {
             .slots
             .iter()
             .fold(0u64, |sum, slot| sum.wrapping_add(slot.share_from_scratch(self.rules.mailbox)));
-        let monitors = self.monitors.hash(&mut Vec::new());
+        let monitors = self.monitors.hash();
         Fingerprint(workers.wrapping_add(monitors).wrapping_add(self.budget.share()))
     }
 
@@ -344,7 +348,7 @@ impl MachineSystem {
     /// Adds a machine that has come to life.
     pub(crate) fn add(&mut self, worker: Arc<Worker>) {
         let slot = self.slots.len();
-        if worker.cell.can_crash() {
+        if worker.cell().can_crash() {
             self.mortals += 1;
         }
         self.register(worker.id, Place::Machine(slot));

@@ -1,12 +1,13 @@
 //! Timers: workers whose step is to fire.
 
-use dally_core::{Discard, Event, MessageId, Stop, Text};
+use dally_core::{Discard, Event, MessageId, Stop, Text, WorkerId};
 
 use crate::digest::Digest;
 use crate::encoding;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
-use crate::message::{Content, Message};
+use crate::message::Message;
+use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::slot::list;
 use crate::system::{MachineSystem, Place};
@@ -17,6 +18,7 @@ use crate::worker::{Life, Worker};
 /// so a place is used again for the same kind of event and never given up.
 #[derive(Clone)]
 pub(crate) struct Timer {
+    pub(crate) id: WorkerId,
     /// Which event of the machine it sends.
     pub(crate) event: u16,
     pub(crate) mode: Mode,
@@ -44,8 +46,34 @@ pub(crate) enum Mode {
 }
 
 impl Timer {
-    pub(crate) fn free(event: u16) -> Timer {
-        Timer { event, mode: Mode::Free, message: None, queued: false, ticks: 0, listed: false }
+    pub(crate) fn free(id: WorkerId, event: u16) -> Timer {
+        let (mode, message) = (Mode::Free, None);
+        Timer { id, event, mode, message, queued: false, ticks: 0, listed: false }
+    }
+
+    /// Becomes a copy in the same memory.
+    #[inline]
+    pub(crate) fn copy_from(&mut self, saved: &Timer, pool: &mut Pool) {
+        match (&mut self.message, &saved.message) {
+            (Some(own), Some(saved)) => own.copy_from(saved, pool),
+            (None, None) => {}
+            (own, saved) => {
+                let old = std::mem::replace(own, saved.clone());
+                old.into_iter().for_each(|message| pool.put(message));
+            }
+        }
+        (self.id, self.event, self.mode) = (saved.id, saved.event, saved.mode);
+        (self.queued, self.ticks, self.listed) = (saved.queued, saved.ticks, saved.listed);
+    }
+
+    /// Puts it into the list of enabled workers or takes it out.
+    #[inline]
+    fn relist(&mut self, enabled: &mut Vec<WorkerId>) {
+        let now = self.can_fire();
+        if now != self.listed {
+            self.listed = now;
+            list(enabled, self.id, now);
+        }
     }
 
     pub(crate) fn can_fire(&self) -> bool {
@@ -77,13 +105,13 @@ impl Timer {
 impl Worker {
     /// The place of the timer with this event: itself if it is armed or its tick is queued, else
     /// a free one of the same kind of event.
-    pub(crate) fn place_for_timer(&self, event: u16, content: &dyn Content) -> Option<usize> {
+    pub(crate) fn place_for_timer(&self, event: u16, content: &Message) -> Option<usize> {
         let free = |timer: &Timer| timer.event == event && timer.mode == Mode::Free;
         self.find_timer(event, content).or_else(|| self.timers.iter().position(free))
     }
 
     /// The place of the timer with this event, if it is armed or its tick is queued.
-    pub(crate) fn find_timer(&self, event: u16, content: &dyn Content) -> Option<usize> {
+    pub(crate) fn find_timer(&self, event: u16, content: &Message) -> Option<usize> {
         let same = |message: &Message| message.same(content);
         let armed =
             |timer: &Timer| timer.event == event && timer.message.as_ref().is_some_and(same);
@@ -103,8 +131,8 @@ impl MachineSystem {
         timer: usize,
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
-        let worker = self.touch(slot)?;
-        let id = worker.id.timer(timer as u32);
+        let worker = self.slots[slot].unshared(&mut self.pool)?;
+        let to = worker.id;
         let fired = &mut worker.timers[timer];
         let message = match fired.mode {
             Mode::Once => {
@@ -117,18 +145,16 @@ impl MachineSystem {
         let (event, number) = (fired.event, fired.ticks);
         fired.queued = true;
         fired.ticks = number.wrapping_add(1);
-        self.relist_timer(slot, timer)?;
-        let message_id = MessageId { sender: id, number };
-        let to = self.slots[slot].worker.id;
+        fired.relist(&mut self.enabled);
+        let message_id = MessageId { sender: fired.id, number };
         let payload = Text::Debug(message.payload());
         env.tell(|| Event::Sent { message: message_id, to, payload })?;
         let timer = Some(timer as u32);
-        let tick = Envelope { id: message_id, event, timer, message };
         if self.handles_at_once(slot, event) {
-            self.receive(slot, tick, env)?;
+            self.receive(slot, message_id, event, timer, message, env)?;
             return self.release(slot, env);
         }
-        self.deliver(slot, tick, env)
+        self.deliver(slot, Envelope { id: message_id, event, timer, message }, env)
     }
 
     /// Whether firing and handling are one step: where handlers are atomic and a tick waits for
@@ -140,7 +166,7 @@ impl MachineSystem {
             && self.budget.crash == 0
             && worker.life == Life::Up
             && !worker.is_busy()
-            && worker.cell.reaction(event) != Reaction::Defer
+            && worker.cell().reaction(event) != Reaction::Defer
     }
 
     pub(crate) fn arm(
@@ -151,25 +177,26 @@ impl MachineSystem {
         periodic: bool,
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
-        let at = match self.slots[slot].worker.place_for_timer(event, &*message) {
+        let at = match self.slots[slot].worker.place_for_timer(event, &message) {
             Some(at) => at,
             None => {
                 let worker = self.slots[slot].unshared(&mut self.pool)?;
                 let at = worker.timers.len();
-                worker.timers.push(Timer::free(event));
                 let id = worker.id.timer(at as u32);
+                worker.timers.push(Timer::free(id, event));
                 self.register(id, Place::Timer(slot, at));
                 at
             }
         };
         self.disarm(slot, at, false, env)?;
         let worker = self.slots[slot].unshared(&mut self.pool)?;
-        let timer = worker.id.timer(at as u32);
-        env.tell(|| Event::TimerSet { timer, payload: Text::Debug(message.payload()) })?;
         let armed = &mut worker.timers[at];
+        let timer = armed.id;
+        env.tell(|| Event::TimerSet { timer, payload: Text::Debug(message.payload()) })?;
         armed.mode = if periodic { Mode::Every } else { Mode::Once };
         armed.message = Some(message);
-        self.relist_timer(slot, at)
+        armed.relist(&mut self.enabled);
+        Ok(())
     }
 
     /// Frees a timer and takes its tick out of the inbox.
@@ -188,20 +215,21 @@ impl MachineSystem {
         armed.mode = Mode::Free;
         armed.queued = false;
         let message = armed.message.take();
+        let id = armed.id;
+        armed.relist(&mut self.enabled);
         let mine = Some(timer as u32);
         let tick = worker.inbox.iter().position(|envelope| envelope.timer == mine);
-        let tick = tick.and_then(|at| worker.inbox.remove(at));
-        let id = worker.id.timer(timer as u32);
+        let tick = tick.map(|at| (worker.inbox[at].id, worker.inbox.open(at)));
         if tell {
             env.tell(|| Event::TimerCancelled { timer: id })?;
         }
-        if let Some(tick) = tick {
-            self.discard(tick.id, tick.message, Discard::Cancelled, env)?;
+        if let Some((tick, message)) = tick {
+            self.discard(tick, message, Discard::Cancelled, env)?;
         }
         if let Some(message) = message {
             self.pool.put(message);
         }
-        self.relist_timer(slot, timer)
+        Ok(())
     }
 
     pub(crate) fn disarm_all(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
@@ -224,19 +252,7 @@ impl MachineSystem {
             if ticked.mode == Mode::Fired {
                 ticked.mode = Mode::Free;
             }
-        }
-        self.relist_timer(slot, timer as usize)
-    }
-
-    fn relist_timer(&mut self, slot: usize, timer: usize) -> Result<(), Stop> {
-        let worker = self.slots[slot].unshared(&mut self.pool)?;
-        let id = worker.id.timer(timer as u32);
-        if let Some(timer) = worker.timers.get_mut(timer) {
-            let now = timer.can_fire();
-            if now != timer.listed {
-                timer.listed = now;
-                list(&mut self.enabled, id, now);
-            }
+            ticked.relist(&mut self.enabled);
         }
         Ok(())
     }

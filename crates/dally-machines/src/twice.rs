@@ -2,11 +2,12 @@
 
 use dally_core::{Bug, BugKind, Cut, Env, Event, MessageId, Tag, Text};
 
-use crate::body::{Input, Ran};
+use crate::body::{Input, Ran, Trouble};
 use crate::cell::{Cell, MachineCell};
 use crate::cx::Turn;
 use crate::effect::Effect;
 use crate::machine::Machine;
+use crate::message::Message;
 use crate::pool::Pool;
 
 /// Runs a handler on `cell`, and again on `copy` with the same values chosen. Results that
@@ -15,44 +16,37 @@ use crate::pool::Pool;
 pub(crate) fn run<M: Machine>(
     cell: &mut MachineCell<M>,
     mut copy: MachineCell<M>,
-    input: Input<'_>,
-    turn: Turn<'_>,
+    input: Input,
+    message: &mut Message,
+    turn: &mut Turn<'_>,
 ) -> Ran {
     let mut children = *turn.children;
-    let mut again = None;
     // With two references the first run takes the event by a copy and leaves the original.
-    let (first, second) = match input {
-        Input::Start => (Input::Start, Input::Start),
-        Input::Default => (Input::Default, Input::Default),
-        Input::Event { event, message } => {
-            let second = again.insert(message.clone());
-            (Input::Event { event, message }, Input::Event { event, message: second })
-        }
-    };
-    let mut recorder = Recorder { env: turn.env, values: Vec::new() };
+    let mut again = message.clone();
+    let mut recorder = Recorder { env: &mut *turn.env, values: Vec::new() };
     let (me, seals) = (turn.me, turn.seals);
-    let effects = turn.effects;
-    let ran = cell.once(
-        first,
-        Turn {
-            me,
-            children: turn.children,
-            seals,
-            effects: &mut *effects,
-            pool: turn.pool,
-            env: &mut recorder,
-            excess: None,
-            twice: false,
-        },
-    );
-    if matches!(ran, Ran::Stopped(_)) {
+    let effects = &mut *turn.effects;
+    let mut first_turn = Turn {
+        me,
+        children: &mut *turn.children,
+        seals,
+        effects: &mut *effects,
+        pool: &mut *turn.pool,
+        env: &mut recorder,
+        excess: None,
+        idles: &mut *turn.idles,
+        twice: false,
+    };
+    let ran = cell.once(input, message, &mut first_turn);
+    if matches!(&ran, Err(trouble) if matches!(**trouble, Trouble::Stopped(_))) {
         return ran;
     }
     let mut repeater = Repeater { values: recorder.values.into_iter(), strayed: false };
     let mut repeated = Vec::new();
     let ran_again = copy.once(
-        second,
-        Turn {
+        input,
+        &mut again,
+        &mut Turn {
             me,
             children: &mut children,
             seals,
@@ -60,6 +54,7 @@ pub(crate) fn run<M: Machine>(
             pool: &mut Pool::default(),
             env: &mut repeater,
             excess: None,
+            idles: &mut false,
             twice: false,
         },
     );
@@ -72,7 +67,8 @@ pub(crate) fn run<M: Machine>(
                  results differ: {difference}",
                 M::NAME
             );
-            Ran::Stopped(Bug::new(BugKind::Uncontrolled, message).by(M::NAME).into())
+            let bug = Bug::new(BugKind::Uncontrolled, message).by(M::NAME);
+            Err(Box::new(Trouble::Stopped(bug.into())))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A machine under control, with all that belongs to it: the unit of copying and hashing.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use dally_core::fingerprint::{self, Encoder};
 use dally_core::{Env, MessageId, WorkerId};
@@ -14,8 +14,9 @@ use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::encoding;
 use crate::faults::Faults;
-use crate::inbox::{Envelope, Mailbox};
+use crate::inbox::{Inbox, Mailbox};
 use crate::machine::Machine;
+use crate::message::Message;
 use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::system::Rules;
@@ -44,7 +45,7 @@ pub(crate) struct Worker {
     pub(crate) children: u32,
     /// How many seals it holds.
     pub(crate) seals: u32,
-    pub(crate) inbox: VecDeque<Envelope>,
+    pub(crate) inbox: Inbox,
     /// Where in the inbox something is that can be dequeued; known while no effect is pending.
     pub(crate) ready: Option<u32>,
     /// Whether the state has a default handler, since its last handler ran.
@@ -54,7 +55,9 @@ pub(crate) struct Worker {
     pub(crate) timers: Vec<Timer>,
     /// A hash of the name of the machine's type.
     pub(crate) kind: u64,
-    pub(crate) cell: Box<dyn Cell>,
+    cell: Box<dyn Cell>,
+    /// The digest of the cell; zero while it is not known.
+    cell_digest: AtomicU64,
 }
 
 impl Worker {
@@ -63,7 +66,7 @@ impl Worker {
         let kind = fingerprint::of_bytes(M::NAME.as_bytes());
         if let Some(mut shared) = pool.worker(kind)
             && let Some(worker) = Arc::get_mut(&mut shared)
-            && let Some(cell) = (&mut *worker.cell as &mut dyn Any).downcast_mut::<MachineCell<M>>()
+            && let Some(cell) = (worker.cell_mut() as &mut dyn Any).downcast_mut::<MachineCell<M>>()
         {
             cell.reset(machine);
             worker.clear(pool);
@@ -76,14 +79,27 @@ impl Worker {
             sent: 0,
             children: 0,
             seals: 0,
-            inbox: VecDeque::new(),
+            inbox: Inbox::default(),
             ready: None,
             idles: false,
             effects: Vec::new(),
             timers: Vec::new(),
             kind,
             cell: Box::new(MachineCell::new(machine)),
+            cell_digest: AtomicU64::new(0),
         })
+    }
+
+    #[inline]
+    pub(crate) fn cell(&self) -> &dyn Cell {
+        &*self.cell
+    }
+
+    /// The cell, to be changed.
+    #[inline]
+    pub(crate) fn cell_mut(&mut self) -> &mut dyn Cell {
+        *self.cell_digest.get_mut() = 0;
+        &mut *self.cell
     }
 
     /// Forgets everything but the memory and the machine itself.
@@ -97,17 +113,27 @@ impl Worker {
     }
 
     pub(crate) fn drop_inbox(&mut self, pool: &mut Pool) {
-        while let Some(envelope) = self.inbox.pop_front() {
-            pool.put(envelope.message);
+        while !self.inbox.is_empty() {
+            pool.put(self.inbox.open_first());
         }
         self.ready = None;
     }
 
     fn drop_timers(&mut self, pool: &mut Pool) {
-        while let Some(timer) = self.timers.pop() {
-            if let Some(message) = timer.message {
-                pool.put(message);
-            }
+        self.copy_timers(&[], pool);
+    }
+
+    fn copy_timers(&mut self, saved: &[Timer], pool: &mut Pool) {
+        while self.timers.len() > saved.len()
+            && let Some(extra) = self.timers.pop()
+        {
+            extra.message.into_iter().for_each(|message| pool.put(message));
+        }
+        for (own, saved) in self.timers.iter_mut().zip(saved) {
+            own.copy_from(saved, pool);
+        }
+        if self.timers.len() < saved.len() {
+            self.timers.extend_from_slice(&saved[self.timers.len()..]);
         }
     }
 
@@ -129,20 +155,23 @@ impl Worker {
     }
 
     /// Runs the handler for an input.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run(
         &mut self,
-        input: Input<'_>,
+        input: Input,
+        message: &mut Message,
         twice: bool,
         pool: &mut Pool,
         env: &mut dyn Env,
     ) -> Ran {
-        let Worker { id, children, seals, effects, cell, .. } = self;
+        *self.cell_digest.get_mut() = 0;
+        let Worker { id, children, seals, idles, effects, cell, .. } = self;
         let (me, seals) = (*id, *seals);
-        let turn = Turn { me, children, seals, effects, pool, env, excess: None, twice };
-        let ran = cell.run(input, turn);
-        if effects.len() > 1 {
-            effects.reverse();
+        let excess = None;
+        let mut turn = Turn { me, children, seals, idles, effects, pool, env, excess, twice };
+        let ran = cell.run(input, message, &mut turn);
+        if self.effects.len() > 1 {
+            self.effects.reverse();
         }
         ran
     }
@@ -154,7 +183,7 @@ impl Worker {
             && self.ready == Some(0)
             && self.life == Life::Up
             && mailbox == Mailbox::Fifo
-            && self.inbox.front().is_some_and(|first| first.timer.is_none())
+            && self.inbox.first().is_some_and(|first| first.timer.is_none())
     }
 
     /// Whether others may run before this effect.
@@ -204,6 +233,7 @@ impl Worker {
     pub(crate) fn duplicate(&self) -> Option<Worker> {
         Some(Worker {
             cell: self.cell.duplicate()?,
+            cell_digest: AtomicU64::new(self.cell_digest.load(Relaxed)),
             inbox: self.inbox.clone(),
             effects: self.effects.clone(),
             timers: self.timers.clone(),
@@ -216,30 +246,14 @@ impl Worker {
         if !self.cell.copy_from(&*saved.cell) {
             return false;
         }
-        while self.inbox.len() > saved.inbox.len()
-            && let Some(extra) = self.inbox.pop_back()
-        {
-            pool.put(extra.message);
-        }
-        for (at, saved) in saved.inbox.iter().enumerate() {
-            match self.inbox.get_mut(at) {
-                Some(own) => {
-                    (own.id, own.event, own.timer) = (saved.id, saved.event, saved.timer);
-                    // Most of what a spare worker still holds is what it is to hold.
-                    if !Arc::ptr_eq(&own.message, &saved.message) {
-                        pool.put(std::mem::replace(&mut own.message, saved.message.clone()));
-                    }
-                }
-                None => self.inbox.push_back(saved.clone()),
-            }
-        }
+        *self.cell_digest.get_mut() = saved.cell_digest.load(Relaxed);
+        self.inbox.copy_from(&saved.inbox, pool);
         if !self.effects.is_empty() || !saved.effects.is_empty() {
             self.drop_effects(pool);
             self.effects.extend_from_slice(&saved.effects);
         }
         if !self.timers.is_empty() || !saved.timers.is_empty() {
-            self.drop_timers(pool);
-            self.timers.extend_from_slice(&saved.timers);
+            self.copy_timers(&saved.timers, pool);
         }
         (self.id, self.kind) = (saved.id, saved.kind);
         self.life = saved.life;
@@ -271,13 +285,27 @@ impl Worker {
 
     /// Hashes what [`Worker::encode`] writes.
     pub(crate) fn digest(&self, mailbox: Mailbox) -> u64 {
+        self.digest_around(self.cell_digest(), mailbox)
+    }
+
+    /// The digest, with nothing of it remembered.
+    pub(crate) fn digest_from_scratch(&self, mailbox: Mailbox) -> u64 {
+        self.digest_around(self.cell.digest(), mailbox)
+    }
+
+    #[inline]
+    fn digest_around(&self, cell: u64, mailbox: Mailbox) -> u64 {
         if self.life == Life::Halted {
             return 0;
         }
         let mut digest = Digest::new(self.kind);
-        digest.word((self.effects.len() as u64) << 8 | self.life as u64);
-        digest.word(u64::from(self.children) << 32 | u64::from(self.seals));
-        digest.word(self.cell.digest());
+        let counts = u64::from(self.children) << 32 | u64::from(self.seals);
+        let effects = self.effects.len() as u64;
+        digest.word(effects << 8 | u64::from(counts != 0) << 4 | self.life as u64);
+        if counts != 0 {
+            digest.word(counts);
+        }
+        digest.word(cell);
         for effect in self.effects.iter().rev() {
             effect.digest(&mut digest);
         }
@@ -286,5 +314,18 @@ impl Worker {
             timer.digest(&mut digest);
         }
         digest.value()
+    }
+
+    /// The digest of the cell, computed once after a change: a message that arrives is none.
+    #[inline]
+    fn cell_digest(&self) -> u64 {
+        match self.cell_digest.load(Relaxed) {
+            0 => {
+                let digest = self.cell.digest();
+                self.cell_digest.store(digest, Relaxed);
+                digest
+            }
+            known => known,
+        }
     }
 }

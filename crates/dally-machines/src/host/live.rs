@@ -80,7 +80,7 @@ impl Live {
         mail: UnboundedReceiver<Mail>,
         shared: Arc<Shared>,
     ) -> Live {
-        let (id, name) = (worker.id, worker.cell.name());
+        let (id, name) = (worker.id, worker.cell().name());
         let neighbours = Arc::clone(&shared);
         let mut system = MachineSystem {
             elsewhere: Some(Box::new(move |worker| neighbours.describe(worker))),
@@ -237,7 +237,7 @@ impl Live {
                 }
             }
             Effect::Create(worker) => {
-                let name = Text::Str(worker.cell.name());
+                let name = Text::Str(worker.cell().name());
                 voice.event(Event::Created { worker: worker.id, name })?;
                 voice.shared.start(worker, None);
             }
@@ -251,7 +251,7 @@ impl Live {
             }
             Effect::Arm { event, ref message, after, .. } => {
                 let worker = &system.slots[0].worker;
-                let place = worker.place_for_timer(event, &**message);
+                let place = worker.place_for_timer(event, message);
                 self.clock.arm(place.unwrap_or(worker.timers.len()), after);
                 system.perform(0, effect, &mut Teller::new(voice))?;
             }
@@ -277,7 +277,7 @@ impl Live {
         let (keeper, durable) = store::blocking("loaded", keeper, |keeper| keeper.load()).await?;
         if let Some(durable) = durable {
             let worker = self.system.slots[0].unshared(&mut self.system.pool)?;
-            keeper.recover(&mut *worker.cell, durable)?;
+            keeper.recover(worker.cell_mut(), durable)?;
         }
         self.keeper = Some(keeper);
         Ok(())
@@ -286,7 +286,7 @@ impl Live {
     /// Saves what the machine persists; then its next effects may be seen.
     async fn save(&mut self) -> Result<(), Stop> {
         let Some(keeper) = self.keeper.take() else { return Ok(()) };
-        let kept = match keeper.next(&*self.system.slots[0].worker.cell) {
+        let kept = match keeper.next(self.system.slots[0].worker.cell()) {
             Some(durable) => {
                 store::blocking("saved", keeper, move |keeper| keeper.save(&durable)).await?.0
             }

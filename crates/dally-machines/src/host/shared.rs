@@ -184,8 +184,8 @@ impl Shared {
         worker: triomphe::Arc<Worker>,
         keeper: Option<Box<dyn Keeper>>,
     ) {
-        let (id, name) = (worker.id, worker.cell.name());
-        let make = || self.stores.get(&worker.cell.machine()).map(|make| make(id));
+        let (id, name) = (worker.id, worker.cell().name());
+        let make = || self.stores.get(&worker.cell().machine()).map(|make| make(id));
         let keeper = keeper.or_else(make);
         let (inbox, mail) = unbounded_channel();
         self.traffic.enter();
