@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
 use crate::guide::Manner;
-use crate::liveness::Loops;
+use crate::liveness::{Fairness, Loops};
 use crate::options::Sink;
 use crate::record::{Heading, difference, follow, record};
 use crate::settle::{Raw, confirm, smaller, uncontrolled};
@@ -247,7 +247,8 @@ pub(crate) fn keep(
         }
         *lowest = schedule;
     }
-    let raw = Raw { bug, schedule, choices: pen.choices(), fair_from, notes, trace };
+    let (choices, stem) = (pen.choices(), None);
+    let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem };
     shared.sink.found(&raw.finding(&shared.heading));
     Some(Box::new(raw))
 }
@@ -275,6 +276,11 @@ fn settle<P: Program>(
     }
     let confirmed = confirm(stage, raw, heading, pen);
     shared.sink.found(&confirmed);
+    // A strongly fair loop does all that can be done in it, and what that is only the search knows
+    // that has found it.
+    if raw.stem.is_some() && heading.limits.fairness == Fairness::Strong {
+        return confirmed;
+    }
     let Some(steps) = shared.shrink_steps else { return confirmed };
     // The run ends by now if nobody listens, and the answer will not be heard either.
     let _ = news.send(News::Confirmed(Box::new(confirmed.clone())));

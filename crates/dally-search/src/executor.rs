@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dally_core::{
     Acceptance, Bug, BugKind, Lasso, Observe, Program, Stop, System, Trace, Tracer, WorkerId,
-    panics,
+    fingerprint, panics,
 };
 
 use self::bugs::too_hot;
@@ -29,19 +29,27 @@ pub(crate) struct Limits {
     pub(crate) fairness: Fairness,
     /// Where to look for them.
     pub(crate) loops: Loops,
+    /// The monitor that they must violate, by the hash of its name; any if that is not said.
+    pub(crate) blamed: Option<u64>,
     pub(crate) step_items: u32,
 }
 
 impl Limits {
-    /// The same for following a recording that ends in a bug of this kind.
-    pub(crate) fn to_follow(self, kind: BugKind) -> Limits {
-        if kind != BugKind::Livelock {
+    /// The same for following a recording that ends in this bug.
+    pub(crate) fn to_follow(self, bug: &Bug) -> Limits {
+        if bug.kind != BugKind::Livelock {
             return Limits { loops: Loops::Ignored, ..self };
         }
         // The loop may have been closed at the very bound.
         let loops = Loops::AtEnd { stem: None, rounds: None };
-        Limits { loops, max_steps: usize::MAX, temperature: usize::MAX, ..self }
+        let blamed = bug.culprit.as_deref().map(blame);
+        Limits { loops, blamed, max_steps: usize::MAX, temperature: usize::MAX, ..self }
     }
+}
+
+/// What [`Limits::blamed`] holds for the monitor of this name.
+pub(crate) fn blame(monitor: &str) -> u64 {
+    fingerprint::of_bytes(monitor.as_bytes())
 }
 
 /// What came of one execution.
@@ -216,7 +224,9 @@ fn run<S: System>(
     let mut last = None;
     // Where observations look the same, a loop may turn out to be none, and then the execution
     // has gone on by itself: a strategy that goes through all schedules would miss some.
-    laps.restart(limits.loops == Loops::Sampled && strategy.is_sequential());
+    let only_whole = limits.loops == Loops::Sampled && strategy.is_sequential();
+    let follows = matches!(limits.loops, Loops::All | Loops::AtEnd { .. });
+    laps.restart(only_whole, follows);
     let looks = limits.loops != Loops::Ignored;
     let mut acceptance = system.acceptance();
     let mut course = Course {
@@ -245,7 +255,7 @@ fn run<S: System>(
         if system.enabled().is_empty() {
             break bug_at_end(system).map_or(Over::Ended(End::Complete), Over::failed);
         }
-        if looks && (acceptance != Acceptance::default() || course.env.laps.is_open()) {
+        if looks && (follows || acceptance != Acceptance::default() || course.env.laps.is_open()) {
             match course.look(system, acceptance) {
                 None => {}
                 Some(Went::Over(over)) => break over,

@@ -6,7 +6,7 @@ use dally_core::{
     Bug, BugKind, Choice, Finding, Item, Lasso, Program, Schedule, Trace, TraceStep, WorkerId,
 };
 
-use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
+use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage, blame};
 use crate::guide::{Guide, Manner};
 use crate::liveness::{Fairness, Loops};
 use crate::replay::Divergence;
@@ -191,8 +191,9 @@ impl Heading {
                 bring("fair-from", fair_from);
             }
             BugKind::Livelock => {
-                settings.retain(|entry| entry.0 != "fairness" && entry.0 != "stem");
+                settings.retain(|(name, _)| !["fairness", "monitor", "stem"].contains(&&**name));
                 settings.push(("fairness".into(), self.limits.fairness.to_string()));
+                settings.extend(bug.culprit.clone().map(|name| ("monitor".into(), name)));
                 settings.extend(lasso.map(|lasso| ("stem".into(), lasso.stem.to_string())));
             }
             _ => {}
@@ -253,6 +254,7 @@ pub(crate) fn limits_of(schedule: &Schedule, rounds: u32, step_items: u32) -> (L
         temperature: usize::MAX,
         fairness: fairness_of(schedule).unwrap_or_default(),
         loops: Loops::Ignored,
+        blamed: None,
         step_items,
     };
     let mut fair_from = 0;
@@ -266,6 +268,7 @@ pub(crate) fn limits_of(schedule: &Schedule, rounds: u32, step_items: u32) -> (L
     }
     if ended_by(BugKind::Livelock) {
         limits.loops = Loops::AtEnd { stem: setting("stem"), rounds: Some(rounds) };
+        limits.blamed = schedule.setting("monitor").map(blame);
     }
     (limits, fair_from)
 }

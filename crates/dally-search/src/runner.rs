@@ -126,6 +126,7 @@ impl<P: Program + 'static> Run<P> {
             temperature: options.temperature.unwrap_or(options.max_steps / 2),
             fairness: options.fairness,
             loops: Loops::Ignored,
+            blamed: None,
             step_items: options.step_items,
         };
         let heading = Heading {
@@ -436,6 +437,7 @@ impl<P: Program + 'static> Run<P> {
             fair_from: 0,
             notes: Vec::new(),
             trace: Trace::default(),
+            stem: None,
         };
         let mut finding = raw.finding(&self.shared.heading);
         self.shared.sink.found(&finding);

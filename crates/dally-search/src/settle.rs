@@ -4,6 +4,7 @@ use dally_core::{Bug, BugKind, Choice, Finding, Program, Shrunk, Trace};
 
 use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::guide::Manner;
+use crate::liveness::Loops;
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::Divergence;
 use crate::shrink::{Budget, is_shrinkable, shrink};
@@ -19,12 +20,14 @@ pub(crate) struct Raw {
     pub(crate) notes: Vec<String>,
     /// What happened, where that is already known: a schedule that was run twice.
     pub(crate) trace: Trace,
+    /// How many steps lead to the loop, where a search has found one.
+    pub(crate) stem: Option<usize>,
 }
 
 impl Raw {
     /// The finding as it is now.
     pub(crate) fn finding(&self, heading: &Heading) -> Finding {
-        let Raw { bug, schedule, choices, fair_from, notes, trace } = self.clone();
+        let Raw { bug, schedule, choices, fair_from, notes, trace, .. } = self.clone();
         Finding { trace, ..heading.raw(bug, choices, fair_from, schedule, notes) }
     }
 }
@@ -39,7 +42,11 @@ pub(crate) fn confirm<P: Program>(
 ) -> Finding {
     let script = Script::of(raw.choices.clone(), raw.fair_from);
     let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
-    let limits = &heading.limits.to_follow(raw.bug.kind);
+    let mut limits = heading.limits.to_follow(&raw.bug);
+    if let Loops::AtEnd { stem, .. } = &mut limits.loops {
+        *stem = raw.stem;
+    }
+    let limits = &limits;
     let again = follow(recorder, stage, raw.schedule, &script, Manner::Exact, limits, desk);
     match mismatch(raw, &again) {
         Some(left) => {
@@ -109,7 +116,7 @@ pub(crate) fn smaller<P: Program>(
     }
     let number = finding.found_at.saturating_sub(1);
     let cause = finding.bug.cause();
-    let limits = heading.limits.to_follow(finding.bug.kind);
+    let limits = heading.limits.to_follow(&finding.bug);
     let choices = &finding.schedule.choices;
     let shrunk = shrink(stage, number, choices, cause, &limits, budget, pen);
     let script = Script::of(shrunk.choices, usize::MAX);

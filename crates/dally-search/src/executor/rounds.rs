@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use dally_core::{Acceptance, Lasso, System, WorkerId};
 
 use super::bugs::livelock;
-use super::{Course, End, Failure, Over};
+use super::{Course, End, Failure, Limits, Over, blame};
 use crate::liveness::{Loop, Loops};
 
 /// How often a loop is gone round if its states are known whole: once would do.
@@ -40,16 +40,24 @@ impl Course<'_> {
         if matches!(loops, Loops::AtEnd { .. }) {
             return None;
         }
-        let closed = self.env.laps.closed(loops, self.limits.fairness)?;
+        let closed = self.closed(system)?;
         let most = (self.limits.max_steps / closed.steps.len()).max(AT_LEAST);
         let rounds = most.min(if closed.whole { WHOLE } else { OBSERVED });
         Some(self.go_round(&closed, rounds, system))
     }
 
+    /// The loop that the present state closes, if it is the bug that is looked for.
+    fn closed<S: System>(&mut self, system: &S) -> Option<Loop> {
+        let Limits { loops, fairness, blamed, .. } = *self.limits;
+        self.env.laps.closed(loops, fairness, |monitor| {
+            blamed.is_none_or(|name| name == blame(&system.monitor(monitor).0))
+        })
+    }
+
     /// Goes round the loop that a recording ends with.
     pub(super) fn look_at_end<S: System>(&mut self, system: &mut S) -> Option<Went> {
-        let loops @ Loops::AtEnd { rounds, .. } = self.limits.loops else { return None };
-        let Some(closed) = self.env.laps.closed(loops, self.limits.fairness) else {
+        let Loops::AtEnd { rounds, .. } = self.limits.loops else { return None };
+        let Some(closed) = self.closed(system) else {
             let how = "the steps no longer lead back to where they began while a monitor waits";
             return Some(Went::Astray(how.into()));
         };

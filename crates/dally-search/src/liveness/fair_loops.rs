@@ -106,6 +106,9 @@ impl Laps {
         delivered.clear();
         for step in steps {
             let worker = self.worker(step);
+            if worker == WorkerId::FAULTS {
+                continue;
+            }
             let state = if by_chance { self.hash_of(step) } else { 0 };
             let mut question = 0;
             for (answer, senders) in self.answered(step) {

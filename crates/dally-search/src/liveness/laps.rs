@@ -6,6 +6,7 @@ use dally_core::{Acceptance, MessageId, Observe, System, Tag, WorkerId, fingerpr
 use rustc_hash::FxHashMap;
 
 use super::Fairness;
+use super::property::bits;
 
 /// How an execution looks out for loops that are bugs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +73,9 @@ pub(crate) struct Laps {
     visited: bool,
     /// Only states that are known whole are logged.
     only_whole: bool,
+    /// All states are logged, whether a monitor waits or not: a loop is known to end here, and
+    /// while one monitor began to wait another may have stopped.
+    everything: bool,
     credit: i64,
     /// All entries logged so far.
     weight: usize,
@@ -166,9 +170,9 @@ struct Round {
 
 impl Laps {
     /// A new execution begins.
-    pub(crate) fn restart(&mut self, only_whole: bool) {
+    pub(crate) fn restart(&mut self, only_whole: bool, everything: bool) {
         self.forget();
-        (self.only_whole, self.credit) = (only_whole, 0);
+        (self.only_whole, self.everything, self.credit) = (only_whole, everything, 0);
     }
 
     /// Whether states are being logged.
@@ -202,12 +206,13 @@ impl Laps {
     ) {
         self.hot &= acceptance.hot;
         self.visited |= self.is_open() && acceptance.visits != 0;
-        if (self.hot == 0 && !self.visited) || self.states.len() >= MAX_STATES {
+        let waits = |laps: &Laps| laps.everything || laps.hot != 0 || laps.visited;
+        if !waits(self) || self.states.len() >= MAX_STATES {
             self.forget();
             self.hot = acceptance.hot;
             self.visited = acceptance.visits != 0;
         }
-        if self.hot == 0 && !self.visited {
+        if !waits(self) {
             return;
         }
         let (hash, whole) = hash(system, acceptance.hot);
@@ -282,7 +287,14 @@ impl Laps {
     /// may be strongly fair in which they go on like that: sooner or later chance leaves it. So
     /// whatever could be done in a state of the loop must have been done in that state. To tell
     /// what was found, a part of it that is strongly fair will do.
-    pub(crate) fn closed(&mut self, loops: Loops, fairness: Fairness) -> Option<Loop> {
+    ///
+    /// Only monitors that are `blamed` count.
+    pub(crate) fn closed(
+        &mut self,
+        loops: Loops,
+        fairness: Fairness,
+        blamed: impl Fn(usize) -> bool,
+    ) -> Option<Loop> {
         let last = self.states.len().checked_sub(1)?;
         let State { first, before, weight, .. } = self.states[last];
         let logged = weight - last.checked_sub(1).map_or(0, |place| self.states[place].weight);
@@ -294,17 +306,18 @@ impl Laps {
             Loops::Sampled => {
                 self.credit = self.credit.saturating_add(logged.saturating_mul(EARNED));
                 (before != NONE && self.pay_for(first))
-                    .then(|| self.judged(first, fairness, true))?
+                    .then(|| self.judged(first, fairness, true, &blamed))?
             }
             Loops::All => {
                 self.credit = self.credit.saturating_add(logged.saturating_mul(EARNED_BY_ALL));
                 self.shortest(before, |laps, from| {
-                    laps.pay_for(from).then(|| laps.judged(from, fairness, false))?
+                    laps.pay_for(from).then(|| laps.judged(from, fairness, false, &blamed))?
                 })
             }
             Loops::AtEnd { stem, .. } => self.shortest(before, |laps, from| {
                 let here = laps.states[from as usize].step;
-                stem.is_none_or(|stem| stem == here).then(|| laps.judged(from, fairness, false))?
+                stem.is_none_or(|stem| stem == here)
+                    .then(|| laps.judged(from, fairness, false, &blamed))?
             }),
         }
     }
@@ -336,16 +349,23 @@ impl Laps {
     }
 
     /// The loop from this state to the last, if it violates a monitor and is fair.
-    fn judged(&mut self, from: u32, fairness: Fairness, by_chance: bool) -> Option<Loop> {
+    fn judged(
+        &mut self,
+        from: u32,
+        fairness: Fairness,
+        by_chance: bool,
+        blamed: &impl Fn(usize) -> bool,
+    ) -> Option<Loop> {
         let steps = from as usize..self.states.len() - 1;
         let states = &self.states[steps.start..];
         let hot = states.iter().fold(u64::MAX, |hot, state| hot & state.hot);
         let visits = states[1..].iter().fold(0, |visits, state| visits | state.visits);
-        let (violated, visits) = if hot != 0 { (hot, false) } else { (visits, true) };
-        if violated == 0 || !self.is_fair(steps.clone(), fairness, by_chance) {
+        let blamed = |monitors| bits(monitors).map(|monitor| monitor as usize).find(|&m| blamed(m));
+        let violated = blamed(hot).map(|monitor| (monitor, false));
+        let (monitor, visits) = violated.or_else(|| Some((blamed(visits)?, true)))?;
+        if !self.is_fair(steps.clone(), fairness, by_chance) {
             return None;
         }
-        let monitor = violated.trailing_zeros() as usize;
         let State { step: stem, whole, .. } = self.states[steps.start];
         Some(Loop { steps, monitor, visits, stem, whole })
     }

@@ -106,7 +106,7 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         if joint.is_full() {
             run.end(Ended::Memory);
         }
-        states.count(bound, &tally, frontier.len(), joint.bytes(), complete, &clock);
+        states.count(bound, &tally, frontier.len(), joint.state_bytes(), complete, &clock);
         for cycle in survey.take_cycles() {
             crew.retrace(run, cycle);
         }
@@ -168,7 +168,8 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
         let (monitor, _) = self.space.system().monitor(property.monitor());
         let visits = matches!(property, Property::Visits(_));
-        self.found(livelock(&monitor, &states, visits, length));
+        let bug = livelock(&monitor, &states, visits, length);
+        self.joint.found_loop(bug, stem, &self.pen);
         self.leave();
     }
 }

@@ -49,6 +49,7 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
             temperature: usize::MAX,
             fairness: fairness_of(&finding.schedule).unwrap_or(options.fairness),
             loops: Loops::Ignored,
+            blamed: None,
             step_items: options.step_items,
         },
     };
@@ -60,7 +61,7 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
         let hurry = AtomicBool::new(false);
         let budget = Budget { steps, hurry: &hurry };
         let choices = &finding.schedule.choices;
-        let limits = &heading.limits.to_follow(finding.bug.kind);
+        let limits = &heading.limits.to_follow(&finding.bug);
         let (choices, delays) =
             delays::fewest(stage, &explorer, choices, cause, limits, budget, pen)?;
         if choices == finding.schedule.choices {

@@ -245,6 +245,15 @@ impl<S: Space, O: Order> Joint<S, O> {
         }
     }
 
+    /// A loop that can be gone round for ever, once round which the choices on the tape lead; so
+    /// many steps of workers lead to it.
+    pub(crate) fn found_loop(&self, bug: Bug, stem: usize, pen: &Pen) {
+        self.found(bug, pen);
+        if let Some((_, Some(raw))) = lock(&self.bugs).last_mut() {
+            raw.stem = Some(stem);
+        }
+    }
+
     pub(crate) fn has_bugs(&self) -> bool {
         !lock(&self.bugs).is_empty()
     }

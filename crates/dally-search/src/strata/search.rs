@@ -191,7 +191,7 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
                 let cause = bug.cause();
                 let (schedule, fair_from) = (0, usize::MAX);
                 let (choices, notes, trace) = (Vec::new(), Vec::new(), Trace::default());
-                let raw = Raw { bug, schedule, choices, fair_from, notes, trace };
+                let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem: None };
                 run.shared.sink.found(&raw.finding(&run.shared.heading));
                 bugs.push((cause, Some(Box::new(raw))));
             }

@@ -171,6 +171,7 @@ const LIMITS: Limits = Limits {
     temperature: usize::MAX,
     fairness: crate::liveness::Fairness::Weak,
     loops: crate::liveness::Loops::Ignored,
+    blamed: None,
     step_items: 1_000,
 };
 
