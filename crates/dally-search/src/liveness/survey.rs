@@ -261,8 +261,9 @@ impl Inside {
             Algorithm::Map(maps) => maps.len() * map::BYTES + map::REFINERY_BYTES,
         };
         let judging = if self.candidates.is_empty() { 0 } else { components::BYTES };
+        let candidates: usize = self.candidates.values().map(Vec::capacity).sum();
         let whole = self.whole.as_ref().map_or(0, Numbered::bytes);
-        self.graph.bytes() + whole + (states * (own + judging)) as u64
+        self.graph.bytes() + whole + (states * (own + judging) + 4 * candidates) as u64
     }
 
     /// Whether nothing is left to look for.

@@ -11,6 +11,7 @@ use super::order::Order;
 use super::space::Space;
 use crate::executor::{bug_at_end, too_long};
 use crate::liveness::Node;
+use crate::tape::Doing;
 
 impl<S: Space, O: Order> Diver<S, O> {
     /// The execution is over.
@@ -61,7 +62,11 @@ impl<S: Space, O: Order> Diver<S, O> {
         let (system, choices) = (self.space.system(), &choices[..]);
         let parts = &|part: &mut dyn FnMut(&[u8])| self.space.parts(part);
         let arrival = Arrival { identity, parts, system, worker, values, choices };
-        match log.arrived(Some(parent.node), &arrival) {
+        // To judge what is logged takes its time now and then: no step is stuck then.
+        self.pen.now(Doing::Nothing);
+        let logged = log.arrived(Some(parent.node), &arrival);
+        self.pen.now(Doing::Stepping);
+        match logged {
             Logged::New(node) => Some(node),
             Logged::Known => None,
             Logged::NoRoom => {
@@ -72,9 +77,11 @@ impl<S: Space, O: Order> Diver<S, O> {
     }
 
     /// Nothing more is done from this state for now.
-    pub(super) fn log_left(&self, node: Node) {
+    pub(super) fn log_left(&mut self, node: Node) {
         if let Some(log) = &self.joint.log {
+            self.pen.now(Doing::Nothing);
             log.left(node);
+            self.pen.now(Doing::Stepping);
         }
     }
 
