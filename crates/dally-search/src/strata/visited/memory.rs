@@ -15,24 +15,20 @@ pub(super) const BUCKET: usize = 64;
 #[repr(C, align(64))]
 pub(super) struct Bucket(pub(super) [AtomicU64; SLOTS]);
 
-/// The bytes of a huge page. Where pages are of another size, nothing but speed is lost.
+/// The bytes of a huge page, and those before the first one: tables are many and most are small,
+/// and none shall take much more than it uses.
+#[cfg(any(target_os = "linux", test))]
 const HUGE: usize = 1 << 21;
-
-/// The bytes before the first huge page: a small table, of which there are many, shall not have
-/// two megabytes cleared for it.
-const SMALL: usize = 1 << 16;
 
 /// Fewer buckets are not tried: a system that has no room for a page of them has none at all.
 const LEAST: usize = 64;
 
 /// A fixed number of buckets. Those that were never written take no memory.
 ///
-/// All but the first few lie in huge pages, if the system has some: a table is read at random,
-/// and with small pages most reads would also wait for the address to be translated.
+/// All but the first lie in huge pages, if the system has some: a table is read at random, and
+/// with small pages most reads would also wait for the address to be translated.
 pub(super) struct Memory {
     map: MmapRaw,
-    /// The place of the first bucket, in bytes.
-    start: usize,
     buckets: usize,
 }
 
@@ -46,23 +42,20 @@ impl Memory {
 
     fn exactly(buckets: usize) -> Option<Memory> {
         let bytes = buckets.checked_mul(BUCKET)?;
-        let is_large = bytes >= SMALL + HUGE;
-        let length = bytes.checked_add(if is_large { HUGE } else { 0 })?;
         // Nothing is set aside for what may never be touched.
-        let map = MmapOptions::new().len(length).no_reserve_swap().map_anon().ok()?;
+        let map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?;
         let map = MmapRaw::from(map);
-        let mut start = 0;
-        if is_large {
-            start = (map.as_ptr() as usize + SMALL).next_multiple_of(HUGE)
-                - SMALL
-                - map.as_ptr() as usize;
+        #[cfg(target_os = "linux")]
+        if bytes >= 2 * HUGE {
             // Advice that is not taken is no loss.
-            #[cfg(target_os = "linux")]
-            let _ = map.advise_range(memmap2::Advice::HugePage, start + SMALL, bytes - SMALL);
+            let _ = map.advise_range(memmap2::Advice::HugePage, HUGE, bytes - HUGE);
         }
-        let fits = start % BUCKET == 0 && start + bytes <= map.len();
-        assert!(fits && (map.as_ptr() as usize).is_multiple_of(BUCKET), "a mapping begins a page");
-        Some(Memory { map, start, buckets })
+        let is_aligned = (map.as_ptr() as usize).is_multiple_of(BUCKET);
+        assert!(
+            is_aligned && map.len() >= bytes,
+            "a mapping begins a page and is as long as asked"
+        );
+        Some(Memory { map, buckets })
     }
 }
 
@@ -77,9 +70,7 @@ impl Deref for Memory {
         // most `isize::MAX`, or it would not have been made. A bucket is nothing but `SLOTS`
         // atomic numbers without padding, for which all bytes are valid, and the system gives
         // zeroes. All access is through shared references to atomics.
-        unsafe {
-            std::slice::from_raw_parts(self.map.as_ptr().add(self.start).cast(), self.buckets)
-        }
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.buckets) }
     }
 }
 
@@ -92,7 +83,7 @@ mod tests {
 
     #[test]
     fn all_slots_are_zero_at_first_and_keep_what_is_written() {
-        for buckets in [1, 63, 1024, (SMALL + HUGE) / BUCKET - 1, (SMALL + 2 * HUGE) / BUCKET + 5] {
+        for buckets in [1, 63, 1024, 2 * HUGE / BUCKET - 1, 3 * HUGE / BUCKET + 5] {
             let memory = Memory::reserve(buckets).unwrap();
             assert_eq!(memory.len(), buckets);
             let slots = || memory.iter().flat_map(|bucket| &bucket.0);
@@ -105,12 +96,6 @@ mod tests {
             });
             assert!(slots().enumerate().all(|(n, slot)| slot.load(Relaxed) == n as u64 + 1));
         }
-    }
-
-    #[test]
-    fn the_first_huge_page_begins_after_the_small_part() {
-        let memory = Memory::reserve((SMALL + HUGE) / BUCKET).unwrap();
-        assert_eq!((&raw const memory[SMALL / BUCKET]) as usize % HUGE, 0);
     }
 
     #[test]
