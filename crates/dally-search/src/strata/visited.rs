@@ -2,6 +2,7 @@
 
 mod exact;
 mod fingerprints;
+mod memory;
 mod prefetch;
 mod strings;
 mod table;
@@ -45,8 +46,8 @@ impl Visited {
     /// An empty cache of `budget` bytes. Nothing is allocated for states before there are any;
     /// fingerprints take 64 bytes for every 8 states, so less than that is room for none.
     ///
-    /// What counts are tables and stored states, also while a table grows: nothing is ever
-    /// copied. Not counted are the lists of the pieces they come in, some kilobytes.
+    /// What counts are tables and stored states, also while a table grows: there is never a
+    /// second one, but for the 512 bytes that each began with. The system rounds up to pages.
     ///
     /// `exact` states are replaced by generations: when the younger half of the cache is full,
     /// the older half is forgotten.

@@ -1,30 +1,16 @@
 //! Words in open addressing: the table under fingerprints and under exact storage.
 
+use super::memory::{BUCKET, Bucket, Memory, SLOTS};
 use super::prefetch::prefetch;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// Slots of a bucket: one cache line, so that most searches miss the cache once.
-const SLOTS: usize = 8;
-
-/// The bytes of a bucket.
-const BUCKET: u64 = 64;
-
-/// The logarithm of the pieces of equal size before they double: four.
-const EQUAL: u32 = 2;
-
-/// The logarithm of the buckets of the first pieces.
-const FIRST: u32 = 3;
-
-/// The buckets of the first four pieces. If counting begins there, four pieces of a size begin
-/// at a power of two.
-const OFFSET: usize = 1 << (FIRST + EQUAL);
+/// The buckets of a table at first: small searches are many, and to reserve addresses takes longer
+/// than to fill these.
+const FIRST: usize = 8;
 
 /// Below so many buckets a table doubles: fast and wasteful.
 const SMALL: usize = 1024;
-
-#[repr(align(64))]
-struct Bucket([AtomicU64; SLOTS]);
 
 /// A set of words other than 0, found by linear probing over buckets. Their slots are taken in
 /// order and never become free.
@@ -32,10 +18,16 @@ struct Bucket([AtomicU64; SLOTS]);
 /// A word's key is what remains without its low `PAYLOAD` bits. Its home is the key scaled to
 /// the number of buckets: so the number can be any, and homes keep the order of the keys. When
 /// the table grows every home moves up or stays, which lets words be spread *in place*, from the
-/// last to the first. And memory comes in pieces that stay where they are: at first 512 bytes,
-/// after every four pieces twice as much. So growing needs no second table, not even for a moment.
+/// last to the first. And when a table outgrows its first 512 bytes it moves, for once, to where
+/// the addresses for all that it may become are reserved. So growing needs no second table, not
+/// even for a moment.
 pub(crate) struct Table<const PAYLOAD: u32> {
-    pieces: Box<[OnceLock<Box<[Bucket]>>]>,
+    first: OnceLock<Box<[Bucket]>>,
+    /// Where the table is after its first buckets, which stay: somebody may be reading them.
+    memory: OnceLock<Memory>,
+    /// The most buckets.
+    most: usize,
+    /// How many are in use.
     buckets: AtomicUsize,
     /// The buckets up to which it doubles.
     doubling: usize,
@@ -55,10 +47,10 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     /// An empty table, one of `tables` that grow alike, which will never take more than `budget`
     /// bytes.
     pub(crate) fn new(budget: u64, tables: usize) -> Table<PAYLOAD> {
-        let most = (budget / BUCKET) as usize;
-        let pieces = most.checked_sub(1).map_or(0, |last| piece(last).0 + 1);
         Table {
-            pieces: (0..pieces).map(|_| OnceLock::new()).collect(),
+            first: OnceLock::new(),
+            memory: OnceLock::new(),
+            most: buckets_in(budget),
             buckets: AtomicUsize::new(0),
             doubling: SMALL / tables,
         }
@@ -70,7 +62,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.buckets() as u64 * BUCKET
+        (self.buckets() * BUCKET) as u64
     }
 
     /// How many words it holds before it should grow; `last` for a table that cannot.
@@ -90,10 +82,10 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         reach: usize,
         mut same: impl FnMut(u64) -> bool,
     ) -> Found<'_> {
-        let buckets = self.buckets();
-        let mut at = home(key, buckets);
-        for _ in 0..reach.min(buckets) {
-            let bucket = self.bucket(at);
+        let table = self.in_use();
+        let mut at = home(key, table.len());
+        for _ in 0..reach.min(table.len()) {
+            let bucket = &table[at];
             // All slots at once, without branches: which one it is cannot be predicted, and a
             // wrong guess would cost another wait for memory.
             let (mut hits, mut used) = (0_u32, 0);
@@ -112,7 +104,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
             if let Some(slot) = bucket.0.get(used) {
                 return Found::Free(slot);
             }
-            at = next(at, buckets);
+            at = next(at, table.len());
         }
         Found::Full
     }
@@ -121,15 +113,15 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     /// that they move may not be found.
     #[inline]
     pub(super) fn holds(&self, word: u64) -> bool {
-        let buckets = self.buckets();
-        let mut at = home(Self::key(word), buckets);
-        for _ in 0..buckets {
-            let Some(bucket) = self.get(at) else { return false };
+        let table = self.in_use();
+        let mut at = home(Self::key(word), table.len());
+        for _ in 0..table.len() {
+            let bucket = &table[at];
             let found = bucket.0.iter().any(|slot| slot.load(Relaxed) == word);
             if found || bucket.0[SLOTS - 1].load(Relaxed) == 0 {
                 return found;
             }
-            at = next(at, buckets);
+            at = next(at, table.len());
         }
         false
     }
@@ -137,7 +129,8 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     /// Has the memory brought that [`Table::holds`] will look at.
     #[inline]
     pub(super) fn prefetch(&self, word: u64) {
-        if let Some(bucket) = self.get(home(Self::key(word), self.buckets())) {
+        let table = self.in_use();
+        if let Some(bucket) = table.get(home(Self::key(word), table.len())) {
             prefetch(bucket);
         }
     }
@@ -145,43 +138,34 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     /// One of the slots in the home of this key, of a table that has any.
     pub(crate) fn slot(&self, key: u64) -> &AtomicU64 {
         let place = (key >> 32) as usize % SLOTS;
-        &self.bucket(home(key, self.buckets())).0[place]
+        let table = self.in_use();
+        &table[home(key, table.len())].0[place]
     }
 
     /// Grows by what suits its size, to at most `budget` bytes. False if it cannot, or not by
     /// enough. Nobody else may use the table meanwhile.
     pub(crate) fn grow(&self, budget: u64) -> bool {
         let old = self.buckets();
-        let most = (budget / BUCKET) as usize;
-        // With 7/8 of the slots taken before, 3/2 is 14 bytes a word, and 4/3 is 12.5: with a
-        // little more, as pieces are not quite half or a third of what there is.
-        let wanted = old / 32
-            + match old {
-                _ if old < self.doubling => 2 * old,
-                _ if old < 256 * self.doubling => old + old / 2,
-                _ => old + old / 3,
-            };
-        let mut size = old;
-        // A piece that was cut short to the budget was the last.
-        while let (number, 0) = piece(size) {
-            let whole = size + length(number);
-            if size > old && whole > wanted {
-                break;
-            }
-            let end = whole.min(most);
-            // A little more is not worth moving everything.
-            if end <= size + old / 16 || number >= self.pieces.len() {
-                break;
-            }
-            let empty = || Bucket([const { AtomicU64::new(0) }; SLOTS]);
-            self.pieces[number].get_or_init(|| (size..end).map(|_| empty()).collect());
-            size = end;
+        // With 7/8 of the slots taken before, 3/2 is 14 bytes a word, and 4/3 is 12.5.
+        let wanted = match old {
+            0 => FIRST,
+            _ if old < self.doubling => 2 * old,
+            _ if old < 256 * self.doubling => old + old / 2,
+            _ => old + old / 3,
+        };
+        let wanted = wanted.min(self.most).min(buckets_in(budget));
+        // A little more is not worth moving everything.
+        let enough = old + old / 16 + 1;
+        if wanted < enough {
+            return false;
         }
-        if size > old {
-            self.buckets.store(size, Relaxed);
-            self.spread(old, size);
+        let size = wanted.min(self.room(wanted).len());
+        if size < enough {
+            return false;
         }
-        size > old
+        self.buckets.store(size, Relaxed);
+        Self::spread(self.in_use(), old);
+        true
     }
 
     /// Moves the words of the first `old` buckets to their homes among all of them.
@@ -190,42 +174,58 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     /// it. Taken from the last to the first, the words of a run find only words that have
     /// moved from the start of the run onward. The first run may hold words that went round the
     /// end of the table, so it is put aside until all others have moved.
-    fn spread(&self, old: usize, buckets: usize) {
+    fn spread(table: &[Bucket], old: usize) {
         let (mut first, mut run) = (Vec::new(), Vec::new());
         let mut start = 0;
-        while start < old && self.bucket(start).take(&mut first) == SLOTS {
+        while start < old && table[start].take(&mut first) == SLOTS {
             start += 1;
         }
         for at in (start + 1..old).rev() {
-            self.bucket(at).take(&mut run);
-            if self.bucket(at - 1).used() < SLOTS {
-                run.drain(..).for_each(|word| self.settle(word, buckets));
+            table[at].take(&mut run);
+            if table[at - 1].used() < SLOTS {
+                run.drain(..).for_each(|word| Self::settle(table, word));
             }
         }
-        first.into_iter().for_each(|word| self.settle(word, buckets));
+        first.into_iter().for_each(|word| Self::settle(table, word));
     }
 
     /// Puts a word that is not there into a table that is not full.
-    fn settle(&self, word: u64, buckets: usize) {
-        let mut at = home(Self::key(word), buckets);
+    fn settle(table: &[Bucket], word: u64) {
+        let mut at = home(Self::key(word), table.len());
         loop {
-            let bucket = self.bucket(at);
+            let bucket = &table[at];
             if let Some(slot) = bucket.0.get(bucket.used()) {
                 return slot.store(word, Relaxed);
             }
-            at = next(at, buckets);
+            at = next(at, table.len());
         }
     }
 
-    #[inline]
-    fn bucket(&self, at: usize) -> &Bucket {
-        self.get(at).expect("a bucket of the table")
+    /// Room for so many buckets, or for as many as there can be. The words are in it.
+    fn room(&self, wanted: usize) -> &[Bucket] {
+        if wanted <= FIRST {
+            let empty = |_| Bucket([const { AtomicU64::new(0) }; SLOTS]);
+            return self.first.get_or_init(|| (0..wanted).map(empty).collect());
+        }
+        if self.memory.get().is_none()
+            && let Some(memory) = Memory::reserve(self.most)
+        {
+            let slots = |buckets| <[Bucket]>::iter(buckets).flat_map(|bucket| &bucket.0);
+            for (from, to) in slots(self.in_use()).zip(slots(&memory)) {
+                to.store(from.load(Relaxed), Relaxed);
+            }
+            self.memory.get_or_init(|| memory);
+        }
+        self.memory.get().map_or(&[], |memory| memory)
     }
 
+    /// The buckets in use. Who looks while the table grows may get fewer.
     #[inline]
-    fn get(&self, at: usize) -> Option<&Bucket> {
-        let (number, place) = piece(at);
-        self.pieces.get(number)?.get()?.get(place)
+    fn in_use(&self) -> &[Bucket] {
+        match self.memory.get() {
+            Some(memory) => &memory[..self.buckets()],
+            None => self.first.get().map_or(&[], |first| first),
+        }
     }
 
     #[inline]
@@ -265,32 +265,6 @@ fn next(at: usize, buckets: usize) -> usize {
     if at + 1 == buckets { 0 } else { at + 1 }
 }
 
-/// The number of a bucket's piece and its place there.
-#[inline]
-fn piece(at: usize) -> (usize, usize) {
-    let at = at + OFFSET;
-    let size = at.ilog2() - EQUAL;
-    let number = (((size - FIRST) as usize) << EQUAL) + (at >> size) - (1 << EQUAL);
-    (number, at & ((1 << size) - 1))
-}
-
-/// The buckets of a piece.
-fn length(number: usize) -> usize {
-    1 << (FIRST as usize + (number >> EQUAL))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_follow_each_other_and_double_after_every_four() {
-        let mut at = 0;
-        for number in 0..40 {
-            assert_eq!(piece(at), (number, 0));
-            at += length(number);
-            assert_eq!(piece(at - 1), (number, length(number) - 1));
-        }
-        assert_eq!([0, 3, 4, 39].map(length), [8, 8, 16, 4096]);
-    }
+fn buckets_in(bytes: u64) -> usize {
+    usize::try_from(bytes / BUCKET as u64).unwrap_or(usize::MAX)
 }

@@ -1,0 +1,109 @@
+//! Buckets in one stretch of address space, whose memory comes where it is touched.
+#![allow(unsafe_code)]
+
+use memmap2::{MmapOptions, MmapRaw};
+use std::ops::Deref;
+use std::sync::atomic::AtomicU64;
+
+/// Slots of a bucket: one cache line, so that most searches miss the cache once.
+pub(super) const SLOTS: usize = 8;
+
+/// The bytes of a bucket.
+pub(super) const BUCKET: usize = 64;
+
+/// Slots of a table, all 0 at first.
+#[repr(C, align(64))]
+pub(super) struct Bucket(pub(super) [AtomicU64; SLOTS]);
+
+/// The bytes of a huge page, and those before the first one: tables are many and most are small,
+/// and none shall take much more than it uses.
+#[cfg(any(target_os = "linux", test))]
+const HUGE: usize = 1 << 21;
+
+/// Fewer buckets are not tried: a system that has no room for a page of them has none at all.
+const LEAST: usize = 64;
+
+/// A fixed number of buckets. Those that were never written take no memory.
+///
+/// All but the first lie in huge pages, if the system has some: a table is read at random, and
+/// with small pages most reads would also wait for the address to be translated.
+pub(super) struct Memory {
+    map: MmapRaw,
+    buckets: usize,
+}
+
+impl Memory {
+    /// So many buckets; if the system does not have the addresses, half as many, and so on.
+    /// `None` if it has next to none.
+    pub(super) fn reserve(buckets: usize) -> Option<Memory> {
+        let half = |&more: &usize| Some(more / 2).filter(|&fewer| fewer >= LEAST);
+        std::iter::successors(Some(buckets), half).find_map(Memory::exactly)
+    }
+
+    fn exactly(buckets: usize) -> Option<Memory> {
+        let bytes = buckets.checked_mul(BUCKET)?;
+        // Nothing is set aside for what may never be touched.
+        let map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?;
+        let map = MmapRaw::from(map);
+        #[cfg(target_os = "linux")]
+        if bytes >= 2 * HUGE {
+            // Advice that is not taken is no loss.
+            let _ = map.advise_range(memmap2::Advice::HugePage, HUGE, bytes - HUGE);
+        }
+        let is_aligned = (map.as_ptr() as usize).is_multiple_of(BUCKET);
+        assert!(
+            is_aligned && map.len() >= bytes,
+            "a mapping begins a page and is as long as asked"
+        );
+        Some(Memory { map, buckets })
+    }
+}
+
+impl Deref for Memory {
+    type Target = [Bucket];
+
+    #[inline]
+    fn deref(&self) -> &[Bucket] {
+        // SAFETY: by the assertion in `exactly`, the one place where a `Memory` is made, the
+        // buckets lie within the mapping and are aligned. The mapping is as long as `self`, can be
+        // read and written, and belongs to no file, so nobody else changes it; its length is at
+        // most `isize::MAX`, or it would not have been made. A bucket is nothing but `SLOTS`
+        // atomic numbers without padding, for which all bytes are valid, and the system gives
+        // zeroes. All access is through shared references to atomics.
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.buckets) }
+    }
+}
+
+const _: () = assert!(size_of::<Bucket>() == BUCKET && align_of::<Bucket>() == BUCKET);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn all_slots_are_zero_at_first_and_keep_what_is_written() {
+        for buckets in [1, 63, 1024, 2 * HUGE / BUCKET - 1, 3 * HUGE / BUCKET + 5] {
+            let memory = Memory::reserve(buckets).unwrap();
+            assert_eq!(memory.len(), buckets);
+            let slots = || memory.iter().flat_map(|bucket| &bucket.0);
+            assert!(slots().all(|slot| slot.load(Relaxed) == 0));
+            std::thread::scope(|scope| {
+                for odd in 0..2 {
+                    let some = slots().enumerate().skip(odd).step_by(2);
+                    scope.spawn(|| some.for_each(|(n, slot)| slot.store(n as u64 + 1, Relaxed)));
+                }
+            });
+            assert!(slots().enumerate().all(|(n, slot)| slot.load(Relaxed) == n as u64 + 1));
+        }
+    }
+
+    #[test]
+    fn more_than_there_are_addresses_is_halved_until_it_fits() {
+        for buckets in [usize::MAX, usize::MAX / BUCKET] {
+            let memory = Memory::reserve(buckets).unwrap();
+            assert!(memory.len() < buckets && memory.len() >= LEAST);
+            memory[memory.len() - 1].0[SLOTS - 1].store(1, Relaxed);
+        }
+    }
+}
