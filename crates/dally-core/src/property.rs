@@ -47,8 +47,11 @@ pub struct Cue {
 #[derive(Clone)]
 struct Rule {
     event: TypeId,
-    apply: StdArc<dyn Fn(&dyn Any) -> Option<bool> + Send + Sync>,
+    apply: StdArc<Apply>,
 }
+
+/// What becomes of a proposition with an event; `None` if it stays as it is.
+type Apply = dyn Fn(&dyn Any) -> Option<bool> + Send + Sync;
 
 impl Rule {
     fn of<T: Announcement, R: Into<Option<bool>>>(

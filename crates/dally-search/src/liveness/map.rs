@@ -57,8 +57,7 @@ impl Map {
         }
         let known = self.map[from as usize];
         let accepting = property.accepts(graph, edge);
-        let found = (accepting && known == rank(edge.to) || accepting && from == edge.to)
-            .then_some(edge.to);
+        let found = (accepting && (known == rank(edge.to) || from == edge.to)).then_some(edge.to);
         let passed = if accepting { known.max(rank(edge.to)) } else { known };
         let target = &mut self.map[edge.to as usize];
         if *target < passed {

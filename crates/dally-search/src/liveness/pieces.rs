@@ -22,7 +22,7 @@ impl<T> Pieces<T> {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        (self.pieces.len() * size_of::<T>() << PIECE) as u64
+        ((self.pieces.len() * size_of::<T>()) << PIECE) as u64
     }
 
     pub(crate) fn push(&mut self, thing: T) {

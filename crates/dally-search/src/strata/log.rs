@@ -25,13 +25,16 @@ pub(crate) trait Log: Send + Sync {
 pub(crate) struct Arrival<'a> {
     pub(crate) identity: u64,
     /// Gives the parts of the state, for exact storage.
-    pub(crate) parts: &'a dyn Fn(&mut dyn FnMut(&[u8])),
+    pub(crate) parts: &'a Parts<'a>,
     pub(crate) system: &'a dyn System,
     pub(crate) worker: WorkerId,
     pub(crate) values: &'a [Value],
     /// The choices of the step, if there are values.
     pub(crate) choices: &'a [Choice],
 }
+
+/// Gives the parts of a state to the function that it gets, one after the other.
+pub(crate) type Parts<'a> = dyn Fn(&mut dyn FnMut(&[u8])) + 'a;
 
 /// What a log says of a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
