@@ -141,6 +141,8 @@ impl fmt::Debug for Moment {
 /// | [`eventually_always`](Property::eventually_always) `p` | from some moment on `p` holds | `p` holds at the end |
 /// | [`leads_to`](Property::leads_to) `p`, `q` | after every moment of `p`, or then, `q` holds some time | the same, before the end |
 ///
+/// Properties are judged between steps: what begins and ends within one step is not a moment.
+///
 /// So an execution that ends is taken for one that stays in its last state for ever. One that is
 /// cut by a bound has not ended, and says nothing but by the temperature of the monitor.
 ///
@@ -236,9 +238,12 @@ impl Monitor for Property {
                 p.hear(event);
             }
             Pattern::LeadsTo { from, to, owed } => {
+                let held = to.proposition.holds;
                 from.proposition.hear(event);
                 to.proposition.hear(event);
-                *owed = (*owed || from.proposition.holds) && !to.proposition.holds;
+                // Announced now, or left without what had settled it.
+                let anew = from.proposition.observes(event.type_id()) || held;
+                *owed = (*owed || from.proposition.holds && anew) && !to.proposition.holds;
                 for cue in [from, to] {
                     cue.proposition.holds &= !cue.passes;
                 }
@@ -296,6 +301,8 @@ mod tests {
     struct Set(bool);
     #[derive(Debug)]
     struct Asked;
+    #[derive(Debug)]
+    struct Number(u8);
     #[derive(Debug)]
     struct Granted;
 
@@ -355,5 +362,10 @@ mod tests {
         let events: [&dyn Any; 4] = [&Set(true), &Asked, &Set(true), &Set(false)];
         let heat: Vec<Heat> = course(promise, &events).into_iter().map(|(heat, _)| heat).collect();
         assert_eq!(heat, [Heat::Cold, Heat::Hot, Heat::Cold, Heat::Hot, Heat::Hot]);
+        let seven = Moment::of("7 is asked", |asked: &Number| asked.0 == 7);
+        let promise = Property::leads_to("answered", light(), seven);
+        let events: [&dyn Any; 3] = [&Set(true), &Number(7), &Number(8)];
+        let heat: Vec<Heat> = course(promise, &events).into_iter().map(|(heat, _)| heat).collect();
+        assert_eq!(heat, [Heat::Cold, Heat::Hot, Heat::Cold, Heat::Cold], "8 is another's");
     }
 }

@@ -27,7 +27,7 @@ enum Kept {
 
 impl Message {
     /// A message without an event.
-    pub(crate) const EMPTY: Message = Message(Kept::Plain(Plain::EMPTY));
+    pub(crate) const EMPTY: Message = Message(Kept::Plain(Plain::empty()));
 
     #[inline]
     pub(crate) fn shared(content: Arc<dyn Content>) -> Message {

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use std::any::{Any, TypeId};
+use std::cell::UnsafeCell;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::mem::MaybeUninit;
@@ -17,14 +18,32 @@ use crate::digest::Digest;
 ///
 /// Invariant: `words` begin with a valid value of the type that `kind` was made for. [`Plain::new`]
 /// writes one; [`Plain::take`] moves it out and leaves [`Empty`], of which any words are a value.
-/// The type has no destructor, so words may be overwritten and forgotten. It is `Send` and `Sync`,
-/// and so is this.
+/// The type has no destructor, so words may be overwritten and forgotten.
 pub(crate) struct Plain {
     kind: &'static Kind,
     words: Words,
 }
 
-type Words = [MaybeUninit<u64>; 3];
+// SAFETY: what the words hold is `Send` and `Sync`: [`Plain::new`] asks for it.
+unsafe impl Send for Plain {}
+// SAFETY: as above. The words are in a cell only because the value in them may have cells.
+unsafe impl Sync for Plain {}
+
+/// The type may have cells in it (a `Clone` that counts, say), so that words which are shared may
+/// still be written to by the value's own methods.
+#[repr(transparent)]
+struct Words(UnsafeCell<[MaybeUninit<u64>; 3]>);
+
+impl Words {
+    const fn empty() -> Words {
+        Words(UnsafeCell::new([const { MaybeUninit::uninit() }; 3]))
+    }
+
+    /// Where a value of a type that fits is, or shall be.
+    fn at<E>(&self) -> *mut E {
+        self.0.get().cast()
+    }
+}
 
 /// What can be done with words that begin with a value of one type. The functions may be called
 /// with such words only.
@@ -63,8 +82,9 @@ struct Empty;
 
 impl Plain {
     /// An emptied place.
-    pub(crate) const EMPTY: Plain =
-        Plain { kind: Kind::of::<Empty>(), words: [const { MaybeUninit::uninit() }; 3] };
+    pub(crate) const fn empty() -> Plain {
+        Plain { kind: Kind::of::<Empty>(), words: Words::empty() }
+    }
 
     /// Whether events of this type can be kept in place.
     pub(crate) const fn fits<E>() -> bool {
@@ -81,9 +101,9 @@ impl Plain {
         E: Clone + Eq + Hash + Debug + Send + Sync + 'static,
     {
         assert!(Plain::fits::<E>(), "an event in place has to fit");
-        let mut words = Plain::EMPTY.words;
+        let words = Words::empty();
         // SAFETY: it fits, in size and in alignment.
-        unsafe { words.as_mut_ptr().cast::<E>().write(event) };
+        unsafe { words.at::<E>().write(event) };
         Plain { kind: Kind::of::<E>(), words }
     }
 
@@ -95,7 +115,7 @@ impl Plain {
         }
         self.kind = Kind::of::<Empty>();
         // SAFETY: the words began with a value of this type, and are no longer taken for one.
-        Some(unsafe { self.words.as_ptr().cast::<E>().read() })
+        Some(unsafe { self.words.at::<E>().read() })
     }
 
     /// The event itself; `None` in an emptied place.
@@ -132,7 +152,7 @@ impl Plain {
 impl Clone for Plain {
     #[inline]
     fn clone(&self) -> Plain {
-        let mut copy = Plain::EMPTY;
+        let mut copy = Plain::empty();
         copy.clone_from(self);
         copy
     }
@@ -151,18 +171,19 @@ impl Kind {
     /// Only for types that fit: the functions assume it.
     const fn of<E: Clone + Eq + Hash + Debug + 'static>() -> &'static Kind {
         const {
+            assert!(Plain::fits::<E>());
             &Kind {
                 id: TypeId::of::<E>(),
                 copy: |words, copy| {
                     // SAFETY: they begin with a value of this type.
-                    let event = unsafe { &*words.as_ptr().cast::<E>() };
+                    let event = unsafe { &*words.at::<E>() };
                     // SAFETY: the type fits.
-                    unsafe { copy.as_mut_ptr().cast::<E>().write(event.clone()) };
+                    unsafe { copy.at::<E>().write(event.clone()) };
                 },
                 // SAFETY: they begin with a value of this type.
-                hash: |words| Digest::of(unsafe { &*words.as_ptr().cast::<E>() }),
+                hash: |words| Digest::of(unsafe { &*words.at::<E>() }),
                 // SAFETY: they begin with a value of this type.
-                view: |words| unsafe { &*words.as_ptr().cast::<E>() },
+                view: |words| unsafe { &*words.at::<E>() },
             }
         }
     }

@@ -179,7 +179,9 @@ fn run<P: Program>(
         states.push(execution.observation);
         let bug = execution.bug.take().map(|bug| {
             let notes = std::mem::take(&mut execution.notes);
-            (bug.cause(), keep(bug, schedule, execution.fair_from, notes, trace, pen, shared))
+            let (fair_from, stem) =
+                (execution.fair_from, execution.lasso.as_ref().map(|lasso| lasso.stem));
+            (bug.cause(), keep(bug, schedule, fair_from, notes, trace, stem, pen, shared))
         });
         let observed = unknown(&states, &mut seen, shared);
         let result = Ran { outcome, bug, observed, notes: execution.notes };
@@ -233,6 +235,7 @@ pub(crate) fn keep(
     fair_from: usize,
     notes: Vec<String>,
     trace: Trace,
+    stem: Option<usize>,
     pen: &Pen,
     shared: &Shared,
 ) -> Option<Box<Raw>> {
@@ -247,8 +250,8 @@ pub(crate) fn keep(
         }
         *lowest = schedule;
     }
-    let (choices, stem) = (pen.choices(), None);
-    let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem };
+    let (choices, searched) = (pen.choices(), false);
+    let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem, searched };
     shared.sink.found(&raw.finding(&shared.heading));
     Some(Box::new(raw))
 }
@@ -278,7 +281,7 @@ fn settle<P: Program>(
     shared.sink.found(&confirmed);
     // A strongly fair loop does all that can be done in it, and what that is only the search knows
     // that has found it.
-    if raw.stem.is_some() && heading.limits.fairness == Fairness::Strong {
+    if raw.searched && heading.limits.fairness == Fairness::Strong {
         return confirmed;
     }
     let Some(steps) = shared.shrink_steps else { return confirmed };

@@ -35,13 +35,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The same for following a recording that ends in this bug.
-    pub(crate) fn to_follow(self, bug: &Bug) -> Limits {
+    /// The same for following a recording that ends in this bug; so many steps lead to the loop, if
+    /// it is one and that is known.
+    pub(crate) fn to_follow(self, bug: &Bug, stem: Option<usize>) -> Limits {
         if bug.kind != BugKind::Livelock {
             return Limits { loops: Loops::Ignored, ..self };
         }
         // The loop may have been closed at the very bound.
-        let loops = Loops::AtEnd { stem: None, rounds: None };
+        let loops = Loops::AtEnd { stem, rounds: None };
         let blamed = bug.culprit.as_deref().map(blame);
         Limits { loops, blamed, max_steps: usize::MAX, temperature: usize::MAX, ..self }
     }

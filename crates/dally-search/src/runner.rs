@@ -438,6 +438,7 @@ impl<P: Program + 'static> Run<P> {
             notes: Vec::new(),
             trace: Trace::default(),
             stem: None,
+            searched: false,
         };
         let mut finding = raw.finding(&self.shared.heading);
         self.shared.sink.found(&finding);

@@ -4,7 +4,6 @@ use dally_core::{Bug, BugKind, Choice, Finding, Program, Shrunk, Trace};
 
 use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::guide::Manner;
-use crate::liveness::Loops;
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::Divergence;
 use crate::shrink::{Budget, is_shrinkable, shrink};
@@ -20,8 +19,10 @@ pub(crate) struct Raw {
     pub(crate) notes: Vec<String>,
     /// What happened, where that is already known: a schedule that was run twice.
     pub(crate) trace: Trace,
-    /// How many steps lead to the loop, where a search has found one.
+    /// How many steps lead to the loop, if there is one.
     pub(crate) stem: Option<usize>,
+    /// Whether a search of states has found it.
+    pub(crate) searched: bool,
 }
 
 impl Raw {
@@ -42,11 +43,7 @@ pub(crate) fn confirm<P: Program>(
 ) -> Finding {
     let script = Script::of(raw.choices.clone(), raw.fair_from);
     let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
-    let mut limits = heading.limits.to_follow(&raw.bug);
-    if let Loops::AtEnd { stem, .. } = &mut limits.loops {
-        *stem = raw.stem;
-    }
-    let limits = &limits;
+    let limits = &heading.limits.to_follow(&raw.bug, raw.stem);
     let again = follow(recorder, stage, raw.schedule, &script, Manner::Exact, limits, desk);
     match mismatch(raw, &again) {
         Some(left) => {
@@ -116,11 +113,13 @@ pub(crate) fn smaller<P: Program>(
     }
     let number = finding.found_at.saturating_sub(1);
     let cause = finding.bug.cause();
-    let limits = heading.limits.to_follow(&finding.bug);
+    let stem = finding.lasso.as_ref().map(|lasso| lasso.stem);
+    let limits = heading.limits.to_follow(&finding.bug, stem);
     let choices = &finding.schedule.choices;
     let shrunk = shrink(stage, number, choices, cause, &limits, budget, pen);
     let script = Script::of(shrunk.choices, usize::MAX);
     // What shrinking went through, it only saw to fail. This is the record of it.
+    let limits = heading.limits.to_follow(&finding.bug, shrunk.stem.or(stem));
     let limits = Limits { max_steps: usize::MAX, ..limits };
     let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
     let again = follow(recorder, stage, number, &script, Manner::Exact, &limits, desk);

@@ -28,6 +28,8 @@ pub(crate) const START: u64 = 16;
 /// What shrinking came to.
 pub(crate) struct Smaller {
     pub(crate) choices: Vec<Choice>,
+    /// How many steps lead to the loop, if it has become smaller and there is one.
+    pub(crate) stem: Option<usize>,
     /// Why it stopped before it was done, if so.
     pub(crate) stopped: Option<&'static str>,
 }
@@ -78,6 +80,7 @@ pub(crate) fn shrink<P: Program>(
         pen,
         best,
         size,
+        stem: None,
         clock,
         spent,
         out: None,
@@ -92,7 +95,7 @@ pub(crate) fn shrink<P: Program>(
             break;
         }
     }
-    Smaller { choices: flatten(&shrinker.best), stopped: shrinker.out }
+    Smaller { choices: flatten(&shrinker.best), stem: shrinker.stem, stopped: shrinker.out }
 }
 
 /// A step of a worker with what was chosen inside it.
@@ -142,6 +145,7 @@ struct Shrinker<'a, 'p, P: Program> {
     /// The smallest schedule that was seen to fail.
     best: Vec<Unit>,
     size: Size,
+    stem: Option<usize>,
     clock: Stopwatch,
     spent: u64,
     /// Why there is no more budget.
@@ -165,6 +169,7 @@ impl<P: Program> Shrinker<'_, '_, P> {
         let manner = Manner::Loose(self.size.steps);
         let execution = retry(self.stage, self.schedule, &script, manner, &self.limits, self.pen);
         self.spent += START + (execution.steps + execution.lapped) as u64;
+        let stem = execution.lasso.map(|lasso| lasso.stem);
         if execution.bug.is_none_or(|bug| bug.cause() != self.cause) {
             return false;
         }
@@ -172,7 +177,7 @@ impl<P: Program> Shrinker<'_, '_, P> {
         let size = Size::of(&made);
         let smaller = size < self.size;
         if smaller {
-            (self.best, self.size) = (made, size);
+            (self.best, self.size, self.stem) = (made, size, stem);
         }
         smaller
     }

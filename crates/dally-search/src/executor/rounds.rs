@@ -19,8 +19,14 @@ const WHOLE: usize = 2;
 /// attempts, the length of a list.
 const OBSERVED: usize = 100;
 
-/// A long loop is gone round at least so often, and otherwise not for longer than a schedule.
+/// A long loop is gone round at least so often, and otherwise not for longer than this.
 const AT_LEAST: usize = 10;
+const STEPS: usize = 10_000;
+
+/// How often a loop is gone round before it is believed.
+fn usual(closed: &Loop) -> usize {
+    if closed.whole { WHOLE } else { (STEPS / closed.steps.len()).clamp(AT_LEAST, OBSERVED) }
+}
 
 /// What came of going round.
 pub(super) enum Went {
@@ -41,9 +47,7 @@ impl Course<'_> {
             return None;
         }
         let closed = self.closed(system)?;
-        let most = (self.limits.max_steps / closed.steps.len()).max(AT_LEAST);
-        let rounds = most.min(if closed.whole { WHOLE } else { OBSERVED });
-        Some(self.go_round(&closed, rounds, system))
+        Some(self.go_round(&closed, usual(&closed), system))
     }
 
     /// The loop that the present state closes, if it is the bug that is looked for.
@@ -61,9 +65,8 @@ impl Course<'_> {
             let how = "the steps no longer lead back to where they began while a monitor waits";
             return Some(Went::Astray(how.into()));
         };
-        let usual = if closed.whole { WHOLE } else { OBSERVED };
         // The states of the monitor are seen on the way.
-        let rounds = rounds.map_or(usual, |rounds| rounds as usize).max(1);
+        let rounds = rounds.map_or(usual(&closed), |rounds| rounds as usize).max(1);
         Some(self.go_round(&closed, rounds, system))
     }
 

@@ -9,6 +9,7 @@ use super::graph::{Cursor, Graph, Node};
 use super::property::Property;
 
 /// The components found so far in the part of a graph that a property allows.
+#[derive(Default)]
 pub(crate) struct Components {
     /// When each state was come to, from 1; 0 if it was not.
     order: Vec<u32>,
@@ -121,11 +122,16 @@ pub(crate) struct Judge {
     fairness: Fairness,
     /// What has been judged, and does not count.
     rejected: Components,
+    parts: Parts,
 }
 
 impl Judge {
     pub(crate) fn new(property: Property, fairness: Fairness, graph: &Graph) -> Judge {
-        Judge { property, fairness, rejected: Components::new(graph.len()) }
+        let parts = match fairness {
+            Fairness::Strong => Parts::new(graph),
+            Fairness::None | Fairness::Weak => Parts::default(),
+        };
+        Judge { property, fairness, rejected: Components::new(graph.len()), parts }
     }
 
     /// Whether these states are in one component that does not count.
@@ -141,7 +147,7 @@ impl Judge {
     /// Judges all components that can be reached from a state. Answers the states of one that
     /// holds a bad cycle that counts.
     pub(crate) fn from(&mut self, start: Node, graph: &Graph) -> Option<Vec<Node>> {
-        let Judge { property, fairness, rejected } = self;
+        let Judge { property, fairness, rejected, parts } = self;
         let (property, fairness) = (*property, *fairness);
         let inside = |node| is_inside(graph, property, fairness, node);
         rejected.from(start, graph, inside, |found, component| {
@@ -154,7 +160,7 @@ impl Judge {
                 Fairness::Weak => {
                     is_weakly_fair(graph, component, joins).then(|| component.to_vec())
                 }
-                Fairness::Strong => strongly_fair_part(graph, property, component.to_vec()),
+                Fairness::Strong => parts.strongly_fair(graph, property, component.to_vec()),
             }
         })
     }
@@ -195,51 +201,72 @@ fn is_weakly_fair(graph: &Graph, component: &[Node], joins: impl Fn(Node, Node) 
     owed.is_empty()
 }
 
-/// A part of a component in which every action that can be taken is taken, and which is bad;
-/// found by taking away the states where something can be done that is not done inside, until
-/// nothing is to be taken away or nothing is left.
-fn strongly_fair_part(
-    graph: &Graph,
-    property: Property,
-    component: Vec<Node>,
-) -> Option<Vec<Node>> {
-    let mut parts = vec![component];
-    let mut scratch = Components::new(graph.len());
-    // Which part a state is in: a part that is split is never looked at again.
-    let mut part_of = vec![0_u32; graph.len()];
-    let mut number = 0;
-    while let Some(part) = parts.pop() {
-        number += 1;
-        part.iter().for_each(|&node| part_of[node as usize] = number);
-        let joins = |_, other: Node| part_of[other as usize] == number;
-        if !is_bad(graph, property, &part, joins) {
-            continue;
-        }
-        let mut done = vec![false; graph.action_count()];
-        for &node in &part {
-            for edge in graph.edges(node).filter(|edge| joins(node, edge.to)) {
-                if let Some(action) = graph.label_of(edge).action {
-                    done[action as usize] = true;
-                }
-            }
-        }
-        let is_owed = |&node: &Node| {
-            let mut actions = graph.edges(node).filter_map(|edge| graph.label_of(edge).action);
-            actions.any(|action| !done[action as usize])
-        };
-        let (unfair, rest): (Vec<Node>, Vec<Node>) = part.iter().partition(|node| is_owed(node));
-        if unfair.is_empty() {
-            return Some(part);
-        }
-        unfair.iter().for_each(|&node| part_of[node as usize] = 0);
-        scratch.forget(&rest);
-        for &node in &rest {
-            let inside = |node: Node| part_of[node as usize] == number;
-            scratch.from(node, graph, inside, |_, component| {
-                parts.push(component.to_vec());
-                None::<()>
-            });
+/// Memory for taking components apart.
+#[derive(Default)]
+struct Parts {
+    components: Components,
+    /// Which part a state is in; a part that is split is never looked at again.
+    part: Vec<u32>,
+    parts: u32,
+    /// In which part each action was last seen to be taken.
+    done: Vec<u32>,
+}
+
+impl Parts {
+    fn new(graph: &Graph) -> Parts {
+        Parts {
+            components: Components::new(graph.len()),
+            part: vec![0; graph.len()],
+            parts: 0,
+            done: vec![0; graph.action_count()],
         }
     }
-    None
+
+    /// A part of a component in which every action that can be taken is taken, and which is bad;
+    /// found by taking away the states where something can be done that is not done inside, until
+    /// nothing is to be taken away or nothing is left.
+    fn strongly_fair(
+        &mut self,
+        graph: &Graph,
+        property: Property,
+        component: Vec<Node>,
+    ) -> Option<Vec<Node>> {
+        let mut left = vec![component];
+        while let Some(states) = left.pop() {
+            self.parts += 1;
+            let number = self.parts;
+            states.iter().for_each(|&node| self.part[node as usize] = number);
+            let part = &self.part;
+            let joins = |_, other: Node| part[other as usize] == number;
+            if !is_bad(graph, property, &states, joins) {
+                continue;
+            }
+            for &node in &states {
+                for edge in graph.edges(node).filter(|edge| joins(node, edge.to)) {
+                    if let Some(action) = graph.label_of(edge).action {
+                        self.done[action as usize] = number;
+                    }
+                }
+            }
+            let is_owed = |&node: &Node| {
+                let mut actions = graph.edges(node).filter_map(|edge| graph.label_of(edge).action);
+                actions.any(|action| self.done[action as usize] != number)
+            };
+            let (unfair, rest): (Vec<Node>, Vec<Node>) =
+                states.iter().partition(|node| is_owed(node));
+            if unfair.is_empty() {
+                return Some(states);
+            }
+            unfair.iter().for_each(|&node| self.part[node as usize] = 0);
+            self.components.forget(&rest);
+            for &node in &rest {
+                let inside = |node: Node| self.part[node as usize] == number;
+                self.components.from(node, graph, inside, |_, component| {
+                    left.push(component.to_vec());
+                    None::<()>
+                });
+            }
+        }
+        None
+    }
 }

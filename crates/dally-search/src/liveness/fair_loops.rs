@@ -5,7 +5,7 @@ use std::ops::Range;
 use dally_core::{Tag, WorkerId};
 
 use super::Fairness;
-use super::laps::{Laps, Question, Scratch};
+use super::laps::{Answer, Laps, Question, Scratch};
 
 impl Laps {
     /// Whether going round these steps for ever is fair, but for the messages that are owed.
@@ -106,7 +106,13 @@ impl Laps {
         delivered.clear();
         for step in steps {
             let worker = self.worker(step);
-            if worker == WorkerId::FAULTS {
+            // A fault is owed to nobody, and what follows from it neither.
+            let is_fault = |answer: &Answer| {
+                matches!(answer.question, Question::Value(Tag::Fault)) && answer.index > 0
+            };
+            if worker == WorkerId::FAULTS
+                || self.answered(step).any(|(answer, _)| is_fault(&answer))
+            {
                 continue;
             }
             let state = if by_chance { self.hash_of(step) } else { 0 };

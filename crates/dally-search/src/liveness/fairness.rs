@@ -17,8 +17,9 @@ pub enum Fairness {
     #[default]
     Weak,
     /// What can be done again and again is done again and again: every step that a worker can
-    /// take in some state of the cycle, told apart by the sender of the message that it takes and
-    /// by the values that it chooses, is taken in the cycle.
+    /// take in some state of the cycle, told apart by the sender of the message that it takes,
+    /// where it has a choice among several, and by the values that it chooses, is taken in the
+    /// cycle.
     Strong,
 }
 

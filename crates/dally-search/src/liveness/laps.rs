@@ -207,7 +207,7 @@ impl Laps {
         self.hot &= acceptance.hot;
         self.visited |= self.is_open() && acceptance.visits != 0;
         let waits = |laps: &Laps| laps.everything || laps.hot != 0 || laps.visited;
-        if !waits(self) || self.states.len() >= MAX_STATES {
+        if !waits(self) || self.states.len() >= MAX_STATES && !self.everything {
             self.forget();
             self.hot = acceptance.hot;
             self.visited = acceptance.visits != 0;

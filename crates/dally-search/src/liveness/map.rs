@@ -154,8 +154,9 @@ impl<'a> Refinery<'a> {
             loop {
                 let number = next.fetch_add(1, Relaxed);
                 let Some(partition) = partitions.get(number as usize) else { break };
-                if self.has_back_edge(number + 1, partition, rejected) {
-                    let refined = self.refine(number + 1, partition, rejected);
+                if let Some(node) = self.back_edge(number + 1, partition, rejected) {
+                    let mut refined = self.refine(number + 1, partition, rejected);
+                    refined.candidates.push(node);
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((number, refined));
                 }
             }
@@ -184,14 +185,15 @@ impl<'a> Refinery<'a> {
         self.partition[node as usize].load(Relaxed) == number
     }
 
-    /// Whether a search through a partition comes back to its own stack: without that it has no
-    /// cycle, and is discarded (paper 001, section 5.3).
-    fn has_back_edge(
+    /// A state at which a search through a partition comes back to its own stack. Without one it
+    /// has no cycle, and is discarded (paper 001, section 5.3). With one there is a cycle, which
+    /// may be accepting: to judge that now spares rounds that take one state away each.
+    fn back_edge(
         &self,
         number: u32,
         partition: &[Node],
         rejected: &impl Fn(Node, Node) -> bool,
-    ) -> bool {
+    ) -> Option<Node> {
         let graph = self.graph;
         let paint = |node: Node, colour| self.colour[node as usize].store(colour, Relaxed);
         let mut path: Vec<(Node, Cursor)> = Vec::new();
@@ -217,12 +219,12 @@ impl<'a> Refinery<'a> {
                         paint(edge.to, GREY);
                         path.push((edge.to, graph.cursor(edge.to)));
                     }
-                    GREY => return true,
+                    GREY => return Some(edge.to),
                     _ => {}
                 }
             }
         }
-        false
+        None
     }
 
     /// Calculates the map of a partition anew, with all that comes from outside left out.

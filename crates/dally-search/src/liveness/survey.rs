@@ -40,7 +40,9 @@ struct Inside {
     concluded: usize,
     /// The monitors with transitions that they allow only finitely often.
     visits: u64,
-    /// The properties for which a cycle was found: one is enough.
+    /// Whether the search is over with the first cycle.
+    one_is_enough: bool,
+    /// The properties for which a cycle was found.
     settled: Vec<Property>,
     cycles: Vec<Cycle>,
     refining: Duration,
@@ -75,7 +77,7 @@ impl Survey {
     }
 
     fn new(algorithm: Algorithm, plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Survey {
-        let inside = Inside::new(algorithm, fairness, plan.memory, plan.exact);
+        let inside = Inside::new(algorithm, fairness, plan.memory, plan.exact, !shared.keep_going);
         Survey { inside: Mutex::new(inside), shared, bytes: AtomicU64::new(0) }
     }
 
@@ -84,7 +86,7 @@ impl Survey {
     }
 
     fn halt_if_done(&self, inside: &Inside) {
-        if inside.is_done(&self.shared) {
+        if inside.is_done() {
             self.shared.halt.store(true, Relaxed);
         }
     }
@@ -94,13 +96,19 @@ impl Survey {
     pub(crate) fn conclude(&self, last: bool, threads: usize) {
         let mut inside = self.lock();
         let edges = inside.graph.edge_count();
-        if inside.is_done(&self.shared) || !last && edges < inside.concluded + inside.concluded / 4
-        {
+        if inside.is_done() || !last && edges < inside.concluded + inside.concluded / 4 {
             return;
         }
         inside.concluded = if edges < CHEAP { 0 } else { edges };
         let clock = Stopwatch::start();
         match inside.algorithm {
+            // A candidate of which not everything is known is not judged under strong fairness,
+            // and others of its component were not candidates because it was.
+            Algorithm::Nested(_) if last && inside.fairness == Fairness::Strong => {
+                let all: Vec<Node> = (0..inside.graph.len() as u32).collect();
+                inside.candidates.values_mut().for_each(|candidates| candidates.clone_from(&all));
+                inside.judge_all();
+            }
             Algorithm::Nested(_) => inside.judge_all(),
             Algorithm::Map(_) => inside.refine(threads),
         }
@@ -115,9 +123,12 @@ impl Survey {
             Algorithm::Map(_) => Algorithm::Map(FxHashMap::default()),
         };
         let exact = inside.whole.is_some();
-        let settled = std::mem::take(&mut inside.settled);
-        *inside =
-            Inside { settled, ..Inside::new(algorithm, inside.fairness, inside.memory, exact) };
+        let (settled, refining) = (std::mem::take(&mut inside.settled), inside.refining);
+        *inside = Inside {
+            settled,
+            refining,
+            ..Inside::new(algorithm, inside.fairness, inside.memory, exact, inside.one_is_enough)
+        };
     }
 
     /// The cycles that were found and not taken yet.
@@ -157,7 +168,13 @@ impl Log for Survey {
 }
 
 impl Inside {
-    fn new(algorithm: Algorithm, fairness: Fairness, memory: u64, exact: bool) -> Inside {
+    fn new(
+        algorithm: Algorithm,
+        fairness: Fairness,
+        memory: u64,
+        exact: bool,
+        one_is_enough: bool,
+    ) -> Inside {
         Inside {
             graph: Graph::new(memory),
             whole: exact.then(|| Numbered::new(memory)),
@@ -168,6 +185,7 @@ impl Inside {
             judged: 0,
             concluded: 0,
             visits: 0,
+            one_is_enough,
             settled: Vec::new(),
             cycles: Vec::new(),
             refining: Duration::ZERO,
@@ -202,12 +220,14 @@ impl Inside {
 
     /// A transition was added.
     fn connected(&mut self, from: Node, to: Node, new: bool) {
-        let Inside { graph, algorithm, candidates, .. } = self;
+        let Inside { graph, algorithm, candidates, settled, .. } = self;
         let mut certain = false;
         match algorithm {
             Algorithm::Nested(nested) if !new => {
                 nested.met(graph, from, to, |property, node| {
-                    candidates.entry(property).or_default().push(node);
+                    if !settled.contains(&property) {
+                        candidates.entry(property).or_default().push(node);
+                    }
                 });
             }
             Algorithm::Nested(_) => {}
@@ -215,6 +235,9 @@ impl Inside {
                 let Some(edge) = graph.edges(from).next() else { return };
                 let hot = graph.look_of(from).hot & graph.look_of(to).hot;
                 for property in Property::all(hot, self.visits) {
+                    if settled.contains(&property) {
+                        continue;
+                    }
                     let map = maps.entry(property).or_insert_with(|| Map::new(property));
                     if let Some(node) = map.calculate(graph, from, edge) {
                         candidates.entry(property).or_default().push(node);
@@ -228,15 +251,19 @@ impl Inside {
 
     /// The search has left a state.
     fn left(&mut self, node: Node, halted: bool) {
-        let Inside { graph, algorithm, candidates, .. } = self;
+        // Who is told to stop leaves transitions that it has not taken.
+        if halted {
+            return;
+        }
+        let Inside { graph, algorithm, candidates, settled, .. } = self;
         graph.closed(node);
         let mut certain = false;
-        if let Algorithm::Nested(nested) = algorithm
-            && !halted
-        {
+        if let Algorithm::Nested(nested) = algorithm {
             nested.left(graph, node, |property, node| {
-                candidates.entry(property).or_default().push(node);
-                certain = true;
+                if !settled.contains(&property) {
+                    candidates.entry(property).or_default().push(node);
+                    certain = true;
+                }
             });
         }
         self.consider(certain);
@@ -267,8 +294,8 @@ impl Inside {
     }
 
     /// Whether nothing is left to look for.
-    fn is_done(&self, shared: &Shared) -> bool {
-        !self.cycles.is_empty() && !shared.keep_going
+    fn is_done(&self) -> bool {
+        self.one_is_enough && !self.settled.is_empty()
     }
 
     /// Judges the components that the candidates lead to. The candidates stay: what does not
@@ -277,7 +304,7 @@ impl Inside {
         let mut properties: Vec<Property> = self.candidates.keys().copied().collect();
         properties.sort_unstable();
         for property in properties {
-            if self.settled.contains(&property) {
+            if self.settled.contains(&property) || self.is_done() {
                 continue;
             }
             let mut judge = Judge::new(property, self.fairness, &self.graph);
@@ -296,10 +323,8 @@ impl Inside {
         properties.sort_unstable();
         for property in properties {
             let Algorithm::Map(maps) = &self.algorithm else { return };
-            let Some(map) = maps.get(&property).filter(|_| !self.settled.contains(&property))
-            else {
-                continue;
-            };
+            let open = !self.settled.contains(&property) && !self.is_done();
+            let Some(map) = maps.get(&property).filter(|_| open) else { continue };
             let graph = &self.graph;
             let mut judge = Judge::new(property, self.fairness, graph);
             let refinery = Refinery::new(graph, property);

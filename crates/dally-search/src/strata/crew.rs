@@ -18,7 +18,7 @@ use crate::liveness::Cycle;
 use crate::options::Phase;
 use crate::report::Ended;
 use crate::runner::{GRACE, Run};
-use crate::tape::Pen;
+use crate::tape::{Doing, Pen};
 use crate::watchdog::{Watch, spawn, tick};
 
 /// What a thread is told to do.
@@ -182,12 +182,13 @@ impl<S: Space, O: Order> Crew<S, O> {
         drawn
     }
 
-    /// Has the first thread go round a cycle, and report it.
-    pub(crate) fn retrace<P: Program + 'static>(&mut self, run: &mut Run<P>, cycle: Cycle) {
-        if let Some(hand) = self.hands.first_mut() {
-            hand.busy = hand.tasks.send(Task::Retrace(cycle)).is_ok();
-            self.wait(run, |_| false, |_| {});
-        }
+    /// Has the first thread go round a cycle, and report it; `false` if there is none.
+    pub(crate) fn retrace<P: Program + 'static>(&mut self, run: &mut Run<P>, cycle: Cycle) -> bool {
+        let Some(hand) = self.hands.first_mut() else { return false };
+        hand.busy = hand.tasks.send(Task::Retrace(cycle)).is_ok();
+        let told = hand.busy;
+        self.wait(run, |_| false, |_| {});
+        told
     }
 
     /// How many threads there are.
@@ -242,7 +243,11 @@ impl<S: Space, O: Order> Crew<S, O> {
             if self.joint.is_halted() {
                 let since = *halted.get_or_insert_with(Stopwatch::start);
                 if since.is_past(GRACE) {
-                    for _ in self.hands.extract_if(.., |hand| hand.busy) {
+                    // Who judges what was logged is not in a step, and comes back.
+                    let in_a_step = |hand: &mut Hand<S, O>| {
+                        hand.busy && hand.watch.tape().doing() != Doing::Nothing
+                    };
+                    for _ in self.hands.extract_if(.., in_a_step) {
                         run.report.notes.push(
                             "A step was still running when the run ended: its thread was left \
                              behind."

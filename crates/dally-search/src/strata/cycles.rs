@@ -2,6 +2,7 @@
 //! are looked for (paper 001, Fig. 3).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use dally_core::{Program, System};
@@ -109,9 +110,7 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
             survey.conclude(is_last, crew.size());
         }
         states.count(bound, &tally, frontier.len(), joint.state_bytes(), complete, &clock);
-        for cycle in survey.take_cycles() {
-            crew.retrace(run, cycle);
-        }
+        report(run, crew, survey);
         if joint.is_halted() || joint.has_bugs() && !run.options.keep_going {
             break;
         }
@@ -128,14 +127,37 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
             // The order in which states are left would not be that of one depth-first search.
             survey.restart();
             states.restart();
+            joint.frontier_bytes.store(0, Ordering::Relaxed);
             let Some(Ok(first)) = crew.begin(run, order.clone()) else { break };
             begun = first.1;
             frontier = vec![first.0];
         }
     }
+    // The time may be up, or the user gone, after a stratum that was not worth a judgement.
+    if !joint.has_bugs() || run.options.keep_going {
+        survey.conclude(true, crew.size());
+        report(run, crew, survey);
+    }
     let (edges, edge_bytes, refining) = survey.figures();
     let fairness = run.options.fairness;
     states.cycles = Some(Cycles { fairness, edges, edge_bytes, calculating, refining });
+}
+
+/// Has the cycles that were found gone round and reported; the first alone, if one is enough.
+fn report<P: Program + 'static, S: Space, O: Order>(
+    run: &mut Run<P>,
+    crew: &mut Crew<S, O>,
+    survey: &Survey,
+) {
+    let wanted = if run.options.keep_going { usize::MAX } else { 1 };
+    for cycle in survey.take_cycles().into_iter().take(wanted) {
+        if !crew.retrace(run, cycle) {
+            run.report.notes.push(
+                "A cycle was found that violates a monitor, and no thread was left to go round it."
+                    .into(),
+            );
+        }
+    }
 }
 
 impl<S: Space, O: Order> Joint<S, O> {

@@ -295,13 +295,17 @@ impl<S: Space, O: Order> Diver<S, O> {
         child.ahead.clear();
         (child.path, child.identity, child.prefix) = (length, identity, None);
         child.node = node;
-        self.tally.sealed += u64::from(child.sealed);
+        let sealed = child.sealed;
+        self.tally.sealed += u64::from(sealed);
         self.tally.deepest = self.tally.deepest.max(length);
         if self.joint.partial {
             self.on_path.insert(identity);
         }
         self.depth += 1;
         self.at_hand = true;
+        if sealed {
+            self.log_gap(node);
+        }
     }
 
     /// Remembers the state that a step from the top of the stack has led to. If it is to be gone

@@ -61,7 +61,7 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
         let hurry = AtomicBool::new(false);
         let budget = Budget { steps, hurry: &hurry };
         let choices = &finding.schedule.choices;
-        let limits = &heading.limits.to_follow(&finding.bug);
+        let limits = &heading.limits.to_follow(&finding.bug, None);
         let (choices, delays) =
             delays::fewest(stage, &explorer, choices, cause, limits, budget, pen)?;
         if choices == finding.schedule.choices {

@@ -237,8 +237,10 @@ impl<S: Space, O: Order> Joint<S, O> {
             0 => self.states.load(Ordering::Relaxed).saturating_sub(1),
             sampled => sampled,
         };
-        let raw =
-            batch::keep(bug, number, usize::MAX, Vec::new(), Trace::default(), pen, &self.shared);
+        let raw = {
+            let (notes, trace) = (Vec::new(), Trace::default());
+            batch::keep(bug, number, usize::MAX, notes, trace, None, pen, &self.shared)
+        };
         bugs.push((cause, raw));
         if !self.shared.keep_going {
             self.stop();
@@ -248,9 +250,11 @@ impl<S: Space, O: Order> Joint<S, O> {
     /// A loop that can be gone round for ever, once round which the choices on the tape lead; so
     /// many steps of workers lead to it.
     pub(crate) fn found_loop(&self, bug: Bug, stem: usize, pen: &Pen) {
+        let cause = bug.cause();
         self.found(bug, pen);
-        if let Some((_, Some(raw))) = lock(&self.bugs).last_mut() {
-            raw.stem = Some(stem);
+        let mut bugs = lock(&self.bugs);
+        if let Some((_, Some(raw))) = bugs.last_mut().filter(|found| found.0 == cause) {
+            (raw.stem, raw.searched) = (Some(stem), true);
         }
     }
 

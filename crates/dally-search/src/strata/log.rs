@@ -2,8 +2,12 @@
 
 use dally_core::{Choice, System, WorkerId};
 
+use super::diver::Diver;
 use super::entry::Value;
+use super::order::Order;
+use super::space::Space;
 use crate::liveness::Node;
+use crate::tape::Doing;
 
 /// Keeps states and the transitions between them. A search without one keeps states alone.
 pub(crate) trait Log: Send + Sync {
@@ -44,4 +48,64 @@ pub(crate) enum Logged {
     Known,
     /// There is no room for it, or for the transition to it.
     NoRoom,
+}
+
+impl<S: Space, O: Order> Diver<S, O> {
+    /// Has the first state logged, if there is a log.
+    pub(super) fn log_first(&mut self, identity: u64) -> Option<Node> {
+        let log = self.joint.log.clone()?;
+        let (system, space) = (self.space.system(), &self.space);
+        let parts = &|part: &mut dyn FnMut(&[u8])| space.parts(part);
+        let (worker, values, choices) = (WorkerId::FAULTS, &[], &[]);
+        let logged =
+            log.arrived(None, &Arrival { identity, parts, system, worker, values, choices });
+        self.logged(logged)
+    }
+
+    /// Has the step logged that led from the top of the stack to the state at hand; the number of
+    /// that state if it is new.
+    pub(super) fn log_arrival(&mut self, identity: u64) -> Option<Node> {
+        let log = self.joint.log.clone()?;
+        let parent = &self.frames[self.depth - 1];
+        let (worker, values) = (parent.worker, &parent.values[..]);
+        let choices = match values {
+            [] => Vec::new(),
+            _ => self.pen.choices_in(parent.path..self.pen.len()),
+        };
+        let (system, choices, space) = (self.space.system(), &choices[..], &self.space);
+        let parts = &|part: &mut dyn FnMut(&[u8])| space.parts(part);
+        let arrival = Arrival { identity, parts, system, worker, values, choices };
+        // To judge what is logged takes its time now and then: no step is stuck then.
+        self.pen.now(Doing::Nothing);
+        let logged = log.arrived(Some(parent.node), &arrival);
+        self.pen.now(Doing::Stepping);
+        self.logged(logged)
+    }
+
+    fn logged(&self, logged: Logged) -> Option<Node> {
+        match logged {
+            Logged::New(node) => Some(node),
+            Logged::Known => None,
+            Logged::NoRoom => {
+                self.joint.memory_is_full();
+                None
+            }
+        }
+    }
+
+    /// Not everything that can be done in the state on top of the stack will be in the log.
+    pub(super) fn log_gap(&self, node: Node) {
+        if let Some(log) = &self.joint.log {
+            log.opened(node);
+        }
+    }
+
+    /// Nothing more is done from this state for now.
+    pub(super) fn log_left(&mut self, node: Node) {
+        if let Some(log) = &self.joint.log {
+            self.pen.now(Doing::Nothing);
+            log.left(node);
+            self.pen.now(Doing::Stepping);
+        }
+    }
 }

@@ -34,7 +34,7 @@ use crate::watchdog::watched;
 ///
 /// Of the options the strategy and the number of schedules do not matter. With one thread the
 /// report is the same every time, but for times; with more it is the same if nothing cut the
-/// search short.
+/// search short, except that another cycle may be shown for the same monitor.
 pub fn explore<P, E>(
     program: Arc<P>,
     explorer: E,
@@ -191,7 +191,16 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
                 let cause = bug.cause();
                 let (schedule, fair_from) = (0, usize::MAX);
                 let (choices, notes, trace) = (Vec::new(), Vec::new(), Trace::default());
-                let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem: None };
+                let raw = Raw {
+                    bug,
+                    schedule,
+                    choices,
+                    fair_from,
+                    notes,
+                    trace,
+                    stem: None,
+                    searched: false,
+                };
                 run.shared.sink.found(&raw.finding(&run.shared.heading));
                 bugs.push((cause, Some(Box::new(raw))));
             }

@@ -37,6 +37,8 @@ impl<S: Space, O: Order> Diver<S, O> {
         self.tally.transitions += 1;
         if stepped {
             self.arrive();
+        } else {
+            self.log_gap(self.frames[self.depth - 1].node);
         }
     }
 
