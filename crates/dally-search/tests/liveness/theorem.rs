@@ -18,12 +18,12 @@ fn search(
     explorer: u64,
     fairness: Fairness,
     threads: usize,
-    delta: u32,
+    keep_going: bool,
 ) -> Report {
     let program = Arc::new(Labelled(graph.clone()));
-    let plan = Plan { search, delta: Some(delta), ..Plan::default() };
+    let plan = Plan { search, delta: Some(1 + explorer as u32 % 3), ..Plan::default() };
     let shrink = explorer.is_multiple_of(5);
-    let options = Options { fairness, threads, keep_going: true, shrink, ..Options::default() };
+    let options = Options { fairness, threads, keep_going, shrink, ..Options::default() };
     match explorer % 3 {
         0 => explore(program, RoundRobin::default(), plan, options, Arc::new(())),
         1 => explore(program, RunToCompletion::default(), plan, options, Arc::new(())),
@@ -45,7 +45,7 @@ fn found(report: &Report) -> Vec<(usize, &Finding)> {
 fn check(seed: u64, fairness: Fairness, kind: SearchKind, threads: usize) {
     let graph = Arc::new(random(seed, 7));
     let expected = violated(&graph, fairness);
-    let report = search(&graph, kind, seed, fairness, threads, 1 + seed as u32 % 3);
+    let report = search(&graph, kind, seed, fairness, threads, true);
     let what = || format!("seed {seed}, {kind}, {fairness}: {graph:#?}\n{:?}", report.findings);
     assert_eq!(report.ended, Ended::Exhausted, "{}", what());
     let found = found(&report);
@@ -85,4 +85,22 @@ fn maximal_accepting_predecessors_report_a_cycle_exactly_if_there_is_one() {
 #[test]
 fn maximal_accepting_predecessors_on_two_threads_report_a_cycle_exactly_if_there_is_one() {
     check_all(SearchKind::Map, 2);
+}
+
+#[test]
+fn without_keeping_on_the_first_bug_that_there_is_is_reported() {
+    for seed in 0..3_000 {
+        let graph = Arc::new(random(seed, 7));
+        let fairness = FAIRNESS[seed as usize % 3];
+        let kinds = [SearchKind::Ndfs, SearchKind::IterativeNdfs, SearchKind::Map];
+        let report = search(&graph, kinds[seed as usize / 3 % 3], seed, fairness, 1, false);
+        let expected = violated(&graph, fairness);
+        let bugs = usize::from(expected != 0 || ends_hot(&graph));
+        assert_eq!(report.findings.len(), bugs, "seed {seed}: {:?}", report.findings);
+        for (monitor, finding) in found(&report) {
+            assert_eq!(expected >> monitor & 1, 1, "seed {seed}: {finding:?}");
+        }
+        let kinds = [BugKind::Livelock, BugKind::HotAtEnd];
+        assert!(report.findings.iter().all(|finding| kinds.contains(&finding.bug.kind)));
+    }
 }
