@@ -36,6 +36,8 @@ struct Inside {
     candidates: FxHashMap<Property, Vec<Node>>,
     /// How many edges there were when the candidates were judged last.
     judged: usize,
+    /// How many edges there were when a stratum was concluded; 0 while there are few.
+    concluded: usize,
     /// The monitors with transitions that they allow only finitely often.
     visits: u64,
     /// The properties for which a cycle was found: one is enough.
@@ -52,6 +54,11 @@ enum Algorithm {
 /// Candidates are judged again when the graph has doubled: then all judging together takes no
 /// longer than twice what the last takes.
 const GROWTH: usize = 2;
+
+/// A graph of so many edges is judged after every stratum. A larger one only when it has grown by a
+/// quarter: then all judging together takes no longer than a few times what the last takes, and a
+/// cycle is found a quarter later at most.
+const CHEAP: usize = 1 << 16;
 
 /// The fewest edges that are worth a judgement before the end.
 const FEW: usize = 256;
@@ -82,15 +89,21 @@ impl Survey {
         }
     }
 
-    /// A stratum is complete: judges all that it has shown.
-    pub(crate) fn conclude(&self, threads: usize) {
+    /// A stratum is complete: judges all that it has shown, if there is enough that is new, or if
+    /// it is the `last`.
+    pub(crate) fn conclude(&self, last: bool, threads: usize) {
         let mut inside = self.lock();
-        inside.judge_all();
-        if inside.is_done(&self.shared) {
+        let edges = inside.graph.edge_count();
+        if inside.is_done(&self.shared) || !last && edges < inside.concluded + inside.concluded / 4
+        {
             return;
         }
+        inside.concluded = if edges < CHEAP { 0 } else { edges };
         let clock = Stopwatch::start();
-        inside.refine(threads);
+        match inside.algorithm {
+            Algorithm::Nested(_) => inside.judge_all(),
+            Algorithm::Map(_) => inside.refine(threads),
+        }
         inside.refining += clock.elapsed();
     }
 
@@ -153,6 +166,7 @@ impl Inside {
             memory,
             candidates: FxHashMap::default(),
             judged: 0,
+            concluded: 0,
             visits: 0,
             settled: Vec::new(),
             cycles: Vec::new(),
@@ -289,7 +303,8 @@ impl Inside {
             let mut judge = Judge::new(property, self.fairness, graph);
             let refinery = Refinery::new(graph, property);
             let mut partitions = map.partitions(|node| judge.admits(graph, node));
-            let mut bad = None;
+            let known = self.candidates.get(&property).map_or(&[][..], Vec::as_slice);
+            let mut bad = known.iter().find_map(|&node| judge.from(node, graph));
             while !partitions.is_empty() && bad.is_none() {
                 let rejected = |one, other| judge.rejects(one, other);
                 let refined = refinery.round(&partitions, &rejected, threads);

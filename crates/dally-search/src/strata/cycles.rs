@@ -100,11 +100,13 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         tally.add(&std::mem::take(&mut begun));
         calculating += clock.elapsed();
         let complete = !joint.is_halted();
-        if complete {
-            survey.conclude(crew.size());
-        }
         if joint.is_full() {
             run.end(Ended::Memory);
+        }
+        let cut = matches!(run.ended, Some(Ended::Memory | Ended::Time));
+        let is_last = cut || frontier.is_empty() || bound >= last;
+        if complete || cut {
+            survey.conclude(is_last, crew.size());
         }
         states.count(bound, &tally, frontier.len(), joint.state_bytes(), complete, &clock);
         for cycle in survey.take_cycles() {
