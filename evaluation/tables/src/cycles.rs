@@ -1,5 +1,6 @@
 //! Table 3 of 001: how soon each search for cycles finds planted livelocks.
 
+mod by_age;
 mod hunt;
 mod livelocks;
 
@@ -10,7 +11,7 @@ use dally::search::liveness::Fairness;
 use dally::search::strata::{Explorer, ExplorerKind, SearchKind};
 use dally::settings::{parse_bytes, parse_time};
 
-use self::hunt::{Hunt, Hunts};
+use self::hunt::{Hunt, Hunts, Search};
 use self::livelocks::{LIVELOCKS, Livelock, Only};
 use crate::table::{Table, grouped, mebibytes};
 
@@ -40,10 +41,6 @@ pub struct Arguments {
     only: Vec<Only>,
 }
 
-/// The searches of the table; the last one has several threads.
-const SEARCHES: [SearchKind; 4] =
-    [SearchKind::Ndfs, SearchKind::IterativeNdfs, SearchKind::Map, SearchKind::Map];
-
 /// Prints the table.
 pub fn print(arguments: &Arguments) {
     println!(
@@ -56,9 +53,11 @@ pub fn print(arguments: &Arguments) {
         ("bug", 16),
         ("size", 4),
         ("s: ndfs", 9),
+        ("by expl.", 9),
         ("iterative", 9),
         ("map", 9),
         ("t: ndfs", 7),
+        ("by expl.", 8),
         ("iterative", 9),
         ("map", 7),
         ("parallel", 8),
@@ -77,6 +76,7 @@ pub fn print(arguments: &Arguments) {
     }
     println!();
     println!("s: states; t: seconds; calc and refine: the two phases of map, in seconds");
+    println!("ndfs: plain, the oldest worker first; by expl.: plain, in the order of the explorer");
     println!("parallel: map with {} threads, all others have one", arguments.threads);
     if arguments.explorer.build(0).is_random() {
         println!("every figure: the median of {} seeds", arguments.seeds);
@@ -93,23 +93,26 @@ pub fn print(arguments: &Arguments) {
 struct Row {
     livelock: &'static Livelock,
     size: usize,
-    searches: [Hunts; 4],
+    searches: [Hunts; 5],
 }
 
 impl Row {
     fn measure(livelock: &'static Livelock, size: usize, arguments: &Arguments) -> Row {
-        let threads = [1, 1, 1, arguments.threads as usize];
-        let mut place = 0;
-        let searches = SEARCHES.map(|search| {
-            let hunt = Hunt { livelock, size, search, threads: threads[place], arguments };
-            place += 1;
-            hunt.all()
-        });
-        Row { livelock, size, searches }
+        let explorer = Some(arguments.explorer);
+        let threads = arguments.threads as usize;
+        let searches = [
+            Search { kind: SearchKind::Ndfs, explorer: None, threads: 1 },
+            Search { kind: SearchKind::Ndfs, explorer, threads: 1 },
+            Search { kind: SearchKind::IterativeNdfs, explorer, threads: 1 },
+            Search { kind: SearchKind::Map, explorer, threads: 1 },
+            Search { kind: SearchKind::Map, explorer, threads },
+        ];
+        let hunts = |search| Hunt { livelock, size, search, arguments }.all();
+        Row { livelock, size, searches: searches.map(hunts) }
     }
 
     fn cells(&self) -> Vec<String> {
-        let [ndfs, iterative, map, parallel] = &self.searches;
+        let [ndfs, by_explorer, iterative, map, parallel] = &self.searches;
         let states = |hunts: &Hunts| hunts.cell(|figures| figures.states, grouped);
         let seconds = |hunts: &Hunts| hunts.cell(|figures| figures.time, in_seconds);
         vec![
@@ -117,9 +120,11 @@ impl Row {
             self.livelock.bug.to_owned(),
             self.size.to_string(),
             states(ndfs),
+            states(by_explorer),
             states(iterative),
             states(map),
             seconds(ndfs),
+            seconds(by_explorer),
             seconds(iterative),
             seconds(map),
             seconds(parallel),

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use dally::core::BugKind;
-use dally::search::strata::{self, Cycles, Explorer, Plan, SearchKind};
+use dally::search::strata::{self, Cycles, Explorer, ExplorerKind, Plan, SearchKind};
 use dally::search::{Ended, Options, Progress, Sink};
 
 use super::Arguments;
+use super::by_age::ByAge;
 use super::livelocks::Livelock;
 use crate::table::{grouped, mebibytes};
 
@@ -17,9 +18,17 @@ use crate::table::{grouped, mebibytes};
 pub struct Hunt<'a> {
     pub livelock: &'static Livelock,
     pub size: usize,
-    pub search: SearchKind,
-    pub threads: usize,
+    pub search: Search,
     pub arguments: &'a Arguments,
+}
+
+/// A search for cycles.
+#[derive(Clone, Copy)]
+pub struct Search {
+    pub kind: SearchKind,
+    /// In whose order; without one the oldest worker first.
+    pub explorer: Option<ExplorerKind>,
+    pub threads: usize,
 }
 
 /// What a search took until it found the livelock.
@@ -49,16 +58,16 @@ const MAX_STEPS: usize = 10_000_000;
 impl Hunt<'_> {
     /// With all seeds.
     pub fn all(self) -> Hunts {
-        let is_random = self.arguments.explorer.build(0).is_random();
+        let explorer = self.search.explorer;
+        let is_random = explorer.is_some_and(|explorer| explorer.build(0).is_random());
         let seeds = if is_random { self.arguments.seeds } else { 1 };
         Hunts((0..seeds).map(|seed| self.one(seed)).collect())
     }
 
     fn one(self, seed: u64) -> Outcome {
-        let Hunt { livelock, size, search, threads, arguments } = self;
+        let Hunt { livelock, size, search: Search { kind, explorer, threads }, arguments } = self;
         let program = Arc::new((livelock.program)(size));
-        let explorer = arguments.explorer.build(seed);
-        let plan = Plan { search, memory: arguments.memory, ..Plan::default() };
+        let plan = Plan { search: kind, memory: arguments.memory, ..Plan::default() };
         let options = Options {
             seed,
             threads,
@@ -69,9 +78,14 @@ impl Hunt<'_> {
             repeat_check: false,
             ..Options::default()
         };
-        let what = format!("{search} with {threads} threads, seed {seed}");
+        let order = explorer.map_or("age".into(), |explorer| explorer.to_string());
+        let what = format!("{kind} by {order}, seed {seed}, threads {threads}");
         let teller = Teller { what: format!("{}, {what}", livelock.name), told: AtomicU64::new(0) };
-        let report = strata::explore(program, explorer, plan, options, Arc::new(teller));
+        let teller = Arc::new(teller);
+        let report = match explorer {
+            None => strata::explore(program, ByAge::default(), plan, options, teller),
+            Some(kind) => strata::explore(program, kind.build(seed), plan, options, teller),
+        };
         let wrong = |found: &str| Outcome::Wrong(format!("{what}: {found}"));
         let Some(finding) = report.findings.first() else {
             return match report.ended {
