@@ -76,6 +76,7 @@ pub fn print(arguments: &Arguments) {
     }
     println!();
     println!("s: states; t: seconds; calc and refine: the two phases of map, in seconds");
+    println!("iterative: nested search from the start for every bound; the most states at a time");
     println!("ndfs: plain, the oldest worker first; by expl.: plain, in the order of the explorer");
     println!("parallel: map with {} threads, all others have one", arguments.threads);
     if arguments.explorer.build(0).is_random() {
@@ -144,4 +145,112 @@ impl Row {
 
 fn in_seconds(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    /// The rows that a command line asks for.
+    fn rows(line: &str) -> Vec<Row> {
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            arguments: Arguments,
+        }
+        let words = ["cycles"].into_iter().chain(line.split_whitespace());
+        let Line { arguments } = Line::try_parse_from(words).expect("a line that can be read");
+        let sizes = LIVELOCKS.iter().filter_map(|livelock| {
+            let size = livelock.size(&arguments.only)?;
+            Some((livelock, size))
+        });
+        sizes.map(|(livelock, size)| Row::measure(livelock, size, &arguments)).collect()
+    }
+
+    #[test]
+    fn a_row_has_the_same_states_every_time() {
+        let rows = rows("--seeds 3 process-scheduler:3");
+        let [row] = &rows[..] else { panic!("{} rows", rows.len()) };
+        let cells = row.cells();
+        let (counted, seconds) = (&cells[..7], &cells[7..14]);
+        assert_eq!(
+            counted,
+            ["process-scheduler", "priorities", "3", "2,285", "2,223", "1,085", "1,261"]
+        );
+        assert!(seconds.iter().all(|cell| cell.parse::<f64>().is_ok()), "{seconds:?}");
+        assert_eq!(cells[14..], ["1,770", "12"]);
+        assert!(row.wrong().is_empty());
+    }
+
+    #[test]
+    fn strata_find_a_livelock_in_fewer_states_than_plain_nested_search() {
+        let rows = rows(
+            "--seeds 3 --fairness strong elevator-planning:3 extent-manager:2 process-scheduler:3",
+        );
+        assert_eq!(rows.len(), 3);
+        for row in rows {
+            let states = row.searches.map(|hunts| hunts.median(|figures| figures.states).unwrap());
+            let [ndfs, by_explorer, iterative, map, _] = states;
+            let plain = ndfs.min(by_explorer);
+            assert!(iterative < plain && map < plain, "{}: {states:?}", row.livelock.name);
+        }
+    }
+
+    #[test]
+    fn every_search_finds_every_livelock() {
+        let rows = rows(
+            "--seeds 1 --explorer rr elevator-door:2 lann:2 elevator-planning:3 \
+             tree-identification:2 extent-manager:2 process-scheduler:3 philosophers:2",
+        );
+        assert_eq!(rows.len(), LIVELOCKS.len());
+        for row in rows {
+            assert!(row.wrong().is_empty(), "{:?}", row.wrong());
+            assert!(!row.cells().contains(&"*".to_owned()), "{:?}", row.cells());
+        }
+    }
+
+    #[test]
+    fn a_search_that_gives_up_is_a_star() {
+        let rows = rows("--seeds 1 --memory 100K extent-manager:4");
+        let cells = rows[0].cells();
+        assert!(cells[3..].iter().all(|cell| cell == "*"), "{cells:?}");
+    }
+
+    #[test]
+    fn what_is_found_instead_is_wrong() {
+        static BLAMED: Livelock = Livelock { monitor: "OneLeader", ..LIVELOCKS[1] };
+        let arguments = Arguments {
+            explorer: ExplorerKind::RoundRobin,
+            fairness: Fairness::Weak,
+            seeds: 1,
+            threads: 1,
+            memory: 1 << 30,
+            time: Duration::from_secs(60),
+            only: Vec::new(),
+        };
+        let row = Row::measure(&BLAMED, 2, &arguments);
+        assert!(row.cells()[3..].iter().all(|cell| cell == "wrong"), "{:?}", row.cells());
+        assert_eq!(row.wrong().len(), 5);
+        let first = &row.wrong()[0];
+        assert!(
+            first.starts_with(
+                "lann, ndfs by age, seed 0, threads 1: livelock: monitor EverybodyKnows waits"
+            ),
+            "{first}"
+        );
+    }
+
+    #[test]
+    fn only_known_protocols_and_sizes_are_read() {
+        let read = |text: &str| text.parse::<Only>();
+        assert_eq!(read("lann:1").unwrap_err(), "`1` is no size from 2 to 64");
+        assert!(
+            read("lan").unwrap_err().starts_with("no protocol `lan`. There are elevator-door,")
+        );
+        assert_eq!(LIVELOCKS[1].size(&[read("lann:5").unwrap()]), Some(5));
+        assert_eq!(LIVELOCKS[1].size(&[read("lann").unwrap()]), Some(LIVELOCKS[1].large));
+        assert_eq!(LIVELOCKS[0].size(&[read("lann").unwrap()]), None);
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use dally::core::BugKind;
-use dally::search::strata::{self, Cycles, Explorer, ExplorerKind, Plan, SearchKind};
+use dally::search::strata::{self, Cycles, Explorer, ExplorerKind, Plan, SearchKind, States};
 use dally::search::{Ended, Options, Progress, Sink};
 
 use super::Arguments;
@@ -74,6 +74,8 @@ impl Hunt<'_> {
             time: Some(arguments.time),
             fairness: arguments.fairness,
             max_steps: MAX_STEPS,
+            // To judge a large graph takes long, and the step that leads to it with it.
+            step_time: arguments.time,
             shrink: false,
             repeat_check: false,
             ..Options::default()
@@ -97,12 +99,24 @@ impl Hunt<'_> {
         if bug.kind != BugKind::Livelock || bug.culprit.as_deref() != Some(livelock.monitor) {
             return wrong(&bug.to_string());
         }
-        match report.states.and_then(|states| states.cycles.map(|cycles| (states.states, cycles))) {
-            Some((states, cycles)) => {
-                Outcome::Found(Figures { states, time: report.elapsed, cycles })
-            }
-            None => wrong("counted no states"),
+        let Some((states, cycles)) = report.states.and_then(|states| {
+            let cycles = states.cycles?;
+            Some((explored(&states), cycles))
+        }) else {
+            return wrong("counted no states");
+        };
+        Outcome::Found(Figures { states, time: report.elapsed, cycles })
+    }
+}
+
+/// How many states were explored. A search that starts again for every bound may end soon the last
+/// time; what it took to get there are the states of the bound before.
+fn explored(states: &States) -> u64 {
+    match states.search {
+        SearchKind::IterativeNdfs => {
+            states.strata.iter().map(|stratum| stratum.states).max().unwrap_or_default()
         }
+        _ => states.states,
     }
 }
 

@@ -72,7 +72,7 @@ pub const LIVELOCKS: [Livelock; 7] = [
         name: process_scheduler::PROTOCOL.name,
         bug: "priorities",
         monitor: "RunsAgain",
-        large: 4,
+        large: 5,
         program: |processes| {
             process_scheduler::program(2, processes, Some(process_scheduler::Bug::Priorities))
         },
