@@ -38,6 +38,8 @@ struct Inside {
     judged: usize,
     /// How many edges there were when a stratum was concluded; 0 while there are few.
     concluded: usize,
+    /// Whether some monitor was hot in some state.
+    hot: bool,
     /// The monitors with transitions that they allow only finitely often.
     visits: u64,
     /// Whether the search is over with the first cycle.
@@ -136,6 +138,13 @@ impl Survey {
         std::mem::take(&mut self.lock().cycles)
     }
 
+    /// Whether no monitor has been hot, nor allowed something only finitely often: then there is
+    /// nothing that a cycle could violate.
+    pub(crate) fn is_vacuous(&self) -> bool {
+        let inside = self.lock();
+        !inside.hot && inside.visits == 0
+    }
+
     /// How many edges are stored, the bytes of one, and how long partitions were refined.
     pub(crate) fn figures(&self) -> (u64, usize, Duration) {
         let inside = self.lock();
@@ -184,6 +193,7 @@ impl Inside {
             candidates: FxHashMap::default(),
             judged: 0,
             concluded: 0,
+            hot: false,
             visits: 0,
             one_is_enough,
             settled: Vec::new(),
@@ -196,6 +206,7 @@ impl Inside {
         let system = arrival.system;
         let acceptance = system.acceptance();
         let memory = self.memory;
+        self.hot |= acceptance.hot != 0;
         let identity = match &mut self.whole {
             Some(whole) => whole.number(arrival.identity, arrival.parts).map(u64::from),
             None => Some(arrival.identity),
@@ -274,10 +285,20 @@ impl Inside {
     /// graph will grow.
     fn consider(&mut self, certain: bool) {
         let edges = self.graph.edge_count();
-        let due = edges >= FEW.max(self.judged * GROWTH) && !self.candidates.is_empty();
+        let due = edges >= FEW.max(self.judged * GROWTH);
+        if due && let Algorithm::Map(maps) = &self.algorithm {
+            // Of most cycles the map tells nothing before it is refined.
+            let all: Vec<Node> = (0..self.graph.len() as u32).collect();
+            self.candidates.extend(maps.keys().map(|&property| (property, all.clone())));
+        }
+        let due = due && !self.candidates.is_empty();
         if due || certain && self.fairness == Fairness::None {
             self.judge_all();
             self.judged = edges;
+            if matches!(self.algorithm, Algorithm::Map(_)) {
+                // The refinement will find them again.
+                self.candidates.clear();
+            }
         }
     }
 

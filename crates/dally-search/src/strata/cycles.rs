@@ -138,6 +138,13 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         survey.conclude(true, crew.size());
         report(run, crew, survey);
     }
+    if survey.is_vacuous() {
+        run.report.notes.push(
+            "No monitor was ever hot, nor allowed anything only finitely often: there was nothing \
+             that a cycle could violate."
+                .into(),
+        );
+    }
     let (edges, edge_bytes, refining) = survey.figures();
     let fairness = run.options.fairness;
     states.cycles = Some(Cycles { fairness, edges, edge_bytes, calculating, refining });

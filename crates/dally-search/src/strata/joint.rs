@@ -224,12 +224,22 @@ impl<S: Space, O: Order> Joint<S, O> {
 
     /// A bug, to which the choices on the tape lead.
     pub(crate) fn found(&self, bug: Bug, pen: &Pen) {
+        self.found_with(bug, None, pen);
+    }
+
+    /// A loop that can be gone round for ever, once round which the choices on the tape lead; so
+    /// many steps of workers lead to it.
+    pub(crate) fn found_loop(&self, bug: Bug, stem: usize, pen: &Pen) {
+        self.found_with(bug, Some(stem), pen);
+    }
+
+    fn found_with(&self, bug: Bug, stem: Option<usize>, pen: &Pen) {
         if self.deaf {
             return;
         }
         let mut bugs = lock(&self.bugs);
         if !self.shared.keep_going && !bugs.is_empty() {
-            // Another thread was faster, and one is enough.
+            // Another thread was faster, or another loop was found first, and one is enough.
             return;
         }
         let cause = bug.cause();
@@ -237,24 +247,14 @@ impl<S: Space, O: Order> Joint<S, O> {
             0 => self.states.load(Ordering::Relaxed).saturating_sub(1),
             sampled => sampled,
         };
-        let raw = {
-            let (notes, trace) = (Vec::new(), Trace::default());
-            batch::keep(bug, number, usize::MAX, notes, trace, None, pen, &self.shared)
-        };
+        let (notes, trace) = (Vec::new(), Trace::default());
+        let mut raw = batch::keep(bug, number, usize::MAX, notes, trace, stem, pen, &self.shared);
+        if let Some(raw) = &mut raw {
+            raw.searched = true;
+        }
         bugs.push((cause, raw));
         if !self.shared.keep_going {
             self.stop();
-        }
-    }
-
-    /// A loop that can be gone round for ever, once round which the choices on the tape lead; so
-    /// many steps of workers lead to it.
-    pub(crate) fn found_loop(&self, bug: Bug, stem: usize, pen: &Pen) {
-        let cause = bug.cause();
-        self.found(bug, pen);
-        let mut bugs = lock(&self.bugs);
-        if let Some((_, Some(raw))) = bugs.last_mut().filter(|found| found.0 == cause) {
-            (raw.stem, raw.searched) = (Some(stem), true);
         }
     }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use dally_core::{BugKind, Finding};
+use dally_core::{BugKind, Finding, Tag, WorkerId};
 use dally_search::liveness::Fairness;
 use dally_search::strata::{Plan, RandomOrder, RoundRobin, RunToCompletion, SearchKind, explore};
 use dally_search::{Ended, Options, Report};
 
-use crate::labelled::{Labelled, Place, random};
+use crate::labelled::{Labelled, Place, Step, Target, random};
 use crate::oracle::{check_lasso, ends_hot, violated};
 
 const FAIRNESS: [Fairness; 3] = [Fairness::None, Fairness::Weak, Fairness::Strong];
@@ -102,5 +102,25 @@ fn without_keeping_on_the_first_bug_that_there_is_is_reported() {
         }
         let kinds = [BugKind::Livelock, BugKind::HotAtEnd];
         assert!(report.findings.iter().all(|finding| kinds.contains(&finding.bug.kind)));
+    }
+}
+
+/// Of two loops that are found at once, the first is reported, and with its own stem.
+#[test]
+fn a_loop_is_not_mistaken_for_another_that_is_found_with_it() {
+    let to = |to| Target { to, visits: 0 };
+    let enabled = vec![WorkerId::root(0)];
+    let stay_or_go_on = Step::Value(Tag::Program, vec![to(0), to(1)]);
+    let graph = Arc::new(vec![
+        Place { enabled: enabled.clone(), steps: vec![stay_or_go_on], hot: 0b01 },
+        Place { enabled, steps: vec![Step::To(to(1))], hot: 0b10 },
+    ]);
+    for kind in [SearchKind::Ndfs, SearchKind::IterativeNdfs, SearchKind::Map] {
+        let (program, order) = (Arc::new(Labelled(graph.clone())), RoundRobin::default());
+        let plan = Plan { search: kind, ..Plan::default() };
+        let report = explore(program, order, plan, Options::default(), Arc::new(()));
+        let [finding] = &report.findings[..] else { panic!("{kind}: {:?}", report.findings) };
+        assert_eq!(finding.bug.culprit.as_deref(), Some("HotOne"), "{kind}: {}", finding.bug);
+        assert_eq!(finding.lasso.as_ref().map(|lasso| lasso.stem), Some(0), "{kind}");
     }
 }

@@ -1,0 +1,256 @@
+//! Table 3 of 001: how soon each search for cycles finds planted livelocks.
+
+mod by_age;
+mod hunt;
+mod livelocks;
+
+use std::time::Duration;
+
+use clap::Args;
+use dally::search::liveness::Fairness;
+use dally::search::strata::{Explorer, ExplorerKind, SearchKind};
+use dally::settings::{parse_bytes, parse_time};
+
+use self::hunt::{Hunt, Hunts, Search};
+use self::livelocks::{LIVELOCKS, Livelock, Only};
+use crate::table::{Table, grouped, mebibytes};
+
+/// What `cycles` can be told.
+#[derive(Args, Clone, Debug)]
+pub struct Arguments {
+    /// The explorer: rr, rtc, prr, random.
+    #[arg(long, default_value = "random")]
+    explorer: ExplorerKind,
+    /// Which cycles count: none (all of them), weak, strong.
+    #[arg(long, default_value = "weak")]
+    fairness: Fairness,
+    /// How many seeds an explorer is given that draws at random.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// How many threads the parallel search has.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
+    threads: u64,
+    /// How much memory each search may take.
+    #[arg(long, default_value = "1G", value_parser = parse_bytes, value_name = "BYTES")]
+    memory: u64,
+    /// How long each search may take.
+    #[arg(long, default_value = "60s", value_parser = parse_time, value_name = "TIME")]
+    time: Duration,
+    /// Only these protocols, in this size if one is given: `lann`, `lann:5`.
+    #[arg(value_name = "PROTOCOL[:SIZE]")]
+    only: Vec<Only>,
+}
+
+/// Prints the table.
+pub fn print(arguments: &Arguments) {
+    println!(
+        "Searches for cycles by {}, {} fairness: states until the livelock, and seconds",
+        arguments.explorer, arguments.fairness,
+    );
+    println!();
+    let columns = [
+        ("protocol", 19),
+        ("bug", 16),
+        ("size", 4),
+        ("s: ndfs", 9),
+        ("by expl.", 9),
+        ("iterative", 9),
+        ("map", 9),
+        ("t: ndfs", 7),
+        ("by expl.", 8),
+        ("iterative", 9),
+        ("map", 7),
+        ("parallel", 8),
+        ("calc", 7),
+        ("refine", 7),
+        ("edges", 9),
+        ("bytes/edge", 10),
+    ];
+    let table = Table::new(2, &columns);
+    let mut wrong = Vec::new();
+    for livelock in &LIVELOCKS {
+        let Some(size) = livelock.size(&arguments.only) else { continue };
+        let row = Row::measure(livelock, size, arguments);
+        table.row(row.cells());
+        wrong.extend(row.wrong());
+    }
+    println!();
+    println!("s: states; t: seconds; calc and refine: the two phases of map, in seconds");
+    println!("iterative: nested search from the start for every bound; the most states at a time");
+    println!("ndfs: plain, the oldest worker first; by expl.: plain, in the order of the explorer");
+    println!("parallel: map with {} threads, all others have one", arguments.threads);
+    if arguments.explorer.build(0).is_random() {
+        println!("every figure: the median of {} seeds", arguments.seeds);
+    }
+    println!(
+        "*: gave up, with {} and {} s; as a median, most seeds did",
+        mebibytes(arguments.memory),
+        arguments.time.as_secs_f64(),
+    );
+    wrong.iter().for_each(|what| println!("wrong: {what}"));
+}
+
+/// What all searches make of one livelock.
+struct Row {
+    livelock: &'static Livelock,
+    size: usize,
+    searches: [Hunts; 5],
+}
+
+impl Row {
+    fn measure(livelock: &'static Livelock, size: usize, arguments: &Arguments) -> Row {
+        let explorer = Some(arguments.explorer);
+        let threads = arguments.threads as usize;
+        let searches = [
+            Search { kind: SearchKind::Ndfs, explorer: None, threads: 1 },
+            Search { kind: SearchKind::Ndfs, explorer, threads: 1 },
+            Search { kind: SearchKind::IterativeNdfs, explorer, threads: 1 },
+            Search { kind: SearchKind::Map, explorer, threads: 1 },
+            Search { kind: SearchKind::Map, explorer, threads },
+        ];
+        let hunts = |search| Hunt { livelock, size, search, arguments }.all();
+        Row { livelock, size, searches: searches.map(hunts) }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let [ndfs, by_explorer, iterative, map, parallel] = &self.searches;
+        let states = |hunts: &Hunts| hunts.cell(|figures| figures.states, grouped);
+        let seconds = |hunts: &Hunts| hunts.cell(|figures| figures.time, in_seconds);
+        vec![
+            self.livelock.name.to_owned(),
+            self.livelock.bug.to_owned(),
+            self.size.to_string(),
+            states(ndfs),
+            states(by_explorer),
+            states(iterative),
+            states(map),
+            seconds(ndfs),
+            seconds(by_explorer),
+            seconds(iterative),
+            seconds(map),
+            seconds(parallel),
+            map.cell(|figures| figures.cycles.calculating, in_seconds),
+            map.cell(|figures| figures.cycles.refining, in_seconds),
+            map.cell(|figures| figures.cycles.edges, grouped),
+            map.cell(|figures| figures.cycles.edge_bytes, |bytes| bytes.to_string()),
+        ]
+    }
+
+    /// What was found instead, a sentence each.
+    fn wrong(&self) -> Vec<String> {
+        let wrong = self.searches.iter().flat_map(Hunts::wrong);
+        wrong.map(|what| format!("{}, {what}", self.livelock.name)).collect()
+    }
+}
+
+fn in_seconds(time: Duration) -> String {
+    format!("{:.2}", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    /// The rows that a command line asks for.
+    fn rows(line: &str) -> Vec<Row> {
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            arguments: Arguments,
+        }
+        let words = ["cycles"].into_iter().chain(line.split_whitespace());
+        let Line { arguments } = Line::try_parse_from(words).expect("a line that can be read");
+        let sizes = LIVELOCKS.iter().filter_map(|livelock| {
+            let size = livelock.size(&arguments.only)?;
+            Some((livelock, size))
+        });
+        sizes.map(|(livelock, size)| Row::measure(livelock, size, &arguments)).collect()
+    }
+
+    #[test]
+    fn a_row_has_the_same_states_every_time() {
+        let rows = rows("--seeds 3 process-scheduler:3");
+        let [row] = &rows[..] else { panic!("{} rows", rows.len()) };
+        let cells = row.cells();
+        let (counted, seconds) = (&cells[..7], &cells[7..14]);
+        assert_eq!(
+            counted,
+            ["process-scheduler", "priorities", "3", "2,285", "2,223", "1,085", "1,261"]
+        );
+        assert!(seconds.iter().all(|cell| cell.parse::<f64>().is_ok()), "{seconds:?}");
+        assert_eq!(cells[14..], ["1,770", "12"]);
+        assert!(row.wrong().is_empty());
+    }
+
+    #[test]
+    fn strata_find_a_livelock_in_fewer_states_than_plain_nested_search() {
+        let rows = rows(
+            "--seeds 3 --fairness strong elevator-planning:3 extent-manager:2 process-scheduler:3",
+        );
+        assert_eq!(rows.len(), 3);
+        for row in rows {
+            let states = row.searches.map(|hunts| hunts.median(|figures| figures.states).unwrap());
+            let [ndfs, by_explorer, iterative, map, _] = states;
+            let plain = ndfs.min(by_explorer);
+            assert!(iterative < plain && map < plain, "{}: {states:?}", row.livelock.name);
+        }
+    }
+
+    #[test]
+    fn every_search_finds_every_livelock() {
+        let rows = rows(
+            "--seeds 1 --explorer rr elevator-door:2 lann:2 elevator-planning:3 \
+             tree-identification:2 extent-manager:2 process-scheduler:3 philosophers:2",
+        );
+        assert_eq!(rows.len(), LIVELOCKS.len());
+        for row in rows {
+            assert!(row.wrong().is_empty(), "{:?}", row.wrong());
+            assert!(!row.cells().contains(&"*".to_owned()), "{:?}", row.cells());
+        }
+    }
+
+    #[test]
+    fn a_search_that_gives_up_is_a_star() {
+        let rows = rows("--seeds 1 --memory 100K extent-manager:4");
+        let cells = rows[0].cells();
+        assert!(cells[3..].iter().all(|cell| cell == "*"), "{cells:?}");
+    }
+
+    #[test]
+    fn what_is_found_instead_is_wrong() {
+        static BLAMED: Livelock = Livelock { monitor: "OneLeader", ..LIVELOCKS[1] };
+        let arguments = Arguments {
+            explorer: ExplorerKind::RoundRobin,
+            fairness: Fairness::Weak,
+            seeds: 1,
+            threads: 1,
+            memory: 1 << 30,
+            time: Duration::from_secs(60),
+            only: Vec::new(),
+        };
+        let row = Row::measure(&BLAMED, 2, &arguments);
+        assert!(row.cells()[3..].iter().all(|cell| cell == "wrong"), "{:?}", row.cells());
+        assert_eq!(row.wrong().len(), 5);
+        let first = &row.wrong()[0];
+        assert!(
+            first.starts_with(
+                "lann, ndfs by age, seed 0, threads 1: livelock: monitor EverybodyKnows waits"
+            ),
+            "{first}"
+        );
+    }
+
+    #[test]
+    fn only_known_protocols_and_sizes_are_read() {
+        let read = |text: &str| text.parse::<Only>();
+        assert_eq!(read("lann:1").unwrap_err(), "`1` is no size from 2 to 64");
+        assert!(
+            read("lan").unwrap_err().starts_with("no protocol `lan`. There are elevator-door,")
+        );
+        assert_eq!(LIVELOCKS[1].size(&[read("lann:5").unwrap()]), Some(5));
+        assert_eq!(LIVELOCKS[1].size(&[read("lann").unwrap()]), Some(LIVELOCKS[1].large));
+        assert_eq!(LIVELOCKS[0].size(&[read("lann").unwrap()]), None);
+    }
+}
