@@ -336,6 +336,8 @@ mod extent_manager {
     fn repairs_what_a_failed_node_had_if_it_is_correct() {
         assert_eq!(judge(program(2, None)), lively(22_620));
         assert_clean(&PROTOCOL, || program(3, None));
+        let report = running::run(&PROTOCOL, program(3, None), "random", 1_000, 0);
+        assert_eq!((report.findings, report.schedules), (Vec::new(), 1_000));
     }
 
     #[test]
