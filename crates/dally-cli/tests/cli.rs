@@ -1,67 +1,21 @@
 //! The `dally` command as people use it: output, exit codes, files.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod command;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use insta::assert_snapshot;
 
-/// A directory that is gone when the test is over.
-struct Scratch(PathBuf);
+use crate::command::{Scratch, command, dally, ran, without_time, without_times};
 
 impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("dally-cli-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Scratch(path)
-    }
-
     fn file(&self, name: &str, text: &str) -> String {
         let path = self.0.join(name);
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     }
-
-    /// The schedule files in it.
-    fn schedules(&self) -> Vec<PathBuf> {
-        let files = std::fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path());
-        files.filter(|path| path.extension().is_some_and(|ending| ending == "schedule")).collect()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).ok();
-    }
-}
-
-fn command(arguments: &[&str], directory: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dally"));
-    command.args(arguments).current_dir(directory).env_remove("RUST_BACKTRACE");
-    command
-}
-
-struct Ran {
-    out: String,
-    err: String,
-    code: i32,
-}
-
-fn ran(output: Output, directory: &Path) -> Ran {
-    let text = |bytes: Vec<u8>| {
-        String::from_utf8(bytes).unwrap().replace(&directory.display().to_string(), "DIR")
-    };
-    Ran { out: text(output.stdout), err: text(output.stderr), code: output.status.code().unwrap() }
-}
-
-fn dally(arguments: &[&str], scratch: &Scratch) -> Ran {
-    ran(command(arguments, &scratch.0).output().unwrap(), &scratch.0)
-}
-
-/// All lines but those with times.
-fn without_time(text: &str) -> String {
-    let timed = |line: &&str| line.trim_start().starts_with("time ");
-    text.lines().filter(|line| !timed(line)).map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
@@ -283,17 +237,6 @@ fn a_killed_run_loses_no_finding() {
     let saved = scratch.schedules();
     let replayed = dally(&["replay", &saved[0].display().to_string()], &scratch);
     assert_eq!(replayed.code, 1, "{}", replayed.err);
-}
-
-/// The report of a search without its times, which end the lines of strata too.
-fn without_times(text: &str) -> String {
-    let mut lines = Vec::new();
-    for line in without_time(text).lines() {
-        let timed = |text: &str| text.ends_with(" s") || text.ends_with(" s, not finished");
-        let cut = line.rfind("  ").filter(|&at| timed(line[at..].trim()));
-        lines.push(cut.map_or(line, |at| line[..at].trim_end()).to_owned());
-    }
-    lines.join("\n")
 }
 
 #[test]

@@ -47,7 +47,8 @@ impl Envelope {
 }
 
 impl Mailbox {
-    /// All that can be dequeued, as (message, position), sorted by message.
+    /// All that can be dequeued, as (message, position), in an order that is the same in the same
+    /// state, however it was come to: a search that knows a way round a loop goes by places in it.
     pub(crate) fn candidates(
         self,
         inbox: &[Envelope],
@@ -62,7 +63,14 @@ impl Mailbox {
                 found.push((envelope.id, at as u32));
             }
         }
-        found.sort_unstable();
+        match self {
+            Mailbox::Fifo | Mailbox::PerSender => found.sort_unstable(),
+            // Who sent a message, and when, is no part of the state.
+            Mailbox::Unordered => found.sort_unstable_by_key(|&(id, at)| {
+                let Envelope { event, timer, ref message, .. } = inbox[at as usize];
+                (event, timer, message.hash(), id)
+            }),
+        }
     }
 
     /// Appends an encoding that tells apart inboxes with different futures, and no others.

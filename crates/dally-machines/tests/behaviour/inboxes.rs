@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use dally_core::{Discard, Event};
+use dally_core::{Captured, Discard, Event, Program, System};
 use dally_machines::{Addr, Cx, Granularity, MachineProgram, Mailbox, Setup};
 use dally_macros::machine;
 
-use crate::driver::{outcomes, schedules};
+use crate::driver::{Quiet, first, outcomes, schedules};
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Item(&'static str);
@@ -138,6 +138,40 @@ fn atomic_handlers_lose_no_order_where_inboxes_have_no_total_order() {
     }
     let fifo = two_senders(Mailbox::Fifo).granularity(Granularity::Atomic);
     assert_eq!(outcomes(&fifo).into_keys().collect::<Vec<_>>(), ["a b x y", "x y a b"]);
+}
+
+/// Searches know a way round a loop by the places of deliveries among those that were possible.
+#[test]
+fn without_an_order_the_same_state_offers_the_same_messages_in_the_same_places() {
+    /// Remembers nothing of what it has sent.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Forgetful(Option<Addr<Receiver>>, Vec<&'static str>);
+
+    #[machine(states(Start))]
+    impl Forgetful {
+        #[entry(Start)]
+        fn start(&mut self, cx: &mut Cx<Self>) {
+            for item in std::mem::take(&mut self.1) {
+                self.0.iter().for_each(|&to| cx.send(to, Item(item)));
+            }
+        }
+    }
+    let sends = |items: [&'static str; 2]| {
+        MachineProgram::new("forgetful", move |setup: &mut Setup| {
+            let sender = setup.reserve();
+            let to = setup.create(Receiver);
+            setup.fill(sender, Forgetful(Some(to), items.to_vec()));
+        })
+        .mailbox(Mailbox::Unordered)
+    };
+    let [one, other] = [sends(["a", "b"]), sends(["b", "a"])];
+    let sent = |program: &MachineProgram| {
+        let mut system = program.start().unwrap();
+        (0..3).for_each(|_| system.step(system.enabled()[0], &mut Quiet).unwrap());
+        system.fingerprint()
+    };
+    assert_eq!(sent(&one), sent(&other));
+    assert_eq!(first(&one).announced(), first(&other).announced());
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -1,0 +1,153 @@
+//! All states of a program, by forks and steps alone.
+
+use std::collections::BTreeMap;
+
+use dally_core::{
+    Captured, Choice, Cut, Env, Event, MessageId, Program, Status, Stop, System, Tag, Text,
+    WorkerId,
+};
+use dally_machines::{MachineProgram, MachineSystem};
+
+/// A state, with all that can happen in it.
+pub struct State {
+    pub enabled: Vec<WorkerId>,
+    pub hot: u64,
+    pub ended: bool,
+    pub steps: Vec<Step>,
+}
+
+/// A step that can be taken in a state.
+pub struct Step {
+    pub action: Action,
+    pub to: usize,
+    /// The monitors that allow it only finitely often.
+    pub visits: u64,
+}
+
+/// What is done in a step, as far as strong fairness tells things apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Action {
+    pub worker: WorkerId,
+    pub parts: Vec<Part>,
+    /// Whether the surroundings did it; that is owed to nobody.
+    pub fault: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Part {
+    Value { index: u32, of: u32 },
+    From(WorkerId),
+}
+
+impl Action {
+    pub fn of(worker: WorkerId, choices: &[Choice]) -> Action {
+        let mut action = Action { worker, parts: Vec::new(), fault: worker == WorkerId::FAULTS };
+        for &choice in choices {
+            match choice {
+                Choice::Value { index, tag: Tag::Fault, .. } => action.fault |= index > 0,
+                Choice::Value { index, of, .. } => action.parts.push(Part::Value { index, of }),
+                Choice::Delivery(message) => action.parts.push(Part::From(message.sender)),
+                Choice::Worker(_) => panic!("a worker inside a step"),
+            }
+        }
+        action
+    }
+}
+
+/// Every step that a worker can take in a state, and the system after it.
+pub fn steps(system: &MachineSystem, worker: WorkerId) -> Vec<(Action, MachineSystem)> {
+    let mut answers = Answers::default();
+    let mut all = Vec::new();
+    loop {
+        let mut next = system.fork();
+        match next.step(worker, &mut answers) {
+            Ok(()) => all.push((Action::of(worker, &answers.made), next)),
+            Err(Stop::Bug(bug)) => panic!("{bug}"),
+            Err(Stop::Cut) => unreachable!("nobody cuts here"),
+        }
+        if !answers.advance() {
+            return all;
+        }
+    }
+}
+
+/// All states, the first one first; `None` if there are more than `most`.
+pub fn states(program: &MachineProgram, most: usize) -> Option<Vec<State>> {
+    let first = program.start().unwrap();
+    let mut numbers = BTreeMap::from([(first.fingerprint(), 0)]);
+    let mut states = vec![state(&first)];
+    let mut stack = vec![(0, first)];
+    while let Some((number, system)) = stack.pop() {
+        for &worker in system.enabled() {
+            for (action, next) in steps(&system, worker) {
+                let to = *numbers.entry(next.fingerprint()).or_insert(states.len());
+                let visits = next.acceptance().visits;
+                states[number].steps.push(Step { action, to, visits });
+                if to == states.len() {
+                    states.push(state(&next));
+                    stack.push((to, next));
+                }
+            }
+        }
+        if states.len() > most {
+            return None;
+        }
+    }
+    Some(states)
+}
+
+fn state(system: &MachineSystem) -> State {
+    State {
+        enabled: system.enabled().to_vec(),
+        hot: system.acceptance().hot,
+        ended: system.status() != Status::Running,
+        steps: Vec::new(),
+    }
+}
+
+/// Answers as it is told, then with the first of the possible answers.
+#[derive(Default)]
+struct Answers {
+    /// Each with the number of possible answers.
+    given: Vec<(u32, u32)>,
+    made: Vec<Choice>,
+}
+
+impl Answers {
+    fn answer(&mut self, of: u32) -> u32 {
+        if self.made.len() == self.given.len() {
+            self.given.push((0, of));
+        }
+        self.given[self.made.len()].0
+    }
+
+    /// Goes on to the next sequence of answers, if there is one.
+    fn advance(&mut self) -> bool {
+        self.made.clear();
+        while let Some((answer, of)) = self.given.pop() {
+            if answer + 1 < of {
+                self.given.push((answer + 1, of));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Env for Answers {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        let index = self.answer(of);
+        self.made.push(Choice::Value { index, of, tag });
+        Ok(index)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        let place = self.answer(candidates.len() as u32) as usize;
+        self.made.push(Choice::Delivery(candidates[place]));
+        Ok(place)
+    }
+
+    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
+        Ok(())
+    }
+}
