@@ -141,7 +141,8 @@ impl fmt::Debug for Moment {
 /// | [`eventually_always`](Property::eventually_always) `p` | from some moment on `p` holds | `p` holds at the end |
 /// | [`leads_to`](Property::leads_to) `p`, `q` | after every moment of `p`, or then, `q` holds some time | the same, before the end |
 ///
-/// Properties are judged between steps: what begins and ends within one step is not a moment.
+/// Cycles are judged by the states between steps: what begins and ends within one step is not
+/// seen there.
 ///
 /// So an execution that ends is taken for one that stays in its last state for ever. One that is
 /// cut by a bound has not ended, and says nothing but by the temperature of the monitor.
