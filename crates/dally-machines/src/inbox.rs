@@ -38,12 +38,10 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    const EMPTY: Envelope = Envelope {
-        id: MessageId { sender: WorkerId::FAULTS, number: 0 },
-        event: 0,
-        timer: None,
-        message: Message::EMPTY,
-    };
+    const fn empty() -> Envelope {
+        let id = MessageId { sender: WorkerId::FAULTS, number: 0 };
+        Envelope { id, event: 0, timer: None, message: Message::empty() }
+    }
 }
 
 impl Mailbox {
@@ -173,7 +171,7 @@ impl Inbox {
         self.end -= self.first;
         self.first = 0;
         let more = if self.end > self.envelopes.len() / 2 { self.end } else { 0 };
-        self.envelopes.resize(self.envelopes.len().max(1) + more, Envelope::EMPTY);
+        self.envelopes.resize(self.envelopes.len().max(1) + more, Envelope::empty());
     }
 
     /// Takes the first message out of its envelope, which is gone then.
@@ -209,7 +207,7 @@ impl Inbox {
             pool.put(envelope.message.take());
         }
         if saved.len() > self.envelopes.len() {
-            self.envelopes.resize(saved.len(), Envelope::EMPTY);
+            self.envelopes.resize(saved.len(), Envelope::empty());
         }
         for (own, saved) in self.envelopes.iter_mut().zip(saved) {
             (own.id, own.event, own.timer) = (saved.id, saved.event, saved.timer);
@@ -233,7 +231,7 @@ mod tests {
 
     fn push(inbox: &mut Inbox, number: u32) {
         let id = MessageId { sender: WorkerId::root(0), number };
-        inbox.push(id, 0, None, Message::EMPTY);
+        inbox.push(id, 0, None, Message::empty());
     }
 
     fn numbers(inbox: &Inbox) -> Vec<u32> {

@@ -27,7 +27,9 @@ enum Kept {
 
 impl Message {
     /// A message without an event.
-    pub(crate) const EMPTY: Message = Message(Kept::Plain(Plain::empty()));
+    pub(crate) const fn empty() -> Message {
+        Message(Kept::Plain(Plain::empty()))
+    }
 
     #[inline]
     pub(crate) fn shared(content: Arc<dyn Content>) -> Message {
@@ -37,7 +39,7 @@ impl Message {
     /// The message, in whose place there is an empty one now.
     #[inline]
     pub(crate) fn take(&mut self) -> Message {
-        std::mem::replace(self, Message::EMPTY)
+        std::mem::replace(self, Message::empty())
     }
 
     /// What is to be recycled.

@@ -95,7 +95,7 @@ impl MachineSystem {
             }
             (_, None) => Input::Default,
         };
-        let mut nothing = Message::EMPTY;
+        let mut nothing = Message::empty();
         match worker.run(input, &mut nothing, self.rules.twice, &mut self.pool, env) {
             Ok(()) => Ok(()),
             Err(trouble) => self.conclude(slot, *trouble, None),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use dally_core::{Bug, Cause, Finding, Program, Trace, panics};
+use dally_core::{Cause, Finding, Program, Trace, panics};
 use rustc_hash::FxHashSet;
 
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
@@ -179,9 +179,12 @@ fn run<P: Program>(
         states.push(execution.observation);
         let bug = execution.bug.take().map(|bug| {
             let notes = std::mem::take(&mut execution.notes);
-            let (fair_from, stem) =
-                (execution.fair_from, execution.lasso.as_ref().map(|lasso| lasso.stem));
-            (bug.cause(), keep(bug, schedule, fair_from, notes, trace, stem, pen, shared))
+            let stem = execution.lasso.as_ref().map(|lasso| lasso.stem);
+            let (fair_from, choices) = (execution.fair_from, Vec::new());
+            let cause = bug.cause();
+            let searched = false;
+            let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem, searched };
+            (cause, keep(raw, pen, shared))
         });
         let observed = unknown(&states, &mut seen, shared);
         let result = Ran { outcome, bug, observed, notes: execution.notes };
@@ -229,29 +232,19 @@ fn execute<P: Program>(
 }
 
 /// Tells the sink of a bug, unless one with the same cause is known from an earlier schedule.
-pub(crate) fn keep(
-    bug: Bug,
-    schedule: u64,
-    fair_from: usize,
-    notes: Vec<String>,
-    trace: Trace,
-    stem: Option<usize>,
-    pen: &Pen,
-    shared: &Shared,
-) -> Option<Box<Raw>> {
+pub(crate) fn keep(mut raw: Raw, pen: &Pen, shared: &Shared) -> Option<Box<Raw>> {
     {
         let mut first = shared.first.lock().unwrap_or_else(PoisonError::into_inner);
         if shared.full.load(Ordering::Relaxed) {
             return None;
         }
-        let lowest = first.entry(bug.cause()).or_insert(u64::MAX);
-        if *lowest < schedule {
+        let lowest = first.entry(raw.bug.cause()).or_insert(u64::MAX);
+        if *lowest < raw.schedule {
             return None;
         }
-        *lowest = schedule;
+        *lowest = raw.schedule;
     }
-    let (choices, searched) = (pen.choices(), false);
-    let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem, searched };
+    raw.choices = pen.choices();
     shared.sink.found(&raw.finding(&shared.heading));
     Some(Box::new(raw))
 }

@@ -247,11 +247,17 @@ impl<S: Space, O: Order> Joint<S, O> {
             0 => self.states.load(Ordering::Relaxed).saturating_sub(1),
             sampled => sampled,
         };
-        let (notes, trace) = (Vec::new(), Trace::default());
-        let mut raw = batch::keep(bug, number, usize::MAX, notes, trace, stem, pen, &self.shared);
-        if let Some(raw) = &mut raw {
-            raw.searched = true;
-        }
+        let raw = Raw {
+            bug,
+            schedule: number,
+            choices: Vec::new(),
+            fair_from: usize::MAX,
+            notes: Vec::new(),
+            trace: Trace::default(),
+            stem,
+            searched: true,
+        };
+        let raw = batch::keep(raw, pen, &self.shared);
         bugs.push((cause, raw));
         if !self.shared.keep_going {
             self.stop();
