@@ -1,9 +1,9 @@
 //! Liveness: fair cycles of states in which what a monitor waits for does not happen.
 //!
 //! The searches of states go through a program as always, by any explorer, and keep a log of all
-//! transitions. On that [`graph`] cycles are looked for by nested depth-first search ([`nested`])
-//! or by maximal accepting predecessors ([`map`]). Both find where cycles are; whether one counts
-//! is judged on the strongly connected components there ([`components`]).
+//! transitions. On that graph cycles are looked for by nested depth-first search (`nested.rs`)
+//! or by maximal accepting predecessors (`map.rs`). Both find where cycles are; whether one counts
+//! is judged on the strongly connected components there (`components.rs`).
 
 mod accepting;
 mod components;
