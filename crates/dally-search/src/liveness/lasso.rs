@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dally_core::WorkerId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fairness::Fairness;
 use super::graph::{Edge, Graph, Node};
@@ -30,25 +30,23 @@ pub(crate) fn cycle(
     fairness: Fairness,
     component: &[Node],
 ) -> Cycle {
-    let mut inside: FxHashMap<Node, ()> = FxHashMap::default();
-    inside.extend(component.iter().map(|&node| (node, ())));
-    let is_inside = |node: Node| inside.contains_key(&node);
+    let inside: FxHashSet<Node> = component.iter().copied().collect();
+    let is_inside = |node: Node| inside.contains(&node);
     let mut path = if is_inside(0) {
         Vec::new()
     } else {
-        way(graph, 0, |_| true, |_, edge| is_inside(edge.to)).unwrap_or_default()
+        way(graph, 0, |_| true, |edge| is_inside(edge.to)).unwrap_or_default()
     };
     let stem = path.len();
-    let start = path.last().map_or(0, |&(_, edge): &(Node, Edge)| edge.to);
+    let start = path.last().map_or(0, |edge: &Edge| edge.to);
     let mut tour = Tour { graph, start, at: start, path: Vec::new() };
-    let accepts = |_: Node, edge: Edge| property.accepts(graph, edge);
-    tour.visit(is_inside, accepts);
+    tour.visit(is_inside, |edge| property.accepts(graph, edge));
     match fairness {
         Fairness::None => {}
         Fairness::Weak => {
             let mut possible = true;
             while possible && let Some(worker) = tour.first_owed() {
-                possible = tour.visit(is_inside, |_, edge| {
+                possible = tour.visit(is_inside, |edge| {
                     let enabled = &graph.look_of(edge.to).enabled;
                     graph.label_of(edge).worker == worker || !enabled.contains(&worker)
                 });
@@ -63,17 +61,17 @@ pub(crate) fn cycle(
             owed.dedup();
             for action in owed {
                 let takes = |edge: Edge| graph.label_of(edge).action == Some(action);
-                if !tour.path.iter().any(|&(_, edge)| takes(edge)) {
-                    tour.visit(is_inside, |_, edge| takes(edge));
+                if !tour.path.iter().any(|&edge| takes(edge)) {
+                    tour.visit(is_inside, takes);
                 }
             }
         }
     }
     if tour.at != start {
-        tour.visit(is_inside, |_, edge| edge.to == start);
+        tour.visit(is_inside, |edge| edge.to == start);
     }
     path.extend(tour.path);
-    let steps = path.into_iter().map(|(_, edge)| {
+    let steps = path.into_iter().map(|edge| {
         let label = graph.label_of(edge);
         (graph.worker(label.worker), label.values.to_vec())
     });
@@ -85,18 +83,14 @@ struct Tour<'a> {
     graph: &'a Graph,
     start: Node,
     at: Node,
-    path: Vec<(Node, Edge)>,
+    path: Vec<Edge>,
 }
 
 impl Tour<'_> {
     /// Goes on to the nearest transition that is wanted, and takes it; `false` if there is none.
-    fn visit(
-        &mut self,
-        inside: impl Fn(Node) -> bool,
-        wanted: impl Fn(Node, Edge) -> bool,
-    ) -> bool {
+    fn visit(&mut self, inside: impl Fn(Node) -> bool, wanted: impl Fn(Edge) -> bool) -> bool {
         let Some(more) = way(self.graph, self.at, inside, wanted) else { return false };
-        self.at = more.last().map_or(self.at, |&(_, edge)| edge.to);
+        self.at = more.last().map_or(self.at, |edge| edge.to);
         self.path.extend(more);
         true
     }
@@ -104,7 +98,7 @@ impl Tour<'_> {
     /// A worker that can step in all states of the walk so far and does not.
     fn first_owed(&self) -> Option<u32> {
         let mut owed = self.graph.look_of(self.start).enabled.to_vec();
-        for &(_, edge) in &self.path {
+        for &edge in &self.path {
             let (enabled, worker) =
                 (&self.graph.look_of(edge.to).enabled, self.graph.label_of(edge).worker);
             owed.retain(|one| *one != worker && enabled.contains(one));
@@ -119,8 +113,8 @@ fn way(
     graph: &Graph,
     from: Node,
     inside: impl Fn(Node) -> bool,
-    wanted: impl Fn(Node, Edge) -> bool,
-) -> Option<Vec<(Node, Edge)>> {
+    wanted: impl Fn(Edge) -> bool,
+) -> Option<Vec<Edge>> {
     let mut reached: FxHashMap<Node, (Node, Edge)> = FxHashMap::default();
     let mut queue = VecDeque::from([from]);
     while let Some(node) = queue.pop_front() {
@@ -128,13 +122,13 @@ fn way(
             if !inside(edge.to) {
                 continue;
             }
-            if wanted(node, edge) {
-                let mut path = vec![(node, edge)];
+            if wanted(edge) {
+                let mut path = vec![edge];
                 let mut at = node;
                 while at != from
                     && let Some(&(before, edge)) = reached.get(&at)
                 {
-                    path.push((before, edge));
+                    path.push(edge);
                     at = before;
                 }
                 path.reverse();

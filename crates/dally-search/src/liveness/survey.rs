@@ -103,15 +103,11 @@ impl Survey {
         }
         inside.concluded = if edges < CHEAP { 0 } else { edges };
         let clock = Stopwatch::start();
+        // A candidate of which not everything is known is not judged under strong fairness, and
+        // others of its component were not candidates because it was.
+        let all = last && inside.fairness == Fairness::Strong;
         match inside.algorithm {
-            // A candidate of which not everything is known is not judged under strong fairness,
-            // and others of its component were not candidates because it was.
-            Algorithm::Nested(_) if last && inside.fairness == Fairness::Strong => {
-                let all: Vec<Node> = (0..inside.graph.len() as u32).collect();
-                inside.candidates.values_mut().for_each(|candidates| candidates.clone_from(&all));
-                inside.judge_all();
-            }
-            Algorithm::Nested(_) => inside.judge_all(),
+            Algorithm::Nested(_) => inside.judge(all),
             Algorithm::Map(_) => inside.refine(threads),
         }
         inside.refining += clock.elapsed();
@@ -285,17 +281,13 @@ impl Inside {
     /// graph will grow.
     fn consider(&mut self, certain: bool) {
         let edges = self.graph.edge_count();
-        let due = edges >= FEW.max(self.judged * GROWTH);
-        if due && let Algorithm::Map(maps) = &self.algorithm {
-            // Of most cycles the map tells nothing before it is refined.
-            let all: Vec<Node> = (0..self.graph.len() as u32).collect();
-            self.candidates.extend(maps.keys().map(|&property| (property, all.clone())));
-        }
-        let due = due && !self.candidates.is_empty();
+        let due = edges >= FEW.max(self.judged * GROWTH) && !self.suspected().is_empty();
         if due || certain && self.fairness == Fairness::None {
-            self.judge_all();
+            // Of most cycles a map tells nothing before it is refined.
+            let maps = matches!(self.algorithm, Algorithm::Map(_));
+            self.judge(maps && due);
             self.judged = edges;
-            if matches!(self.algorithm, Algorithm::Map(_)) {
+            if maps {
                 // The refinement will find them again.
                 self.candidates.clear();
             }
@@ -319,18 +311,32 @@ impl Inside {
         self.one_is_enough && !self.settled.is_empty()
     }
 
-    /// Judges the components that the candidates lead to. The candidates stay: what does not
-    /// count now may do so when the graph has grown.
-    fn judge_all(&mut self) {
-        let mut properties: Vec<Property> = self.candidates.keys().copied().collect();
+    /// The properties that some cycle may violate, in order.
+    fn suspected(&self) -> Vec<Property> {
+        let mut properties: Vec<Property> = match &self.algorithm {
+            Algorithm::Nested(_) => self.candidates.keys().copied().collect(),
+            Algorithm::Map(maps) => maps.keys().copied().collect(),
+        };
+        properties.retain(|property| !self.settled.contains(property));
         properties.sort_unstable();
-        for property in properties {
-            if self.settled.contains(&property) || self.is_done() {
+        properties
+    }
+
+    /// Judges the components that the candidates lead to, or `all` there are. The candidates stay:
+    /// what does not count now may do so when the graph has grown.
+    fn judge(&mut self, all: bool) {
+        for property in self.suspected() {
+            let candidates = self.candidates.get(&property).map_or(&[][..], Vec::as_slice);
+            if self.is_done() || candidates.is_empty() && !all {
                 continue;
             }
-            let mut judge = Judge::new(property, self.fairness, &self.graph);
-            let candidates = self.candidates.get(&property).map_or(&[][..], Vec::as_slice);
-            let bad = candidates.iter().find_map(|&node| judge.from(node, &self.graph));
+            let graph = &self.graph;
+            let mut judge = Judge::new(property, self.fairness, graph);
+            let bad = if all {
+                (0..graph.len() as u32).find_map(|node| judge.from(node, graph))
+            } else {
+                candidates.iter().find_map(|&node| judge.from(node, graph))
+            };
             if let Some(component) = bad {
                 self.found(property, &component);
             }
@@ -339,13 +345,9 @@ impl Inside {
 
     /// Refines the partitions of all maps, and judges what shows in them.
     fn refine(&mut self, threads: usize) {
-        let Algorithm::Map(maps) = &self.algorithm else { return };
-        let mut properties: Vec<Property> = maps.keys().copied().collect();
-        properties.sort_unstable();
-        for property in properties {
+        for property in self.suspected() {
             let Algorithm::Map(maps) = &self.algorithm else { return };
-            let open = !self.settled.contains(&property) && !self.is_done();
-            let Some(map) = maps.get(&property).filter(|_| open) else { continue };
+            let Some(map) = maps.get(&property).filter(|_| !self.is_done()) else { continue };
             let graph = &self.graph;
             let mut judge = Judge::new(property, self.fairness, graph);
             let refinery = Refinery::new(graph, property);

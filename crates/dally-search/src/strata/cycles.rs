@@ -84,6 +84,8 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
     let mut bound = if plan.search == SearchKind::Ndfs { u32::MAX } else { 0 };
     let mut frontier = vec![first];
     let mut calculating = Duration::ZERO;
+    // Whether all that is in the log has been judged for good.
+    let mut judged = false;
     while run.ended.is_none() {
         bound = bound.min(last);
         let reached = run.reached.unwrap_or_default();
@@ -109,6 +111,7 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         if complete || cut {
             survey.conclude(is_last, crew.size());
         }
+        judged = is_last && (complete || cut);
         states.count(bound, &tally, frontier.len(), joint.state_bytes(), complete, &clock);
         report(run, crew, survey);
         if joint.is_halted() || joint.has_bugs() && !run.options.keep_going {
@@ -134,7 +137,7 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         }
     }
     // The time may be up, or the user gone, after a stratum that was not worth a judgement.
-    if !joint.has_bugs() || run.options.keep_going {
+    if !judged && (!joint.has_bugs() || run.options.keep_going) {
         survey.conclude(true, crew.size());
         report(run, crew, survey);
     }
@@ -150,14 +153,13 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
     states.cycles = Some(Cycles { fairness, edges, edge_bytes, calculating, refining });
 }
 
-/// Has the cycles that were found gone round and reported; the first alone, if one is enough.
+/// Has the cycles that were found gone round and reported.
 fn report<P: Program + 'static, S: Space, O: Order>(
     run: &mut Run<P>,
     crew: &mut Crew<S, O>,
     survey: &Survey,
 ) {
-    let wanted = if run.options.keep_going { usize::MAX } else { 1 };
-    for cycle in survey.take_cycles().into_iter().take(wanted) {
+    for cycle in survey.take_cycles() {
         if !crew.retrace(run, cycle) {
             run.report.notes.push(
                 "A cycle was found that violates a monitor, and no thread was left to go round it."
