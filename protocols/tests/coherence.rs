@@ -7,12 +7,12 @@ mod running;
 
 use std::collections::BTreeSet;
 
-use dally::core::{Bug, BugKind, Captured, Program, Status, Stop, System};
+use dally::core::{Bug, BugKind, Captured, Program, Status, System};
 use dally::machines::{Granularity, MachineProgram, Mailbox, MonitorCx};
 use dally::monitor;
 use dally_protocols::{Protocol, german, lann, orset, tree_identification};
 
-use crate::answers::Answers;
+use crate::answers::successors;
 use crate::running::run;
 
 /// The bug that seed 0 finds, and the number of the schedule in which each of three seeds finds
@@ -52,19 +52,9 @@ fn states(program: &MachineProgram) -> (usize, usize) {
             Status::Stuck(waiting) => panic!("{waiting:?}"),
         }
         for &worker in system.enabled() {
-            let mut answers = Answers::default();
-            loop {
-                let mut next = system.fork();
-                match next.step(worker, &mut answers) {
-                    Ok(()) => {}
-                    Err(Stop::Bug(bug)) => panic!("{bug}"),
-                    Err(Stop::Cut) => unreachable!("nobody cuts here"),
-                }
+            for next in successors(&system, worker) {
                 if seen.insert(next.fingerprint()) {
                     stack.push(next);
-                }
-                if !answers.advance() {
-                    break;
                 }
             }
         }

@@ -7,11 +7,11 @@ mod running;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dally::core::{BugKind, Captured, Fingerprint, Program, Status, Stop, System, WorkerId};
+use dally::core::{BugKind, Captured, Fingerprint, Program, Status, System, WorkerId};
 use dally::machines::{MachineProgram, MachineSystem};
 use dally_protocols::Protocol;
 
-use crate::answers::Answers;
+use crate::answers::successors;
 
 /// A state of a program, with all that can happen in it.
 struct State {
@@ -43,22 +43,12 @@ fn states(program: MachineProgram) -> Vec<State> {
     let mut stack = vec![(0, first)];
     while let Some((number, system)) = stack.pop() {
         for &worker in system.enabled() {
-            let mut answers = Answers::default();
-            loop {
-                let mut next = system.fork();
-                match next.step(worker, &mut answers) {
-                    Ok(()) => {}
-                    Err(Stop::Bug(bug)) => panic!("{bug}"),
-                    Err(Stop::Cut) => unreachable!("nobody cuts here"),
-                }
+            for next in successors(&system, worker) {
                 let after = *numbers.entry(next.fingerprint()).or_insert(states.len());
                 states[number].steps.push((worker, after));
                 if after == states.len() {
                     states.push(State::of(&next));
                     stack.push((after, next));
-                }
-                if !answers.advance() {
-                    break;
                 }
             }
         }

@@ -139,20 +139,8 @@ impl Settings {
             ("exact", self.plan.exact),
             ("with-explorer", self.plan.with_explorer),
         ];
-        if self.search.is_some_and(SearchKind::finds_cycles) {
-            let search = self.search.map_or_else(String::new, |search| search.to_string());
-            if self.plan.with_explorer {
-                return Err(format!(
-                    "with-explorer is not for {search}: a cycle of the program need not be one of \
-                     the explorer"
-                ));
-            }
-            if self.plan.cache != CachePolicy::All {
-                return Err(format!(
-                    "{search} finds a cycle only if it remembers all of its states: leave the \
-                     cache at all"
-                ));
-            }
+        if let Some(plan) = self.plan() {
+            plan.check()?;
         }
         match (self.search, of_search.into_iter().find(|(_, given)| *given)) {
             (None, Some((name, _))) => Err(format!(

@@ -1,10 +1,32 @@
 //! How the tests of the protocols try all that one step can do.
 
-use dally::core::{Cut, Env, Event, MessageId, Tag, Text};
+use dally::core::{Captured, Cut, Env, Event, MessageId, Stop, System, Tag, Text, WorkerId};
+use dally::machines::MachineSystem;
+
+/// Where a step of a worker can lead, once for each sequence of answers that it can get.
+///
+/// # Panics
+/// If the step shows a bug.
+#[track_caller]
+pub fn successors(system: &MachineSystem, worker: WorkerId) -> Vec<MachineSystem> {
+    let (mut successors, mut answers) = (Vec::new(), Answers::default());
+    loop {
+        let mut next = system.fork();
+        match next.step(worker, &mut answers) {
+            Ok(()) => {}
+            Err(Stop::Bug(bug)) => panic!("{bug}"),
+            Err(Stop::Cut) => unreachable!("nobody cuts here"),
+        }
+        successors.push(next);
+        if !answers.advance() {
+            return successors;
+        }
+    }
+}
 
 /// Answers as it is told, then with the first of the possible answers.
 #[derive(Default)]
-pub struct Answers {
+struct Answers {
     /// Each with the number of possible answers.
     given: Vec<(u32, u32)>,
     next: usize,
@@ -20,7 +42,7 @@ impl Answers {
     }
 
     /// Goes on to the next sequence of answers, if there is one.
-    pub fn advance(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         self.next = 0;
         while let Some((answer, of)) = self.given.pop() {
             if answer + 1 < of {

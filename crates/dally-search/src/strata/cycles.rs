@@ -12,14 +12,14 @@ use super::diver::Diver;
 use super::entry::Entry;
 use super::joint::{Joint, Tally};
 use super::order::Order;
-use super::plan::{CachePolicy, Plan, SearchKind};
+use super::plan::{Plan, SearchKind};
+use super::search::{after_stratum, stratum};
 use super::space::Space;
 use super::states::States;
 use crate::batch::Shared;
 use crate::deadline::Stopwatch;
 use crate::executor::livelock;
 use crate::liveness::{Cycle, Fairness, Property, Survey};
-use crate::options::Reached;
 use crate::report::Ended;
 use crate::runner::Run;
 
@@ -40,21 +40,17 @@ pub struct Cycles {
     pub refining: Duration,
 }
 
-/// Why a search for cycles cannot be done like this, if so.
+/// Why a search cannot be done like this, if so.
 pub(super) fn obstacle(plan: &Plan, replayed: bool) -> Option<String> {
-    let search = plan.search;
-    let why = if replayed {
+    let why = if replayed && plan.search.finds_cycles() {
         "a cycle shows where a state is the same as before, and the states of this program \
          cannot be had: they are told apart by what led to them. Run schedules instead: a fair \
          strategy finds monitors that stay hot"
-    } else if plan.with_explorer {
-        "a cycle of the program need not be one of the explorer: drop `with-explorer`"
-    } else if plan.cache != CachePolicy::All {
-        "a cycle is found only if all of its states are remembered: use the cache policy `all`"
+            .to_owned()
     } else {
-        return None;
+        plan.check().err()?
     };
-    search.finds_cycles().then(|| format!("The search {search} was not done: {why}."))
+    Some(format!("The search {} was not done: {why}.", plan.search))
 }
 
 /// The log that a search keeps, if it looks for cycles.
@@ -88,19 +84,14 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
     let mut judged = false;
     while run.ended.is_none() {
         bound = bound.min(last);
-        let reached = run.reached.unwrap_or_default();
-        run.reached = Some(Reached { bound, frontier: frontier.len() as u64, ..reached });
-        joint.pool.fill(std::mem::take(&mut frontier));
         let clock = Stopwatch::start();
-        let mut tally;
-        (frontier, tally) = crew.dive(run, bound, |run| {
+        let tally;
+        (frontier, tally) = stratum(run, crew, bound, frontier, &mut begun, |run| {
             if joint.is_full() {
                 run.end(Ended::Memory);
             }
             run.ended.is_some()
         });
-        frontier.extend(joint.pool.drain());
-        tally.add(&std::mem::take(&mut begun));
         calculating += clock.elapsed();
         let complete = !joint.is_halted();
         if joint.is_full() {
@@ -117,14 +108,7 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         if joint.is_halted() || joint.has_bugs() && !run.options.keep_going {
             break;
         }
-        if frontier.is_empty() {
-            run.ended = Some(Ended::Exhausted);
-        } else if bound >= last {
-            run.ended = Some(Ended::Bound);
-        } else {
-            // Strata can be so short that nobody has looked.
-            run.look_up();
-        }
+        after_stratum(run, frontier.is_empty(), bound >= last);
         bound = bound.saturating_add(delta);
         if plan.search == SearchKind::IterativeNdfs && run.ended.is_none() {
             // The order in which states are left would not be that of one depth-first search.

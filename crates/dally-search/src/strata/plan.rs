@@ -83,6 +83,29 @@ impl Default for Plan {
     }
 }
 
+impl Plan {
+    /// Why the search cannot be done with what the plan says of it, if so.
+    pub fn check(&self) -> Result<(), String> {
+        let search = self.search;
+        if !search.finds_cycles() {
+            return Ok(());
+        }
+        if self.with_explorer {
+            return Err(format!(
+                "with-explorer is not for {search}: a cycle of the program need not be one of the \
+                 explorer"
+            ));
+        }
+        if self.cache != CachePolicy::All {
+            return Err(format!(
+                "{search} finds a cycle only if it remembers all of its states: leave the cache \
+                 at all"
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl SearchKind {
     /// The names that can be given.
     pub const NAMES: [&'static str; 10] =

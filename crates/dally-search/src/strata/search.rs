@@ -237,9 +237,10 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
         }
         states.cache_bytes = joint.state_bytes();
         states.forgotten = joint.visited.dropped();
-        states.expected_omissions = match plan.search.finds_cycles() && !plan.exact {
-            true => expected_omissions(states.states, 0),
-            false => joint.visited.expected_omissions(),
+        states.expected_omissions = if plan.search.finds_cycles() && !plan.exact {
+            expected_omissions(states.states, 0)
+        } else {
+            joint.visited.expected_omissions()
         };
         if run.ended == Some(Ended::Exhausted) && states.forgets() && !states.cyclic {
             states.cyclic = goes_in_circles(&mut run, make, &plan);
@@ -285,24 +286,15 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
     let mut frontier = vec![first];
     while run.ended.is_none() {
         bound = bound.min(last);
-        run.reached = Some(Reached {
-            bound,
-            frontier: frontier.len() as u64,
-            ..run.reached.unwrap_or_default()
-        });
-        joint.pool.fill(std::mem::take(&mut frontier));
         let clock = Stopwatch::start();
-        let mut tally;
-        (frontier, tally) = crew.dive(run, bound, |run| {
+        let tally;
+        (frontier, tally) = stratum(run, crew, bound, frontier, &mut begun, |run| {
             let spent = hybrid && nearly_spent(run, &joint);
             if joint.is_full() && !spent {
                 run.end(Ended::Memory);
             }
             spent || run.ended.is_some()
         });
-        frontier.extend(joint.pool.drain());
-        // The first state is new in the first stratum.
-        tally.add(&std::mem::take(&mut begun));
         // A stratum can be so short that nobody has asked whether it is enough.
         let enough = joint.is_halted() || hybrid && nearly_spent(run, &joint);
         let hands_over =
@@ -319,19 +311,45 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
         if joint.is_halted() {
             break;
         }
-        if frontier.is_empty() {
-            run.ended = Some(Ended::Exhausted);
-        } else if bound >= last {
-            run.ended = Some(Ended::Bound);
-        } else {
-            // Strata can be so short that nobody has looked.
-            run.look_up();
-        }
+        after_stratum(run, frontier.is_empty(), bound >= last);
         bound = bound.saturating_add(delta);
     }
     // There may have been no stratum at all.
     states.add(&begun);
     Vec::new()
+}
+
+/// Has all threads go through what these entries lead to within a bound: what is left for the
+/// next stratum, and what was counted. `enough` is asked from time to time whether to stop.
+pub(super) fn stratum<P: Program + 'static, S: Space, O: Order>(
+    run: &mut Run<P>,
+    crew: &mut Crew<S, O>,
+    bound: u32,
+    entries: Vec<Box<Entry<S, O>>>,
+    begun: &mut Tally,
+    enough: impl Fn(&mut Run<P>) -> bool,
+) -> (Vec<Box<Entry<S, O>>>, Tally) {
+    let reached = run.reached.unwrap_or_default();
+    run.reached = Some(Reached { bound, frontier: entries.len() as u64, ..reached });
+    crew.joint.pool.fill(entries);
+    let (mut left, mut tally) = crew.dive(run, bound, enough);
+    left.extend(crew.joint.pool.drain());
+    // The first state is new in the first stratum.
+    tally.add(&std::mem::take(begun));
+    (left, tally)
+}
+
+/// A stratum was gone through: whether it was the last, because nothing is left to do or no more
+/// was asked for.
+pub(super) fn after_stratum<P: Program + 'static>(run: &mut Run<P>, empty: bool, last: bool) {
+    if empty {
+        run.ended = Some(Ended::Exhausted);
+    } else if last {
+        run.ended = Some(Ended::Bound);
+    } else {
+        // Strata can be so short that nobody has looked.
+        run.look_up();
+    }
 }
 
 /// Whether a hybrid search has used so much of its memory or time that it should sample from now
