@@ -79,17 +79,12 @@ impl Course<'_> {
             for step in closed.steps.clone() {
                 let went = self.go_on(closed, step, &mut states, round, &mut boiled, system);
                 if let Err(went) = went {
-                    let in_vain = self.env.steps - before;
-                    self.env.laps.end_rounds(in_vain);
-                    let halted = matches!(went, Went::Over(Over::Ended(End::Halted)));
-                    return boiled.filter(|_| !halted).map_or(went, Went::Over);
+                    return self.in_vain(before, went, boiled);
                 }
             }
             if !self.env.laps.is_settled() {
-                let in_vain = self.env.steps - before;
-                self.env.laps.end_rounds(in_vain);
                 let how = "a message that could be taken again and again is never taken";
-                return boiled.map_or(Went::Astray(how.into()), Went::Over);
+                return self.in_vain(before, Went::Astray(how.into()), boiled);
             }
         }
         let (monitor, _) = system.monitor(closed.monitor);
@@ -107,6 +102,15 @@ impl Course<'_> {
         self.env.laps.end_rounds(0);
         let lasso = Some(Lasso { stem, monitor, states, rounds, whole });
         Went::Over(Over::Failed(Box::new(Failure { bug, at: Some((at, values)), lasso })))
+    }
+
+    /// The rounds since this many steps led nowhere; if it became too hot on the way, it ends so,
+    /// unless the execution is to stop anyway.
+    fn in_vain(&mut self, before: usize, went: Went, boiled: Option<Over>) -> Went {
+        let steps = self.env.steps - before;
+        self.env.laps.end_rounds(steps);
+        let halted = matches!(went, Went::Over(Over::Ended(End::Halted)));
+        boiled.filter(|_| !halted).map_or(went, Went::Over)
     }
 
     /// Takes one step of the loop again. In the first round the states of the monitor are
