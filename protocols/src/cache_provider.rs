@@ -9,7 +9,7 @@
 //! reads of a key wait while it is being written.
 //!
 //! The storage tosses a coin for every request, so a random schedule gets through the
-//! initialisation once in a thousand times: a strategy has to learn which values lead on.
+//! initialisation once in 32,768 times: a strategy has to learn which values lead on.
 //!
 //! A stand-in for the production service CacheProvider of "Learning-based controlled concurrency
 //! testing" (Mukherjee et al., OOPSLA 2020, figure 2), whose code is not public.
@@ -60,7 +60,7 @@ pub fn deploy(setup: &mut Setup, bug: Option<Bug>) {
 }
 
 /// How many loads must succeed before the service serves.
-const SHARDS: u32 = 10;
+const SHARDS: u32 = 15;
 const WRITERS: u32 = 2;
 /// How often a write is tried.
 const ATTEMPTS: u32 = 2;

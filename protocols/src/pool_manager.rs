@@ -5,8 +5,8 @@
 //! The manager may crash once, at any time, and goes on from what it has written down.
 //!
 //! A crash while nodes are configured shows nothing. With [`Bug::AssignsFirst`] (version 1) the
-//! manager assigns a node before it writes that down: if it crashes in between, another tenant
-//! can get the same node. With [`Bug::ForgetsReleases`] (version 2) a manager that comes back
+//! manager writes down that a node is assigned when the node has confirmed it: if it crashes before
+//! that, another tenant can get the same node. With [`Bug::ForgetsReleases`] (version 2) a manager that comes back
 //! takes a node that was being released for one that is in use, and assigns it again, to a tenant
 //! that has left.
 //!
@@ -23,7 +23,7 @@ use crate::registry::{PlantedBug, Protocol, Subject};
 /// A mistake in the manager.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Bug {
-    /// A node is assigned before that is written down.
+    /// That a node is assigned is written down when the node has confirmed it, and not before.
     AssignsFirst,
     /// After a crash a node that is being released counts as assigned.
     ForgetsReleases,
@@ -42,7 +42,7 @@ impl Size {
     /// Of version 1.
     pub const V1: Size = Size { nodes: 8, phases: 5 };
     /// Of version 2.
-    pub const V2: Size = Size { nodes: 20, phases: 2 };
+    pub const V2: Size = Size { nodes: 16, phases: 2 };
 }
 
 /// `pool-manager-v1` of the command line.
@@ -63,7 +63,7 @@ pub const V1: Protocol = Protocol {
 /// `pool-manager-v2` of the command line.
 pub const V2: Protocol = Protocol {
     name: "pool-manager-v2",
-    summary: "a manager of a pool of 20 nodes, which may fail over at any time",
+    summary: "a manager of a pool of 16 nodes, which may fail over at any time",
     bugs: &[PlantedBug {
         name: "forgets-releases",
         summary: "after a crash a node that was being released is assigned again",
@@ -228,18 +228,18 @@ impl Manager {
         }
         let Some(free) = lease(Lease::Free) else { return };
         self.ledger.leases[free] = Lease::Assigned(tenant);
-        if self.bug == Some(Bug::AssignsFirst) {
-            cx.send(self.nodes[free], Assign { tenant });
+        if self.bug != Some(Bug::AssignsFirst) {
             cx.persist(self.ledger.clone());
-        } else {
-            cx.persist(self.ledger.clone());
-            cx.send(self.nodes[free], Assign { tenant });
         }
+        cx.send(self.nodes[free], Assign { tenant });
     }
 
     #[on(Serving, Assigned)]
     fn assigned(&mut self, cx: &mut Cx<Self>, Assigned { tenant }: Assigned) {
         if self.ledger.leases.contains(&Lease::Assigned(tenant)) {
+            if self.bug == Some(Bug::AssignsFirst) {
+                cx.persist(self.ledger.clone());
+            }
             cx.send(self.tenants[tenant], Granted);
         }
     }

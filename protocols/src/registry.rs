@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally::checking::Job;
-use dally::core::Schedule;
+use dally::core::{Program, Schedule};
 use dally::machines::MachineProgram;
 use dally::search::strata::Bundled;
 use dally::search::{self, Mode, Options, Replayed, Report, Sink};
@@ -53,6 +53,15 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// What a step is in it.
+    pub fn granularity(&self) -> &'static str {
+        match self {
+            Subject::Machines(program) => Program::granularity(program),
+            Subject::Tasks(program) => program.granularity(),
+            Subject::Model(program) => program.granularity(),
+        }
+    }
+
     /// Runs schedules of it: [`dally::search::run`], whichever front end it has.
     pub fn run(self, options: Options, sink: Arc<dyn Sink>) -> Report {
         match self {
