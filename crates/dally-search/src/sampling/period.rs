@@ -22,7 +22,8 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 /// Depths take turns, so that a large one is not waited for until a small one is done: every
 /// second schedule is at depth 1, every fourth at depth 2, and so on; a depth that is done leaves
 /// its turns to the next. Within a depth, splits come in an order that scatters them. The key
-/// points are counted in schedule 0, which is serial. Values are uniform.
+/// points are counted in schedule 0, which is serial; the other schedules of its batch are
+/// random. Values are uniform.
 #[derive(Clone, Debug)]
 pub struct Period {
     seed: u64,
@@ -31,8 +32,10 @@ pub struct Period {
     /// The workers of schedule 0 with their key points, once these are known.
     plan: Option<Arc<Plan>>,
     depths: Vec<Splits>,
-    /// The first schedule that has not been passed.
+    /// The schedule of the first split, and how many splits have been passed.
+    first: u64,
     passed: u64,
+    schedule: u64,
     /// The present split, by worker and period: key points left.
     split: Vec<u64>,
     periods: usize,
@@ -59,7 +62,9 @@ impl Period {
             profiler: Profiler::default(),
             plan: None,
             depths: Vec::new(),
+            first: 0,
             passed: 0,
+            schedule: 0,
             split: Vec::new(),
             periods: 1,
             period: 0,
@@ -67,13 +72,13 @@ impl Period {
         }
     }
 
-    /// Goes on to the split of this schedule, over those of the schedules between.
-    fn go_to(&mut self, schedule: u64, plan: &Plan) {
-        if schedule < self.passed {
+    /// Goes on to the `number`-th split, over those of the schedules between.
+    fn go_to(&mut self, number: u64, plan: &Plan) {
+        if number < self.passed {
             self.depths.clear();
             self.passed = 0;
         }
-        while self.passed <= schedule {
+        while self.passed <= number {
             self.passed += 1;
             let turn = (self.passed.trailing_zeros() as usize).min(DEPTHS - 1);
             let found = (turn..DEPTHS).chain(0..turn).any(|depth| {
@@ -119,17 +124,20 @@ impl Strategy for Period {
     fn begin(&mut self, schedule: u64) -> bool {
         self.rng = Random::generator(self.seed, schedule);
         self.profiler.clear();
-        (self.period, self.turn) = (0, None);
+        (self.schedule, self.period, self.turn) = (schedule, 0, None);
         if let Some(plan) = self.plan.clone() {
-            self.go_to(schedule, &plan);
+            self.go_to(schedule.saturating_sub(self.first), &plan);
         }
         true
     }
 
-    /// Until schedule 0 is known, the others of its batch are random; the splits begin after it.
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        if self.plan.is_none() && self.schedule > 0 {
+            return Random::pick(&mut self.rng, point.enabled);
+        }
         loop {
-            let from = self.turn.map_or(0, |turn| turn.place_in(point.enabled).unwrap_or_else(|at| at));
+            let place = |turn: WorkerId| turn.place_in(point.enabled).unwrap_or_else(|at| at);
+            let from = self.turn.map_or(0, place);
             for &worker in &point.enabled[from..] {
                 self.turn = Some(worker);
                 let op = point.system.pending(worker);
@@ -140,11 +148,11 @@ impl Strategy for Period {
                     return Some(worker);
                 }
             }
-            self.turn = None;
-            self.period += 1;
-            if self.period >= self.periods && point.enabled.is_empty() {
+            if point.enabled.is_empty() {
                 return None;
             }
+            self.turn = None;
+            self.period += 1;
         }
     }
 
@@ -153,7 +161,7 @@ impl Strategy for Period {
     }
 
     fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
-        self.plan.is_none().then(|| self.profiler.lesson())
+        (self.plan.is_none() && self.schedule == 0).then(|| self.profiler.lesson())
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
@@ -162,6 +170,7 @@ impl Strategy for Period {
         {
             let (workers, counts) = profile.key_points().into_iter().unzip();
             self.plan = Some(Arc::new(Plan { workers, counts }));
+            self.first = batch.last().map_or(0, |outcome| outcome.schedule + 1);
         }
     }
 
@@ -184,6 +193,9 @@ struct Splits {
     stride: u128,
 }
 
+/// So many splits that are not tight are passed over in a row.
+const MOST_TRIED: u32 = 100_000;
+
 impl Splits {
     fn new(counts: &[u64], depth: usize) -> Splits {
         let each: Option<Vec<u128>> =
@@ -191,15 +203,21 @@ impl Splits {
         let all = each.as_ref().and_then(|each| {
             each.iter().try_fold(1u128, |all, &ways| all.checked_mul(ways))
         });
-        // Products of two numbers below this stay within 128 bits.
-        let ways = each.zip(all).filter(|(_, all)| *all <= 1 << 63);
+        // A descent needs a step of another worker than the one before.
+        let (total, most) = (counts.iter().sum::<u64>(), counts.iter().max().copied());
+        let ways = if depth as u64 > total - most.unwrap_or(0) {
+            Some((Vec::new(), 0))
+        } else {
+            // Products of two numbers below this stay within 128 bits.
+            each.zip(all).filter(|(_, all)| *all <= 1 << 63)
+        };
         let stride = ways.as_ref().map_or(1, |(_, all)| scattering(*all));
         Splits { counts: counts.to_vec(), periods: depth + 1, ways, next: 0, stride }
     }
 
     /// Writes the next split, worker by worker and period by period; `false` if there is none.
     fn next(&mut self, split: &mut Vec<u64>) -> bool {
-        loop {
+        for tried in 0.. {
             split.clear();
             match &self.ways {
                 Some((_, all)) if self.next >= *all => return false,
@@ -218,14 +236,12 @@ impl Splits {
                 }
             }
             self.next += 1;
-            if is_tight(split, self.periods) {
-                return true;
-            }
-            // A random split that is not tight does no harm, and to look for one may take long.
-            if self.ways.is_none() {
+            // One that is not tight does no harm, and to look for one that is may take long.
+            if is_tight(split, self.periods) || self.ways.is_none() || tried >= MOST_TRIED {
                 return true;
             }
         }
+        false
     }
 }
 
