@@ -175,6 +175,7 @@ fn run<P: Program>(
             observation: execution.observation,
             complete: execution.end == End::Complete,
             bug: execution.bug.is_some(),
+            lesson: execution.lesson.take(),
         };
         states.push(execution.observation);
         let bug = execution.bug.take().map(|bug| {

@@ -30,4 +30,4 @@ pub use options::{Options, Phase, Progress, Reached, Sink};
 pub use replay::{Divergence, Mode, Replayed, replay};
 pub use report::{Coverage, Ended, Report};
 pub use runner::run;
-pub use strategy::{Outcome, Point, Strategy};
+pub use strategy::{Lesson, Outcome, Point, Strategy};

@@ -45,9 +45,9 @@ pub fn run<P: Program + 'static>(
     run.finish()
 }
 
-/// The first batch is small, so that strategies learn early; later ones are large, so that
-/// threads seldom wait for each other.
-const BATCHES: std::ops::RangeInclusive<u64> = 16..=1024;
+/// The first batch is small, so that strategies learn early; later ones are as large as the
+/// strategy likes, so that threads seldom wait for each other.
+const FIRST_BATCH: u64 = 16;
 
 /// More causes than this are noise: they are counted and no longer kept.
 const MAX_FINDINGS: usize = 100;
@@ -177,7 +177,8 @@ impl<P: Program + 'static> Run<P> {
         let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
         let mut hands: Vec<Hand> = (0..threads).map_while(|_| self.hire()).collect();
         let mut next = 0;
-        let mut size = *BATCHES.start();
+        let largest = self.options.strategy.batch().max(1);
+        let mut size = FIRST_BATCH.min(largest);
         let mut learn = Vec::new();
         while next < self.options.schedules {
             self.look_up();
@@ -214,7 +215,7 @@ impl<P: Program + 'static> Run<P> {
             let full = self.report.findings.len() >= MAX_FINDINGS;
             self.shared.full.store(full, Ordering::Relaxed);
             next = end;
-            size = (size * 2).min(*BATCHES.end());
+            size = size.saturating_mul(2).min(largest);
         }
         // A search that has just run its last schedule is exhausted, and only it knows.
         if self.ended.is_none()

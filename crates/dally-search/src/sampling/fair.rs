@@ -1,9 +1,9 @@
 //! Fairness by falling back to random.
 
-use dally_core::{Event, MessageId, Tag, Text, WorkerId};
+use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
 
 use super::Random;
-use crate::strategy::{Outcome, Point, Strategy};
+use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
 /// A strategy that is not fair, made fair: after `unfair` steps of a schedule random takes over.
 ///
@@ -67,20 +67,25 @@ impl Strategy for Fair {
         self.inner.heard(event);
     }
 
-    fn end(&mut self) {
-        self.inner.end();
+    /// The end of the tail is not the inner strategy's, but there is no other.
+    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        self.inner.end(last)
     }
 
     /// The inner strategy learns of the part of each schedule that was its own.
     fn learn(&mut self, batch: &[Outcome]) {
         self.share.clear();
-        self.share.extend(batch.iter().map(|&outcome| {
+        self.share.extend(batch.iter().cloned().map(|outcome| {
             let steps = outcome.steps.min(self.unfair);
             // How many values came before the tail is not known: their usual share, then.
             let values = outcome.values * steps / outcome.steps.max(1);
             Outcome { steps, values, ..outcome }
         }));
         self.inner.learn(&self.share);
+    }
+
+    fn batch(&self) -> u64 {
+        self.inner.batch()
     }
 
     fn is_fair(&self) -> bool {

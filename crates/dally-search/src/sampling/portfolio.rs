@@ -1,8 +1,8 @@
 //! Several strategies in rotation.
 
-use dally_core::{Event, MessageId, Tag, Text, WorkerId, fingerprint};
+use dally_core::{Event, MessageId, System, Tag, Text, WorkerId, fingerprint};
 
-use crate::strategy::{Outcome, Point, Strategy};
+use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
 /// Several strategies in rotation: schedule number `i` is the `i / k`-th of the `i % k`-th of
 /// `k` members. No strategy dominates the others, so a budget is safest when it is spread.
@@ -68,10 +68,8 @@ impl Strategy for Portfolio {
         }
     }
 
-    fn end(&mut self) {
-        if let Some(member) = self.member() {
-            member.end();
-        }
+    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        self.member()?.end(last)
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
@@ -82,10 +80,18 @@ impl Strategy for Portfolio {
                 batch
                     .iter()
                     .filter(|outcome| outcome.schedule % members == index as u64)
-                    .map(|&outcome| Outcome { schedule: outcome.schedule / members, ..outcome }),
+                    .cloned()
+                    .map(|outcome| Outcome { schedule: outcome.schedule / members, ..outcome }),
             );
             member.learn(&self.share);
         }
+    }
+
+    /// What the members are told must not be late for any of them: each has its share of a batch.
+    fn batch(&self) -> u64 {
+        let members = self.members.len().max(1) as u64;
+        let smallest = self.members.iter().map(|member| member.batch()).min();
+        smallest.unwrap_or(1).saturating_mul(members).min(1_024)
     }
 
     fn is_fair(&self) -> bool {
