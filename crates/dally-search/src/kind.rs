@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use dally_core::Observe;
+
+use crate::learning::{BonusMax, Greedy, Idb, Ql, Reward};
 use crate::sampling::{Dfs, Fair, Irs, Pct, Portfolio, Random, RoundRobin};
 use crate::strategy::Strategy;
 
@@ -33,18 +36,71 @@ pub enum StrategyKind {
     Irs,
     /// Several strategies in rotation: [`Portfolio`].
     Portfolio,
+    /// Learns to go where it has not been: [`Ql`].
+    Ql(QlVariant),
+    /// Steps to where it has been least: [`Greedy`].
+    Greedy,
+    /// Iterative delay bounding: [`Idb`].
+    Idb,
+    /// Learns what is new far ahead: [`BonusMax`].
+    BonusMax,
+}
+
+/// A variant of [`Ql`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QlVariant {
+    /// All optimisations, observing [`Observe::Control`].
+    Default,
+    /// The reward is always -1.
+    Basic,
+    /// Observing [`Observe::Inboxes`].
+    Inboxes,
+    /// Observing [`Observe::Custom`].
+    Custom,
+    /// Values are random.
+    Unvalued,
+}
+
+impl QlVariant {
+    fn build(self, seed: u64) -> Ql {
+        let ql = Ql::new(seed);
+        match self {
+            QlVariant::Default => ql,
+            QlVariant::Basic => ql.rewarded(Reward::Flat),
+            QlVariant::Inboxes => ql.observing(Observe::Inboxes),
+            QlVariant::Custom => ql.observing(Observe::Custom),
+            QlVariant::Unvalued => ql.values_at_random(),
+        }
+    }
 }
 
 impl StrategyKind {
     /// The names that can be given, `pct` also with its parameter as in `pct:10`.
-    pub const NAMES: [&'static str; 6] =
-        ["random", "pct", "dfs", "round-robin", "irs", "portfolio"];
+    pub const NAMES: [&'static str; 14] = [
+        "random",
+        "pct",
+        "dfs",
+        "round-robin",
+        "irs",
+        "portfolio",
+        "ql",
+        "ql-b",
+        "ql-i",
+        "ql-c",
+        "ql-ndn",
+        "greedy",
+        "idb",
+        "bonus-max",
+    ];
 
     /// The strategy itself. Strategies that are not fair become random after two fifths of
     /// `max_steps`: the tail is then longer than the default temperature, half of the step
-    /// bound, so that a monitor that stays hot is found under them too.
+    /// bound, so that a monitor that stays hot is found under them too. Those that learn do so
+    /// only where a monitor is hot.
     pub fn build(&self, seed: u64, max_steps: usize) -> Box<dyn Strategy> {
         let unfair = max_steps / 5 * 2;
+        // Strategies that learn have a use for long schedules.
+        let fair = |inner| Box::new(Fair::new(inner, unfair, seed).once_hot());
         match *self {
             StrategyKind::Random => Box::new(Random::new(seed)),
             StrategyKind::Pct { d } => {
@@ -55,6 +111,10 @@ impl StrategyKind {
                 Box::new(Fair::new(Box::new(RoundRobin::new(seed)), unfair, seed))
             }
             StrategyKind::Irs => Box::new(Irs::new(seed, max_steps)),
+            StrategyKind::Ql(variant) => fair(Box::new(variant.build(seed))),
+            StrategyKind::Greedy => fair(Box::new(Greedy::new(seed))),
+            StrategyKind::Idb => fair(Box::new(Idb::new(seed))),
+            StrategyKind::BonusMax => fair(Box::new(BonusMax::new(seed))),
             StrategyKind::Portfolio => {
                 let members = [
                     StrategyKind::Random,
@@ -78,6 +138,14 @@ impl fmt::Display for StrategyKind {
             StrategyKind::RoundRobin => f.pad("round-robin"),
             StrategyKind::Irs => f.pad("irs"),
             StrategyKind::Portfolio => f.pad("portfolio"),
+            StrategyKind::Ql(QlVariant::Default) => f.pad("ql"),
+            StrategyKind::Ql(QlVariant::Basic) => f.pad("ql-b"),
+            StrategyKind::Ql(QlVariant::Inboxes) => f.pad("ql-i"),
+            StrategyKind::Ql(QlVariant::Custom) => f.pad("ql-c"),
+            StrategyKind::Ql(QlVariant::Unvalued) => f.pad("ql-ndn"),
+            StrategyKind::Greedy => f.pad("greedy"),
+            StrategyKind::Idb => f.pad("idb"),
+            StrategyKind::BonusMax => f.pad("bonus-max"),
         }
     }
 }
@@ -94,6 +162,14 @@ impl FromStr for StrategyKind {
             "round-robin" => StrategyKind::RoundRobin,
             "irs" => StrategyKind::Irs,
             "portfolio" => StrategyKind::Portfolio,
+            "ql" => StrategyKind::Ql(QlVariant::Default),
+            "ql-b" => StrategyKind::Ql(QlVariant::Basic),
+            "ql-i" => StrategyKind::Ql(QlVariant::Inboxes),
+            "ql-c" => StrategyKind::Ql(QlVariant::Custom),
+            "ql-ndn" => StrategyKind::Ql(QlVariant::Unvalued),
+            "greedy" => StrategyKind::Greedy,
+            "idb" => StrategyKind::Idb,
+            "bonus-max" => StrategyKind::BonusMax,
             _ => {
                 let d = text.strip_prefix("pct:").ok_or_else(unknown)?;
                 let d = d.parse().ok().filter(|d| (1..=1_000).contains(d)).ok_or_else(unknown)?;
