@@ -95,7 +95,7 @@ impl System for TaskSystem {
             sum.wrapping_add(fingerprint::part(name, *amount))
         });
         match how {
-            Observe::Inboxes => objects,
+            Observe::Inboxes | Observe::Custom => objects,
             Observe::Control => {
                 let tasks = &self.exec().tasks[..self.exec().live];
                 tasks.iter().fold(objects, |sum, task| {

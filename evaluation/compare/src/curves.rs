@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dally::core::{Event, MessageId, Observe, Tag, Text, WorkerId};
-use dally::search::{Options, Outcome, Point, Strategy};
+use dally::core::{Event, MessageId, Observe, System, Tag, Text, WorkerId};
+use dally::search::{Lesson, Options, Outcome, Point, Strategy};
 use rustc_hash::FxHashSet;
 
 use crate::plan::{Case, Contestant, Plan};
@@ -173,12 +173,24 @@ impl Strategy for Watched {
         }
     }
 
-    fn end(&mut self) {
-        self.inner.end();
+    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        self.inner.end(last)
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
         self.inner.learn(batch);
+    }
+
+    fn batch(&self) -> u64 {
+        self.inner.batch()
+    }
+
+    fn learned(&self) -> Option<Vec<u8>> {
+        self.inner.learned()
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        self.inner.recall(learned)
     }
 
     fn is_fair(&self) -> bool {
