@@ -40,7 +40,7 @@ pub struct Size {
 
 impl Size {
     /// Of version 1.
-    pub const V1: Size = Size { nodes: 8, phases: 5 };
+    pub const V1: Size = Size { nodes: 6, phases: 6 };
     /// Of version 2.
     pub const V2: Size = Size { nodes: 16, phases: 2 };
 }
@@ -48,7 +48,7 @@ impl Size {
 /// `pool-manager-v1` of the command line.
 pub const V1: Protocol = Protocol {
     name: "pool-manager-v1",
-    summary: "a manager of a pool of 8 nodes, which may fail over at any time",
+    summary: "a manager of a pool of 6 nodes, which may fail over at any time",
     bugs: &[PlantedBug {
         name: "assigns-first",
         summary: "a node is assigned before that is written down, and after a crash once more",

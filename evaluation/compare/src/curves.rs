@@ -1,13 +1,15 @@
 //! How much a strategy sees as schedules go by, and what it does: Figs. 4, 5 and 11 of 004.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::convert::Infallible;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dally::core::{Event, MessageId, Observe, System, Tag, Text, WorkerId};
 use dally::search::{Lesson, Options, Outcome, Point, Strategy};
 use rustc_hash::FxHashSet;
 
+use crate::crew::spread;
 use crate::plan::{Case, Contestant, Plan};
 
 /// What one strategy saw of one program, and did, as schedules went by.
@@ -33,27 +35,19 @@ const POINTS: u64 = 50;
 /// ends at its first bug.
 pub fn curves(plan: &Plan, schedules: u64, stop: &Arc<AtomicBool>) -> Vec<Curve> {
     let pairs: Vec<_> = plan.pairs().collect();
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(BTreeMap::new());
-    std::thread::scope(|scope| {
-        for _ in 0..plan.threads.clamp(1, 256).min(pairs.len()) {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    let pair = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&(case, contestant)) = pairs.get(pair) else { break };
-                    let seen = watch(plan, case, contestant, schedules, stop);
-                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(pair, seen);
-                }
-            });
-        }
-    });
-    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     let all = plan.contestants.len();
-    let curve = |(pair, seen): (usize, Seen)| {
-        let Seen { coverage, actions, .. } = seen;
+    let mut done = BTreeMap::new();
+    let watched = |pair: usize| {
+        let (case, contestant) = pairs[pair];
+        let Seen { coverage, actions, .. } = watch(plan, case, contestant, schedules, stop);
         Curve { case: pair / all, contestant: pair % all, coverage, actions }
     };
-    done.into_iter().map(curve).collect()
+    let each = |pair, curve| {
+        done.insert(pair, curve);
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = spread(plan.threads, 0..pairs.len(), stop, watched, each);
+    done.into_values().collect()
 }
 
 fn watch(

@@ -37,6 +37,7 @@
 //! - Times are kept apart from all that is reproducible.
 
 pub mod charts;
+mod crew;
 mod curves;
 mod plan;
 mod problem;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use dally::search::{Ended, Options};
 
+use crate::crew::spread;
 use crate::plan::{Plan, Planned};
 use crate::problem::Problem;
 use crate::record::{Record, Trial};
@@ -57,43 +58,23 @@ pub fn compare(
     let mut done = resumed;
     let mut found = trials.iter().filter(|trial| trial.found).count();
     watch(&Progress { done, of, found, last: "" });
-    let next = AtomicUsize::new(resumed);
-    let threads = plan.threads.clamp(1, 256).min(of.saturating_sub(resumed).max(1));
-    let (tell, told) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (tell, next) = (tell.clone(), &next);
-            scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= of {
-                        break;
-                    }
-                    // Nobody listens any more if the trials cannot be written.
-                    if tell.send((index, run(plan, index, stop))).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(tell);
-        // Runs end in any order and are written in that of the plan.
-        let mut early = BTreeMap::new();
-        for (index, ended) in told {
-            let Some(trial) = ended? else { continue };
-            done += 1;
-            found += usize::from(trial.found);
-            watch(&Progress { done, of, found, last: &plan.trial(index).to_string() });
-            early.insert(index, trial);
-            while let Some(trial) = early.remove(&trials.len()) {
-                if let Some(record) = &mut record {
-                    record.write(plan, &trial)?;
-                }
-                trials.push(trial);
+    // Runs end in any order and are written in that of the plan.
+    let mut early = BTreeMap::new();
+    let each = |index, ended: Result<Option<Trial>, Problem>| {
+        let Some(trial) = ended? else { return Ok(()) };
+        done += 1;
+        found += usize::from(trial.found);
+        watch(&Progress { done, of, found, last: &plan.trial(index).to_string() });
+        early.insert(index, trial);
+        while let Some(trial) = early.remove(&trials.len()) {
+            if let Some(record) = &mut record {
+                record.write(plan, &trial)?;
             }
+            trials.push(trial);
         }
         Ok(())
-    })?;
+    };
+    spread(plan.threads, resumed..of, stop, |index| run(plan, index, stop), each)?;
     let complete = trials.len() == of;
     Ok(Compared { trials, resumed, complete })
 }
