@@ -5,6 +5,7 @@ mod counters;
 mod cycles;
 mod huge;
 mod stored;
+mod strategies;
 mod table;
 
 use clap::{Parser, Subcommand};
@@ -28,6 +29,8 @@ enum Table {
     Bugs(bugs::Arguments),
     /// How soon each search for cycles finds planted livelocks (001, Table 3).
     Cycles(cycles::Arguments),
+    /// How many schedules each strategy needs for each planted bug.
+    Strategies(strategies::Arguments),
     /// Whether a program with very many states can be searched to its end.
     Huge(huge::Arguments),
 }
@@ -37,6 +40,7 @@ fn main() {
         Table::Stored(arguments) => stored::print(&arguments),
         Table::Bugs(arguments) => bugs::print(&arguments),
         Table::Cycles(arguments) => cycles::print(&arguments),
+        Table::Strategies(arguments) => strategies::print(&arguments),
         Table::Huge(arguments) => huge::print(&arguments),
     }
 }
