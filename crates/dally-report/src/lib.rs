@@ -13,6 +13,6 @@ pub mod json;
 pub mod store;
 pub mod text;
 
-pub use about::{About, Cycles, Searched, Statistics, Stratum};
+pub use about::{About, Cycles, Searched, Seen, Statistics, Stratum};
 pub use store::Store;
 pub use text::Style;

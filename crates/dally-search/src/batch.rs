@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use dally_core::{Cause, Finding, Program, Trace, panics};
-use rustc_hash::FxHashSet;
+use dally_core::{Cause, Finding, Program, Trace, fingerprint, panics};
 
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
 use crate::guide::Manner;
 use crate::liveness::{Fairness, Loops};
 use crate::options::Sink;
 use crate::record::{Heading, difference, follow, record};
+use crate::seen::Sightings;
 use crate::settle::{Raw, confirm, smaller, uncontrolled};
 use crate::shrink::Budget;
 use crate::strategy::{Outcome, Strategy};
@@ -41,7 +41,7 @@ pub(crate) struct Shared {
     /// The lowest schedule known for each cause. A bug seen later is counted, not kept.
     pub(crate) first: Mutex<BTreeMap<Cause, u64>>,
     /// The observations of earlier batches.
-    pub(crate) known: RwLock<FxHashSet<u64>>,
+    pub(crate) sightings: RwLock<Sightings>,
 }
 
 /// The schedules of a batch: `next` is the first that nobody has taken, `end` the first that
@@ -78,8 +78,10 @@ pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
     /// The bug's cause, and the bug itself if it is the first known of its cause.
     pub(crate) bug: Option<(Cause, Option<Box<Raw>>)>,
-    /// Observations that were not known, in no order.
-    pub(crate) observed: Vec<u64>,
+    /// What it showed, each observation once, without what several have shown before.
+    pub(crate) shown: Vec<u64>,
+    /// Whether all its states were observed.
+    pub(crate) whole: bool,
     pub(crate) notes: Vec<String>,
 }
 
@@ -147,7 +149,6 @@ fn run<P: Program>(
     batch: &Batch,
     ran: &Mutex<Vec<Ran>>,
 ) {
-    let mut seen = FxHashSet::default();
     let mut states = Vec::new();
     loop {
         let schedule = batch.next.fetch_add(1, Ordering::Relaxed);
@@ -187,8 +188,8 @@ fn run<P: Program>(
             let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem, searched };
             (cause, keep(raw, pen, shared))
         });
-        let observed = unknown(&states, &mut seen, shared);
-        let result = Ran { outcome, bug, observed, notes: execution.notes };
+        let (shown, whole) = (unsettled(&mut states, shared), is_whole(schedule, shared));
+        let result = Ran { outcome, bug, shown, whole, notes: execution.notes };
         ran.lock().unwrap_or_else(PoisonError::into_inner).push(result);
     }
 }
@@ -204,8 +205,7 @@ fn execute<P: Program>(
 ) -> (Execution, Trace) {
     let limits = &shared.heading.limits;
     let looking = &Limits { loops: Loops::Sampled, ..*limits };
-    let observed = shared.observe_every > 0 && schedule.is_multiple_of(shared.observe_every);
-    let observations = observed.then_some(states);
+    let observations = is_whole(schedule, shared).then_some(states);
     let halt = &shared.halt;
     let desk = Desk { pen: &mut *pen, halt, recorder: None, observations };
     if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
@@ -250,14 +250,19 @@ pub(crate) fn keep(mut raw: Raw, pen: &Pen, shared: &Shared) -> Option<Box<Raw>>
     Some(Box::new(raw))
 }
 
-/// The observations that are new to this thread in this batch and to all earlier batches.
-fn unknown(states: &[u64], seen: &mut FxHashSet<u64>, shared: &Shared) -> Vec<u64> {
-    let known = shared.known.read().unwrap_or_else(PoisonError::into_inner);
-    states
-        .iter()
-        .copied()
-        .filter(|observation| !known.contains(observation) && seen.insert(*observation))
-        .collect()
+/// Whether all states of a schedule are observed: of one schedule in so many, scattered, so that
+/// a strategy that does the same every so many schedules is seen from all sides.
+fn is_whole(schedule: u64, shared: &Shared) -> bool {
+    let every = shared.observe_every;
+    every > 0 && fingerprint::mix(schedule, 0).is_multiple_of(every)
+}
+
+/// What a schedule showed, without what makes no difference any more.
+fn unsettled(states: &mut Vec<u64>, shared: &Shared) -> Vec<u64> {
+    states.sort_unstable();
+    states.dedup();
+    let known = shared.sightings.read().unwrap_or_else(PoisonError::into_inner);
+    states.iter().copied().filter(|&observation| !known.is_settled(observation)).collect()
 }
 
 fn settle<P: Program>(

@@ -62,8 +62,8 @@ pub struct Options {
     /// programs with nondeterminism that is not under control.
     pub repeat_check: bool,
     /// Every state of one schedule in this many is observed, for
-    /// [`Report::observations`](crate::Report), and of the others the last state. With 0 it is
-    /// last states only: to observe a state costs more than a step.
+    /// [`Report::observations`](crate::Report) and [`Seen`](crate::Seen), and of the others the
+    /// last state. With 0 it is last states only: to observe a state costs more than a step.
     pub observe_every: u64,
     /// Set it to end the run: what was found is kept.
     pub stop: Arc<AtomicBool>,

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use dally_core::{Cause, Finding, Program, Trace};
-use rustc_hash::FxHashSet;
 
 use crate::batch::{Batch, News, Order, Ran, Shared, Told, work};
 use crate::deadline::Stopwatch;
@@ -18,6 +17,7 @@ use crate::options::{Options, Phase, Progress, Reached, Sink};
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::before_last_step;
 use crate::report::{Ended, Report, count, grouped};
+use crate::seen::{MAX_OBSERVATIONS, Seen};
 use crate::settle::Raw;
 use crate::strategy::Outcome;
 use crate::tape::{Pen, Tape};
@@ -51,9 +51,6 @@ const FIRST_BATCH: u64 = 16;
 
 /// More causes than this are noise: they are counted and no longer kept.
 const MAX_FINDINGS: usize = 100;
-
-/// More observations than this are not told apart.
-const MAX_OBSERVATIONS: usize = 1 << 22;
 
 /// How long threads may take to hear that the run is over.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
@@ -147,7 +144,7 @@ impl<P: Program + 'static> Run<P> {
             schedules: AtomicU64::new(0),
             steps: AtomicU64::new(0),
             first: Mutex::new(BTreeMap::new()),
-            known: RwLock::new(FxHashSet::default()),
+            sightings: RwLock::default(),
         });
         let report = Report {
             program: options.program.clone(),
@@ -160,6 +157,7 @@ impl<P: Program + 'static> Run<P> {
             cut: 0,
             max_steps: options.max_steps,
             observations: 0,
+            seen: Seen::default(),
             findings: Vec::new(),
             ended: Ended::Schedules,
             states: None,
@@ -345,8 +343,8 @@ impl<P: Program + 'static> Run<P> {
     fn merge(&mut self, ran: Vec<Ran>) -> (Vec<Outcome>, Vec<Raw>) {
         let mut raws = Vec::new();
         let mut outcomes = Vec::with_capacity(ran.len());
-        let mut known = self.shared.known.write().unwrap_or_else(PoisonError::into_inner);
-        for Ran { outcome, bug, observed, notes } in ran {
+        let mut sightings = self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner);
+        for Ran { outcome, bug, shown, whole, notes } in ran {
             self.report.schedules += 1;
             self.report.steps += outcome.steps as u64;
             self.report.longest = self.report.longest.max(outcome.steps);
@@ -356,15 +354,14 @@ impl<P: Program + 'static> Run<P> {
                     self.report.notes.push(note);
                 }
             }
-            if known.len() < MAX_OBSERVATIONS {
-                known.extend(observed);
-            }
+            sightings.add(shown, whole || self.options.observe_every == 0);
             if let Some((cause, raw)) = bug {
                 raws.extend(count_bug(&mut self.groups, cause, raw));
             }
             outcomes.push(outcome);
         }
-        self.report.observations = known.len() as u64;
+        self.report.observations = sightings.distinct();
+        self.report.seen = sightings.seen();
         (outcomes, raws)
     }
 

@@ -6,6 +6,7 @@ mod cycles;
 mod huge;
 mod learning;
 mod stored;
+mod strategies;
 mod table;
 
 use std::process::ExitCode;
@@ -33,6 +34,8 @@ enum Table {
     Bugs(bugs::Arguments),
     /// How soon each search for cycles finds planted livelocks (001, Table 3).
     Cycles(cycles::Arguments),
+    /// How many schedules each strategy needs for each planted bug.
+    Strategies(strategies::Arguments),
     /// Whether a program with very many states can be searched to its end.
     Huge(huge::Arguments),
     /// How many schedules spell a string, by strategy (004, Table 1).
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Table::Stored(arguments) => done(stored::print(&arguments)),
         Table::Bugs(arguments) => done(bugs::print(&arguments)),
         Table::Cycles(arguments) => done(cycles::print(&arguments)),
+        Table::Strategies(arguments) => done(strategies::print(&arguments)),
         Table::Huge(arguments) => done(huge::print(&arguments)),
         Table::Strings(arguments) => learning::strings::print(&arguments),
         Table::Schedulers(arguments) => learning::schedulers(&arguments),
