@@ -15,6 +15,7 @@
 //! testing" (Mukherjee et al., OOPSLA 2020, figure 2), whose code is not public.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
 
 use dally::machines::{Addr, Cx, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
@@ -163,6 +164,12 @@ struct Service {
 impl Service {
     fn new(storage: Addr<Storage>, bug: Option<Bug>) -> Service {
         Service { storage, loaded: 0, cache: BTreeMap::new(), pending: BTreeMap::new(), bug }
+    }
+
+    #[observe]
+    fn holds(&self) -> impl Hash {
+        let pending = self.pending.iter().map(|(key, write)| (*key, write.value, write.attempts));
+        (self.loaded, &self.cache, pending.collect::<Vec<_>>())
     }
 
     #[entry(Loading)]

@@ -64,6 +64,7 @@ pub fn program(rounds: u32, bug: Option<Bug>) -> TaskProgram {
                     tasks::yield_now().await;
                     let mut numbers = numbers.lock().await;
                     numbers[mine] += numbers[1 - mine];
+                    tasks::observe_shared("numbers", &*numbers);
                 }
             })
         });

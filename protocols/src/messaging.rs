@@ -12,6 +12,8 @@
 //! From "Learning-based controlled concurrency testing" (Mukherjee et al., OOPSLA 2020), figure 1
 //! and table 1. The correct version has two senders and a string with a 2 in it.
 
+use std::hash::Hash;
+
 use dally::machine;
 use dally::machines::{Addr, Cx, MachineProgram};
 
@@ -162,6 +164,11 @@ struct Receiver {
 
 #[machine(states(Matching))]
 impl Receiver {
+    #[observe]
+    fn matched(&self) -> impl Hash {
+        self.matched
+    }
+
     #[on(Matching, Digit)]
     fn compare(&mut self, cx: &mut Cx<Self>, Digit(digit): Digit) {
         if self.string.as_bytes()[self.matched] != b'0' + digit {

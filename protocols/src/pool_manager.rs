@@ -14,6 +14,7 @@
 //! testing" (Mukherjee et al., OOPSLA 2020), whose code is not public.
 
 use std::collections::BTreeSet;
+use std::hash::Hash;
 
 use dally::machines::{Addr, Cx, Faults, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
@@ -184,6 +185,11 @@ impl Manager {
         }
     }
 
+    #[observe]
+    fn written_down(&self) -> impl Hash {
+        &self.ledger
+    }
+
     #[entry(Configuring)]
     fn configure(&mut self, cx: &mut Cx<Self>) {
         let step = self.ledger.configured;
@@ -279,6 +285,11 @@ struct Node {
 impl Node {
     fn new(manager: Addr<Manager>) -> Node {
         Node { manager, tenant: None }
+    }
+
+    #[observe]
+    fn works_for(&self) -> impl Hash {
+        self.tenant
     }
 
     #[on(Running, Configure)]

@@ -13,6 +13,7 @@
 //! concurrency testing" (Mukherjee et al., OOPSLA 2020), whose code is not public.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
 
 use dally::machines::{Addr, Cx, Faults, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
@@ -154,6 +155,11 @@ impl Provider {
         Provider { ledger: durable.unwrap_or_default(), ..self }
     }
 
+    #[observe]
+    fn written_down(&self) -> impl Hash {
+        &self.ledger
+    }
+
     // There is nothing to go on with when it starts for the first time.
     #[entry(Serving)]
     fn go_on(&mut self, cx: &mut Cx<Self>) {
@@ -239,6 +245,11 @@ struct Directory {
 
 #[machine(states(Ready))]
 impl Directory {
+    #[observe]
+    fn allocated(&self) -> impl Hash {
+        &self.done
+    }
+
     #[on(Ready, Allocate)]
     fn allocate(&mut self, cx: &mut Cx<Self>, Allocate { client, number }: Allocate) {
         if self.done.insert(client, number) != Some(number) {

@@ -65,6 +65,7 @@ pub fn program(rounds: u64, bug: Option<Bug>) -> TaskProgram {
                     tasks::yield_now().await;
                     let mut numbers = numbers.lock().await;
                     numbers[mine] = numbers[1 - mine] + 1;
+                    tasks::observe_shared("numbers", &*numbers);
                 }
             })
         });

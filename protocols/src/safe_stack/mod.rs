@@ -17,9 +17,10 @@
 
 mod model;
 
+use std::hash::Hash;
 use std::sync::Arc;
 
-use dally::tasks::sync::Mutex;
+use dally::tasks::sync::{Mutex, MutexGuard};
 use dally::tasks::{self, TaskProgram};
 
 pub use model::{Model, Running};
@@ -72,8 +73,9 @@ pub const MODEL: Protocol = Protocol {
     ..FIVE
 };
 
-/// So many tasks and as many cells, with this bug or without any.
+/// So many tasks and as many cells, at most five, with this bug or without any.
 pub fn program(size: usize, bug: Option<Bug>) -> TaskProgram {
+    let size = size.clamp(1, NEXT.len());
     let name = if size == 5 { FIVE.name } else { THREE.name };
     TaskProgram::new(name, move || async move {
         let stack = Arc::new(Stack::new(size, bug));
@@ -102,12 +104,12 @@ pub fn program(size: usize, bug: Option<Bug>) -> TaskProgram {
     })
 }
 
-/// Indices of free cells. Every variable has a lock of its own, held for one access.
+/// Indices of free cells.
 struct Stack {
-    head: Mutex<usize>,
-    count: Mutex<usize>,
+    head: Variable<usize>,
+    count: Variable<usize>,
     /// The cell below each; absent below the last, and while somebody pops the cell.
-    next: Vec<Mutex<Option<usize>>>,
+    next: Vec<Variable<Option<usize>>>,
     /// Held for a whole operation in the correct version.
     whole: Option<Mutex<()>>,
 }
@@ -116,55 +118,85 @@ impl Stack {
     fn new(size: usize, bug: Option<Bug>) -> Stack {
         let below = |cell| (cell + 1 < size).then_some(cell + 1);
         Stack {
-            head: Mutex::new(0),
-            count: Mutex::new(size),
-            next: (0..size).map(|cell| Mutex::new(below(cell))).collect(),
+            head: Variable::new("head", 0),
+            count: Variable::new("count", size),
+            next: (0..size).map(|cell| Variable::new(NEXT[cell], below(cell))).collect(),
             whole: bug.is_none().then(|| Mutex::new(())),
         }
     }
 
     async fn pop(&self) -> Option<usize> {
-        let _alone = match &self.whole {
-            Some(whole) => Some(whole.lock().await),
-            None => None,
-        };
+        let _alone = self.enter().await;
         // The last cell stays, so that a push always finds a head.
-        while *self.count.lock().await > 1 {
-            let head = *self.head.lock().await;
-            let taken = self.next[head].lock().await.take();
+        while self.count.read().await > 1 {
+            let head = self.head.read().await;
+            let taken = self.next[head].access(Option::take).await;
             let Some(next) = taken else { continue };
-            if exchange(&self.head, head, next).await.is_ok() {
-                *self.count.lock().await -= 1;
+            if self.head.exchange(head, next).await.is_ok() {
+                self.count.access(|count| *count -= 1).await;
                 return Some(head);
             }
-            *self.next[head].lock().await = Some(next);
+            self.next[head].access(|link| *link = Some(next)).await;
         }
         None
     }
 
     async fn push(&self, cell: usize) {
-        let _alone = match &self.whole {
-            Some(whole) => Some(whole.lock().await),
-            None => None,
-        };
-        let mut head = *self.head.lock().await;
+        let _alone = self.enter().await;
+        let mut head = self.head.read().await;
         loop {
-            *self.next[cell].lock().await = Some(head);
-            match exchange(&self.head, head, cell).await {
+            self.next[cell].access(|link| *link = Some(head)).await;
+            match self.head.exchange(head, cell).await {
                 Ok(()) => break,
                 Err(other) => head = other,
             }
         }
-        *self.count.lock().await += 1;
+        self.count.access(|count| *count += 1).await;
+    }
+
+    async fn enter(&self) -> Option<MutexGuard<'_, ()>> {
+        match &self.whole {
+            Some(whole) => Some(whole.lock().await),
+            None => None,
+        }
     }
 }
 
-/// Compares and exchanges; if the value is another, answers that one.
-async fn exchange(place: &Mutex<usize>, from: usize, to: usize) -> Result<(), usize> {
-    let mut value = place.lock().await;
-    if *value == from {
-        *value = to;
-        return Ok(());
+/// The names of links, for those who observe them.
+const NEXT: [&str; 5] = ["next 0", "next 1", "next 2", "next 3", "next 4"];
+
+/// A shared variable: a lock of its own, held for one access, with a scheduling point before it.
+struct Variable<T> {
+    name: &'static str,
+    value: Mutex<T>,
+}
+
+impl<T: Copy + PartialEq + Hash> Variable<T> {
+    fn new(name: &'static str, value: T) -> Variable<T> {
+        Variable { name, value: Mutex::new(value) }
     }
-    Err(*value)
+
+    async fn read(&self) -> T {
+        *self.value.lock().await
+    }
+
+    /// Changes it in one step.
+    async fn access<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+        let mut value = self.value.lock().await;
+        let answer = change(&mut value);
+        tasks::observe_shared(self.name, &*value);
+        answer
+    }
+
+    /// Compares and exchanges; if the value is another, answers that one.
+    async fn exchange(&self, from: T, to: T) -> Result<(), T> {
+        self.access(|value| match *value == from {
+            true => {
+                *value = to;
+                Ok(())
+            }
+            false => Err(*value),
+        })
+        .await
+    }
 }

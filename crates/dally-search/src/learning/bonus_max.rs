@@ -4,7 +4,7 @@ use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::table::{At, Table};
-use super::walk::{Walk, Walked};
+use super::walk::{Walk, Walked, place_among};
 use crate::sampling::Random;
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
@@ -52,7 +52,7 @@ impl BonusMax {
     }
 
     /// The best of `of` actions, which `place` finds, or now and then any.
-    fn pick(&mut self, here: u64, of: usize, place: impl Fn(u64) -> Option<usize>) -> usize {
+    fn pick(&mut self, here: u64, of: usize, mut place: impl FnMut(u64) -> Option<usize>) -> usize {
         if of <= 1 {
             return 0;
         }
@@ -61,10 +61,10 @@ impl BonusMax {
             return any;
         }
         let Some(at) = self.table.find(here) else { return any };
+        self.walk.knows(at);
         self.taken.clear();
         let known = self.table.taken(at);
         self.taken.extend(known.filter_map(|(action, worth)| Some((place(action)?, worth.value))));
-        self.taken.sort_unstable_by_key(|&(place, _)| place);
         let untaken = of - self.taken.len();
         if untaken > 0 {
             // What was never done is worth most. The places of the others are passed over.
@@ -79,9 +79,8 @@ impl BonusMax {
 
     fn study(&mut self, walked: Walked<'_>) {
         let BonusMax { table, places, .. } = self;
-        table.reserve(walked.len() + 1);
         places.clear();
-        places.extend(walked.observations().map(|observation| table.visit(observation)));
+        places.extend(walked.observations().map(|(observation, at)| table.visit(observation, at)));
         // Nothing follows the end of a schedule.
         let mut next = 0.0;
         for place in (0..walked.len()).rev() {
@@ -98,12 +97,10 @@ impl BonusMax {
 
 /// The greatest value of the actions of an observation, of which there are `of`.
 fn best(table: &Table<Worth>, at: At, of: u32) -> f64 {
-    let (mut taken, mut best) = (0, 0.0f64);
-    for (_, worth) in table.taken(at) {
-        taken += 1;
-        best = best.max(worth.value);
+    if table.actions(at) < of as usize {
+        return NEW.value;
     }
-    if taken < of { NEW.value } else { best }
+    table.taken(at).fold(0.0, |best, (_, worth)| best.max(worth.value))
 }
 
 impl Strategy for BonusMax {
@@ -125,15 +122,16 @@ impl Strategy for BonusMax {
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
         let here = self.walk.at(point);
         let enabled = point.enabled;
-        let place = |action| WorkerId::from_bits(action).place_in(enabled).ok();
+        let place = place_among(enabled);
         let worker = *enabled.get(self.pick(here, enabled.len(), place))?;
         self.walk.step(worker, enabled.len());
         Some(worker)
     }
 
     fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        let here = self.walk.inside();
         let place = |action| Some(action as usize).filter(|&place| place < of as usize);
-        let index = self.pick(self.walk.here(), of as usize, place) as u32;
+        let index = self.pick(here, of as usize, place) as u32;
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
         Some(index)
     }

@@ -101,10 +101,9 @@ impl Strategy for Greedy {
 
     fn learn(&mut self, batch: &[Outcome]) {
         for walked in batch.iter().filter_map(|outcome| Walked::read(outcome.lesson.as_ref()?)) {
-            self.table.reserve(walked.len() + 1);
             let mut before = None;
-            for (place, observation) in walked.observations().enumerate() {
-                let at = self.table.visit(observation);
+            for (place, (observation, at)) in walked.observations().enumerate() {
+                let at = self.table.visit(observation, at);
                 if let Some((at, action)) = before
                     && let Some(successor) = self.table.value(at, action, observation)
                 {

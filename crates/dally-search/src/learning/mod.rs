@@ -6,6 +6,7 @@
 //! does not depend on the number of threads.
 
 mod bonus_max;
+pub(crate) mod file;
 mod greedy;
 mod idb;
 mod knowledge;

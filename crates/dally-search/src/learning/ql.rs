@@ -6,7 +6,7 @@ use fastrand::Rng;
 use super::knowledge;
 use super::softmax;
 use super::table::{At, Table};
-use super::walk::{Walk, Walked};
+use super::walk::{Walk, Walked, place_among};
 use crate::sampling::Random;
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
@@ -113,25 +113,28 @@ impl Ql {
         Ql { batch: schedules.max(1), ..self }
     }
 
-    /// Picks one of `of` actions, which `place` finds.
+    /// Picks one of `of` actions, which `place` finds in their order.
     #[inline]
-    fn pick(&mut self, here: u64, of: usize, place: impl Fn(u64) -> Option<usize>) -> usize {
+    fn pick(&mut self, here: u64, of: usize, mut place: impl FnMut(u64) -> Option<usize>) -> usize {
         if of <= 1 {
             return 0;
         }
         let Some(at) = self.table.find(here) else { return self.rng.usize(..of) };
+        self.walk.knows(at);
         self.taken.clear();
-        let known = self.table.taken(at);
-        self.taken.extend(known.filter_map(|(action, value)| Some((place(action)?, value))));
+        for (action, value) in self.table.taken(at) {
+            if let Some(place) = place(action) {
+                self.taken.push((place, value));
+            }
+        }
         softmax::pick(of, &mut self.taken, &mut self.rng)
     }
 
     /// Algorithm 3, with the rewards of section 5.
     fn study(&mut self, walked: Walked<'_>) {
         let Ql { table, places, .. } = self;
-        table.reserve(walked.len() + 1);
         places.clear();
-        places.extend(walked.observations().map(|observation| table.visit(observation)));
+        places.extend(walked.observations().map(|(observation, at)| table.visit(observation, at)));
         let mut next = best(table, places[walked.len()], walked.last.1);
         for place in (0..walked.len()).rev() {
             let done = walked.get(place);
@@ -154,12 +157,11 @@ impl Ql {
 /// them was never taken.
 #[inline]
 fn best(table: &Table<f64>, at: At, of: u32) -> f64 {
-    let (mut taken, mut best) = (0, f64::NEG_INFINITY);
-    for (_, value) in table.taken(at) {
-        taken += 1;
-        best = best.max(value);
+    let taken = table.actions(at);
+    if taken == 0 || taken < of as usize {
+        return 0.0;
     }
-    if taken == 0 || taken < of { 0.0 } else { best }
+    table.taken(at).fold(f64::NEG_INFINITY, |best, (_, value)| best.max(value))
 }
 
 impl Strategy for Ql {
@@ -194,7 +196,7 @@ impl Strategy for Ql {
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
         let here = self.walk.at(point);
         let enabled = point.enabled;
-        let place = |action| WorkerId::from_bits(action).place_in(enabled).ok();
+        let place = place_among(enabled);
         let worker = *enabled.get(self.pick(here, enabled.len(), place))?;
         self.walk.step(worker, enabled.len());
         Some(worker)
@@ -204,8 +206,9 @@ impl Strategy for Ql {
         if !self.values {
             return Some(Random::choose(&mut self.rng, of, tag));
         }
+        let here = self.walk.inside();
         let place = |action| Some(action as usize).filter(|&place| place < of as usize);
-        let index = self.pick(self.walk.here(), of as usize, place) as u32;
+        let index = self.pick(here, of as usize, place) as u32;
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
         Some(index)
     }

@@ -2,6 +2,7 @@
 
 use dally_core::{Observe, System, WorkerId, fingerprint};
 
+use super::table::At;
 use crate::strategy::{Lesson, Point};
 
 /// Writes down where a schedule comes by and what it does there.
@@ -13,6 +14,10 @@ pub(super) struct Walk {
     how: Observe,
     /// The observation where the next action is taken.
     here: u64,
+    /// Where a table has this observation, if that is known.
+    at: At,
+    /// The worker whose step has begun, and in which no value was chosen yet.
+    stepping: Option<WorkerId>,
     /// A record of three words for each action.
     words: Vec<u64>,
 }
@@ -32,7 +37,7 @@ pub(super) struct Move {
 
 impl Walk {
     pub(super) fn new(how: Observe) -> Walk {
-        Walk { how, here: 0, words: Vec::new() }
+        Walk { how, here: 0, at: At::NOWHERE, stepping: None, words: Vec::new() }
     }
 
     pub(super) fn begin(&mut self) {
@@ -48,15 +53,24 @@ impl Walk {
 
     /// The observation where a value is to be chosen.
     #[inline]
-    pub(super) fn here(&self) -> u64 {
+    pub(super) fn inside(&mut self) -> u64 {
+        if let Some(worker) = self.stepping.take() {
+            self.here = fingerprint::mix(self.here, worker.to_bits());
+        }
         self.here
+    }
+
+    /// The observation where the next action is taken is known, and in this place.
+    #[inline]
+    pub(super) fn knows(&mut self, at: At) {
+        self.at = at;
     }
 
     /// One of `of` workers was picked here.
     #[inline]
     pub(super) fn step(&mut self, worker: WorkerId, of: usize) {
         self.write(worker.to_bits(), of as u32, worker == WorkerId::FAULTS);
-        self.here = fingerprint::mix(self.here, worker.to_bits());
+        self.stepping = Some(worker);
     }
 
     /// One of `of` values was chosen here.
@@ -66,8 +80,11 @@ impl Walk {
         self.here = fingerprint::mix(self.here, index.into());
     }
 
+    #[inline]
     fn write(&mut self, action: u64, of: u32, fault: bool) {
-        self.words.extend([self.here, action, u64::from(of) << 1 | u64::from(fault)]);
+        let at = std::mem::replace(&mut self.at, At::NOWHERE);
+        let rest = u64::from(at.0) << 32 | u64::from(of.min(u32::MAX >> 1)) << 1 | u64::from(fault);
+        self.words.extend([self.here, action, rest]);
     }
 
     /// The lesson of a schedule that has ended in this state.
@@ -78,6 +95,18 @@ impl Walk {
         };
         self.words.extend([observation, of as u64]);
         self.words.as_slice().into()
+    }
+}
+
+/// Finds workers, which it is asked for in their order, in a list that is sorted too.
+#[inline]
+pub(super) fn place_among(enabled: &[WorkerId]) -> impl FnMut(u64) -> Option<usize> + '_ {
+    let mut place = 0;
+    move |worker| {
+        while enabled.get(place)?.to_bits() < worker {
+            place += 1;
+        }
+        (enabled[place].to_bits() == worker).then_some(place)
     }
 }
 
@@ -103,11 +132,13 @@ impl<'a> Walked<'a> {
 
     pub(super) fn get(self, place: usize) -> Move {
         let [observation, action, rest] = self.moves[place];
-        Move { observation, action, of: (rest >> 1) as u32, fault: rest & 1 == 1 }
+        Move { observation, action, of: rest as u32 >> 1, fault: rest & 1 == 1 }
     }
 
-    /// All observations, from the first to the last.
-    pub(super) fn observations(self) -> impl Iterator<Item = u64> + 'a {
-        self.moves.iter().map(|words| words[0]).chain([self.last.0])
+    /// All observations, from the first to the last, and where each is in the table if that is
+    /// known.
+    pub(super) fn observations(self) -> impl Iterator<Item = (u64, At)> + 'a {
+        let moves = self.moves.iter().map(|words| (words[0], At((words[2] >> 32) as u32)));
+        moves.chain([(self.last.0, At::NOWHERE)])
     }
 }
