@@ -73,7 +73,8 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio.
+    /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio, ql (ql-b,
+    /// ql-i, ql-c, ql-ndn), greedy, idb, bonus-max.
     ///
     /// random: uniform among the workers that can step; a strong default.
     /// pct: random priorities with that many change points; for bugs that need few, far-apart
@@ -82,8 +83,19 @@ pub struct CheckArgs {
     /// round-robin: workers take turns.
     /// irs: random with an iteratively growing depth bound; for bugs near the start.
     /// portfolio: rotates several of these.
+    /// ql: learns from what it observes to go where it has not been; for bugs behind long
+    /// sequences of choices. It observes inboxes, states and pending operations; ql-i only inboxes;
+    /// ql-c inboxes and what the program shows; ql-b has a flat reward; ql-ndn draws values.
+    /// greedy: steps to what it has observed least often.
+    /// idb: one worker at a time, with a growing number of random delays.
+    /// bonus-max: learns like ql, from how new the best of what follows is.
     #[arg(long, default_value = "random", verbatim_doc_comment)]
     pub strategy: StrategyKind,
+
+    /// Go on from what an earlier run has learnt, if this file is there, and write to it what this
+    /// one has learnt: for ql and its variants.
+    #[arg(long, value_name = "FILE")]
+    pub learned: Option<PathBuf>,
 
     /// Search states instead of running schedules: ses, ss, hybrid, pb, depth, dfs, bfs; and for
     /// cycles in which a monitor stays hot: ndfs, iterative-ndfs, map.
@@ -185,6 +197,7 @@ Examples:
   dally check raft-v1 --bug duplicate-votes
   dally check two-phase-commit --schedules 100000 --threads 2
   dally check failure-detector --bug pings-pile-up --strategy pct:10 --seed 7
+  dally check chord --bug missing-key --strategy ql --learned chord.learned
   dally check lcr --search ses --explorer rtc
   dally check chain-replication --bug two-neighbours --search ses --explorer rr --memory 1G
   dally check paxos --bug smallest-proposal --time 30s --all --format json";
