@@ -262,10 +262,18 @@ pub struct Acceptance {
 }
 
 /// Which part of the state an observation hashes.
+///
+/// Every worker has a hash of its own, and these are combined so that their order does not matter
+/// and no bit is lost, such as by [`part`](crate::fingerprint::part) and a wrapping sum. Ids of
+/// workers are left out: what two workers of one kind have swapped is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Observe {
-    /// The inboxes alone.
+    /// The inboxes alone; for tasks what channels and locks hold.
     Inboxes,
-    /// Inboxes, control states and pending operations; for tasks what each waits for.
+    /// Inboxes, control states and pending operations; for tasks which locks each holds and what
+    /// it waits for.
     Control,
+    /// Inboxes, and whatever the program itself shows: the hash of a value of the program's
+    /// choice for each worker that has one. Where none has, the same as `Inboxes`.
+    Custom,
 }

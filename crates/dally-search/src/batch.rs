@@ -46,11 +46,18 @@ pub(crate) struct Shared {
 
 /// The schedules of a batch: `next` is the first that nobody has taken, `end` the first that
 /// is not wanted. Bugs and exhaustion lower the end.
+///
+/// A thread that works alone gets several small batches at once and learns between them by
+/// itself, as its supervisor would have it do: to ask for each would take longer than to run it.
 pub(crate) struct Batch {
     pub(crate) next: AtomicU64,
     pub(crate) end: AtomicU64,
     /// What the batch before came to.
     pub(crate) learn: Vec<Outcome>,
+    /// How many schedules each batch has, for a thread that works alone.
+    pub(crate) alone: Option<u64>,
+    /// The first schedule that nothing was learnt from.
+    pub(crate) unlearnt: AtomicU64,
 }
 
 /// What a thread is told to do.
@@ -58,6 +65,8 @@ pub(crate) enum Order {
     Run(Arc<Batch>),
     /// Say whether there would be a schedule of this number, after learning of these.
     Ask(u64, Vec<Outcome>),
+    /// Say all that was learnt, after learning of these.
+    Tell(Vec<Outcome>),
     Settle(Box<Raw>),
 }
 
@@ -67,6 +76,8 @@ pub(crate) enum News {
     Ran,
     /// Whether there would be one more schedule.
     More(bool),
+    /// All that was learnt.
+    Learned(Option<Vec<u8>>),
     /// A finding confirmed, and perhaps still to be shrunk.
     Confirmed(Box<Finding>),
     /// A finding as good as it gets.
@@ -114,6 +125,10 @@ pub(crate) fn work<P: Program>(
                 strategy.learn(&learn);
                 News::More(strategy.begin(schedule))
             }
+            Order::Tell(learn) => {
+                strategy.learn(&learn);
+                News::Learned(strategy.learned())
+            }
             Order::Settle(raw) => {
                 News::Settled(Box::new(settle(&mut stage, &raw, &mut pen, shared, &told.news)))
             }
@@ -150,10 +165,16 @@ fn run<P: Program>(
     ran: &Mutex<Vec<Ran>>,
 ) {
     let mut states = Vec::new();
+    let mut outcomes = Vec::new();
     loop {
         let schedule = batch.next.fetch_add(1, Ordering::Relaxed);
         if schedule >= batch.end.load(Ordering::Acquire) || shared.halt.load(Ordering::Relaxed) {
             break;
+        }
+        if batch.alone.is_some_and(|size| outcomes.len() as u64 == size) {
+            strategy.learn(&outcomes);
+            outcomes.clear();
+            batch.unlearnt.store(schedule, Ordering::Release);
         }
         if !strategy.begin(schedule) {
             batch.end.fetch_min(schedule, Ordering::AcqRel);
@@ -178,6 +199,9 @@ fn run<P: Program>(
             bug: execution.bug.is_some(),
             lesson: execution.lesson.take(),
         };
+        if batch.alone.is_some() {
+            outcomes.push(outcome.clone());
+        }
         states.push(execution.observation);
         let bug = execution.bug.take().map(|bug| {
             let notes = std::mem::take(&mut execution.notes);

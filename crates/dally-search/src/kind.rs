@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use dally_core::Observe;
+
+use crate::learning::{BonusMax, Greedy, Idb, Ql, Reward};
 use crate::sampling::{
     Dfs, Fair, Irs, Pct, Pctcp, Period, Portfolio, Pos, Random, RoundRobin, Surw, TaPct, Urw,
 };
@@ -53,11 +56,47 @@ pub enum StrategyKind {
     },
     /// Splits of key points over serial periods: [`Period`], made fair.
     Period,
+    /// Learns to go where it has not been: [`Ql`].
+    Ql(QlVariant),
+    /// Steps to where it has been least: [`Greedy`].
+    Greedy,
+    /// Iterative delay bounding: [`Idb`].
+    Idb,
+    /// Learns what is new far ahead: [`BonusMax`].
+    BonusMax,
+}
+
+/// A variant of [`Ql`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QlVariant {
+    /// All optimisations, observing [`Observe::Control`].
+    Default,
+    /// The reward is always -1.
+    Basic,
+    /// Observing [`Observe::Inboxes`].
+    Inboxes,
+    /// Observing [`Observe::Custom`].
+    Custom,
+    /// Values are random.
+    Unvalued,
+}
+
+impl QlVariant {
+    fn build(self, seed: u64) -> Ql {
+        let ql = Ql::new(seed);
+        match self {
+            QlVariant::Default => ql,
+            QlVariant::Basic => ql.rewarded(Reward::Flat),
+            QlVariant::Inboxes => ql.observing(Observe::Inboxes),
+            QlVariant::Custom => ql.observing(Observe::Custom),
+            QlVariant::Unvalued => ql.values_at_random(),
+        }
+    }
 }
 
 impl StrategyKind {
     /// The names that can be given; those with a parameter also as in `pct:10`.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 20] = [
         "random",
         "pct",
         "dfs",
@@ -70,21 +109,36 @@ impl StrategyKind {
         "pctcp",
         "tapct",
         "period",
+        "ql",
+        "ql-b",
+        "ql-i",
+        "ql-c",
+        "ql-ndn",
+        "greedy",
+        "idb",
+        "bonus-max",
     ];
 
     /// The strategy itself. Strategies that are not fair become random after two fifths of
     /// `max_steps`: the tail is then longer than the default temperature, half of the step
-    /// bound, so that a monitor that stays hot is found under them too.
+    /// bound, so that a monitor that stays hot is found under them too. Those that learn do so
+    /// only where a monitor is hot.
     pub fn build(&self, seed: u64, max_steps: usize) -> Box<dyn Strategy> {
         let fair = |unfair: Box<dyn Strategy>| -> Box<dyn Strategy> {
             Box::new(Fair::new(unfair, max_steps / 5 * 2, seed))
         };
+        // Strategies that learn have a use for long schedules.
+        let once_hot = |inner| Box::new(Fair::new(inner, max_steps / 5 * 2, seed).once_hot());
         match *self {
             StrategyKind::Random => Box::new(Random::new(seed)),
             StrategyKind::Pct { d } => fair(Box::new(Pct::new(seed, d))),
             StrategyKind::Dfs => Box::new(Dfs::default()),
             StrategyKind::RoundRobin => fair(Box::new(RoundRobin::new(seed))),
             StrategyKind::Irs => Box::new(Irs::new(seed, max_steps)),
+            StrategyKind::Ql(variant) => once_hot(Box::new(variant.build(seed))),
+            StrategyKind::Greedy => once_hot(Box::new(Greedy::new(seed))),
+            StrategyKind::Idb => once_hot(Box::new(Idb::new(seed))),
+            StrategyKind::BonusMax => once_hot(Box::new(BonusMax::new(seed))),
             StrategyKind::Portfolio => {
                 let members = [
                     StrategyKind::Random,
@@ -120,6 +174,14 @@ impl fmt::Display for StrategyKind {
             StrategyKind::Pctcp { d } => f.pad(&format!("pctcp:{d}")),
             StrategyKind::TaPct { d } => f.pad(&format!("tapct:{d}")),
             StrategyKind::Period => f.pad("period"),
+            StrategyKind::Ql(QlVariant::Default) => f.pad("ql"),
+            StrategyKind::Ql(QlVariant::Basic) => f.pad("ql-b"),
+            StrategyKind::Ql(QlVariant::Inboxes) => f.pad("ql-i"),
+            StrategyKind::Ql(QlVariant::Custom) => f.pad("ql-c"),
+            StrategyKind::Ql(QlVariant::Unvalued) => f.pad("ql-ndn"),
+            StrategyKind::Greedy => f.pad("greedy"),
+            StrategyKind::Idb => f.pad("idb"),
+            StrategyKind::BonusMax => f.pad("bonus-max"),
         }
     }
 }
@@ -149,6 +211,14 @@ impl FromStr for StrategyKind {
             "pctcp" => StrategyKind::Pctcp { d },
             "tapct" => StrategyKind::TaPct { d },
             "period" => StrategyKind::Period,
+            "ql" => StrategyKind::Ql(QlVariant::Default),
+            "ql-b" => StrategyKind::Ql(QlVariant::Basic),
+            "ql-i" => StrategyKind::Ql(QlVariant::Inboxes),
+            "ql-c" => StrategyKind::Ql(QlVariant::Custom),
+            "ql-ndn" => StrategyKind::Ql(QlVariant::Unvalued),
+            "greedy" => StrategyKind::Greedy,
+            "idb" => StrategyKind::Idb,
+            "bonus-max" => StrategyKind::BonusMax,
             _ => return Err(unknown()),
         })
     }

@@ -10,6 +10,7 @@ mod deadline;
 mod executor;
 mod guide;
 mod kind;
+pub mod learning;
 pub mod liveness;
 mod options;
 mod prefix;
@@ -26,7 +27,7 @@ mod strategy;
 mod tape;
 mod watchdog;
 
-pub use kind::{StrategyKind, UnknownStrategy};
+pub use kind::{QlVariant, StrategyKind, UnknownStrategy};
 pub use options::{Options, Phase, Progress, Reached, Sink};
 pub use replay::{Divergence, Mode, Replayed, replay};
 pub use report::{Coverage, Ended, Report};

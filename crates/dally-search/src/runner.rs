@@ -12,6 +12,7 @@ use crate::batch::{Batch, News, Order, Ran, Shared, Told, work};
 use crate::deadline::Stopwatch;
 use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::guide::Manner;
+use crate::learning::file;
 use crate::liveness::Loops;
 use crate::options::{Options, Phase, Progress, Reached, Sink};
 use crate::record::{Followed, Heading, Script, follow};
@@ -40,8 +41,17 @@ pub fn run<P: Program + 'static>(
     options.strategy.reseed(options.seed);
     options.fairness = options.fairness.under_a_strategy();
     let name = options.strategy.name();
+    let strategy = &mut options.strategy;
+    let path = options.learned.as_deref();
+    let recalled = path.map_or(Ok(()), |path| file::load(path, &options.program, &mut **strategy));
     let mut run = Run::new(program, options, name, sink);
-    run.all_schedules();
+    match recalled {
+        Ok(()) => run.all_schedules(),
+        Err(why) => {
+            run.report.notes.push(why);
+            run.end(Ended::Failed);
+        }
+    }
     run.finish()
 }
 
@@ -49,8 +59,14 @@ pub fn run<P: Program + 'static>(
 /// strategy likes, so that threads seldom wait for each other.
 const FIRST_BATCH: u64 = 16;
 
+/// How many small batches a thread that works alone is given at once.
+const ALONE: u64 = 64;
+
 /// More causes than this are noise: they are counted and no longer kept.
 const MAX_FINDINGS: usize = 100;
+
+/// How long a strategy may take to tell what it has learnt.
+const TELLING: Duration = Duration::from_secs(60);
 
 /// How long threads may take to hear that the run is over.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
@@ -187,11 +203,15 @@ impl<P: Program + 'static> Run<P> {
             if self.ended.is_some() {
                 break;
             }
-            let end = self.options.schedules.min(next.saturating_add(size));
+            let alone = (hands.len() == 1 && largest <= FIRST_BATCH).then_some(size);
+            let batches = if alone.is_some() { ALONE } else { 1 };
+            let end = self.options.schedules.min(next.saturating_add(size * batches));
             let batch = Arc::new(Batch {
                 next: AtomicU64::new(next),
                 end: AtomicU64::new(end),
                 learn: std::mem::take(&mut learn),
+                alone,
+                unlearnt: AtomicU64::new(next),
             });
             for hand in &mut hands {
                 hand.busy = hand.orders.send(Order::Run(batch.clone())).is_ok();
@@ -202,6 +222,8 @@ impl<P: Program + 'static> Run<P> {
             ran.retain(|ran| ran.outcome.schedule < wanted);
             let raws;
             (learn, raws) = self.merge(ran);
+            let unlearnt = batch.unlearnt.load(Ordering::Acquire);
+            learn.retain(|outcome| outcome.schedule >= unlearnt);
             if !raws.is_empty() && !self.options.keep_going {
                 self.ended = self.ended.filter(|&ended| ended != Ended::Time).or(Some(Ended::Bug));
             } else if wanted < end {
@@ -220,17 +242,39 @@ impl<P: Program + 'static> Run<P> {
             && sequential
             && let Some(hand) = hands.first()
         {
-            let asked = hand.orders.send(Order::Ask(next, learn)).is_ok();
+            let asked = hand.orders.send(Order::Ask(next, std::mem::take(&mut learn))).is_ok();
             let answer = hand.news.recv_timeout(self.options.step_time);
             if asked && matches!(answer, Ok(News::More(false))) {
                 self.ended = Some(Ended::Exhausted);
             }
+        }
+        if self.options.learned.is_some() {
+            self.keep_learned(&hands, learn);
         }
         for Hand { orders, news, .. } in hands {
             // Without orders the thread ends, and with it what is left of the last execution.
             drop(orders);
             while news.recv_timeout(GRACE).is_ok() {}
         }
+    }
+
+    /// Writes to a file what any of the threads has learnt, after it has learnt this too.
+    fn keep_learned(&mut self, hands: &[Hand], learn: Vec<Outcome>) {
+        let Some(path) = &self.options.learned else { return };
+        let kept = match hands.first() {
+            None => Err("What was learnt is lost with the threads that learnt it.".into()),
+            Some(hand) => {
+                // One that cannot be told has died, and says so by its channel.
+                let _ = hand.orders.send(Order::Tell(learn));
+                match hand.news.recv_timeout(TELLING) {
+                    Ok(News::Learned(Some(learned))) => {
+                        file::save(path, &self.options.program, &self.report.strategy, &learned)
+                    }
+                    _ => Err("What was learnt is lost: the strategy did not tell it.".into()),
+                }
+            }
+        };
+        self.report.notes.extend(kept.err());
     }
 
     /// Starts a thread that runs schedules.
@@ -401,7 +445,7 @@ impl<P: Program + 'static> Run<P> {
                     return Ok(());
                 }
                 Ok(News::Confirmed(confirmed)) => *finding = *confirmed,
-                Ok(News::Ran | News::More(_)) => {}
+                Ok(News::Ran | News::More(_) | News::Learned(_)) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err("its thread died".into()),
                 Err(RecvTimeoutError::Timeout) => {
                     if hands[0].watch.is_stuck(self.options.step_time) {

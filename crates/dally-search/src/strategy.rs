@@ -101,6 +101,19 @@ pub trait Strategy: Send {
         1_024
     }
 
+    /// All that it has learnt so far, for another run to go on from; `None` if there is nothing
+    /// that could be kept.
+    fn learned(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Goes on from what the same strategy has learnt in another run. `false`, and nothing is
+    /// taken over, if these are not its bytes.
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        let _ = learned;
+        false
+    }
+
     /// Whether, from this point of the schedule on, no worker that can step waits for ever.
     /// A monitor's temperature rises only while this holds.
     fn is_fair(&self) -> bool {

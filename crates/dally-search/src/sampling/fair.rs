@@ -14,7 +14,11 @@ pub struct Fair {
     inner: Box<dyn Strategy>,
     random: Random,
     unfair: usize,
+    /// Whether random takes over only where a monitor is hot.
+    once_hot: bool,
     in_tail: bool,
+    /// What the inner strategy learnt before the tail.
+    lesson: Option<Lesson>,
     /// What the inner strategy is told, while it is told.
     share: Vec<Outcome>,
 }
@@ -22,7 +26,16 @@ pub struct Fair {
 impl Fair {
     /// `inner` for the first `unfair` steps, then random with this seed.
     pub fn new(inner: Box<dyn Strategy>, unfair: usize, seed: u64) -> Fair {
-        Fair { inner, random: Random::new(seed), unfair, in_tail: false, share: Vec::new() }
+        let random = Random::new(seed);
+        let (lesson, share) = (None, Vec::new());
+        Fair { inner, random, unfair, once_hot: false, in_tail: false, lesson, share }
+    }
+
+    /// The same, but random takes over only where a monitor is hot after these steps: no other
+    /// judgement needs fairness, and the inner strategy has a use for long schedules.
+    #[must_use]
+    pub fn once_hot(self) -> Fair {
+        Fair { once_hot: true, ..self }
     }
 }
 
@@ -43,7 +56,12 @@ impl Strategy for Fair {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        self.in_tail = point.step >= self.unfair;
+        if !self.in_tail && point.step >= self.unfair {
+            self.in_tail = !self.once_hot || point.system.acceptance().hot != 0;
+            if self.in_tail {
+                self.lesson = self.inner.end(Some(point.system));
+            }
+        }
         if self.in_tail { self.random.worker(point) } else { self.inner.worker(point) }
     }
 
@@ -64,12 +82,14 @@ impl Strategy for Fair {
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
-        self.inner.heard(event);
+        if !self.in_tail {
+            self.inner.heard(event);
+        }
     }
 
-    /// The end of the tail is not the inner strategy's, but there is no other.
+    /// For the inner strategy the schedule is over where the tail begins.
     fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
-        self.inner.end(last)
+        if self.in_tail { self.lesson.take() } else { self.inner.end(last) }
     }
 
     /// The inner strategy learns of the part of each schedule that was its own.
@@ -86,6 +106,14 @@ impl Strategy for Fair {
 
     fn batch(&self) -> u64 {
         self.inner.batch()
+    }
+
+    fn learned(&self) -> Option<Vec<u8>> {
+        self.inner.learned()
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        self.inner.recall(learned)
     }
 
     fn is_fair(&self) -> bool {
