@@ -128,19 +128,17 @@ impl StrategyKind {
             Box::new(Fair::new(unfair, max_steps / 5 * 2, seed))
         };
         // Strategies that learn have a use for long schedules.
-        let learning = |unfair: Box<dyn Strategy>| -> Box<dyn Strategy> {
-            Box::new(Fair::new(unfair, max_steps / 5 * 2, seed).once_hot())
-        };
+        let once_hot = |inner| Box::new(Fair::new(inner, max_steps / 5 * 2, seed).once_hot());
         match *self {
             StrategyKind::Random => Box::new(Random::new(seed)),
             StrategyKind::Pct { d } => fair(Box::new(Pct::new(seed, d))),
             StrategyKind::Dfs => Box::new(Dfs::default()),
             StrategyKind::RoundRobin => fair(Box::new(RoundRobin::new(seed))),
             StrategyKind::Irs => Box::new(Irs::new(seed, max_steps)),
-            StrategyKind::Ql(variant) => learning(Box::new(variant.build(seed))),
-            StrategyKind::Greedy => learning(Box::new(Greedy::new(seed))),
-            StrategyKind::Idb => learning(Box::new(Idb::new(seed))),
-            StrategyKind::BonusMax => learning(Box::new(BonusMax::new(seed))),
+            StrategyKind::Ql(variant) => once_hot(Box::new(variant.build(seed))),
+            StrategyKind::Greedy => once_hot(Box::new(Greedy::new(seed))),
+            StrategyKind::Idb => once_hot(Box::new(Idb::new(seed))),
+            StrategyKind::BonusMax => once_hot(Box::new(BonusMax::new(seed))),
             StrategyKind::Portfolio => {
                 let members = [
                     StrategyKind::Random,

@@ -8,10 +8,11 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 /// Several strategies that share the schedules: no strategy dominates the others, so a budget is
 /// safest when it is spread.
 ///
-/// Every second schedule goes to the members in turn; the others go to those that have lately
-/// brought most new observations of last states, in proportion. So each of `k` members has at
-/// least one schedule in `2 k`, and its share of one in `k` while all bring as much. A portfolio
-/// that spreads evenly needs at most `k` times as many schedules as its best member, on average.
+/// Every second schedule, and all of the first batch, go to the members in turn; the others go to
+/// those that have lately brought most new observations of last states, in proportion. So each
+/// of `k` members has at least one schedule in `2 k`, and its share of one in `k` while all bring
+/// as much. A portfolio that spreads evenly needs at most `k` times as many schedules as its best
+/// member, on average.
 ///
 /// Shares change only when a batch is over, and a member has a run of its own: its schedules are
 /// numbered without those of the others, and it learns from them alone.
@@ -80,7 +81,7 @@ impl Portfolio {
         let rate = |member: &Member| (member.new + 1.0) / (member.ran + 1.0);
         let total: f64 = self.members.iter().map(rate).sum();
         while self.batch.len() <= place {
-            let goes_round = (self.first + self.batch.len() as u64).is_multiple_of(2);
+            let goes_round = self.first == 0 || self.batch.len().is_multiple_of(2);
             let member = if goes_round {
                 self.turn = (self.turn + 1) % self.members.len();
                 (self.turn + self.members.len() - 1) % self.members.len()
