@@ -86,6 +86,7 @@ impl Buffer {
             let mut slot = self.item.lock().await;
             if slot.is_none() {
                 *slot = Some(item);
+                tasks::observe_shared("buffer", &*slot);
                 self.not_empty.notify_one();
                 return;
             }
@@ -98,6 +99,7 @@ impl Buffer {
         loop {
             let mut slot = self.item.lock().await;
             if let Some(item) = slot.take() {
+                tasks::observe_shared("buffer", &*slot);
                 self.not_full.notify_one();
                 return item;
             }

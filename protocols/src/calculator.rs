@@ -8,6 +8,8 @@
 //! From "Learning-based controlled concurrency testing" (Mukherjee et al., OOPSLA 2020), figures 3
 //! and 4.
 
+use std::hash::Hash;
+
 use dally::machine;
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 
@@ -81,6 +83,11 @@ struct Calculator {
 
 #[machine(states(Ready))]
 impl Calculator {
+    #[observe]
+    fn value(&self) -> impl Hash {
+        self.value
+    }
+
     #[on(Ready, Request)]
     fn calculate(&mut self, cx: &mut Cx<Self>, request: Request) {
         let value = match request {

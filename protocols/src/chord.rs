@@ -12,6 +12,7 @@
 //! See Stoica et al., "Chord: A Scalable Peer-to-peer Lookup Protocol for Internet Applications".
 
 use std::collections::BTreeSet;
+use std::hash::Hash;
 
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 use dally::{machine, monitor};
@@ -148,6 +149,11 @@ struct Node {
 impl Node {
     fn new(id: Id, bug: Option<Bug>) -> Node {
         Node { id, keys: BTreeSet::new(), fingers: Vec::new(), bug }
+    }
+
+    #[observe]
+    fn stored(&self) -> impl Hash {
+        &self.keys
     }
 
     #[on(Joining, Configure)]

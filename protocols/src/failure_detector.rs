@@ -15,6 +15,7 @@
 //! The timer is a machine, not a timer of the engine, as in the original.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
 
 use dally::machines::{Addr, Cx, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
@@ -158,6 +159,11 @@ impl Detector {
             pending: BTreeMap::new(),
             bug,
         }
+    }
+
+    #[observe]
+    fn believes(&self) -> impl Hash {
+        (&self.alive, &self.answered)
     }
 
     #[entry(Starting)]

@@ -12,6 +12,8 @@
 //! From "Learning-based controlled concurrency testing" (Mukherjee et al., OOPSLA 2020), figure 1
 //! and table 1. The correct version has two senders and a string with a 2 in it.
 
+use std::hash::Hash;
+
 use dally::machine;
 use dally::machines::{Addr, Cx, MachineProgram};
 
@@ -103,20 +105,18 @@ pub fn program(bug: Option<Bug>) -> MachineProgram {
     MachineProgram::new(PROTOCOL.name, move |setup| {
         let string = bug.map_or("0101010102", Bug::string);
         let to = setup.create(Receiver { string, matched: 0 });
-        let mut sender = |what, sends| setup.create(Sender { to, what, sends });
-        match bug {
-            Some(ChooseLate | ChooseAlternating | ChooseMixed) => {
-                sender(What::ZeroOrOne, SENDS);
-            }
-            None | Some(Late | Alternating | Mixed) => {
-                sender(What::Always(0), SENDS);
-                sender(What::Always(1), SENDS);
-            }
+        let digits: &[(u8, usize)] = match bug {
+            Some(ChooseLate | ChooseAlternating | ChooseMixed) => &[],
+            None | Some(Late | Alternating | Mixed) => &[(0, SENDS), (1, SENDS)],
             Some(TwoThenLate | LateThenTwo | AlternatingThenTwo) => {
-                sender(What::Always(0), SENDS);
-                sender(What::Always(1), SENDS);
-                sender(What::Always(2), 1);
+                &[(0, SENDS), (1, SENDS), (2, 1)]
             }
+        };
+        for &(digit, sends) in digits {
+            setup.create(Sender { to, digit, sends });
+        }
+        if digits.is_empty() {
+            setup.create(Chooser { to, sends: SENDS });
         }
     })
 }
@@ -126,17 +126,12 @@ const SENDS: usize = 10;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Digit(u8);
 
+/// Sends its digit again and again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Sender {
     to: Addr<Receiver>,
-    what: What,
+    digit: u8,
     sends: usize,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum What {
-    Always(u8),
-    ZeroOrOne,
 }
 
 #[machine(states(Sending))]
@@ -144,13 +139,36 @@ impl Sender {
     #[entry(Sending)]
     fn send(&mut self, cx: &mut Cx<Self>) {
         for _ in 0..self.sends {
-            let digit = match self.what {
-                What::Always(digit) => digit,
-                What::ZeroOrOne => u8::from(cx.flip()),
-            };
-            cx.send(self.to, Digit(digit));
+            cx.send(self.to, Digit(self.digit));
         }
         cx.halt();
+    }
+}
+
+/// To the chooser from itself: the next one. A handler chooses all its values at once; so that the
+/// receiver may step between two choices, as in the paper, there is a handler for each.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Next;
+
+/// Sends digits that it chooses.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Chooser {
+    to: Addr<Receiver>,
+    sends: usize,
+}
+
+#[machine(states(Choosing))]
+impl Chooser {
+    #[entry(Choosing)]
+    #[on(Choosing, Next)]
+    fn choose(&mut self, cx: &mut Cx<Self>) {
+        let digit = u8::from(cx.flip());
+        cx.send(self.to, Digit(digit));
+        self.sends -= 1;
+        if self.sends == 0 {
+            return cx.halt();
+        }
+        cx.send(cx.me(), Next);
     }
 }
 
@@ -162,6 +180,13 @@ struct Receiver {
 
 #[machine(states(Matching))]
 impl Receiver {
+    /// How far the string is: what the paper observes. After a mismatch the machine is over, and
+    /// that shows too.
+    #[observe]
+    fn progress(&self) -> impl Hash {
+        self.matched
+    }
+
     #[on(Matching, Digit)]
     fn compare(&mut self, cx: &mut Cx<Self>, Digit(digit): Digit) {
         if self.string.as_bytes()[self.matched] != b'0' + digit {

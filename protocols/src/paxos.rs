@@ -11,6 +11,7 @@
 //! See Lamport, "Paxos Made Simple", section 2.2.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
 
 use dally::machine;
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
@@ -149,6 +150,11 @@ struct Proposer {
 
 #[machine(states(Preparing, Accepting))]
 impl Proposer {
+    #[observe]
+    fn proposed(&self) -> impl Hash {
+        (self.proposal, self.value, self.promises.len())
+    }
+
     #[entry(Preparing)]
     fn prepare(&mut self, cx: &mut Cx<Self>) {
         for &acceptor in &self.acceptors {
@@ -199,6 +205,11 @@ struct Acceptor {
 
 #[machine(states(Working))]
 impl Acceptor {
+    #[observe]
+    fn holds(&self) -> impl Hash {
+        (self.promised, self.accepted)
+    }
+
     #[on(Working, Prepare)]
     fn prepare(&mut self, cx: &mut Cx<Self>, Prepare { proposal, proposer }: Prepare) {
         if self.promised < Some(proposal) {
@@ -230,6 +241,12 @@ struct Learner {
 
 #[machine(states(Learning))]
 impl Learner {
+    #[observe]
+    fn learned(&self) -> impl Hash {
+        let votes = self.accepted.iter().map(|(proposal, acceptors)| (*proposal, acceptors.len()));
+        votes.collect::<Vec<_>>()
+    }
+
     #[on(Learning, Accepted)]
     fn accepted(&mut self, cx: &mut Cx<Self>, event: Accepted) {
         let Accepted { acceptor, proposal, value } = event;

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally::checking::Job;
-use dally::core::Schedule;
+use dally::core::{Program, Schedule};
 use dally::machines::MachineProgram;
+use dally::search::strata::Bundled;
 use dally::search::{self, Mode, Options, Replayed, Report, Sink};
 use dally::tasks::TaskProgram;
 
 use crate::{
-    bounded_buffer, calculator, chain_replication, chord, connection_pool, elevator_door,
-    elevator_planning, extent_manager, failure_detector, german, lann, lcr, messaging, orset,
-    paxos, philosophers, process_scheduler, raft, stale_cache, tree_identification,
-    two_phase_commit,
+    bounded_buffer, cache_provider, calculator, chain_replication, chord, connection_pool,
+    elevator_door, elevator_planning, extent_manager, failure_detector, fib_bench, german, lann,
+    lcr, messaging, orset, paxos, philosophers, pool_manager, process_scheduler, raft,
+    resource_provider, safe_stack, stale_cache, tree_identification, triangular, two_phase_commit,
 };
 
 /// A protocol that can be checked.
@@ -40,21 +41,33 @@ pub struct PlantedBug {
     pub summary: &'static str,
 }
 
-/// A program of either front end.
+/// A program of one of the front ends.
 #[expect(clippy::large_enum_variant, reason = "there is one for a whole run")]
 pub enum Subject {
     /// Machines.
     Machines(MachineProgram),
     /// Tasks.
     Tasks(TaskProgram),
+    /// The model of SafeStack, written by hand against the contract of systems.
+    Model(safe_stack::Model),
 }
 
 impl Subject {
+    /// What a step is in it.
+    pub fn granularity(&self) -> &'static str {
+        match self {
+            Subject::Machines(program) => Program::granularity(program),
+            Subject::Tasks(program) => program.granularity(),
+            Subject::Model(program) => program.granularity(),
+        }
+    }
+
     /// Runs schedules of it: [`dally::search::run`], whichever front end it has.
     pub fn run(self, options: Options, sink: Arc<dyn Sink>) -> Report {
         match self {
             Subject::Machines(program) => search::run(Arc::new(program), options, sink),
             Subject::Tasks(program) => search::run(Arc::new(program), options, sink),
+            Subject::Model(program) => search::run(Arc::new(program), options, sink),
         }
     }
 
@@ -63,6 +76,7 @@ impl Subject {
         match self {
             Subject::Machines(program) => job.machines(Arc::new(program)),
             Subject::Tasks(program) => job.tasks(Arc::new(program)),
+            Subject::Model(program) => job.captured::<_, Bundled>(Arc::new(program), None),
         }
     }
 
@@ -79,6 +93,9 @@ impl Subject {
                 search::replay(Arc::new(program), schedule, mode, rounds, step_time)
             }
             Subject::Tasks(program) => {
+                search::replay(Arc::new(program), schedule, mode, rounds, step_time)
+            }
+            Subject::Model(program) => {
                 search::replay(Arc::new(program), schedule, mode, rounds, step_time)
             }
         }
@@ -113,9 +130,21 @@ const ALL: &[Protocol] = &[
     extent_manager::PROTOCOL,
     process_scheduler::PROTOCOL,
     philosophers::PROTOCOL,
+    cache_provider::PROTOCOL,
+    pool_manager::V1,
+    pool_manager::V2,
+    resource_provider::V1,
+    resource_provider::V2,
     messaging::PROTOCOL,
     calculator::PROTOCOL,
     bounded_buffer::PROTOCOL,
+    fib_bench::SHORT,
+    fib_bench::LONGEST,
+    triangular::SHORT,
+    triangular::LONGEST,
+    safe_stack::FIVE,
+    safe_stack::THREE,
+    safe_stack::MODEL,
     stale_cache::PROTOCOL,
     connection_pool::PROTOCOL,
 ];

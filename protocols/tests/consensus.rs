@@ -1,6 +1,6 @@
 //! Raft, Paxos, the failure detector and Chord: which strategy finds which bug, in how many
-//! schedules, and that the correct versions get somewhere. The long measurement is the example
-//! `measure`.
+//! schedules, and that the correct versions get somewhere. The long measurement is the table
+//! `schedulers` of the evaluation.
 
 mod running;
 
@@ -13,8 +13,8 @@ use dally_protocols::{Protocol, chord, failure_detector, paxos, raft};
 use crate::running::run;
 
 /// The bug that all seeds from 0 find, and the number of the schedule in which each does. The
-/// numbers are exact: a change of a protocol or of a strategy must be seen here, and then the
-/// example `measure` shows whether it is for the better.
+/// numbers are exact: a change of a protocol or of a strategy must be seen here, and then
+/// `dally compare` shows whether it is for the better.
 fn hunts<const SEEDS: usize>(
     protocol: &Protocol,
     program: impl Fn() -> MachineProgram,

@@ -29,7 +29,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  no bug was found
   1  a bug was found, or a replayed schedule showed its bug
-  2  bad usage or bad input; nothing was checked";
+  2  bad usage or bad input; nothing was checked
+`dally compare` exits with 0 when it is done, whatever was found, and with 130 when interrupted.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -40,6 +41,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Run one recorded schedule again.
     Replay(ReplayArgs),
+    /// Compare strategies: how often, how soon and at what cost each finds a planted bug.
+    Compare(CompareArgs),
 }
 
 /// How results are printed.
@@ -70,7 +73,8 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio.
+    /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio, ql (ql-b,
+    /// ql-i, ql-c, ql-ndn), greedy, idb, bonus-max.
     ///
     /// random: uniform among the workers that can step; a strong default.
     /// pct: random priorities with that many change points; for bugs that need few, far-apart
@@ -79,8 +83,19 @@ pub struct CheckArgs {
     /// round-robin: workers take turns.
     /// irs: random with an iteratively growing depth bound; for bugs near the start.
     /// portfolio: rotates several of these.
+    /// ql: learns from what it observes to go where it has not been; for bugs behind long
+    /// sequences of choices. It observes inboxes, states and pending operations; ql-i only inboxes;
+    /// ql-c inboxes and what the program shows; ql-b has a flat reward; ql-ndn draws values.
+    /// greedy: steps to what it has observed least often.
+    /// idb: one worker at a time, with a growing number of random delays.
+    /// bonus-max: learns like ql, from how new the best of what follows is.
     #[arg(long, default_value = "random", verbatim_doc_comment)]
     pub strategy: StrategyKind,
+
+    /// Go on from what an earlier run has learnt, if this file is there, and write to it what this
+    /// one has learnt: for ql and its variants.
+    #[arg(long, value_name = "FILE")]
+    pub learned: Option<PathBuf>,
 
     /// Search states instead of running schedules: ses, ss, hybrid, pb, depth, dfs, bfs; and for
     /// cycles in which a monitor stays hot: ndfs, iterative-ndfs, map.
@@ -182,6 +197,7 @@ Examples:
   dally check raft-v1 --bug duplicate-votes
   dally check two-phase-commit --schedules 100000 --threads 2
   dally check failure-detector --bug pings-pile-up --strategy pct:10 --seed 7
+  dally check chord --bug missing-key --strategy ql --learned chord.learned
   dally check lcr --search ses --explorer rtc
   dally check chain-replication --bug two-neighbours --search ses --explorer rr --memory 1G
   dally check paxos --bug smallest-proposal --time 30s --all --format json";
@@ -206,3 +222,63 @@ pub struct ReplayArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
+
+/// Arguments of `dally compare`.
+///
+/// Every strategy makes the same number of independent runs of every program, each up to its first
+/// bug. The seed of a run derives from the seed given, the program, the strategy and the number of
+/// the run, so no figure but times depends on threads, or on what else is compared.
+#[derive(Args, Debug)]
+#[command(after_help = COMPARE_NOTES)]
+pub struct CompareArgs {
+    /// What to compare on: PROTOCOL with each of its planted bugs in turn, PROTOCOL:BUG, or
+    /// PROTOCOL:correct.
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+
+    /// The strategies, as `dally check --strategy` takes them, separated by commas.
+    #[arg(long, required = true, value_delimiter = ',', value_name = "A,B,C")]
+    pub strategies: Vec<StrategyKind>,
+
+    /// How many runs each strategy makes of each program.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
+    pub runs: u64,
+
+    /// How many schedules a run may have.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
+    pub schedules: u64,
+
+    /// How long a run may take, such as 500ms or 30s. What is found then depends on the machine.
+    #[arg(long, value_parser = parse_time, value_name = "TIME")]
+    pub time: Option<Duration>,
+
+    /// Where all random choices start from.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+
+    /// How many runs go on at the same time; by default as many as there are processors.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=256), value_name = "N")]
+    pub threads: Option<u64>,
+
+    /// Afterwards, run this many schedules of each pair with every state observed, for the charts
+    /// of coverage and of actions; 0 for none.
+    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    pub coverage: u64,
+
+    /// Where to write, and where a comparison that was interrupted goes on.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+const COMPARE_NOTES: &str = "\
+Examples:
+  dally compare paxos --strategies random,pct:3,pct:30 --out cmp
+  dally compare raft-v1 chord messaging:0101010101 --strategies random,pct --runs 100 --out cmp
+  dally compare calculator --strategies random,pct --runs 1 --schedules 1000 --out cmp
+
+What is written into the directory:
+  trials.csv    one line for each run; the same command goes on where this ends
+  times.csv     the seconds of each run, which are not reproducible
+  table.txt     what the runs come to: found/runs with Wilson's 95% interval, medians, means
+  coverage.csv, actions.csv    what was seen and done as schedules went by
+  survival-*.svg, coverage-*.svg, actions-*.svg    the charts of all that";

@@ -1,8 +1,5 @@
 //! `dally check`.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use dally::checking::{self, Checked, Checking};
 use dally::report::{About, Statistics, Style, json, text};
 use dally::search::Ended;
@@ -10,6 +7,7 @@ use dally::search::strata::Plan;
 use dally::settings::Settings;
 
 use crate::args::{CheckArgs, Format};
+use crate::interrupt::stop_on_interrupt;
 use crate::list::look_up;
 use crate::{BUG, CLEAN, print, progress};
 
@@ -46,6 +44,7 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
             with_explorer: arguments.with_explorer,
             ..Plan::default()
         },
+        learned: arguments.learned.clone(),
         out: Some(arguments.out.clone()),
         ..Settings::default()
     };
@@ -100,18 +99,4 @@ fn as_text(protocol: &str, shown: &str, checked: &Checked, statistics: &Statisti
     }
     out += &text::summary(shown, statistics, &checked.report.findings, style);
     out
-}
-
-/// A flag that Ctrl-C sets: the run ends and tells what it knows. A second Ctrl-C ends the
-/// process at once; findings are on disk by then.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, String> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })
-    .map_err(|why| format!("Ctrl-C cannot be watched for: {why}"))?;
-    Ok(stop)
 }

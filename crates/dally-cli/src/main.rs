@@ -2,6 +2,8 @@
 
 mod args;
 mod check;
+mod compare;
+mod interrupt;
 mod list;
 mod progress;
 mod replay;
@@ -19,6 +21,8 @@ const CLEAN: u8 = 0;
 const BUG: u8 = 1;
 /// Nothing was checked: bad usage or bad input.
 const BAD_INPUT: u8 = 2;
+/// A comparison was interrupted.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
@@ -28,6 +32,7 @@ fn main() -> ExitCode {
         }
         Command::Check(arguments) => check::check(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
     };
     ExitCode::from(result.unwrap_or_else(|why| {
         eprintln!("error: {why}");

@@ -35,7 +35,7 @@ pub use monitor::{Announcement, Heat, IntoMonitor, Monitor, Monitors, SharedMoni
 pub use property::{Cue, Moment, Property, Proposition};
 pub use schedule::{Schedule, ScheduleError};
 pub use system::{
-    Acceptance, Captured, Cut, Env, Observe, Op, Program, Status, Stop, System, Waiting,
+    Acceptance, Captured, Cut, Env, Observe, Op, Program, Shared, Status, Stop, System, Waiting,
 };
 pub use trace::{Item, Trace, TraceStep, Tracer};
 pub use worker::WorkerId;

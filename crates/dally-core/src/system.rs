@@ -180,6 +180,50 @@ pub enum Op {
     Unknown,
 }
 
+impl Op {
+    /// What the operation touches when `worker` does it, if that is one thing that others can
+    /// touch too.
+    pub fn touches(self, worker: WorkerId) -> Option<Shared> {
+        match self {
+            Op::Send(to) | Op::Timer(to) => Some(Shared::Inbox(to)),
+            Op::Receive => Some(Shared::Inbox(worker)),
+            Op::Read(object) | Op::Write(object) => Some(Shared::Object(object)),
+            Op::Create | Op::Local | Op::Fault | Op::Unknown => None,
+        }
+    }
+
+    /// Whether the order of this operation of `worker` and of `other` of another worker may
+    /// matter: they touch the same thing and do not both read it, or one of them is a fault or
+    /// unknown. A receive and a send to the receiver may race: not every mailbox is a queue.
+    ///
+    /// ```
+    /// use dally_core::{Op, WorkerId};
+    ///
+    /// let [a, b, c] = [0, 1, 2].map(WorkerId::root);
+    /// assert!(Op::Send(c).races(a, Op::Send(c), b));
+    /// assert!(!Op::Send(c).races(a, Op::Send(a), b));
+    /// assert!(Op::Send(c).races(a, Op::Receive, c) && !Op::Send(c).races(a, Op::Receive, b));
+    /// assert!(Op::Unknown.races(a, Op::Receive, b) && !Op::Unknown.races(a, Op::Local, b));
+    /// ```
+    pub fn races(self, worker: WorkerId, other: Op, of: WorkerId) -> bool {
+        match (self, other) {
+            (Op::Local | Op::Create, _) | (_, Op::Local | Op::Create) => false,
+            (Op::Unknown | Op::Fault, _) | (_, Op::Unknown | Op::Fault) => true,
+            (Op::Read(_), Op::Read(_)) => false,
+            _ => self.touches(worker) == other.touches(of),
+        }
+    }
+}
+
+/// What workers share: operations on different such things commute.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Shared {
+    /// The inbox of this worker: others send to it, its timers tick into it, it receives.
+    Inbox(WorkerId),
+    /// A lock, a channel, a shared value.
+    Object(ObjectId),
+}
+
 /// Whether an execution goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -229,10 +273,18 @@ impl Acceptance {
 }
 
 /// Which part of the state an observation hashes.
+///
+/// Every worker has a hash of its own, and these are combined so that their order does not matter
+/// and no bit is lost, such as by [`part`](crate::fingerprint::part) and a wrapping sum. Ids of
+/// workers are left out: what two workers of one kind have swapped is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Observe {
-    /// The inboxes alone.
+    /// The inboxes alone; for tasks what channels and locks hold.
     Inboxes,
-    /// Inboxes, control states and pending operations; for tasks what each waits for.
+    /// Inboxes, control states and pending operations; for tasks which locks each holds and what
+    /// it waits for.
     Control,
+    /// Inboxes, and whatever the program itself shows: the hash of a value of the program's
+    /// choice for each worker that has one. Where none has, it tells apart what `Inboxes` does.
+    Custom,
 }

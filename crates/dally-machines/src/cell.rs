@@ -65,6 +65,9 @@ pub(crate) trait Cell: Any + Send + Sync {
 
     /// A hash of the stack of states.
     fn control(&self) -> u64;
+
+    /// A hash of what the machine shows of itself.
+    fn shown(&self) -> u64;
 }
 
 /// A machine of type `M`.
@@ -240,6 +243,10 @@ impl<M: Machine> Cell for MachineCell<M> {
         }
         self.body.top.hash(&mut hash);
         hash.0
+    }
+
+    fn shown(&self) -> u64 {
+        self.body.machine.show()
     }
 }
 

@@ -68,8 +68,18 @@ pub trait Machine: Sized + Debug + Send + Sync + 'static {
     /// called where [`Machine::IS_DURABLE`] and the machine is captured.
     fn recover(self, durable: Option<Self::Durable>) -> Self;
 
+    /// A hash of what the machine shows of itself to strategies that learn: see [`shown`].
+    fn show(&self) -> u64 {
+        0
+    }
+
     /// How its state is captured; `None` for a machine declared `uncaptured`.
     fn capture() -> Option<Capture<Self>>;
+}
+
+/// The hash of the value that the `#[observe]` function of a machine answers.
+pub fn shown<T: Hash>(value: &T) -> u64 {
+    Digest::of(value)
 }
 
 /// The durable state of a machine that has none.

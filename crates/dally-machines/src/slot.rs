@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use dally_core::{Bug, BugKind, Stop, WorkerId, fingerprint};
+use dally_core::{Bug, BugKind, Observe, Stop, WorkerId, fingerprint};
 use triomphe::Arc;
 
 use crate::inbox::Mailbox;
@@ -15,19 +15,24 @@ pub(crate) struct Slot {
     pub(crate) worker: Arc<Worker>,
     /// The worker's share in the fingerprint; zero while it is not known.
     share: AtomicU64,
+    /// The worker's share in the observation that the system was last asked for; zero while it is
+    /// not known.
+    observed: AtomicU64,
     /// Whether the worker is in the list of enabled ones.
     pub(crate) listed: bool,
 }
 
 impl Slot {
     pub(crate) fn new(worker: Arc<Worker>) -> Slot {
-        Slot { id: worker.id, worker, share: AtomicU64::new(0), listed: false }
+        let (share, observed) = (AtomicU64::new(0), AtomicU64::new(0));
+        Slot { id: worker.id, worker, share, observed, listed: false }
     }
 
     /// The worker, to be changed: copied first if it is shared.
     #[inline]
     pub(crate) fn unshared(&mut self, pool: &mut Pool) -> Result<&mut Worker, Stop> {
         *self.share.get_mut() = 0;
+        *self.observed.get_mut() = 0;
         if !Arc::is_unique(&self.worker) {
             unshare(&mut self.worker, pool)?;
         }
@@ -63,6 +68,27 @@ impl Slot {
         share
     }
 
+    /// The worker's share in an observation, computed once after a change.
+    #[inline(always)]
+    pub(crate) fn observed(&self, how: Observe) -> u64 {
+        match self.observed.load(Relaxed) {
+            0 => self.observe(how),
+            known => known,
+        }
+    }
+
+    #[inline(never)]
+    fn observe(&self, how: Observe) -> u64 {
+        let share = self.worker.observation(how);
+        self.observed.store(share, Relaxed);
+        share
+    }
+
+    /// From now on another kind of observation is asked for.
+    pub(crate) fn forget_observed(&self) {
+        self.observed.store(0, Relaxed);
+    }
+
     pub(crate) fn share_from_scratch(&self, mailbox: Mailbox) -> u64 {
         fingerprint::part(self.id.to_bits(), self.worker.digest_from_scratch(mailbox))
     }
@@ -70,7 +96,8 @@ impl Slot {
     /// Another place for the same worker.
     pub(crate) fn fork(&self) -> Slot {
         let share = AtomicU64::new(self.share.load(Relaxed));
-        Slot { id: self.id, worker: self.worker.clone(), share, listed: self.listed }
+        let observed = AtomicU64::new(self.observed.load(Relaxed));
+        Slot { id: self.id, worker: self.worker.clone(), share, observed, listed: self.listed }
     }
 
     /// Goes back to what was saved, by sharing it; answers the worker that is no longer here, if
@@ -83,6 +110,7 @@ impl Slot {
         }
         (self.id, self.listed) = (saved.id, saved.listed);
         *self.share.get_mut() = saved.share.load(Relaxed);
+        *self.observed.get_mut() = saved.observed.load(Relaxed);
         let own = std::mem::replace(&mut self.worker, saved.worker.clone());
         Arc::is_unique(&own).then_some(own)
     }
@@ -95,6 +123,7 @@ impl Slot {
         if copied {
             (self.id, self.listed) = (saved.id, saved.listed);
             *self.share.get_mut() = saved.share.load(Relaxed);
+            *self.observed.get_mut() = saved.observed.load(Relaxed);
         } else if let Some(unused) = self.restore_from(saved) {
             pool.put_worker(unused);
         }

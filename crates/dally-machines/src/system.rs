@@ -1,10 +1,10 @@
 //! One live execution of a program of machines.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use dally_core::{
     Acceptance, Bug, BugKind, Captured, Env, Fingerprint, MessageId, Monitors, Observe, Op, Status,
-    Stop, System, WorkerId, fingerprint,
+    Stop, System, WorkerId,
 };
 use triomphe::Arc;
 
@@ -40,6 +40,8 @@ pub struct MachineSystem {
     pub(crate) monitors_stamp: Stamp,
     /// Their share in the fingerprint; zero while it is not known.
     pub(crate) monitors_share: AtomicU64,
+    /// Which kind of observation the slots remember their shares of.
+    pub(crate) observed: AtomicU8,
     /// Whether it has ever stepped, and is not only a saved state.
     pub(crate) stepped: bool,
     pub(crate) pool: Pool,
@@ -138,28 +140,15 @@ impl System for MachineSystem {
         self.monitors.acceptance()
     }
 
-    /// As in the learning paper's tool: per machine its type, its stack of states, whether it is
-    /// over, the events in its inbox by name and the kind of its next operation; machines are
-    /// combined commutatively and their ids left out. The combination is a sum of mixed words.
+    /// A sum over the workers, of which only those that have changed are hashed again. Ids are
+    /// left out.
     fn observe(&self, how: Observe) -> u64 {
-        self.slots.iter().fold(0, |sum: u64, slot| {
-            let worker = &slot.worker;
-            let mut hash = worker.kind;
-            for envelope in worker.inbox.iter() {
-                hash = fingerprint::mix(hash, u64::from(envelope.event) + 1);
-            }
-            if how == Observe::Control {
-                let op = match worker.effects.last() {
-                    Some(Effect::Send { .. }) => 1,
-                    Some(Effect::Create(_)) => 2,
-                    Some(_) => 3,
-                    None => 0,
-                };
-                let control = worker.cell().control().wrapping_add(op << 8 | worker.life as u64);
-                hash = fingerprint::mix(hash, control);
-            }
-            sum.wrapping_add(hash)
-        })
+        let kind = how as u8;
+        if self.observed.load(Relaxed) != kind {
+            self.slots.iter().for_each(Slot::forget_observed);
+            self.observed.store(kind, Relaxed);
+        }
+        self.slots.iter().fold(0, |sum: u64, slot| sum.wrapping_add(slot.observed(how)))
     }
 
     fn whole(&self) -> Option<Fingerprint> {
@@ -289,6 +278,14 @@ impl MachineSystem {
         Fingerprint(workers.wrapping_add(monitors).wrapping_add(self.budget.share()))
     }
 
+    /// The observation computed anew from the whole state: what [`System::observe`] must always
+    /// equal.
+    #[doc(hidden)]
+    pub fn observe_from_scratch(&self, how: Observe) -> u64 {
+        let workers = self.slots.iter().map(|slot| slot.worker.observation(how));
+        workers.fold(0, u64::wrapping_add)
+    }
+
     /// Goes back to the start of an execution, as [`Captured::restore_from`] does, but with
     /// workers of its own: all of them will be changed soon, in one execution after another.
     pub(crate) fn start_over_from(&mut self, saved: &MachineSystem) {
@@ -322,6 +319,10 @@ impl MachineSystem {
             self.monitors_stamp = saved.monitors_stamp;
         }
         *self.monitors_share.get_mut() = saved.monitors_share.load(Relaxed);
+        if *self.observed.get_mut() != saved.observed.load(Relaxed) {
+            // Some slots remember shares of the one kind, others of the other.
+            self.slots.iter().for_each(Slot::forget_observed);
+        }
     }
 
     #[inline]

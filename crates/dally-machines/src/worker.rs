@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use dally_core::fingerprint::{self, Encoder};
-use dally_core::{Env, MessageId, WorkerId};
+use dally_core::{Env, MessageId, Observe, WorkerId};
 use triomphe::Arc;
 
 use crate::body::{Input, Ran};
@@ -314,6 +314,32 @@ impl Worker {
             timer.digest(&mut digest);
         }
         digest.value()
+    }
+
+    /// Its share in an observation: as in the tool of the learning paper its type and the events
+    /// in its inbox by name, and then its stack of states, where it is in its life and the kind of
+    /// its next operation, or else what it shows of itself; one that is over shows nothing.
+    pub(crate) fn observation(&self, how: Observe) -> u64 {
+        let mut digest = Digest::new(self.kind);
+        for envelope in self.inbox.iter() {
+            digest.word(u64::from(envelope.event) + 1);
+        }
+        match how {
+            Observe::Inboxes => {}
+            Observe::Control => {
+                let op = match self.effects.last() {
+                    Some(Effect::Send { .. }) => 1,
+                    Some(Effect::Create(_)) => 2,
+                    Some(_) => 3,
+                    None => 0,
+                };
+                digest.word(self.cell.control().wrapping_add(op << 8 | self.life as u64));
+            }
+            Observe::Custom if self.life == Life::Halted => digest.word(0),
+            Observe::Custom => digest.word(self.cell.shown()),
+        }
+        // Shares are added up, so each must be spread over all bits by itself.
+        fingerprint::mix(digest.value(), 0).max(1)
     }
 
     /// The digest of the cell, computed once after a change: a message that arrives is none.

@@ -2,8 +2,8 @@
 
 use quote::ToTokens;
 use syn::{
-    Attribute, Error, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl, ReceiverKind,
-    ReturnType, Type, parse_quote,
+    Attribute, Error, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl, Meta,
+    ReceiverKind, ReturnType, Type, parse_quote,
 };
 
 use crate::arguments::{Arguments, Kind};
@@ -31,6 +31,8 @@ pub struct Block {
     pub events: Vec<Type>,
     /// Whether it has a `recover` that can be called.
     pub recovers: bool,
+    /// The function that says what strategies observe.
+    pub observe: Option<Ident>,
 }
 
 /// A rule with the function it stands on.
@@ -52,7 +54,9 @@ impl Block {
         let name = problems.keep(name_of(kind, &item))?;
         let enum_name = quote::format_ident!("{name}State");
         let (rules, events, recovers) = (Vec::new(), Vec::new(), false);
-        let mut block = Block { kind, name, enum_name, arguments, item, rules, events, recovers };
+        let observe = None;
+        let mut block =
+            Block { kind, name, enum_name, arguments, item, rules, events, recovers, observe };
         let handlers = block.read_items(problems);
         block.collect_events();
         block.check_names(problems);
@@ -81,6 +85,7 @@ impl Block {
             };
             match &mut item {
                 ImplItem::Fn(function) => {
+                    self.take_observe(function, problems);
                     if self.kind == Kind::Machine && function.sig.ident == "recover" {
                         recover = true;
                         self.recovers = self.check_recover(function, problems);
@@ -166,6 +171,33 @@ impl Block {
             }
             self.rules.push(Placed { rule, handler: None });
         }
+    }
+
+    /// Takes `#[observe]` away from a function, and remembers the function.
+    fn take_observe(&mut self, function: &mut ImplItemFn, problems: &mut Problems) {
+        let Some(at) = function.attrs.iter().position(|a| a.path().is_ident("observe")) else {
+            return;
+        };
+        let attribute = function.attrs.remove(at);
+        let sig = &function.sig;
+        let by_reference = sig.receiver().is_some_and(|receiver| {
+            matches!(receiver.kind, ReceiverKind::Reference { .. }) && receiver.mutability.is_none()
+        });
+        let returns = !matches!(sig.output, ReturnType::Default);
+        let message = if self.kind == Kind::Monitor {
+            "a monitor is no worker: strategies do not observe it"
+        } else if !matches!(attribute.meta, Meta::Path(_)) {
+            "`#[observe]` has no arguments"
+        } else if !(by_reference && sig.inputs.len() == 1 && returns && sig.asyncness.is_none()) {
+            "`#[observe]` stands on a function that answers what strategies are to observe: \
+             write `fn name(&self) -> impl Hash`"
+        } else if self.observe.is_some() {
+            "a machine has one `#[observe]`: answer a tuple to show several things"
+        } else {
+            self.observe = Some(sig.ident.clone());
+            return;
+        };
+        problems.add(&attribute, message);
     }
 
     fn check_recover(&self, function: &ImplItemFn, problems: &mut Problems) -> bool {

@@ -97,8 +97,9 @@ use crate::table::Table;
 /// | `#[entry(State)]` | the state is entered |
 /// | `#[exit(State)]` | the state is left |
 /// | `#[default(State)]` | nothing in the inbox can be dequeued in the state |
+/// | `#[observe]` | a strategy asks what to observe (`ql-c`): `fn name(&self) -> impl Hash` |
 ///
-/// They take `(&mut self)`, `(&mut self, cx: &mut Cx<Self>)` or, for `#[on]` with one event,
+/// The others take `(&mut self)`, `(&mut self, cx: &mut Cx<Self>)` or, for `#[on]` with one event,
 /// `(&mut self, cx: &mut Cx<Self>, event: Event)`, and return nothing. Other functions in the
 /// block are left as they are.
 ///

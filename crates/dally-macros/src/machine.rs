@@ -31,6 +31,11 @@ fn machine(dispatch: &Dispatch<'_>) -> TokenStream {
     let default_handler = dispatch.action(Verb::Default);
     let durability = durability(dispatch);
     let capture = capture(dispatch);
+    let show = block.observe.as_ref().map(|name| {
+        // A value that cannot be hashed is an error of rustc's, which is to point at the function.
+        let shown = quote_spanned!(name.span()=> ::dally::machines::machine::shown(&value));
+        quote!(fn show(&self) -> u64 { let value = Self::#name(self); #shown })
+    });
     let items = quote! {
         type State = #enum_name;
         const NAME: &'static str = #name;
@@ -61,6 +66,7 @@ fn machine(dispatch: &Dispatch<'_>) -> TokenStream {
 
         #durability
         #capture
+        #show
     };
     implementation(block, quote!(#machines::Machine), items)
 }

@@ -45,6 +45,8 @@ pub struct Statistics {
     pub steps: u64,
     /// Different observations of states; `None` where they were not counted.
     pub distinct_observations: Option<u64>,
+    /// How likely something new is; `None` where schedules were not sampled.
+    pub seen: Option<Seen>,
     /// How long it took; `None` leaves times out, so that output can be compared byte for byte.
     pub elapsed: Option<Duration>,
     /// The name of the strategy, such as `pct(3)`.
@@ -61,6 +63,26 @@ pub struct Statistics {
     pub stopped: String,
     /// What a search of states did; `None` where schedules were run.
     pub searched: Option<Searched>,
+}
+
+/// How much was seen of what schedules can show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// The last schedule, counted from 1, that showed something new.
+    pub last_new: Option<u64>,
+    /// Schedules that the estimate is about.
+    pub judged: u64,
+    /// Those among them that showed something that no other schedule did.
+    pub alone: u64,
+    /// How many distinct observations there were after so many schedules.
+    pub growth: Vec<(u64, u64)>,
+}
+
+impl Seen {
+    /// The estimated chance that the next schedule shows something new, if there is an estimate.
+    pub fn chance_of_new(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.alone as f64 / self.judged as f64)
+    }
 }
 
 /// What a search of states did.

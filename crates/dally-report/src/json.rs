@@ -254,6 +254,8 @@ struct StatisticsDocument<'a> {
     schedules: u64,
     steps: u64,
     distinct_observations: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<SeenDocument<'a>>,
     elapsed_seconds: Option<f64>,
     strategy: &'a str,
     seed: u64,
@@ -263,6 +265,15 @@ struct StatisticsDocument<'a> {
     stopped: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<SearchDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct SeenDocument<'a> {
+    last_new: Option<u64>,
+    judged: u64,
+    alone: u64,
+    chance_of_new: Option<f64>,
+    growth: &'a [(u64, u64)],
 }
 
 #[derive(Serialize)]
@@ -336,6 +347,13 @@ impl<'a> From<&'a Statistics> for StatisticsDocument<'a> {
             schedules: statistics.schedules,
             steps: statistics.steps,
             distinct_observations: statistics.distinct_observations,
+            seen: statistics.seen.as_ref().map(|seen| SeenDocument {
+                last_new: seen.last_new,
+                judged: seen.judged,
+                alone: seen.alone,
+                chance_of_new: seen.chance_of_new(),
+                growth: &seen.growth,
+            }),
             elapsed_seconds: statistics.elapsed.map(|time| time.as_millis() as f64 / 1000.0),
             strategy: &statistics.strategy,
             seed: statistics.seed,

@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use dally_core::{Cause, Finding, Program, Trace, panics};
-use rustc_hash::FxHashSet;
+use dally_core::{Cause, Finding, Program, Trace, fingerprint, panics};
 
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
 use crate::guide::Manner;
 use crate::liveness::{Fairness, Loops};
 use crate::options::Sink;
 use crate::record::{Heading, difference, follow, record};
+use crate::seen::Sightings;
 use crate::settle::{Raw, confirm, smaller, uncontrolled};
 use crate::shrink::Budget;
 use crate::strategy::{Outcome, Strategy};
@@ -41,16 +41,23 @@ pub(crate) struct Shared {
     /// The lowest schedule known for each cause. A bug seen later is counted, not kept.
     pub(crate) first: Mutex<BTreeMap<Cause, u64>>,
     /// The observations of earlier batches.
-    pub(crate) known: RwLock<FxHashSet<u64>>,
+    pub(crate) sightings: RwLock<Sightings>,
 }
 
 /// The schedules of a batch: `next` is the first that nobody has taken, `end` the first that
 /// is not wanted. Bugs and exhaustion lower the end.
+///
+/// A thread that works alone gets several small batches at once and learns between them by
+/// itself, as its supervisor would have it do: to ask for each would take longer than to run it.
 pub(crate) struct Batch {
     pub(crate) next: AtomicU64,
     pub(crate) end: AtomicU64,
     /// What the batch before came to.
     pub(crate) learn: Vec<Outcome>,
+    /// How many schedules each batch has, for a thread that works alone.
+    pub(crate) alone: Option<u64>,
+    /// The first schedule that nothing was learnt from.
+    pub(crate) unlearnt: AtomicU64,
 }
 
 /// What a thread is told to do.
@@ -58,6 +65,8 @@ pub(crate) enum Order {
     Run(Arc<Batch>),
     /// Say whether there would be a schedule of this number, after learning of these.
     Ask(u64, Vec<Outcome>),
+    /// Say all that was learnt, after learning of these.
+    Tell(Vec<Outcome>),
     Settle(Box<Raw>),
 }
 
@@ -67,6 +76,8 @@ pub(crate) enum News {
     Ran,
     /// Whether there would be one more schedule.
     More(bool),
+    /// All that was learnt.
+    Learned(Option<Vec<u8>>),
     /// A finding confirmed, and perhaps still to be shrunk.
     Confirmed(Box<Finding>),
     /// A finding as good as it gets.
@@ -78,8 +89,10 @@ pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
     /// The bug's cause, and the bug itself if it is the first known of its cause.
     pub(crate) bug: Option<(Cause, Option<Box<Raw>>)>,
-    /// Observations that were not known, in no order.
-    pub(crate) observed: Vec<u64>,
+    /// What it showed, each observation once, without what several have shown before.
+    pub(crate) shown: Vec<u64>,
+    /// Whether all its states were observed.
+    pub(crate) whole: bool,
     pub(crate) notes: Vec<String>,
 }
 
@@ -111,6 +124,10 @@ pub(crate) fn work<P: Program>(
             Order::Ask(schedule, learn) => {
                 strategy.learn(&learn);
                 News::More(strategy.begin(schedule))
+            }
+            Order::Tell(learn) => {
+                strategy.learn(&learn);
+                News::Learned(strategy.learned())
             }
             Order::Settle(raw) => {
                 News::Settled(Box::new(settle(&mut stage, &raw, &mut pen, shared, &told.news)))
@@ -147,12 +164,17 @@ fn run<P: Program>(
     batch: &Batch,
     ran: &Mutex<Vec<Ran>>,
 ) {
-    let mut seen = FxHashSet::default();
     let mut states = Vec::new();
+    let mut outcomes = Vec::new();
     loop {
         let schedule = batch.next.fetch_add(1, Ordering::Relaxed);
         if schedule >= batch.end.load(Ordering::Acquire) || shared.halt.load(Ordering::Relaxed) {
             break;
+        }
+        if batch.alone.is_some_and(|size| outcomes.len() as u64 == size) {
+            strategy.learn(&outcomes);
+            outcomes.clear();
+            batch.unlearnt.store(schedule, Ordering::Release);
         }
         if !strategy.begin(schedule) {
             batch.end.fetch_min(schedule, Ordering::AcqRel);
@@ -175,7 +197,11 @@ fn run<P: Program>(
             observation: execution.observation,
             complete: execution.end == End::Complete,
             bug: execution.bug.is_some(),
+            lesson: execution.lesson.take(),
         };
+        if batch.alone.is_some() {
+            outcomes.push(outcome.clone());
+        }
         states.push(execution.observation);
         let bug = execution.bug.take().map(|bug| {
             let notes = std::mem::take(&mut execution.notes);
@@ -186,8 +212,8 @@ fn run<P: Program>(
             let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem, searched };
             (cause, keep(raw, pen, shared))
         });
-        let observed = unknown(&states, &mut seen, shared);
-        let result = Ran { outcome, bug, observed, notes: execution.notes };
+        let (shown, whole) = (unsettled(&mut states, shared), is_whole(schedule, shared));
+        let result = Ran { outcome, bug, shown, whole, notes: execution.notes };
         ran.lock().unwrap_or_else(PoisonError::into_inner).push(result);
     }
 }
@@ -203,8 +229,7 @@ fn execute<P: Program>(
 ) -> (Execution, Trace) {
     let limits = &shared.heading.limits;
     let looking = &Limits { loops: Loops::Sampled, ..*limits };
-    let observed = shared.observe_every > 0 && schedule.is_multiple_of(shared.observe_every);
-    let observations = observed.then_some(states);
+    let observations = is_whole(schedule, shared).then_some(states);
     let halt = &shared.halt;
     let desk = Desk { pen: &mut *pen, halt, recorder: None, observations };
     if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
@@ -249,14 +274,19 @@ pub(crate) fn keep(mut raw: Raw, pen: &Pen, shared: &Shared) -> Option<Box<Raw>>
     Some(Box::new(raw))
 }
 
-/// The observations that are new to this thread in this batch and to all earlier batches.
-fn unknown(states: &[u64], seen: &mut FxHashSet<u64>, shared: &Shared) -> Vec<u64> {
-    let known = shared.known.read().unwrap_or_else(PoisonError::into_inner);
-    states
-        .iter()
-        .copied()
-        .filter(|observation| !known.contains(observation) && seen.insert(*observation))
-        .collect()
+/// Whether all states of a schedule are observed: of one schedule in so many, scattered, so that
+/// a strategy that does the same every so many schedules is seen from all sides.
+fn is_whole(schedule: u64, shared: &Shared) -> bool {
+    let every = shared.observe_every;
+    every > 0 && fingerprint::mix(schedule, 0).is_multiple_of(every)
+}
+
+/// What a schedule showed, without what makes no difference any more.
+fn unsettled(states: &mut Vec<u64>, shared: &Shared) -> Vec<u64> {
+    states.sort_unstable();
+    states.dedup();
+    let known = shared.sightings.read().unwrap_or_else(PoisonError::into_inner);
+    states.iter().copied().filter(|&observation| !known.is_settled(observation)).collect()
 }
 
 fn settle<P: Program>(

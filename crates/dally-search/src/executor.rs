@@ -16,7 +16,7 @@ pub(crate) use self::bugs::{bug_at_end, endless, livelock, too_long};
 use self::env::{Cause, StepEnv};
 use self::rounds::Went;
 use crate::liveness::{Fairness, Laps, Loops};
-use crate::strategy::{Point, Strategy};
+use crate::strategy::{Lesson, Point, Strategy};
 use crate::tape::{Doing, Pen};
 
 /// The bounds and checks of one schedule.
@@ -74,6 +74,8 @@ pub(crate) struct Execution {
     pub(crate) astray: Option<String>,
     /// The steps of these rounds, which are on no tape.
     pub(crate) lapped: usize,
+    /// What the strategy has learnt.
+    pub(crate) lesson: Option<Lesson>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,7 +165,9 @@ impl<'p, P: Program> Stage<'p, P> {
             lasso: None,
             astray: None,
             lapped: 0,
+            lesson: None,
         };
+        let mut ended = false;
         desk.pen.rewind(schedule);
         // Front ends catch the panics of the program. A panic that reaches this point is one of
         // the front end itself, and still a finding rather than a dead thread.
@@ -182,6 +186,8 @@ impl<'p, P: Program> Stage<'p, P> {
             let Some(system) = &mut self.system else { return };
             desk.pen.now(Doing::Stepping);
             run(system, strategy, limits, &mut self.laps, &mut desk, &mut execution);
+            ended = true;
+            execution.lesson = strategy.end(Some(system));
             desk.pen.now(Doing::Ending);
             if let Err(bug) = system.end() {
                 match &execution.bug {
@@ -200,7 +206,9 @@ impl<'p, P: Program> Stage<'p, P> {
             }
         }
         desk.pen.now(Doing::Nothing);
-        strategy.end();
+        if !ended {
+            execution.lesson = strategy.end(None);
+        }
         execution
     }
 }

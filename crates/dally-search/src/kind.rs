@@ -3,7 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::sampling::{Dfs, Fair, Irs, Pct, Portfolio, Random, RoundRobin};
+use dally_core::Observe;
+
+use crate::learning::{BonusMax, Greedy, Idb, Ql, Reward};
+use crate::sampling::{
+    Dfs, Fair, Irs, Pct, Pctcp, Period, Portfolio, Pos, Random, RoundRobin, Surw, TaPct, Urw,
+};
 use crate::strategy::Strategy;
 
 /// A bundled strategy, as options and the command line name it.
@@ -33,28 +38,107 @@ pub enum StrategyKind {
     Irs,
     /// Several strategies in rotation: [`Portfolio`].
     Portfolio,
+    /// Partial order sampling: [`Pos`], made fair.
+    Pos,
+    /// Uniform over interleavings: [`Urw`], made fair.
+    Urw,
+    /// Uniform over the interleavings of one shared thing: [`Surw`], made fair.
+    Surw,
+    /// Priorities for chains of messages: [`Pctcp`], made fair.
+    Pctcp {
+        /// The number of steps at which priorities change, at least 1.
+        d: u32,
+    },
+    /// The same with changes at races only: [`TaPct`], made fair.
+    TaPct {
+        /// The number of steps at which priorities change, at least 1.
+        d: u32,
+    },
+    /// Splits of key points over serial periods: [`Period`], made fair.
+    Period,
+    /// Learns to go where it has not been: [`Ql`].
+    Ql(QlVariant),
+    /// Steps to where it has been least: [`Greedy`].
+    Greedy,
+    /// Iterative delay bounding: [`Idb`].
+    Idb,
+    /// Learns what is new far ahead: [`BonusMax`].
+    BonusMax,
+}
+
+/// A variant of [`Ql`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QlVariant {
+    /// All optimisations, observing [`Observe::Control`].
+    Default,
+    /// The reward is always -1.
+    Basic,
+    /// Observing [`Observe::Inboxes`].
+    Inboxes,
+    /// Observing [`Observe::Custom`].
+    Custom,
+    /// Values are random.
+    Unvalued,
+}
+
+impl QlVariant {
+    fn build(self, seed: u64) -> Ql {
+        let ql = Ql::new(seed);
+        match self {
+            QlVariant::Default => ql,
+            QlVariant::Basic => ql.rewarded(Reward::Flat),
+            QlVariant::Inboxes => ql.observing(Observe::Inboxes),
+            QlVariant::Custom => ql.observing(Observe::Custom),
+            QlVariant::Unvalued => ql.values_at_random(),
+        }
+    }
 }
 
 impl StrategyKind {
-    /// The names that can be given, `pct` also with its parameter as in `pct:10`.
-    pub const NAMES: [&'static str; 6] =
-        ["random", "pct", "dfs", "round-robin", "irs", "portfolio"];
+    /// The names that can be given; those with a parameter also as in `pct:10`.
+    pub const NAMES: [&'static str; 20] = [
+        "random",
+        "pct",
+        "dfs",
+        "round-robin",
+        "irs",
+        "portfolio",
+        "pos",
+        "urw",
+        "surw",
+        "pctcp",
+        "tapct",
+        "period",
+        "ql",
+        "ql-b",
+        "ql-i",
+        "ql-c",
+        "ql-ndn",
+        "greedy",
+        "idb",
+        "bonus-max",
+    ];
 
     /// The strategy itself. Strategies that are not fair become random after two fifths of
     /// `max_steps`: the tail is then longer than the default temperature, half of the step
-    /// bound, so that a monitor that stays hot is found under them too.
+    /// bound, so that a monitor that stays hot is found under them too. Those that learn do so
+    /// only where a monitor is hot.
     pub fn build(&self, seed: u64, max_steps: usize) -> Box<dyn Strategy> {
-        let unfair = max_steps / 5 * 2;
+        let fair = |unfair: Box<dyn Strategy>| -> Box<dyn Strategy> {
+            Box::new(Fair::new(unfair, max_steps / 5 * 2, seed))
+        };
+        // Strategies that learn have a use for long schedules.
+        let once_hot = |inner| Box::new(Fair::new(inner, max_steps / 5 * 2, seed).once_hot());
         match *self {
             StrategyKind::Random => Box::new(Random::new(seed)),
-            StrategyKind::Pct { d } => {
-                Box::new(Fair::new(Box::new(Pct::new(seed, d)), unfair, seed))
-            }
+            StrategyKind::Pct { d } => fair(Box::new(Pct::new(seed, d))),
             StrategyKind::Dfs => Box::new(Dfs::default()),
-            StrategyKind::RoundRobin => {
-                Box::new(Fair::new(Box::new(RoundRobin::new(seed)), unfair, seed))
-            }
+            StrategyKind::RoundRobin => fair(Box::new(RoundRobin::new(seed))),
             StrategyKind::Irs => Box::new(Irs::new(seed, max_steps)),
+            StrategyKind::Ql(variant) => once_hot(Box::new(variant.build(seed))),
+            StrategyKind::Greedy => once_hot(Box::new(Greedy::new(seed))),
+            StrategyKind::Idb => once_hot(Box::new(Idb::new(seed))),
+            StrategyKind::BonusMax => once_hot(Box::new(BonusMax::new(seed))),
             StrategyKind::Portfolio => {
                 let members = [
                     StrategyKind::Random,
@@ -64,6 +148,12 @@ impl StrategyKind {
                 ];
                 Box::new(Portfolio::new(members.map(|kind| kind.build(seed, max_steps)).into()))
             }
+            StrategyKind::Pos => fair(Box::new(Pos::new(seed))),
+            StrategyKind::Urw => fair(Box::new(Urw::new(seed))),
+            StrategyKind::Surw => fair(Box::new(Surw::new(seed))),
+            StrategyKind::Pctcp { d } => fair(Box::new(Pctcp::new(seed, d))),
+            StrategyKind::TaPct { d } => fair(Box::new(TaPct::new(seed, d))),
+            StrategyKind::Period => fair(Box::new(Period::new(seed))),
         }
     }
 }
@@ -78,6 +168,20 @@ impl fmt::Display for StrategyKind {
             StrategyKind::RoundRobin => f.pad("round-robin"),
             StrategyKind::Irs => f.pad("irs"),
             StrategyKind::Portfolio => f.pad("portfolio"),
+            StrategyKind::Pos => f.pad("pos"),
+            StrategyKind::Urw => f.pad("urw"),
+            StrategyKind::Surw => f.pad("surw"),
+            StrategyKind::Pctcp { d } => f.pad(&format!("pctcp:{d}")),
+            StrategyKind::TaPct { d } => f.pad(&format!("tapct:{d}")),
+            StrategyKind::Period => f.pad("period"),
+            StrategyKind::Ql(QlVariant::Default) => f.pad("ql"),
+            StrategyKind::Ql(QlVariant::Basic) => f.pad("ql-b"),
+            StrategyKind::Ql(QlVariant::Inboxes) => f.pad("ql-i"),
+            StrategyKind::Ql(QlVariant::Custom) => f.pad("ql-c"),
+            StrategyKind::Ql(QlVariant::Unvalued) => f.pad("ql-ndn"),
+            StrategyKind::Greedy => f.pad("greedy"),
+            StrategyKind::Idb => f.pad("idb"),
+            StrategyKind::BonusMax => f.pad("bonus-max"),
         }
     }
 }
@@ -87,21 +191,41 @@ impl FromStr for StrategyKind {
 
     fn from_str(text: &str) -> Result<StrategyKind, UnknownStrategy> {
         let unknown = || UnknownStrategy { text: text.to_owned() };
-        Ok(match text {
+        let (name, d) = match text.split_once(':') {
+            Some((name, d)) if PARAMETRISED.contains(&name) => {
+                let d = d.parse().ok().filter(|d| (1..=1_000).contains(d));
+                (name, d.ok_or_else(unknown)?)
+            }
+            _ => (text, 3),
+        };
+        Ok(match name {
             "random" => StrategyKind::Random,
-            "pct" => StrategyKind::Pct { d: 3 },
+            "pct" => StrategyKind::Pct { d },
             "dfs" => StrategyKind::Dfs,
             "round-robin" => StrategyKind::RoundRobin,
             "irs" => StrategyKind::Irs,
             "portfolio" => StrategyKind::Portfolio,
-            _ => {
-                let d = text.strip_prefix("pct:").ok_or_else(unknown)?;
-                let d = d.parse().ok().filter(|d| (1..=1_000).contains(d)).ok_or_else(unknown)?;
-                StrategyKind::Pct { d }
-            }
+            "pos" => StrategyKind::Pos,
+            "urw" => StrategyKind::Urw,
+            "surw" => StrategyKind::Surw,
+            "pctcp" => StrategyKind::Pctcp { d },
+            "tapct" => StrategyKind::TaPct { d },
+            "period" => StrategyKind::Period,
+            "ql" => StrategyKind::Ql(QlVariant::Default),
+            "ql-b" => StrategyKind::Ql(QlVariant::Basic),
+            "ql-i" => StrategyKind::Ql(QlVariant::Inboxes),
+            "ql-c" => StrategyKind::Ql(QlVariant::Custom),
+            "ql-ndn" => StrategyKind::Ql(QlVariant::Unvalued),
+            "greedy" => StrategyKind::Greedy,
+            "idb" => StrategyKind::Idb,
+            "bonus-max" => StrategyKind::BonusMax,
+            _ => return Err(unknown()),
         })
     }
 }
+
+/// The strategies with a number of change points.
+const PARAMETRISED: [&str; 3] = ["pct", "pctcp", "tapct"];
 
 /// A text names no strategy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,11 +236,13 @@ pub struct UnknownStrategy {
 
 impl fmt::Display for UnknownStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(d) = self.text.strip_prefix("pct:") {
+        if let Some((name, d)) = self.text.split_once(':')
+            && PARAMETRISED.contains(&name)
+        {
             return write!(
                 f,
-                "`{d}` is no number of change points for pct: give one from 1 to 1000, as in \
-                 `pct:3`"
+                "`{d}` is no number of change points for {name}: give one from 1 to 1000, as in \
+                 `{name}:3`"
             );
         }
         write!(f, "no strategy `{}`", self.text)?;
@@ -124,7 +250,8 @@ impl fmt::Display for UnknownStrategy {
             Some(near) => write!(f, ": did you mean `{near}`? ")?,
             None => f.write_str(". ")?,
         }
-        write!(f, "There are {} (pct also as `pct:10`)", StrategyKind::NAMES.join(", "))
+        let names = StrategyKind::NAMES.join(", ");
+        write!(f, "There are {names} ({} also as `pct:10`)", PARAMETRISED.join(", "))
     }
 }
 
@@ -171,12 +298,14 @@ mod tests {
     #[test]
     fn a_name_that_is_unknown_gets_the_list_and_a_guess() {
         let message = |text: &str| text.parse::<StrategyKind>().unwrap_err().to_string();
-        insta::assert_snapshot!(message("radnom"), @"no strategy `radnom`: did you mean `random`? There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
-        insta::assert_snapshot!(message("Round_Robin"), @"no strategy `Round_Robin`: did you mean `round-robin`? There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
-        insta::assert_snapshot!(message("genetic"), @"no strategy `genetic`. There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
-        insta::assert_snapshot!(message(""), @"no strategy ``. There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
+        insta::assert_snapshot!(message("radnom"), @"no strategy `radnom`: did you mean `random`? There are random, pct, dfs, round-robin, irs, portfolio, pos, urw, surw, pctcp, tapct, period (pct, pctcp, tapct also as `pct:10`)");
+        let guess = |text: &str| message(text).split(" There are").next().unwrap().to_owned();
+        insta::assert_snapshot!(guess("Round_Robin"), @"no strategy `Round_Robin`: did you mean `round-robin`?");
+        insta::assert_snapshot!(guess("genetic"), @"no strategy `genetic`.");
+        insta::assert_snapshot!(guess(""), @"no strategy ``.");
+        insta::assert_snapshot!(guess("random:3"), @"no strategy `random:3`: did you mean `random`?");
         insta::assert_snapshot!(message("pct:0"), @"`0` is no number of change points for pct: give one from 1 to 1000, as in `pct:3`");
-        insta::assert_snapshot!(message("pct:many"), @"`many` is no number of change points for pct: give one from 1 to 1000, as in `pct:3`");
+        insta::assert_snapshot!(message("tapct:many"), @"`many` is no number of change points for tapct: give one from 1 to 1000, as in `tapct:3`");
     }
 
     #[test]
@@ -190,6 +319,12 @@ mod tests {
         round-robin
         irs
         portfolio(random, pct(3), irs, pct(10))
+        pos
+        urw
+        surw
+        pctcp(3)
+        tapct(3)
+        period
     "#);
     }
 }

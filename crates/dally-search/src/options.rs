@@ -1,5 +1,6 @@
 //! What a run is asked to do, and whom it tells.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -62,9 +63,13 @@ pub struct Options {
     /// programs with nondeterminism that is not under control.
     pub repeat_check: bool,
     /// Every state of one schedule in this many is observed, for
-    /// [`Report::observations`](crate::Report), and of the others the last state. With 0 it is
-    /// last states only: to observe a state costs more than a step.
+    /// [`Report::observations`](crate::Report) and [`Seen`](crate::Seen), and of the others the
+    /// last state. With 0 it is last states only: to observe a state costs more than a step.
     pub observe_every: u64,
+    /// A file that a strategy goes on learning from, if it is there, and that all it has learnt is
+    /// written to at the end. A file of another program or strategy, or a damaged one, fails the
+    /// run before it begins.
+    pub learned: Option<PathBuf>,
     /// Set it to end the run: what was found is kept.
     pub stop: Arc<AtomicBool>,
 }
@@ -90,6 +95,7 @@ impl Default for Options {
             shrink_steps: 1_000_000,
             repeat_check: true,
             observe_every: 0,
+            learned: None,
             stop: Arc::default(),
         }
     }

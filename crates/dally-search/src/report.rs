@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dally_core::Finding;
 
+use crate::seen::Seen;
 use crate::strata::States;
 
 /// What came of a run. All but [`Report::elapsed`] is the same for the same program, seed and
@@ -31,6 +32,9 @@ pub struct Report {
     pub max_steps: usize,
     /// Distinct observations of last states, and of all states where the options ask for them.
     pub observations: u64,
+    /// Who showed them, and how likely the next schedule is to show something new. Nothing in a
+    /// search of states.
+    pub seen: Seen,
     /// One finding for each cause, in the order in which their first schedules come.
     pub findings: Vec<Finding>,
     /// Why the run ended.

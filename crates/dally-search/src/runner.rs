@@ -7,17 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use dally_core::{Cause, Finding, Program, Trace};
-use rustc_hash::FxHashSet;
 
 use crate::batch::{Batch, News, Order, Ran, Shared, Told, work};
 use crate::deadline::Stopwatch;
 use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::guide::Manner;
+use crate::learning::file;
 use crate::liveness::Loops;
 use crate::options::{Options, Phase, Progress, Reached, Sink};
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::before_last_step;
 use crate::report::{Ended, Report, count, grouped};
+use crate::seen::{MAX_OBSERVATIONS, Seen};
 use crate::settle::Raw;
 use crate::strategy::Outcome;
 use crate::tape::{Pen, Tape};
@@ -40,20 +41,32 @@ pub fn run<P: Program + 'static>(
     options.strategy.reseed(options.seed);
     options.fairness = options.fairness.under_a_strategy();
     let name = options.strategy.name();
+    let strategy = &mut options.strategy;
+    let path = options.learned.as_deref();
+    let recalled = path.map_or(Ok(()), |path| file::load(path, &options.program, &mut **strategy));
     let mut run = Run::new(program, options, name, sink);
-    run.all_schedules();
+    match recalled {
+        Ok(()) => run.all_schedules(),
+        Err(why) => {
+            run.report.notes.push(why);
+            run.end(Ended::Failed);
+        }
+    }
     run.finish()
 }
 
-/// The first batch is small, so that strategies learn early; later ones are large, so that
-/// threads seldom wait for each other.
-const BATCHES: std::ops::RangeInclusive<u64> = 16..=1024;
+/// The first batch is small, so that strategies learn early; later ones are as large as the
+/// strategy likes, so that threads seldom wait for each other.
+const FIRST_BATCH: u64 = 16;
+
+/// How many small batches a thread that works alone is given at once.
+const ALONE: u64 = 64;
 
 /// More causes than this are noise: they are counted and no longer kept.
 const MAX_FINDINGS: usize = 100;
 
-/// More observations than this are not told apart.
-const MAX_OBSERVATIONS: usize = 1 << 22;
+/// How long a strategy may take to tell what it has learnt.
+const TELLING: Duration = Duration::from_secs(60);
 
 /// How long threads may take to hear that the run is over.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
@@ -147,7 +160,7 @@ impl<P: Program + 'static> Run<P> {
             schedules: AtomicU64::new(0),
             steps: AtomicU64::new(0),
             first: Mutex::new(BTreeMap::new()),
-            known: RwLock::new(FxHashSet::default()),
+            sightings: RwLock::default(),
         });
         let report = Report {
             program: options.program.clone(),
@@ -160,6 +173,7 @@ impl<P: Program + 'static> Run<P> {
             cut: 0,
             max_steps: options.max_steps,
             observations: 0,
+            seen: Seen::default(),
             findings: Vec::new(),
             ended: Ended::Schedules,
             states: None,
@@ -177,7 +191,8 @@ impl<P: Program + 'static> Run<P> {
         let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
         let mut hands: Vec<Hand> = (0..threads).map_while(|_| self.hire()).collect();
         let mut next = 0;
-        let mut size = *BATCHES.start();
+        let largest = self.options.strategy.batch().max(1);
+        let mut size = FIRST_BATCH.min(largest);
         let mut learn = Vec::new();
         while next < self.options.schedules {
             self.look_up();
@@ -188,11 +203,15 @@ impl<P: Program + 'static> Run<P> {
             if self.ended.is_some() {
                 break;
             }
-            let end = self.options.schedules.min(next.saturating_add(size));
+            let alone = (hands.len() == 1 && largest <= FIRST_BATCH).then_some(size);
+            let batches = if alone.is_some() { ALONE } else { 1 };
+            let end = self.options.schedules.min(next.saturating_add(size * batches));
             let batch = Arc::new(Batch {
                 next: AtomicU64::new(next),
                 end: AtomicU64::new(end),
                 learn: std::mem::take(&mut learn),
+                alone,
+                unlearnt: AtomicU64::new(next),
             });
             for hand in &mut hands {
                 hand.busy = hand.orders.send(Order::Run(batch.clone())).is_ok();
@@ -203,6 +222,8 @@ impl<P: Program + 'static> Run<P> {
             ran.retain(|ran| ran.outcome.schedule < wanted);
             let raws;
             (learn, raws) = self.merge(ran);
+            let unlearnt = batch.unlearnt.load(Ordering::Acquire);
+            learn.retain(|outcome| outcome.schedule >= unlearnt);
             if !raws.is_empty() && !self.options.keep_going {
                 self.ended = self.ended.filter(|&ended| ended != Ended::Time).or(Some(Ended::Bug));
             } else if wanted < end {
@@ -214,24 +235,46 @@ impl<P: Program + 'static> Run<P> {
             let full = self.report.findings.len() >= MAX_FINDINGS;
             self.shared.full.store(full, Ordering::Relaxed);
             next = end;
-            size = (size * 2).min(*BATCHES.end());
+            size = size.saturating_mul(2).min(largest);
         }
         // A search that has just run its last schedule is exhausted, and only it knows.
         if self.ended.is_none()
             && sequential
             && let Some(hand) = hands.first()
         {
-            let asked = hand.orders.send(Order::Ask(next, learn)).is_ok();
+            let asked = hand.orders.send(Order::Ask(next, std::mem::take(&mut learn))).is_ok();
             let answer = hand.news.recv_timeout(self.options.step_time);
             if asked && matches!(answer, Ok(News::More(false))) {
                 self.ended = Some(Ended::Exhausted);
             }
+        }
+        if self.options.learned.is_some() {
+            self.keep_learned(&hands, learn);
         }
         for Hand { orders, news, .. } in hands {
             // Without orders the thread ends, and with it what is left of the last execution.
             drop(orders);
             while news.recv_timeout(GRACE).is_ok() {}
         }
+    }
+
+    /// Writes to a file what any of the threads has learnt, after it has learnt this too.
+    fn keep_learned(&mut self, hands: &[Hand], learn: Vec<Outcome>) {
+        let Some(path) = &self.options.learned else { return };
+        let kept = match hands.first() {
+            None => Err("What was learnt is lost with the threads that learnt it.".into()),
+            Some(hand) => {
+                // One that cannot be told has died, and says so by its channel.
+                let _ = hand.orders.send(Order::Tell(learn));
+                match hand.news.recv_timeout(TELLING) {
+                    Ok(News::Learned(Some(learned))) => {
+                        file::save(path, &self.options.program, &self.report.strategy, &learned)
+                    }
+                    _ => Err("What was learnt is lost: the strategy did not tell it.".into()),
+                }
+            }
+        };
+        self.report.notes.extend(kept.err());
     }
 
     /// Starts a thread that runs schedules.
@@ -344,8 +387,8 @@ impl<P: Program + 'static> Run<P> {
     fn merge(&mut self, ran: Vec<Ran>) -> (Vec<Outcome>, Vec<Raw>) {
         let mut raws = Vec::new();
         let mut outcomes = Vec::with_capacity(ran.len());
-        let mut known = self.shared.known.write().unwrap_or_else(PoisonError::into_inner);
-        for Ran { outcome, bug, observed, notes } in ran {
+        let mut sightings = self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner);
+        for Ran { outcome, bug, shown, whole, notes } in ran {
             self.report.schedules += 1;
             self.report.steps += outcome.steps as u64;
             self.report.longest = self.report.longest.max(outcome.steps);
@@ -355,15 +398,14 @@ impl<P: Program + 'static> Run<P> {
                     self.report.notes.push(note);
                 }
             }
-            if known.len() < MAX_OBSERVATIONS {
-                known.extend(observed);
-            }
+            sightings.add(shown, whole || self.options.observe_every == 0);
             if let Some((cause, raw)) = bug {
                 raws.extend(count_bug(&mut self.groups, cause, raw));
             }
             outcomes.push(outcome);
         }
-        self.report.observations = known.len() as u64;
+        self.report.observations = sightings.distinct();
+        self.report.seen = sightings.seen();
         (outcomes, raws)
     }
 
@@ -403,7 +445,7 @@ impl<P: Program + 'static> Run<P> {
                     return Ok(());
                 }
                 Ok(News::Confirmed(confirmed)) => *finding = *confirmed,
-                Ok(News::Ran | News::More(_)) => {}
+                Ok(News::Ran | News::More(_) | News::Learned(_)) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err("its thread died".into()),
                 Err(RecvTimeoutError::Timeout) => {
                     if hands[0].watch.is_stuck(self.options.step_time) {

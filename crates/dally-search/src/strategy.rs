@@ -1,5 +1,7 @@
 //! The contract of strategies: who picks the choices of one schedule after another.
 
+use std::sync::Arc;
+
 use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
 
 /// Picks the choices of one schedule after another.
@@ -77,13 +79,39 @@ pub trait Strategy: Send {
         let _ = event;
     }
 
-    /// The schedule is over. Called for every schedule begun, on the copy that ran it.
-    fn end(&mut self) {}
+    /// The schedule is over, and this is the state it ended in; `None` if there is none, since
+    /// the program did not start. Called for every schedule begun, on the copy that ran it.
+    ///
+    /// What the schedule has taught is answered here and not kept: it comes back to every copy
+    /// as [`Outcome::lesson`].
+    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        let _ = last;
+        None
+    }
 
     /// Told at the end of a batch, before the next begins: what came of all its schedules, in
     /// order, whichever thread ran them. Every copy of the strategy is told the same.
     fn learn(&mut self, batch: &[Outcome]) {
         let _ = batch;
+    }
+
+    /// How many schedules a batch has at most, at least 1. Small batches bring lessons home soon
+    /// and make threads wait for each other. Batches start small and grow to this.
+    fn batch(&self) -> u64 {
+        1_024
+    }
+
+    /// All that it has learnt so far, for another run to go on from; `None` if there is nothing
+    /// that could be kept.
+    fn learned(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Goes on from what the same strategy has learnt in another run. `false`, and nothing is
+    /// taken over, if these are not its bytes.
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        let _ = learned;
+        false
     }
 
     /// Whether, from this point of the schedule on, no worker that can step waits for ever.
@@ -119,8 +147,11 @@ pub struct Point<'a> {
     pub system: &'a dyn System,
 }
 
+/// What a schedule has taught, in words that only the strategy that wrote them reads.
+pub type Lesson = Arc<[u64]>;
+
 /// What came of one schedule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// Its number, from 0.
     pub schedule: u64,
@@ -134,4 +165,6 @@ pub struct Outcome {
     pub complete: bool,
     /// Whether it showed a bug.
     pub bug: bool,
+    /// What [`Strategy::end`] answered.
+    pub lesson: Option<Lesson>,
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use dally_core::{Access, Bug, Env, Event, Monitors, ObjectId, Op, Text, WorkerId};
 
 use crate::join;
+use crate::observe::Showing;
 use crate::text::{CLOCK, Deed, Kind, Object, TaskName, WAKERS, Wait, Waits};
 use crate::waker::{Shared, TaskWaker};
 
@@ -39,6 +40,8 @@ pub(crate) enum State {
 pub(crate) struct Task {
     pub id: WorkerId,
     pub name: TaskName,
+    /// A hash of the name.
+    pub kind: u64,
     pub state: State,
     /// Its next step drops the future.
     pub aborted: bool,
@@ -95,6 +98,16 @@ pub(crate) struct Timer {
     pub deadline: Duration,
     pub fired: bool,
     pub waker: Option<Waker>,
+}
+
+/// What an object holds, as far as observations go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub id: ObjectId,
+    /// How many messages or permits; 1 for a lock that is taken.
+    pub amount: u64,
+    /// The task that has locked it, by its place.
+    pub holder: Option<u32>,
 }
 
 /// Who an entry of the enabled list is.
@@ -158,8 +171,10 @@ pub(crate) struct Exec {
     pub spawned: Vec<BoxFuture>,
     pub timers: Vec<Timer>,
     free_timers: Vec<usize>,
-    /// For observations: each object and how much it holds.
-    pub objects: Vec<(ObjectId, u64)>,
+    /// For observations.
+    pub objects: Vec<Held>,
+    /// What the program shows of itself, with its share in an observation.
+    shown: Vec<(Showing, u64)>,
     pub shared: Arc<Shared>,
 }
 
@@ -189,6 +204,7 @@ impl Exec {
             timers: Vec::new(),
             free_timers: Vec::new(),
             objects: Vec::new(),
+            shown: Vec::new(),
             shared: Arc::default(),
         }
     }
@@ -212,6 +228,7 @@ impl Exec {
         self.timers.clear();
         self.free_timers.clear();
         self.objects.clear();
+        self.shown.clear();
         self.current = self.add(WorkerId::root(0), TaskName::Main);
     }
 
@@ -230,6 +247,7 @@ impl Exec {
         if index == self.tasks.len() {
             self.tasks.push(Task {
                 id,
+                kind: name.kind(),
                 name,
                 state: State::Runnable,
                 aborted: false,
@@ -251,6 +269,7 @@ impl Exec {
                 task.wake = TaskWaker::new(index, shared);
             }
             task.id = id;
+            task.kind = name.kind();
             task.name = name;
             task.state = State::Runnable;
             task.aborted = false;
@@ -269,7 +288,7 @@ impl Exec {
         let id = ObjectId { creator: task.id, number: task.objects };
         task.objects += 1;
         let index = self.objects.len() as u32;
-        self.objects.push((id, 0));
+        self.objects.push(Held { id, amount: 0, holder: None });
         Object { id, kind, run: self.run, index }
     }
 
@@ -292,11 +311,35 @@ impl Exec {
     /// Notes how much an object holds, for observations.
     #[inline]
     pub fn holds(&mut self, object: &Object, amount: usize) {
+        self.held(object, amount as u64, None);
+    }
+
+    /// Notes that the running task has locked an object, for observations.
+    #[inline]
+    pub fn locks(&mut self, object: &Object) {
+        self.held(object, 1, Some(self.current as u32));
+    }
+
+    #[inline]
+    fn held(&mut self, object: &Object, amount: u64, holder: Option<u32>) {
         if object.run == self.run
-            && let Some(entry) = self.objects.get_mut(object.index as usize)
+            && let Some(held) = self.objects.get_mut(object.index as usize)
         {
-            entry.1 = amount as u64;
+            (held.amount, held.holder) = (amount, holder);
         }
+    }
+
+    /// Shows a value with this share in an observation in place of the one before.
+    pub fn show(&mut self, whose: Showing, share: u64) {
+        match self.shown.iter_mut().find(|shown| shown.0 == whose) {
+            Some(shown) => shown.1 = share,
+            None => self.shown.push((whose, share)),
+        }
+    }
+
+    /// What the program shows of itself, in no order.
+    pub fn shown(&self) -> u64 {
+        self.shown.iter().fold(0, |sum, shown| sum.wrapping_add(shown.1))
     }
 
     /// Notes what happened, to be told when the step ends. Only steps tell.

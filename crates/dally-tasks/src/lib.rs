@@ -58,6 +58,7 @@ mod choice;
 mod current;
 mod exec;
 mod join;
+mod observe;
 mod program;
 mod seal;
 pub mod sync;
@@ -69,6 +70,7 @@ mod waker;
 
 pub use choice::{announce, choose, flip, hint, note, pick};
 pub use join::{AbortHandle, JoinError, JoinHandle};
+pub use observe::{observe, observe_shared};
 pub use program::TaskProgram;
 pub use seal::{Sealed, seal};
 pub use system::TaskSystem;

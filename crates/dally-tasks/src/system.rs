@@ -89,20 +89,25 @@ impl System for TaskSystem {
         self.exec().monitors.acceptance()
     }
 
+    /// A sum over objects and tasks. Ids of tasks are left out: who has locked an object is told
+    /// by where that task stands.
     fn observe(&self, how: Observe) -> u64 {
-        let objects = self.exec().objects.iter().fold(0u64, |sum, (id, amount)| {
-            let name = fingerprint::mix(id.creator.to_bits(), u64::from(id.number));
-            sum.wrapping_add(fingerprint::part(name, *amount))
+        let exec = self.exec();
+        let tasks = &exec.tasks[..exec.live];
+        let objects = exec.objects.iter().fold(0u64, |sum, held| {
+            let name = fingerprint::mix(held.id.creator.to_bits(), u64::from(held.id.number));
+            let holder = held.holder.filter(|_| how == Observe::Control);
+            let holder = holder.map_or(0, |holder| control(&tasks[holder as usize]));
+            sum.wrapping_add(fingerprint::part(name, held.amount.wrapping_add(holder)))
         });
-        match how {
-            Observe::Inboxes => objects,
+        let rest = match how {
+            Observe::Inboxes => 0,
             Observe::Control => {
-                let tasks = &self.exec().tasks[..self.exec().live];
-                tasks.iter().fold(objects, |sum, task| {
-                    sum.wrapping_add(fingerprint::part(task.id.to_bits(), control(task)))
-                })
+                tasks.iter().fold(0u64, |sum, task| sum.wrapping_add(control(task)))
             }
-        }
+            Observe::Custom => exec.shown(),
+        };
+        objects.wrapping_add(rest)
     }
 
     fn sealed(&self) -> bool {
@@ -325,7 +330,8 @@ fn uncontrolled() -> Bug {
     )
 }
 
-/// A hash of where a task stands: its state, what it is about to do or what it waits for.
+/// A hash of where a task stands: what it is, its state, what it is about to do or what it waits
+/// for.
 fn control(task: &Task) -> u64 {
     let state = task.state as u64;
     let (kind, object) = match task.pending() {
@@ -339,5 +345,6 @@ fn control(task: &Task) -> u64 {
     });
     let object =
         object.map_or(0, |id| fingerprint::part(id.creator.to_bits(), u64::from(id.number)));
-    fingerprint::mix(fingerprint::mix(state << 2 | kind, object), waits)
+    let stands = fingerprint::mix(fingerprint::mix(state << 2 | kind, object), waits);
+    fingerprint::mix(task.kind, stands)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use dally_core::ObjectId;
+use dally_core::{ObjectId, fingerprint};
 
 /// What a shared object is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,6 +166,20 @@ pub(crate) enum TaskName {
     Given(String),
     /// The type of the future, which carries the name of the function, and where it was spawned.
     Spawned(&'static str, &'static Location<'static>),
+}
+
+impl TaskName {
+    /// A hash that tells kinds of tasks apart, as observations do.
+    pub fn kind(&self) -> u64 {
+        match self {
+            TaskName::Main => 0,
+            TaskName::Given(name) => fingerprint::of_bytes(name.as_bytes()),
+            TaskName::Spawned(future, at) => {
+                let place = u64::from(at.line()) << 32 | u64::from(at.column());
+                fingerprint::mix(fingerprint::of_bytes(future.as_bytes()), place)
+            }
+        }
+    }
 }
 
 impl fmt::Display for TaskName {

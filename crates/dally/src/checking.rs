@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dally_core::{Captured, Finding, Program, Schedule};
 use dally_machines::MachineProgram;
-use dally_report::{About, Searched, Statistics, Store};
+use dally_report::{About, Searched, Seen, Statistics, Store};
 use dally_search::strata::{
     self, Bundled, CachePolicy, Explorer, ExplorerKind, Plan, SearchKind, States,
 };
@@ -83,6 +83,7 @@ impl Checking {
             shrink: settings.shrink,
             step_time: settings.step_time,
             observe_every: settings.observe_every,
+            learned: settings.learned,
             stop: self.stop,
             ..Options::default()
         };
@@ -291,6 +292,7 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
         schedules: report.schedules,
         steps: report.steps,
         distinct_observations: Some(report.observations),
+        seen: seen(report),
         elapsed: Some(report.elapsed),
         strategy: report.strategy.clone(),
         seed: report.seed,
@@ -315,6 +317,17 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
         .to_owned(),
         searched: report.states.as_ref().map(searched),
     }
+}
+
+/// How likely something new is, where schedules were sampled.
+fn seen(report: &Report) -> Option<Seen> {
+    let sampled = report.states.is_none() && report.ended != Ended::Exhausted;
+    sampled.then(|| Seen {
+        last_new: report.seen.last_new,
+        judged: report.seen.judged,
+        alone: report.seen.alone,
+        growth: report.seen.growth.clone(),
+    })
 }
 
 /// The figures of a search of states.

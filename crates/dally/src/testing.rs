@@ -60,13 +60,22 @@ impl Test {
 }
 
 impl<E: Explorer> Test<E> {
-    /// Picks the choices: `random`, `pct`, `pct:10`, `dfs`, `round-robin`, `irs`, `portfolio`.
+    /// Picks the choices: `random`, `pct`, `pct:10`, `dfs`, `round-robin`, `irs`, `portfolio`, `ql`,
+    /// `ql-b`, `ql-i`, `ql-c`, `ql-ndn`, `greedy`, `idb`, `bonus-max`.
     #[must_use]
     pub fn strategy(mut self, name: &str) -> Test<E> {
         match name.parse() {
             Ok(strategy) => self.settings.strategy = strategy,
             Err(why) => self.mistake = Some(format!("strategy = {name:?}: {why}")),
         }
+        self
+    }
+
+    /// The file that the strategy goes on learning from, if it is there, and writes what it has
+    /// learnt to.
+    #[must_use]
+    pub fn learned(mut self, file: impl Into<PathBuf>) -> Test<E> {
+        self.settings.learned = Some(file.into());
         self
     }
 

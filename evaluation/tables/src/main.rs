@@ -4,15 +4,21 @@ mod bugs;
 mod counters;
 mod cycles;
 mod huge;
+mod learning;
 mod stored;
+mod strategies;
 mod table;
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
+use dally_compare::Problem;
 
 /// Regenerates the tables of the papers from the bundled protocols.
 ///
 /// All searches run on one thread, but for one of `cycles`. What they count depends on the program, the seeds and the
-/// budgets alone, except where the time runs out before the memory does.
+/// budgets alone, except where the time runs out before the memory does. Strategies are compared by `dally-compare`, with
+/// several runs at a time.
 #[derive(Debug, Parser)]
 #[command(name = "dally-evaluation", version, max_term_width = 100)]
 struct Cli {
@@ -28,15 +34,54 @@ enum Table {
     Bugs(bugs::Arguments),
     /// How soon each search for cycles finds planted livelocks (001, Table 3).
     Cycles(cycles::Arguments),
+    /// How many schedules each strategy needs for each planted bug.
+    Strategies(strategies::Arguments),
     /// Whether a program with very many states can be searched to its end.
     Huge(huge::Arguments),
+    /// How many schedules spell a string, by strategy (004, Table 1).
+    Strings(learning::strings::Arguments),
+    /// How many runs find each bug, by strategy (004, Table 2).
+    Schedulers(learning::Arguments),
+    /// The same for Q-learning that learns values and that does not (004, Table 3).
+    Values(learning::Arguments),
+    /// The same for Q-learning with one observation or another (004, Table 4).
+    Observations(learning::Arguments),
+    /// How long schedules take, by strategy (004, Table 5).
+    Times(learning::Arguments),
+    /// How many runs find each bug in the same time, by strategy (004, Table 6).
+    EqualTime(learning::Arguments),
+    /// The same for Q-learning with one learning rate and discount or another (004, section 6.2).
+    Rates(learning::Arguments),
+    /// Who finds the bug of SafeStack, and at what cost.
+    SafeStack(learning::safe_stack::Arguments),
 }
 
-fn main() {
-    match Cli::parse().table {
-        Table::Stored(arguments) => stored::print(&arguments),
-        Table::Bugs(arguments) => bugs::print(&arguments),
-        Table::Cycles(arguments) => cycles::print(&arguments),
-        Table::Huge(arguments) => huge::print(&arguments),
+fn main() -> ExitCode {
+    let printed = match Cli::parse().table {
+        Table::Stored(arguments) => done(stored::print(&arguments)),
+        Table::Bugs(arguments) => done(bugs::print(&arguments)),
+        Table::Cycles(arguments) => done(cycles::print(&arguments)),
+        Table::Strategies(arguments) => done(strategies::print(&arguments)),
+        Table::Huge(arguments) => done(huge::print(&arguments)),
+        Table::Strings(arguments) => learning::strings::print(&arguments),
+        Table::Schedulers(arguments) => learning::schedulers(&arguments),
+        Table::Values(arguments) => learning::values(&arguments),
+        Table::Observations(arguments) => learning::observations(&arguments),
+        Table::Times(arguments) => learning::times(&arguments),
+        Table::EqualTime(arguments) => learning::equal_time(&arguments),
+        Table::Rates(arguments) => learning::rates(&arguments),
+        Table::SafeStack(arguments) => learning::safe_stack::print(&arguments),
+    };
+    match printed {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::from(2)
+        }
     }
+}
+
+/// A table that cannot fail has been printed.
+fn done((): ()) -> Result<(), Problem> {
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! A server of the cluster: follower, candidate or leader.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 
 use dally::machine;
 use dally::machines::{Addr, Cx};
@@ -66,6 +67,11 @@ impl Server {
             next: BTreeMap::new(),
             matched: BTreeMap::new(),
         }
+    }
+
+    #[observe]
+    fn standing(&self) -> impl Hash {
+        (self.term, self.voted_for, self.leader, self.votes.len(), &self.log)
     }
 
     #[on(Unconfigured, Configure)]

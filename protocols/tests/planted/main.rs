@@ -3,5 +3,7 @@
 mod calculator;
 mod hunt;
 mod messaging;
+mod services;
+mod shared_memory;
 mod tasks;
 mod two_phase_commit;

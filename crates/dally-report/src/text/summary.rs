@@ -6,7 +6,7 @@ use dally_core::Finding;
 
 use super::style::{Ink, Style};
 use super::words::{count, grouped};
-use crate::about::{Cycles, Searched, Statistics};
+use crate::about::{Cycles, Searched, Seen, Statistics};
 
 /// What a run covered and found; for a clean run too, never just "no bug".
 pub fn summary(
@@ -44,10 +44,18 @@ pub fn summary(
     }
     if let Some(searched) = &statistics.searched {
         work += &format!(", the deepest after {}", count(searched.deepest, "step"));
-    } else if let Some(observations) = statistics.distinct_observations {
-        work += &format!(", {}", count(observations, "distinct observation"));
     }
+    let mut observed = statistics
+        .distinct_observations
+        .filter(|_| statistics.searched.is_none())
+        .map_or_else(String::new, |distinct| count(distinct, "distinct observation"));
     row("covered", statistics.coverage.clone());
+    if let Some(seen) = statistics.seen.as_ref().filter(|_| findings.is_empty()) {
+        row("seen", std::mem::take(&mut observed) + &news(seen));
+    }
+    if !observed.is_empty() {
+        work += &format!(", {observed}");
+    }
     if let Some(searched) = &statistics.searched {
         row("strata", strata(searched));
         row("cache", cache(searched));
@@ -61,6 +69,38 @@ pub fn summary(
         row("time", time(elapsed, statistics));
     }
     out
+}
+
+/// When the last new observation came, and how likely one more is.
+fn news(seen: &Seen) -> String {
+    let mut text = String::new();
+    if let Some(last) = seen.last_new {
+        text += &format!(", the last new one at schedule {}", grouped(last));
+    }
+    if let Some(chance) = seen.chance_of_new() {
+        let chance = match seen.alone {
+            // Nothing was seen once only: less than one in all that were looked at.
+            0 => format!("under {}", percent(1.0 / seen.judged as f64)),
+            _ => percent(chance),
+        };
+        text += "; estimated chance that the next schedule shows something new: ";
+        text += &chance;
+    }
+    text
+}
+
+/// A share in percent, with two digits that count.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    // From 10 on no digits behind the point, below 1 as many more as there are zeros.
+    let digits = (1.0 - percent.log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = format!("{percent:.digits$}");
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
+    format!("{text}%")
 }
 
 /// The figures of each stratum, as a table whose first line stands beside the label.
@@ -166,4 +206,26 @@ fn time(elapsed: Duration, statistics: &Statistics) -> String {
     };
     let (number, steps) = (rate(number), rate(statistics.steps));
     format!("{seconds:.1} s{threads}, {number} {what}/s, {steps} {step}/s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_two_digits_that_count() {
+        let shares = [1.0, 0.999, 0.254, 0.1, 0.0512, 0.01, 0.000_2, 0.000_123, 0.000_001];
+        let texts = shares.map(percent).join(" ");
+        insta::assert_snapshot!(texts, @"100% 100% 25% 10% 5.1% 1% 0.02% 0.012% 0.0001%");
+    }
+
+    #[test]
+    fn a_clean_run_says_what_it_saw_and_how_likely_something_new_is() {
+        let said = |last_new, judged, alone| {
+            news(&Seen { last_new, judged, alone, growth: Vec::new() })
+        };
+        insta::assert_snapshot!(said(Some(31_007), 40_000, 8), @", the last new one at schedule 31,007; estimated chance that the next schedule shows something new: 0.02%");
+        insta::assert_snapshot!(said(Some(12), 2_500, 0), @", the last new one at schedule 12; estimated chance that the next schedule shows something new: under 0.04%");
+        insta::assert_snapshot!(said(Some(9_000), 0, 0), @", the last new one at schedule 9,000");
+    }
 }

@@ -1,9 +1,9 @@
 //! Fairness by falling back to random.
 
-use dally_core::{Event, MessageId, Tag, Text, WorkerId};
+use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
 
 use super::Random;
-use crate::strategy::{Outcome, Point, Strategy};
+use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
 /// A strategy that is not fair, made fair: after `unfair` steps of a schedule random takes over.
 ///
@@ -14,7 +14,11 @@ pub struct Fair {
     inner: Box<dyn Strategy>,
     random: Random,
     unfair: usize,
+    /// Whether random takes over only where a monitor is hot.
+    once_hot: bool,
     in_tail: bool,
+    /// What the inner strategy learnt before the tail.
+    lesson: Option<Lesson>,
     /// What the inner strategy is told, while it is told.
     share: Vec<Outcome>,
 }
@@ -22,7 +26,16 @@ pub struct Fair {
 impl Fair {
     /// `inner` for the first `unfair` steps, then random with this seed.
     pub fn new(inner: Box<dyn Strategy>, unfair: usize, seed: u64) -> Fair {
-        Fair { inner, random: Random::new(seed), unfair, in_tail: false, share: Vec::new() }
+        let random = Random::new(seed);
+        let (lesson, share) = (None, Vec::new());
+        Fair { inner, random, unfair, once_hot: false, in_tail: false, lesson, share }
+    }
+
+    /// The same, but random takes over only where a monitor is hot after these steps: no other
+    /// judgement needs fairness, and the inner strategy has a use for long schedules.
+    #[must_use]
+    pub fn once_hot(self) -> Fair {
+        Fair { once_hot: true, ..self }
     }
 }
 
@@ -43,7 +56,12 @@ impl Strategy for Fair {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        self.in_tail = point.step >= self.unfair;
+        if !self.in_tail && point.step >= self.unfair {
+            self.in_tail = !self.once_hot || point.system.acceptance().hot != 0;
+            if self.in_tail {
+                self.lesson = self.inner.end(Some(point.system));
+            }
+        }
         if self.in_tail { self.random.worker(point) } else { self.inner.worker(point) }
     }
 
@@ -64,23 +82,38 @@ impl Strategy for Fair {
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
-        self.inner.heard(event);
+        if !self.in_tail {
+            self.inner.heard(event);
+        }
     }
 
-    fn end(&mut self) {
-        self.inner.end();
+    /// For the inner strategy the schedule is over where the tail begins.
+    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        if self.in_tail { self.lesson.take() } else { self.inner.end(last) }
     }
 
     /// The inner strategy learns of the part of each schedule that was its own.
     fn learn(&mut self, batch: &[Outcome]) {
         self.share.clear();
-        self.share.extend(batch.iter().map(|&outcome| {
+        self.share.extend(batch.iter().cloned().map(|outcome| {
             let steps = outcome.steps.min(self.unfair);
             // How many values came before the tail is not known: their usual share, then.
             let values = outcome.values * steps / outcome.steps.max(1);
             Outcome { steps, values, ..outcome }
         }));
         self.inner.learn(&self.share);
+    }
+
+    fn batch(&self) -> u64 {
+        self.inner.batch()
+    }
+
+    fn learned(&self) -> Option<Vec<u8>> {
+        self.inner.learned()
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        self.inner.recall(learned)
     }
 
     fn is_fair(&self) -> bool {

@@ -59,3 +59,16 @@ fn a_bug_of_three_constraints_needs_two_change_points_and_cannot_be_had_with_one
     let found = failures(&program, 2);
     assert!(found >= promised(2.0, 7.0, 2), "{found}");
 }
+
+#[test]
+fn the_deadlock_of_the_paper_is_found_as_often_as_promised() {
+    // Figure 1 of the paper, depth 2: two workers take two locks in opposite orders. It needs
+    // one change point, after the first lock of either.
+    let deadlock = |first: usize, second: usize| {
+        [Do::Lock(first), Do::Lock(second), Do::Unlock(second), Do::Unlock(first)]
+    };
+    let program = scripts([&deadlock(0, 1), &deadlock(1, 0)]);
+    assert_eq!(failures(&program, 0), 0.0);
+    let found = failures(&program, 1);
+    assert!(found >= promised(2.0, 8.0, 1), "{found}");
+}

@@ -12,7 +12,7 @@ use dally_core::{
     Acceptance, Bug, BugKind, Choice, Env, Event, Finding, MessageId, Observe, Op, Program, Status,
     Stop, System, Tag, Text, Waiting, WorkerId, fingerprint, panics,
 };
-use dally_search::{Options, Outcome, Point, Report, Sink, Strategy, run};
+use dally_search::{Lesson, Options, Outcome, Point, Report, Sink, Strategy, run};
 
 /// One operation of a worker, one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -418,12 +418,15 @@ impl Strategy for Spy {
         self.current.push(Choice::Delivery(candidates[place]));
         Some(place)
     }
-    fn end(&mut self) {
-        self.inner.end();
+    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
         self.log.lock().unwrap().push(std::mem::take(&mut self.current));
+        self.inner.end(last)
     }
     fn learn(&mut self, batch: &[Outcome]) {
         self.inner.learn(batch);
+    }
+    fn batch(&self) -> u64 {
+        self.inner.batch()
     }
     fn is_fair(&self) -> bool {
         self.inner.is_fair()

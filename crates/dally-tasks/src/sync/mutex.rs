@@ -101,7 +101,7 @@ impl<T> Mutex<T> {
                 return Err(TryLockError(()));
             }
             state.held = true;
-            exec.holds(&self.object, 1);
+            exec.locks(&self.object);
             state.value.take().ok_or(TryLockError(()))
         })
     }
@@ -233,7 +233,7 @@ impl Attempt {
             self.ticket = None;
             state.held = true;
             exec.touch(&lock.object, Access::Write, LOCK);
-            exec.holds(&lock.object, 1);
+            exec.locks(&lock.object);
             state.value.take()
         });
         drop(old);

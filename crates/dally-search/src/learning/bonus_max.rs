@@ -1,0 +1,156 @@
+//! Reinforcement learning with an exploration bonus that is passed on by its maximum.
+
+use dally_core::{Observe, System, Tag, WorkerId};
+use fastrand::Rng;
+
+use super::table::{At, Table};
+use super::walk::{Walk, Walked, place_among};
+use crate::sampling::Random;
+use crate::strategy::{Lesson, Outcome, Point, Strategy};
+
+/// BonusMaxRL (Borgarelli, Enea, Majumdar and Nagendra, OOPSLA 2024): follows the actions of the
+/// greatest value, one time in twenty a random one. Every action is worth 1 at first; when it has
+/// been taken it is worth the greater of its own novelty, 1 / visits, and 0.95 times the best
+/// that follows, moved by 0.2 towards that.
+///
+/// So what is new far ahead is seen from here, and an action whose whole future is known wears
+/// off. It promises nothing about a single schedule, and is not fair.
+#[derive(Clone, Debug)]
+pub struct BonusMax {
+    seed: u64,
+    rng: Rng,
+    walk: Walk,
+    table: Table<Worth>,
+    /// The actions that were taken where the next is to be picked: places and values.
+    taken: Vec<(usize, f64)>,
+    places: Vec<At>,
+}
+
+/// What is known of an action.
+#[derive(Clone, Copy, Debug, Default)]
+struct Worth {
+    value: f64,
+    visits: u32,
+}
+
+const NEW: Worth = Worth { value: 1.0, visits: 0 };
+const ALPHA: f64 = 0.2;
+const GAMMA: f64 = 0.95;
+const EPSILON: f64 = 0.05;
+
+impl BonusMax {
+    /// With this seed.
+    pub fn new(seed: u64) -> BonusMax {
+        BonusMax {
+            seed,
+            rng: Rng::with_seed(seed),
+            walk: Walk::new(Observe::Control),
+            table: Table::default(),
+            taken: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    /// The best of `of` actions, which `place` finds, or now and then any.
+    fn pick(&mut self, here: u64, of: usize, mut place: impl FnMut(u64) -> Option<usize>) -> usize {
+        if of <= 1 {
+            return 0;
+        }
+        let any = self.rng.usize(..of);
+        if self.rng.f64() < EPSILON {
+            return any;
+        }
+        let Some(at) = self.table.find(here) else { return any };
+        self.walk.knows(at);
+        self.taken.clear();
+        let known = self.table.taken(at);
+        self.taken.extend(known.filter_map(|(action, worth)| Some((place(action)?, worth.value))));
+        let untaken = of - self.taken.len();
+        if untaken > 0 {
+            // What was never done is worth most. The places of the others are passed over.
+            let place = self.rng.usize(..untaken);
+            let pass = |place, &(other, _): &(usize, f64)| place + usize::from(other <= place);
+            return self.taken.iter().fold(place, pass);
+        }
+        let best = self.taken.iter().fold(0.0, |best: f64, &(_, value)| best.max(value));
+        self.taken.retain(|&(_, value)| value == best);
+        self.taken[self.rng.usize(..self.taken.len())].0
+    }
+
+    fn study(&mut self, walked: Walked<'_>) {
+        let BonusMax { table, places, .. } = self;
+        places.clear();
+        places.extend(walked.observations().map(|(observation, at)| table.visit(observation, at)));
+        // Nothing follows the end of a schedule.
+        let mut next = 0.0;
+        for place in (0..walked.len()).rev() {
+            let done = walked.get(place);
+            if let Some(worth) = table.value(places[place], done.action, NEW) {
+                worth.visits = worth.visits.saturating_add(1);
+                let novelty = 1.0 / f64::from(worth.visits);
+                worth.value += ALPHA * (novelty.max(GAMMA * next) - worth.value);
+            }
+            next = best(table, places[place], done.of);
+        }
+    }
+}
+
+/// The greatest value of the actions of an observation, of which there are `of`.
+fn best(table: &Table<Worth>, at: At, of: u32) -> f64 {
+    if table.actions(at) < of as usize {
+        return NEW.value;
+    }
+    table.taken(at).fold(0.0, |best, (_, worth)| best.max(worth.value))
+}
+
+impl Strategy for BonusMax {
+    fn name(&self) -> String {
+        "bonus-max".into()
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.seed = seed;
+        self.table = Table::default();
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        self.rng = Random::generator(self.seed, schedule);
+        self.walk.begin();
+        true
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        let here = self.walk.at(point);
+        let enabled = point.enabled;
+        let place = place_among(enabled);
+        let worker = *enabled.get(self.pick(here, enabled.len(), place))?;
+        self.walk.step(worker, enabled.len());
+        Some(worker)
+    }
+
+    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        let here = self.walk.inside();
+        let place = |action| Some(action as usize).filter(|&place| place < of as usize);
+        let index = self.pick(here, of as usize, place) as u32;
+        self.walk.value(index, of, tag == Tag::Fault && index > 0);
+        Some(index)
+    }
+
+    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        Some(self.walk.end(last))
+    }
+
+    fn learn(&mut self, batch: &[Outcome]) {
+        for walked in batch.iter().filter_map(|outcome| Walked::read(outcome.lesson.as_ref()?)) {
+            self.study(walked);
+        }
+    }
+
+    fn batch(&self) -> u64 {
+        4
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,137 @@
+//! The baseline of iterative delay bounding (paper 004).
+
+use dally_core::{Observe, System, Tag, WorkerId};
+use fastrand::Rng;
+use rustc_hash::FxHashSet;
+
+use crate::sampling::Random;
+use crate::strategy::{Lesson, Outcome, Point, Strategy};
+
+/// Lets one worker run on until it cannot, but for a bounded number of delays: at a delay,
+/// another worker that can step, drawn at random, goes on instead. The bound is 0 at first and
+/// grows by one whenever 100 schedules have shown no new observation.
+///
+/// Delays are spread uniformly over the longest schedule known. A worker that cannot go on is
+/// followed by the next in the order of ids. Values are random. It is not fair. From
+/// "Learning-based Controlled Concurrency Testing" (Mukherjee et al., OOPSLA 2020).
+#[derive(Clone, Debug)]
+pub struct Idb {
+    seed: u64,
+    rng: Rng,
+    /// How many delays a schedule has.
+    delays: usize,
+    /// How many schedules in a row have shown nothing new.
+    barren: u32,
+    /// The longest schedule known, in steps of workers.
+    length: usize,
+    known: FxHashSet<u64>,
+    /// Where delays are, the last first.
+    points: Vec<usize>,
+    /// The steps of workers so far.
+    taken: usize,
+    /// The observations that are new, or were at the last batch.
+    new: Vec<u64>,
+}
+
+/// How many schedules without a new observation raise the bound.
+const BARREN: u32 = 100;
+
+/// More observations than this are not told apart.
+const MOST: usize = 1 << 22;
+
+impl Idb {
+    /// With this seed.
+    pub fn new(seed: u64) -> Idb {
+        Idb {
+            seed,
+            rng: Rng::with_seed(seed),
+            delays: 0,
+            barren: 0,
+            length: 1,
+            known: FxHashSet::default(),
+            points: Vec::new(),
+            taken: 0,
+            new: Vec::new(),
+        }
+    }
+
+    fn observe(&mut self, system: &dyn System) {
+        let observation = system.observe(Observe::Control);
+        if !self.known.contains(&observation) {
+            self.new.push(observation);
+        }
+    }
+}
+
+impl Strategy for Idb {
+    fn name(&self) -> String {
+        "idb".into()
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        *self = Idb::new(seed);
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        self.rng = Random::generator(self.seed, schedule);
+        let (rng, length) = (&mut self.rng, self.length);
+        self.points.clear();
+        self.points.extend((0..self.delays).map(|_| rng.usize(..length)));
+        self.points.sort_unstable_by(|a, b| b.cmp(a));
+        self.taken = 0;
+        self.new.clear();
+        true
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        self.observe(point.system);
+        let enabled = point.enabled;
+        let (mut place, runs_on) = match point.last.map(|last| last.place_in(enabled)) {
+            Some(Ok(place)) => (place, true),
+            Some(Err(next)) => (next % enabled.len(), false),
+            None => (0, false),
+        };
+        while self.points.last().is_some_and(|&at| at <= self.taken) {
+            self.points.pop();
+            if runs_on && enabled.len() > 1 {
+                let others = self.rng.usize(1..enabled.len());
+                place = (place + others) % enabled.len();
+            }
+        }
+        self.taken += 1;
+        enabled.get(place).copied()
+    }
+
+    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        Some(Random::choose(&mut self.rng, of, tag))
+    }
+
+    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        if let Some(system) = last {
+            self.observe(system);
+        }
+        (!self.new.is_empty()).then(|| self.new.as_slice().into())
+    }
+
+    fn learn(&mut self, batch: &[Outcome]) {
+        for outcome in batch {
+            self.length = self.length.max(outcome.steps - outcome.values);
+            let mut fresh = false;
+            for &observation in outcome.lesson.iter().flat_map(|lesson| lesson.iter()) {
+                fresh |= self.known.len() < MOST && self.known.insert(observation);
+            }
+            self.barren = if fresh { 0 } else { self.barren + 1 };
+            if self.barren == BARREN {
+                (self.barren, self.delays) = (0, self.delays + 1);
+            }
+        }
+    }
+
+    fn batch(&self) -> u64 {
+        16
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

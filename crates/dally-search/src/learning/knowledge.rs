@@ -1,0 +1,75 @@
+//! What was learnt, as bytes.
+
+use super::table::Table;
+
+/// Writes a table after the settings that it was learnt with and the number of schedules. The
+/// same knowledge gives the same bytes.
+pub(super) fn write(settings: [u64; 2], schedules: u64, table: &Table<f64>) -> Vec<u8> {
+    let all = table.all();
+    let mut out = Vec::new();
+    let mut word = |word: u64| out.extend_from_slice(&word.to_le_bytes());
+    settings.into_iter().chain([schedules, table.all().count() as u64]).for_each(&mut word);
+    for (observation, visits, actions) in all {
+        word(observation);
+        word(u64::from(visits) << 32 | actions.len() as u64);
+        for (action, value) in actions {
+            word(action);
+            word(value.to_bits());
+        }
+    }
+    out
+}
+
+/// Reads what [`write`] wrote with the same settings; `None` for anything else.
+pub(super) fn read(settings: [u64; 2], bytes: &[u8]) -> Option<(u64, Table<f64>)> {
+    let (words, []) = bytes.as_chunks::<8>() else { return None };
+    let mut words = words.iter().map(|&word| u64::from_le_bytes(word));
+    if [words.next()?, words.next()?] != settings {
+        return None;
+    }
+    let (schedules, observations) = (words.next()?, words.next()?);
+    let mut table = Table::default();
+    let mut actions = Vec::new();
+    for _ in 0..observations {
+        let (observation, counts) = (words.next()?, words.next()?);
+        actions.clear();
+        for _ in 0..counts as u32 {
+            let (action, value) = (words.next()?, f64::from_bits(words.next()?));
+            actions.push((action, Some(value).filter(|value| *value <= 0.0)?));
+        }
+        table.put(observation, (counts >> 32) as u32, &actions);
+    }
+    words.next().is_none().then_some((schedules, table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> Vec<u8> {
+        let mut table = Table::default();
+        table.put(7, 3, &[(1, -0.5), (2, -4.0)]);
+        table.put(9, 1, &[]);
+        write([1, 2], 40, &table)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_written_the_same() {
+        let (schedules, table) = read([1, 2], &some()).unwrap();
+        assert_eq!((schedules, table.all().count()), (40, 2));
+        assert_eq!(write([1, 2], schedules, &table), some());
+    }
+
+    #[test]
+    fn anything_else_is_refused_as_a_whole() {
+        let good = some();
+        assert!(read([1, 3], &good).is_none());
+        for length in 0..good.len() {
+            assert!(read([1, 2], &good[..length]).is_none(), "{length}");
+        }
+        assert!(read([1, 2], &[&good[..], &[0; 8]].concat()).is_none());
+        let mut positive = good;
+        positive[56..64].copy_from_slice(&0.5f64.to_le_bytes());
+        assert!(read([1, 2], &positive).is_none());
+    }
+}

@@ -1,0 +1,144 @@
+//! The way of one schedule through observations, and the lesson that it is.
+
+use dally_core::{Observe, System, WorkerId, fingerprint};
+
+use super::table::At;
+use crate::strategy::{Lesson, Point};
+
+/// Writes down where a schedule comes by and what it does there.
+///
+/// The observation where a value is chosen is a hash of the observation before the step, the
+/// worker and the values so far: the state in the middle of a step cannot be looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    how: Observe,
+    /// The observation where the next action is taken.
+    here: u64,
+    /// Where a table has this observation, if that is known.
+    at: At,
+    /// The worker whose step has begun, and in which no value was chosen yet.
+    stepping: Option<WorkerId>,
+    /// A record of three words for each action.
+    words: Vec<u64>,
+}
+
+/// What was done at an observation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Move {
+    /// Where.
+    pub(super) observation: u64,
+    /// A worker by its bits, or a value.
+    pub(super) action: u64,
+    /// How many actions there were to choose from.
+    pub(super) of: u32,
+    /// Whether the action injected a fault.
+    pub(super) fault: bool,
+}
+
+impl Walk {
+    pub(super) fn new(how: Observe) -> Walk {
+        Walk { how, here: 0, at: At::NOWHERE, stepping: None, words: Vec::new() }
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.words.clear();
+    }
+
+    /// The observation where a worker is to be picked.
+    #[inline]
+    pub(super) fn at(&mut self, point: &Point<'_>) -> u64 {
+        self.here = point.system.observe(self.how);
+        self.here
+    }
+
+    /// The observation where a value is to be chosen.
+    #[inline]
+    pub(super) fn inside(&mut self) -> u64 {
+        if let Some(worker) = self.stepping.take() {
+            self.here = fingerprint::mix(self.here, worker.to_bits());
+        }
+        self.here
+    }
+
+    /// The observation where the next action is taken is known, and in this place.
+    #[inline]
+    pub(super) fn knows(&mut self, at: At) {
+        self.at = at;
+    }
+
+    /// One of `of` workers was picked here.
+    #[inline]
+    pub(super) fn step(&mut self, worker: WorkerId, of: usize) {
+        self.write(worker.to_bits(), of as u32, worker == WorkerId::FAULTS);
+        self.stepping = Some(worker);
+    }
+
+    /// One of `of` values was chosen here.
+    #[inline]
+    pub(super) fn value(&mut self, index: u32, of: u32, fault: bool) {
+        self.write(index.into(), of, fault);
+        self.here = fingerprint::mix(self.here, index.into());
+    }
+
+    #[inline]
+    fn write(&mut self, action: u64, of: u32, fault: bool) {
+        let at = std::mem::replace(&mut self.at, At::NOWHERE);
+        let rest = u64::from(at.0) << 32 | u64::from(of.min(u32::MAX >> 1)) << 1 | u64::from(fault);
+        self.words.extend([self.here, action, rest]);
+    }
+
+    /// The lesson of a schedule that has ended in this state.
+    pub(super) fn end(&mut self, last: Option<&dyn System>) -> Lesson {
+        let (observation, of) = match last {
+            Some(system) => (system.observe(self.how), system.enabled().len()),
+            None => (0, 0),
+        };
+        self.words.extend([observation, of as u64]);
+        self.words.as_slice().into()
+    }
+}
+
+/// Finds workers, which it is asked for in their order, in a list that is sorted too.
+#[inline]
+pub(super) fn place_among(enabled: &[WorkerId]) -> impl FnMut(u64) -> Option<usize> + '_ {
+    let mut place = 0;
+    move |worker| {
+        while enabled.get(place)?.to_bits() < worker {
+            place += 1;
+        }
+        (enabled[place].to_bits() == worker).then_some(place)
+    }
+}
+
+/// A lesson of a walk, read back.
+#[derive(Clone, Copy)]
+pub(super) struct Walked<'a> {
+    moves: &'a [[u64; 3]],
+    /// The observation that it ended in, and how many workers could have stepped there.
+    pub(super) last: (u64, u32),
+}
+
+impl<'a> Walked<'a> {
+    /// `None` for words that no walk has written.
+    pub(super) fn read(lesson: &'a Lesson) -> Option<Walked<'a>> {
+        let (moves, rest) = lesson.as_chunks();
+        let &[observation, of] = rest else { return None };
+        Some(Walked { moves, last: (observation, of as u32) })
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.moves.len()
+    }
+
+    pub(super) fn get(self, place: usize) -> Move {
+        let [observation, action, rest] = self.moves[place];
+        Move { observation, action, of: rest as u32 >> 1, fault: rest & 1 == 1 }
+    }
+
+    /// All observations, from the first to the last, and where each is in the table if that is
+    /// known.
+    pub(super) fn observations(self) -> impl Iterator<Item = (u64, At)> + 'a {
+        let moves = self.moves.iter().map(|words| (words[0], At((words[2] >> 32) as u32)));
+        moves.chain([(self.last.0, At::NOWHERE)])
+    }
+}

@@ -1,0 +1,111 @@
+//! PCT over chains of messages.
+
+use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
+use fastrand::Rng;
+
+use super::Random;
+use super::chains::Chains;
+use crate::strategy::{Lesson, Outcome, Point, Strategy};
+
+/// PCT with chain partitioning (Kulahcioglu Ozkan, Majumdar, Niksic, Tabaei Befrouei and
+/// Weissenbacher, "Randomized testing of distributed systems with probabilistic guarantees",
+/// OOPSLA 2018): priorities belong to chains of steps that follow from each other, such as a
+/// request, its handling and its answer, and not to workers; `d` random steps make their chains
+/// fall.
+///
+/// A bug of depth `d + 1`, one that needs that many steps in a certain order, shows in each
+/// schedule with a probability of at least `1 / (w^2 n^d)`, where `n` is the number of steps and
+/// `w` their width: the most steps none of which follows from another. A program of many
+/// short-lived workers or messages has a small width, where PCT's bound counts all workers.
+/// `n` is the largest of earlier batches; while none is known, schedules guess powers of two.
+/// Values are uniform; of several messages that can be delivered it is that of the highest
+/// chain.
+#[derive(Clone, Debug)]
+pub struct Pctcp {
+    seed: u64,
+    d: u32,
+    rng: Rng,
+    /// The most steps that came up in a schedule.
+    steps: u64,
+    chains: Chains,
+    /// The steps that make their chains fall; the place is the level they fall to.
+    falls: Vec<u64>,
+}
+
+impl Pctcp {
+    /// With `d` steps at which priorities change, and this seed.
+    pub fn new(seed: u64, d: u32) -> Pctcp {
+        Pctcp {
+            seed,
+            d,
+            rng: Rng::with_seed(seed),
+            steps: 0,
+            chains: Chains::default(),
+            falls: Vec::new(),
+        }
+    }
+}
+
+impl Strategy for Pctcp {
+    fn name(&self) -> String {
+        format!("pctcp({})", self.d)
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        self.rng = Random::generator(self.seed, schedule);
+        self.chains.clear();
+        let steps = if self.steps > 0 { self.steps } else { 8 << (schedule % 8) };
+        self.falls.clear();
+        self.falls.extend((0..self.d).map(|_| self.rng.u64(..steps)));
+        true
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        self.chains.catch_up(point, &mut self.rng);
+        loop {
+            let (worker, step) = self.chains.highest(point)?;
+            let falls = self.falls.iter().position(|&number| number == step.number);
+            let Some(level) = falls else {
+                self.chains.step(worker);
+                return Some(worker);
+            };
+            let chain = step.chain;
+            // It falls once.
+            self.falls[level] = u64::MAX;
+            self.chains.lower(chain, level as u64);
+        }
+    }
+
+    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        Some(Random::choose(&mut self.rng, of, tag))
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+        Some(self.chains.delivery(candidates))
+    }
+
+    fn listens(&self) -> bool {
+        true
+    }
+
+    fn heard(&mut self, event: &Event<Text<'_>>) {
+        self.chains.heard(event);
+    }
+
+    fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
+        Some([self.chains.count()].into())
+    }
+
+    fn learn(&mut self, batch: &[Outcome]) {
+        let counts = batch.iter().filter_map(|outcome| outcome.lesson.as_ref()?.first().copied());
+        self.steps = counts.fold(self.steps, u64::max);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,251 @@
+//! Profiles: how often each worker of a schedule stepped, and on what.
+//!
+//! Samplers that weigh workers by what they have left to do learn it from earlier schedules. A
+//! profile is written as the lesson of the schedule that it was taken in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dally_core::{Event, Op, Shared, Text, WorkerId, fingerprint};
+
+use crate::strategy::{Lesson, Outcome};
+
+/// What a step touches, as one word.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Spot(u64);
+
+impl Spot {
+    /// Nothing that others can see.
+    pub(super) const NONE: Spot = Spot(0);
+    /// Anything: code between two scheduling points that says nothing of itself. All such steps
+    /// touch the same.
+    const UNKNOWN: Spot = Spot(1);
+
+    /// What this operation of `worker` touches.
+    pub(super) fn of(op: Op, worker: WorkerId) -> Spot {
+        match op {
+            Op::Local | Op::Create => Spot::NONE,
+            Op::Unknown | Op::Fault => Spot::UNKNOWN,
+            _ => op.touches(worker).map_or(Spot::UNKNOWN, Spot::shared),
+        }
+    }
+
+    /// Told apart by this word.
+    pub(super) fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    fn shared(shared: Shared) -> Spot {
+        let (salt, a, b) = match shared {
+            Shared::Inbox(worker) => (2, worker, 0),
+            Shared::Object(object) => (3, object.creator, object.number),
+        };
+        // The two words above are taken.
+        Spot(fingerprint::mix(fingerprint::mix(salt, a.to_bits()), b.into()).max(2))
+    }
+}
+
+/// Takes the profile of the present schedule.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Profiler {
+    steps: BTreeMap<(WorkerId, Spot), u64>,
+    parents: BTreeMap<WorkerId, WorkerId>,
+    stepping: Option<WorkerId>,
+}
+
+impl Profiler {
+    pub(super) fn clear(&mut self) {
+        self.steps.clear();
+        self.parents.clear();
+        self.stepping = None;
+    }
+
+    /// `worker` is about to do this.
+    pub(super) fn step(&mut self, worker: WorkerId, op: Op) {
+        *self.steps.entry((worker, Spot::of(op, worker))).or_default() += 1;
+        self.stepping = Some(worker);
+    }
+
+    pub(super) fn heard(&mut self, event: &Event<Text<'_>>) {
+        if let (
+            Some(parent),
+            &(Event::Created { worker, .. } | Event::TimerSet { timer: worker, .. }),
+        ) = (self.stepping, event)
+        {
+            // Of a timer that is armed again and again the first time counts.
+            self.parents.entry(worker).or_insert(parent);
+        }
+    }
+
+    /// Four words for each worker and what it touched: both, how often, and its parent.
+    pub(super) fn lesson(&self) -> Lesson {
+        let words = self.steps.iter().flat_map(|(&(worker, spot), &count)| {
+            let parent = self.parents.get(&worker).map_or(0, |parent| parent.to_bits());
+            [worker.to_bits(), spot.0, count, parent]
+        });
+        words.collect()
+    }
+}
+
+/// What the workers of one schedule did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Profile {
+    /// Sorted by worker, then by what was touched.
+    pub(super) steps: Vec<Steps>,
+}
+
+/// So many steps of one worker on one thing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    pub(super) worker: WorkerId,
+    pub(super) spot: Spot,
+    pub(super) count: u64,
+    /// Who created the worker, if it was not there from the start.
+    pub(super) parent: Option<WorkerId>,
+}
+
+impl Profile {
+    pub(super) fn read(lesson: &[u64]) -> Profile {
+        let steps = lesson.chunks_exact(4).map(|words| Steps {
+            worker: WorkerId::from_bits(words[0]),
+            spot: Spot(words[1]),
+            count: words[2],
+            parent: (words[3] != 0).then(|| WorkerId::from_bits(words[3])),
+        });
+        Profile { steps: steps.collect() }
+    }
+
+    /// The profiles among these outcomes.
+    pub(super) fn all(batch: &[Outcome]) -> Vec<Arc<Profile>> {
+        let lessons = batch.iter().filter_map(|outcome| outcome.lesson.as_deref());
+        lessons.map(|lesson| Arc::new(Profile::read(lesson))).collect()
+    }
+
+    /// What more than one worker touched, with how often all of them did, in order. Of an inbox
+    /// those count who send to it, and not its owner.
+    pub(super) fn contended(&self) -> Vec<(Spot, u64)> {
+        let mut spots: BTreeMap<Spot, (u64, u64)> = BTreeMap::new();
+        for steps in self.steps.iter().filter(|steps| steps.spot != Spot::NONE) {
+            if Spot::shared(Shared::Inbox(steps.worker)) != steps.spot {
+                let (workers, count) = spots.entry(steps.spot).or_default();
+                *workers += 1;
+                *count += steps.count;
+            }
+        }
+        let several = spots.into_iter().filter(|(_, (workers, _))| *workers > 1);
+        several.map(|(spot, (_, count))| (spot, count)).collect()
+    }
+}
+
+impl Profile {
+    /// How many steps of each worker others can notice, by worker.
+    pub(super) fn key_points(&self) -> Vec<(WorkerId, u64)> {
+        let mut workers: Vec<(WorkerId, u64)> = Vec::new();
+        for steps in self.steps.iter().filter(|steps| steps.spot != Spot::NONE) {
+            match workers.last_mut() {
+                Some((worker, count)) if *worker == steps.worker => *count += steps.count,
+                _ => workers.push((steps.worker, steps.count)),
+            }
+        }
+        workers
+    }
+}
+
+/// What each worker has left to do of some steps of a profile, with what those have to do that it
+/// has not created yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Weights {
+    /// Sorted by worker.
+    workers: Vec<Weight>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Weight {
+    worker: WorkerId,
+    parent: Option<WorkerId>,
+    /// The steps of the worker and of all below it.
+    all: u64,
+    left: u64,
+    /// It has been seen in this schedule.
+    is_here: bool,
+}
+
+impl Weights {
+    /// Starts over with the steps that `counts` accepts.
+    pub(super) fn reset(&mut self, profile: &Profile, counts: impl Fn(Spot) -> bool) {
+        self.workers.clear();
+        for steps in &profile.steps {
+            if self.workers.last().is_none_or(|last| last.worker != steps.worker) {
+                let Steps { worker, parent, .. } = *steps;
+                self.workers.push(Weight { worker, parent, all: 0, left: 0, is_here: false });
+            }
+        }
+        for steps in profile.steps.iter().filter(|steps| counts(steps.spot)) {
+            let mut place = self.place(steps.worker).ok();
+            // Ancestors form a tree, so there is an end; the bound is for a lesson that lies.
+            for _ in 0..=self.workers.len() {
+                let Some(at) = place else { break };
+                self.workers[at].all += steps.count;
+                place = self.workers[at].parent.and_then(|parent| self.place(parent).ok());
+            }
+        }
+        self.workers.iter_mut().for_each(|weight| weight.left = weight.all);
+    }
+
+    /// `worker` can step. If that is new, what it has to do leaves its creator, who is answered
+    /// with the chance that a step of the creator's share was this worker's.
+    pub(super) fn meet(&mut self, worker: WorkerId) -> Option<(WorkerId, f64)> {
+        let place = self.place(worker).ok()?;
+        if std::mem::replace(&mut self.workers[place].is_here, true) {
+            return None;
+        }
+        let Weight { all, parent, .. } = self.workers[place];
+        let creator = self.place(parent?).ok()?;
+        let weight = &mut self.workers[creator];
+        let chance = all as f64 / weight.left.max(1) as f64;
+        weight.left = weight.left.saturating_sub(all);
+        Some((weight.worker, chance))
+    }
+
+    /// What `worker` has left to do; 0 if it is unknown.
+    pub(super) fn left(&self, worker: WorkerId) -> u64 {
+        self.place(worker).map_or(0, |place| self.workers[place].left)
+    }
+
+    /// `worker` has done one of the steps that count.
+    pub(super) fn done(&mut self, worker: WorkerId) {
+        if let Ok(place) = self.place(worker) {
+            let left = &mut self.workers[place].left;
+            *left = left.saturating_sub(1);
+        }
+    }
+
+    /// The workers that have been seen, with what they have left to do.
+    pub(super) fn here(&self) -> impl Iterator<Item = (WorkerId, u64)> + Clone + '_ {
+        self.workers.iter().filter(|w| w.is_here).map(|weight| (weight.worker, weight.left))
+    }
+
+    fn place(&self, worker: WorkerId) -> Result<usize, usize> {
+        self.workers.binary_search_by_key(&worker, |weight| weight.worker)
+    }
+}
+
+/// One of these workers, each with a probability in proportion to its weight; nobody if all
+/// weigh nothing.
+pub(super) fn draw(
+    rng: &mut fastrand::Rng,
+    weights: impl Iterator<Item = (WorkerId, u64)> + Clone,
+) -> Option<WorkerId> {
+    let total: u64 = weights.clone().map(|(_, weight)| weight).sum();
+    if total == 0 {
+        return None;
+    }
+    let mut at = rng.u64(..total);
+    for (worker, weight) in weights {
+        if at < weight {
+            return Some(worker);
+        }
+        at -= weight;
+    }
+    None
+}

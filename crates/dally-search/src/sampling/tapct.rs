@@ -1,0 +1,144 @@
+//! PCT over chains of messages, with change points at races only.
+
+use dally_core::{Event, MessageId, Op, System, Tag, Text, WorkerId};
+use fastrand::Rng;
+use rustc_hash::FxHashSet;
+
+use super::Random;
+use super::chains::Chains;
+use super::profile::{Profile, Profiler, Spot};
+use crate::strategy::{Lesson, Outcome, Point, Strategy};
+
+/// Trace-aware PCT (Kulahcioglu Ozkan, Majumdar and Oraee, "Trace aware random testing for
+/// distributed systems", OOPSLA 2019): like [`Pctcp`](super::Pctcp), and the `d` steps that make
+/// their chains fall are drawn among steps that can race.
+///
+/// A bug of depth `d + 1` whose steps race shows in each schedule with a probability of at least
+/// `1 / (w^2 r^d)`, where `r` counts the racing steps only: the order of the others makes no
+/// difference. A step can race if it touches what several workers touched in a schedule of an
+/// earlier batch: sends to the same inbox, a lock or an object in common; and so can one of which
+/// nothing is known. Before the first batch is over, every step can.
+#[derive(Clone, Debug)]
+pub struct TaPct {
+    seed: u64,
+    d: u32,
+    rng: Rng,
+    /// The most racing steps of a schedule.
+    races: u64,
+    contended: FxHashSet<u64>,
+    chains: Chains,
+    profiler: Profiler,
+    /// The racing steps that make their chains fall; the place is the level they fall to.
+    falls: Vec<u64>,
+    /// Racing steps that were about to be taken so far, and the numbers of those that fell.
+    met: u64,
+    fallen: Vec<u64>,
+}
+
+impl TaPct {
+    /// With `d` steps at which priorities change, and this seed.
+    pub fn new(seed: u64, d: u32) -> TaPct {
+        TaPct {
+            seed,
+            d,
+            rng: Rng::with_seed(seed),
+            races: 0,
+            contended: FxHashSet::default(),
+            chains: Chains::default(),
+            profiler: Profiler::default(),
+            falls: Vec::new(),
+            met: 0,
+            fallen: Vec::new(),
+        }
+    }
+
+    fn can_race(&self, op: Op, worker: WorkerId) -> bool {
+        match op {
+            // A message that waits in the inbox has had its race when it was sent.
+            Op::Local | Op::Create | Op::Receive => false,
+            Op::Unknown | Op::Fault => true,
+            _ => self.races == 0 || self.contended.contains(&Spot::of(op, worker).to_bits()),
+        }
+    }
+}
+
+impl Strategy for TaPct {
+    fn name(&self) -> String {
+        format!("tapct({})", self.d)
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        self.rng = Random::generator(self.seed, schedule);
+        self.chains.clear();
+        self.profiler.clear();
+        self.fallen.clear();
+        self.met = 0;
+        let races = if self.races > 0 { self.races } else { 8 << (schedule % 8) };
+        self.falls.clear();
+        self.falls.extend((0..self.d).map(|_| self.rng.u64(..races)));
+        true
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        self.chains.catch_up(point, &mut self.rng);
+        loop {
+            let (worker, step) = self.chains.highest(point)?;
+            let (chain, number) = (step.chain, step.number);
+            let op = point.system.pending(worker);
+            if self.can_race(op, worker) && !self.fallen.contains(&number) {
+                let met = self.met;
+                self.met += 1;
+                if let Some(level) = self.falls.iter().position(|&at| at == met) {
+                    self.fallen.push(number);
+                    self.chains.lower(chain, level as u64);
+                    continue;
+                }
+            }
+            self.profiler.step(worker, op);
+            self.chains.step(worker);
+            return Some(worker);
+        }
+    }
+
+    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        Some(Random::choose(&mut self.rng, of, tag))
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+        Some(self.chains.delivery(candidates))
+    }
+
+    fn listens(&self) -> bool {
+        true
+    }
+
+    fn heard(&mut self, event: &Event<Text<'_>>) {
+        self.chains.heard(event);
+    }
+
+    /// How many steps could race as far as was known, then a profile.
+    fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
+        let profile = self.profiler.lesson();
+        Some([self.met].into_iter().chain(profile.iter().copied()).collect())
+    }
+
+    fn learn(&mut self, batch: &[Outcome]) {
+        let first = self.races == 0;
+        for lesson in batch.iter().filter_map(|outcome| outcome.lesson.as_deref()) {
+            let Some((&met, profile)) = lesson.split_first() else { continue };
+            let contended = Profile::read(profile).contended();
+            // With nothing known before, what would have been met is counted afterwards.
+            let races = if first { contended.iter().map(|&(_, count)| count).sum() } else { met };
+            self.races = self.races.max(races).max(1);
+            self.contended.extend(contended.iter().map(|(spot, _)| spot.to_bits()));
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

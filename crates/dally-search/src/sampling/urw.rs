@@ -1,0 +1,103 @@
+//! Uniform random walk.
+
+use std::sync::Arc;
+
+use dally_core::{Event, System, Tag, Text, WorkerId};
+use fastrand::Rng;
+
+use super::Random;
+use super::profile::{Profile, Profiler, Weights, draw};
+use crate::strategy::{Lesson, Outcome, Point, Strategy};
+
+/// The uniform random walk of "Selectively uniform concurrency testing" (ASPLOS 2025): a worker
+/// steps with a probability in proportion to the steps that it has left, those of workers that
+/// it will still create included.
+///
+/// Where nothing blocks and every worker takes as many steps in every schedule, all
+/// interleavings have the same probability; a uniform choice among the workers gives the
+/// interleavings of a short worker with a long one very different ones. Counts come from the
+/// schedules of the first batch, which are random; where these differ, each later schedule takes
+/// the counts of one of them. A worker that has no steps left, or that no count knows, weighs as
+/// much as one with a single step. Values are uniform.
+#[derive(Clone, Debug)]
+pub struct Urw {
+    seed: u64,
+    rng: Rng,
+    profiles: Vec<Arc<Profile>>,
+    profiler: Profiler,
+    weights: Weights,
+}
+
+impl Urw {
+    /// With this seed.
+    pub fn new(seed: u64) -> Urw {
+        Urw {
+            seed,
+            rng: Rng::with_seed(seed),
+            profiles: Vec::new(),
+            profiler: Profiler::default(),
+            weights: Weights::default(),
+        }
+    }
+}
+
+impl Strategy for Urw {
+    fn name(&self) -> String {
+        "urw".into()
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    fn begin(&mut self, schedule: u64) -> bool {
+        self.rng = Random::generator(self.seed, schedule);
+        self.profiler.clear();
+        if let Some(profile) = self.rng.choice(&self.profiles) {
+            self.weights.reset(profile, |_| true);
+        }
+        true
+    }
+
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        if self.profiles.is_empty() {
+            let picked = Random::pick(&mut self.rng, point.enabled)?;
+            self.profiler.step(picked, point.system.pending(picked));
+            return Some(picked);
+        }
+        for &worker in point.enabled {
+            self.weights.meet(worker);
+        }
+        let weights = &self.weights;
+        let enabled = point.enabled.iter().map(|&worker| (worker, weights.left(worker).max(1)));
+        let picked = draw(&mut self.rng, enabled)?;
+        self.weights.done(picked);
+        Some(picked)
+    }
+
+    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        Some(Random::choose(&mut self.rng, of, tag))
+    }
+
+    fn listens(&self) -> bool {
+        self.profiles.is_empty()
+    }
+
+    fn heard(&mut self, event: &Event<Text<'_>>) {
+        self.profiler.heard(event);
+    }
+
+    fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
+        self.profiles.is_empty().then(|| self.profiler.lesson())
+    }
+
+    fn learn(&mut self, batch: &[Outcome]) {
+        if self.profiles.is_empty() {
+            self.profiles = Profile::all(batch);
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

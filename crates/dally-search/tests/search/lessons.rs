@@ -1,0 +1,73 @@
+//! What one schedule has taught reaches every copy of the strategy, in order.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use dally_core::{Observe, System, Tag, WorkerId};
+use dally_search::{Lesson, Options, Outcome, Point, Strategy};
+
+use crate::programs::{Do, check, options, scripts};
+
+/// Answers every choice with the first candidate, teaches the number of its schedule and the state
+/// that it ended in, and writes down what it is taught.
+#[derive(Clone, Default)]
+struct Pupil {
+    schedule: u64,
+    heard: Vec<u64>,
+    batches: Vec<usize>,
+    /// What every copy had heard at the end of its last schedule.
+    all: Arc<Mutex<BTreeSet<(Vec<u64>, Vec<usize>)>>>,
+}
+
+impl Strategy for Pupil {
+    fn name(&self) -> String {
+        "pupil".into()
+    }
+    fn begin(&mut self, schedule: u64) -> bool {
+        self.schedule = schedule;
+        true
+    }
+    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        point.enabled.first().copied()
+    }
+    fn value(&mut self, _of: u32, _tag: Tag) -> Option<u32> {
+        Some(0)
+    }
+    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        Some([self.schedule, last?.observe(Observe::Control)].into())
+    }
+    fn learn(&mut self, batch: &[Outcome]) {
+        self.batches.push(batch.len());
+        for outcome in batch {
+            let lesson = outcome.lesson.as_deref().unwrap();
+            assert_eq!(lesson, [outcome.schedule, outcome.observation]);
+            self.heard.push(lesson[0]);
+        }
+        self.all.lock().unwrap().insert((self.heard.clone(), self.batches.clone()));
+    }
+    fn batch(&self) -> u64 {
+        20
+    }
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn every_copy_hears_every_lesson_in_the_order_of_schedules_and_in_the_same_batches() {
+    let program = scripts([&[Do::Add(0, 1); 3], &[Do::Choose(2), Do::Store(0, 1)]]);
+    for threads in [1, 3] {
+        let pupil = Pupil::default();
+        let all = pupil.all.clone();
+        check(&program, Options { strategy: Box::new(pupil), schedules: 60, threads, ..options() });
+        // The first batch is never larger than 16, and nobody hears of the last.
+        let batches = [0, 16, 20, 20];
+        let expected: BTreeSet<_> = (1..=batches.len())
+            .map(|n| {
+                let heard: usize = batches[..n].iter().sum();
+                ((0..heard as u64).collect::<Vec<_>>(), batches[..n].to_vec())
+            })
+            .collect();
+        assert_eq!(*all.lock().unwrap(), expected, "{threads} threads");
+    }
+}

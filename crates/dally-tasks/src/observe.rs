@@ -1,0 +1,91 @@
+//! What a program shows to strategies that learn.
+
+use std::hash::{Hash, Hasher};
+
+use dally_core::{WorkerId, fingerprint};
+
+use crate::current;
+
+/// Shows this value of the running task to strategies that learn from the program's own
+/// observations (`ql-c`), until the task shows another. Show where the task stands in what
+/// matters: a phase, a count, what it believes of the others. The program goes on as before.
+///
+/// ```
+/// use dally_tasks::{TaskProgram, observe, sync::mpsc};
+///
+/// TaskProgram::new("progress", || async {
+///     let (tx, mut rx) = mpsc::channel(8);
+///     tx.send(7).await.unwrap();
+///     let mut matched = 0;
+///     while let Ok(7) = rx.try_recv() {
+///         matched += 1;
+///         observe(&matched);
+///     }
+/// });
+/// ```
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn observe<T: Hash + ?Sized>(value: &T) {
+    let hash = hash(value);
+    current::with("`observe`", |exec| {
+        let task = exec.tasks[exec.current].id;
+        // Which of two tasks shows a value is left out of what is seen.
+        exec.show(Showing::Task(task), fingerprint::part(0, hash));
+    });
+}
+
+/// As [`observe`], for something that tasks share: all of them show one value under this name,
+/// and the last one counts.
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn observe_shared<T: Hash + ?Sized>(name: &str, value: &T) {
+    let name = fingerprint::of_bytes(name.as_bytes());
+    let hash = hash(value);
+    current::with("`observe_shared`", |exec| {
+        exec.show(Showing::Shared(name), fingerprint::part(name, hash));
+    });
+}
+
+/// Whose value is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Showing {
+    Task(WorkerId),
+    Shared(u64),
+}
+
+fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
+    let mut words = Words(0);
+    value.hash(&mut words);
+    words.0
+}
+
+/// Hashes every number as a word.
+struct Words(u64);
+
+impl Hasher for Words {
+    fn write(&mut self, bytes: &[u8]) {
+        self.write_u64(fingerprint::of_bytes(bytes));
+    }
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(number.into());
+    }
+    fn write_u16(&mut self, number: u16) {
+        self.write_u64(number.into());
+    }
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+    fn write_u64(&mut self, number: u64) {
+        self.0 = fingerprint::mix(self.0, number);
+    }
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,160 @@
+//! What a few runs allow to say.
+
+/// Wilson's score interval for a share of which `found` of `all` were seen, at 95%.
+///
+/// It is never empty and never leaves the range from 0 to 1, however few runs there were and
+/// however lopsided they came out (Wilson, "Probable inference, the law of succession, and
+/// statistical inference", 1927).
+///
+/// ```
+/// let (low, high) = dally_compare::statistics::wilson(0, 10);
+/// assert_eq!(low, 0.0);
+/// assert!((high - 0.2775).abs() < 1e-4); // nothing in ten runs: still up to 28% in the long run
+/// ```
+pub fn wilson(found: u64, all: u64) -> (f64, f64) {
+    if all == 0 {
+        return (0.0, 1.0);
+    }
+    let (n, share, z) = (all as f64, found as f64 / all as f64, Z);
+    let middle = share + z * z / (2.0 * n);
+    let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + z * z / n;
+    // What rounding leaves of an exact 0 or 1 would be printed.
+    let low = if found == 0 { 0.0 } else { (middle - spread) / scale };
+    let high = if found == all { 1.0 } else { (middle + spread) / scale };
+    (low, high)
+}
+
+/// The 97.5% quantile of the normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// An effort, and whether it was rewarded: `spent` schedules or steps until the bug was `found`,
+/// or until they were used up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// How much.
+    pub spent: u64,
+    /// Whether it was enough.
+    pub found: bool,
+}
+
+/// The least effort within which at least half of all runs had found the bug; nothing if fewer
+/// than half found it at all. A run that found nothing counts as longer than any other.
+pub fn median(efforts: &[Effort]) -> Option<u64> {
+    let mut found: Vec<u64> =
+        efforts.iter().filter(|effort| effort.found).map(|effort| effort.spent).collect();
+    found.sort_unstable();
+    found.get(efforts.len().div_ceil(2).checked_sub(1)?).copied()
+}
+
+/// The effort of all runs together for each bug found: what a bug costs on average, if every
+/// schedule is as likely to show it as the next (then it is the maximum-likelihood estimate, and
+/// runs that found nothing pull it up as they should). Nothing if no run found it.
+pub fn mean(efforts: &[Effort]) -> Option<f64> {
+    let found = efforts.iter().filter(|effort| effort.found).count();
+    let spent: u64 = efforts.iter().map(|effort| effort.spent).sum();
+    (found > 0).then(|| spent as f64 / found as f64)
+}
+
+/// The geometric mean of those that are not zero, and how many they are, as Table 2 of 004 has it.
+pub fn geometric_mean(counts: &[u64]) -> Option<(f64, usize)> {
+    let logs: Vec<f64> =
+        counts.iter().filter(|&&count| count > 0).map(|&count| (count as f64).ln()).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    (!logs.is_empty()).then(|| (mean.exp(), logs.len()))
+}
+
+/// The share of runs that have not found the bug after so many schedules, as a staircase: the
+/// points (schedules, share) at which it falls. Runs that were cut off earlier without a bug
+/// leave the ranks instead of counting as survivors (Kaplan and Meier, 1958).
+pub fn survival(efforts: &[Effort]) -> Vec<(u64, f64)> {
+    let mut sorted = efforts.to_vec();
+    // At the same effort those that found it still count those that did not.
+    sorted.sort_by_key(|effort| (effort.spent, !effort.found));
+    let mut share = 1.0;
+    let mut points: Vec<(u64, f64)> = Vec::new();
+    for (before, effort) in sorted.iter().enumerate() {
+        if effort.found {
+            let left = sorted.len() - before;
+            share *= (left - 1) as f64 / left as f64;
+            match points.last_mut() {
+                Some(last) if last.0 == effort.spent => last.1 = share,
+                _ => points.push((effort.spent, share)),
+            }
+        }
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(found: u64, all: u64, expected: (f64, f64)) {
+        let (low, high) = wilson(found, all);
+        let near = |a: f64, b: f64| (a - b).abs() < 5e-5;
+        assert!(near(low, expected.0) && near(high, expected.1), "{found}/{all}: {low} {high}");
+    }
+
+    /// Values from Newcombe, "Two-sided confidence intervals for the single proportion",
+    /// Statistics in Medicine 17 (1998), table I, method 3, and its mirror image.
+    #[test]
+    fn wilson_gives_the_intervals_that_were_published() {
+        close(81, 263, (0.2553, 0.3662));
+        close(15, 148, (0.0624, 0.1605));
+        close(0, 20, (0.0, 0.1611));
+        close(1, 29, (0.0061, 0.1718));
+        close(20, 20, (0.8389, 1.0));
+        close(28, 29, (0.8282, 0.9939));
+    }
+
+    #[test]
+    fn wilson_of_no_runs_says_nothing() {
+        assert_eq!(wilson(0, 0), (0.0, 1.0));
+    }
+
+    fn efforts(found: &[u64], lost: &[u64]) -> Vec<Effort> {
+        let found = found.iter().map(|&spent| Effort { spent, found: true });
+        found.chain(lost.iter().map(|&spent| Effort { spent, found: false })).collect()
+    }
+
+    #[test]
+    fn the_median_counts_runs_that_found_nothing_as_the_longest() {
+        assert_eq!(median(&efforts(&[30, 10, 20], &[])), Some(20));
+        assert_eq!(median(&efforts(&[30, 10, 20], &[100])), Some(20));
+        assert_eq!(median(&efforts(&[30, 10, 20], &[100; 2])), Some(30));
+        assert_eq!(median(&efforts(&[30, 10, 20], &[100; 3])), Some(30));
+        assert_eq!(median(&efforts(&[30, 10, 20], &[100; 4])), None);
+        assert_eq!(median(&efforts(&[], &[100])), None);
+        assert_eq!(median(&[]), None);
+        // Even if it was given up earlier than others found the bug.
+        assert_eq!(median(&efforts(&[50], &[5, 5])), None);
+    }
+
+    #[test]
+    fn the_mean_is_all_effort_by_bugs_found() {
+        assert_eq!(mean(&efforts(&[10, 20], &[])), Some(15.0));
+        assert_eq!(mean(&efforts(&[10, 20], &[100])), Some(65.0));
+        assert_eq!(mean(&efforts(&[], &[100])), None);
+    }
+
+    #[test]
+    fn the_geometric_mean_leaves_zeros_out_and_says_so() {
+        let (mean, counted) = geometric_mean(&[100, 0, 25]).unwrap();
+        assert!((mean - 50.0).abs() < 1e-9);
+        assert_eq!(counted, 2);
+        assert_eq!(geometric_mean(&[0, 0]), None);
+    }
+
+    /// The textbook example: without censoring it is the share of those that are left.
+    #[test]
+    fn survival_falls_by_one_run_for_each_bug() {
+        assert_eq!(survival(&efforts(&[1, 2, 2, 4], &[])), [(1, 0.75), (2, 0.25), (4, 0.0)]);
+    }
+
+    #[test]
+    fn survival_takes_runs_that_were_cut_off_out_of_the_ranks() {
+        let points = survival(&efforts(&[1, 3], &[2, 4]));
+        assert_eq!(points, [(1, 0.75), (3, 0.375)]);
+    }
+}

@@ -1,0 +1,209 @@
+//! Tables 2 to 6 of 004 and its sweep of parameters: how many runs find each bug.
+
+pub mod safe_stack;
+pub mod strings;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use dally::search::StrategyKind;
+use dally::search::learning::Ql;
+use dally::search::sampling::Fair;
+use dally::settings::parse_time;
+use dally_compare::statistics::geometric_mean;
+use dally_compare::table::{aligned, grouped};
+use dally_compare::{Case, Contestant, Plan, Problem, Summary, compare, summarise};
+use dally_protocols::find;
+
+/// What these tables can be told.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// How many runs each strategy makes of each program.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: u64,
+    /// How many schedules a run may have.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    schedules: u64,
+    /// How long a run of `equal-time` may take.
+    #[arg(long, default_value = "2s", value_parser = parse_time, value_name = "TIME")]
+    time: Duration,
+    /// How many runs go on at the same time; always 1 for `times`.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=256))]
+    threads: u64,
+    /// Keep trials here, and go on from there if interrupted.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Only these programs.
+    #[arg(value_name = "PROGRAM")]
+    only: Vec<String>,
+}
+
+const PROTOCOLS: [&str; 5] = ["raft-v1", "raft-v2", "paxos", "chord", "failure-detector"];
+const MULTITHREADED: [&str; 6] = [
+    "fib-bench",
+    "fib-bench-longest",
+    "triangular",
+    "triangular-longest",
+    "safe-stack",
+    "bounded-buffer",
+];
+const SERVICES: [&str; 5] = [
+    "cache-provider",
+    "pool-manager-v1",
+    "pool-manager-v2",
+    "resource-provider-v1",
+    "resource-provider-v2",
+];
+const SCHEDULERS: [&str; 8] =
+    ["ql-b", "ql", "random", "greedy", "pct:3", "pct:10", "pct:30", "idb"];
+
+/// Table 2.
+pub fn schedulers(arguments: &Arguments) -> Result<(), Problem> {
+    let programs = [&PROTOCOLS[..], &MULTITHREADED, &SERVICES].concat();
+    bugs(arguments, arguments.plan(&programs, &SCHEDULERS))
+}
+
+/// Table 3.
+pub fn values(arguments: &Arguments) -> Result<(), Problem> {
+    let programs = ["raft-v1", "raft-v2", "paxos", "chord", "cache-provider"];
+    bugs(arguments, arguments.plan(&programs, &["ql-ndn", "ql"]))
+}
+
+/// Table 4.
+pub fn observations(arguments: &Arguments) -> Result<(), Problem> {
+    let programs = [&PROTOCOLS[..], &["safe-stack"]].concat();
+    bugs(arguments, arguments.plan(&programs, &["ql-i", "ql", "ql-c"]))
+}
+
+/// Table 6.
+pub fn equal_time(arguments: &Arguments) -> Result<(), Problem> {
+    let programs = [&PROTOCOLS[..], &MULTITHREADED].concat();
+    let plan = arguments.plan(&programs, &SCHEDULERS[1..]);
+    bugs(arguments, Plan { schedules: u64::MAX, time: Some(arguments.time), ..plan })
+}
+
+/// The sweep of the learning rate and the discount.
+pub fn rates(arguments: &Arguments) -> Result<(), Problem> {
+    let mut plan = arguments.plan(&PROTOCOLS, &[]);
+    for alpha in [0.1, 0.3, 0.5, 0.7] {
+        for gamma in [0.3, 0.5, 0.7, 0.9] {
+            plan.contestants.push(Contestant::new(
+                format!("{alpha}/{gamma}"),
+                move |seed, max_steps| {
+                    let ql = Ql::new(seed).rates(alpha, gamma);
+                    Box::new(Fair::new(Box::new(ql), max_steps / 5 * 2, seed).once_hot())
+                },
+            ));
+        }
+    }
+    bugs(arguments, plan)
+}
+
+/// Table 5: the correct versions, so that every run has all of its schedules.
+pub fn times(arguments: &Arguments) -> Result<(), Problem> {
+    let mut plan = arguments.plan(&PROTOCOLS, &SCHEDULERS[1..]);
+    plan.threads = 1;
+    plan.observe_every = 0;
+    plan.cases = arguments.wanted(&PROTOCOLS).map(|name| case(name, false)).collect();
+    let summaries = summaries(arguments, &plan)?;
+    println!("Seconds for {} schedules, one thread", grouped(plan.schedules));
+    println!();
+    let mut rows = vec![heading(&plan)];
+    let mut ratios = vec![Vec::new(); plan.contestants.len()];
+    for row in summaries.chunks(plan.contestants.len()) {
+        let all = |summary: &Summary| summary.seconds.unwrap_or_default();
+        let per_run = |summary: &Summary| format!("{:.2}", all(summary) / summary.runs as f64);
+        let cells = row.iter().map(per_run);
+        rows.push([row[0].program.clone()].into_iter().chain(cells).collect());
+        for (ratio, summary) in ratios.iter_mut().zip(row) {
+            ratio.push(all(&row[0]) / all(summary));
+        }
+    }
+    let means = ratios.iter().map(|ratios| {
+        let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+        format!("{:.2}x", (logs / ratios.len() as f64).exp())
+    });
+    rows.push(["ql takes (G-mean)".to_owned()].into_iter().chain(means).collect());
+    print!("{}", aligned(&rows, 1));
+    Ok(())
+}
+
+/// How many runs find each bug: a row for each program, a column for each strategy.
+fn bugs(arguments: &Arguments, plan: Plan) -> Result<(), Problem> {
+    let summaries = summaries(arguments, &plan)?;
+    let budget = match plan.time {
+        Some(time) => format!("{time:?}"),
+        None => format!("{} schedules", grouped(plan.schedules)),
+    };
+    println!("Runs that find the bug, of {} of up to {budget} each", plan.runs);
+    println!();
+    let mut rows = vec![heading(&plan)];
+    let columns = plan.contestants.len();
+    for row in summaries.chunks(columns) {
+        let found = row.iter().map(|summary| match summary.found {
+            0 => "-".to_owned(),
+            found => found.to_string(),
+        });
+        rows.push([row[0].program.clone()].into_iter().chain(found).collect());
+    }
+    let means = (0..columns).map(|column| {
+        let of = summaries.iter().skip(column).step_by(columns);
+        let found: Vec<u64> = of.map(|summary| summary.found).collect();
+        geometric_mean(&found)
+            .map_or_else(|| "-".to_owned(), |(mean, programs)| format!("{mean:.1} ({programs})"))
+    });
+    rows.push(["G-mean (programs)".to_owned()].into_iter().chain(means).collect());
+    print!("{}", aligned(&rows, 1));
+    println!();
+    let (_, none) = dally_compare::statistics::wilson(0, plan.runs);
+    println!("-: no run found it, so its chance is below {:.0}% (95%)", 100.0 * none);
+    Ok(())
+}
+
+fn heading(plan: &Plan) -> Vec<String> {
+    let names = plan.contestants.iter().map(|contestant| contestant.name.clone());
+    ["program".to_owned()].into_iter().chain(names).collect()
+}
+
+fn summaries(arguments: &Arguments, plan: &Plan) -> Result<Vec<Summary>, Problem> {
+    let said = |progress: &dally_compare::Progress<'_>| {
+        if progress.done.is_multiple_of(100) {
+            eprintln!("{} of {} runs", progress.done, progress.of);
+        }
+    };
+    let compared = compare(plan, arguments.out.as_deref(), &said, &Arc::default())?;
+    Ok(summarise(plan, &compared.trials))
+}
+
+impl Arguments {
+    fn plan(&self, programs: &[&'static str], strategies: &[&str]) -> Plan {
+        Plan {
+            cases: self.wanted(programs).map(|name| case(name, true)).collect(),
+            contestants: strategies.iter().map(|name| contestant(name)).collect(),
+            runs: self.runs,
+            schedules: self.schedules,
+            threads: self.threads as usize,
+            ..Plan::default()
+        }
+    }
+
+    fn wanted<'a>(&self, programs: &'a [&'static str]) -> impl Iterator<Item = &'static str> + 'a {
+        let only = self.only.clone();
+        programs
+            .iter()
+            .copied()
+            .filter(move |name| only.is_empty() || only.iter().any(|only| only == name))
+    }
+}
+
+/// A bundled protocol with the bug that it has, or its correct version.
+fn case(name: &str, buggy: bool) -> Case {
+    let protocol = find(name).expect("a bundled protocol");
+    Case::bundled(protocol, protocol.bugs.first().filter(|_| buggy).map(|bug| bug.name))
+}
+
+fn contestant(name: &str) -> Contestant {
+    Contestant::from(name.parse::<StrategyKind>().expect("a bundled strategy"))
+}
