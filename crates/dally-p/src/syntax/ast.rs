@@ -77,7 +77,7 @@ pub enum Decl {
         is: ModuleExpr,
     },
     /// A test.
-    Test(Test),
+    Test(Box<Test>),
     /// `implementation i [main=M]: ...;`
     Implementation {
         /// Its name.
