@@ -10,5 +10,6 @@
 
 pub mod diagnostic;
 pub mod program;
+pub mod project;
 pub mod source;
 pub mod syntax;
