@@ -9,6 +9,8 @@
 //! this crate panic or hang.
 
 pub mod diagnostic;
+mod lower;
 pub mod program;
 pub mod source;
 pub mod syntax;
+pub mod vm;
