@@ -81,7 +81,8 @@ pub struct Program {
 pub struct Event {
     /// Its name.
     pub name: Arc<str>,
-    /// The type of what it carries.
+    /// The type of what it carries. A handler with a parameter for an event without payload
+    /// gets `null`.
     pub payload: Option<Type>,
 }
 
@@ -264,7 +265,7 @@ pub enum StmtKind {
     Remove(Place, Expr),
     /// `while (condition) body`
     While(Expr, Box<Stmt>),
-    /// `foreach (local in collection) body`; for a map its keys, if the checker allows that.
+    /// `foreach (variable in collection) body`, where the collection is a sequence or a set.
     Foreach(Place, Expr, Box<Stmt>),
     /// `if (condition) then else otherwise`
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
@@ -291,8 +292,8 @@ pub struct Case {
     pub payload: Option<LocalId>,
     /// The locals of the case, which begin with their defaults each time it is taken.
     pub locals: Vec<LocalId>,
-    /// What is done then. A `return` in it returns from the enclosing function only if the
-    /// language says so; see the checker.
+    /// What is done then. `return`, `break` and `continue` in it are those of the enclosing
+    /// function.
     pub body: Vec<Stmt>,
 }
 
@@ -391,13 +392,23 @@ pub enum ExprKind {
     Nondet,
     /// `choose(e)`
     Choose(Box<Expr>),
-    /// `f(...)`
+    /// `f(...)`; `null` if the function returns nothing.
     Call(FunId, Vec<Expr>),
     /// `new I(...)`
     New(InterfaceId, Option<Box<Expr>>),
-    /// `format(...)`: texts with the arguments between them, as (text before, argument), and the
-    /// text after the last.
-    Format(Vec<(Arc<str>, Expr)>, Arc<str>),
+    /// `format(...)`.
+    Format(Box<Format>),
+}
+
+/// A text made of values. The arguments are evaluated once and in order, whatever the pieces use.
+#[derive(Clone, Debug)]
+pub struct Format {
+    /// The values.
+    pub arguments: Vec<Expr>,
+    /// What is printed: a text and then the argument of this index, and so on.
+    pub pieces: Vec<(Arc<str>, usize)>,
+    /// The text after the last argument.
+    pub rest: Arc<str>,
 }
 
 /// A test, with its module evaluated.
@@ -407,7 +418,7 @@ pub struct Test {
     pub name: String,
     /// Where it is declared.
     pub span: Span,
-    /// The values of the parameters it sets.
+    /// The values of the parameters it sets; the others have the default of their type.
     pub params: BTreeMap<ParamId, LiteralValue>,
     /// The interface that it starts with.
     pub main: InterfaceId,
@@ -416,6 +427,7 @@ pub struct Test {
     /// What `new I` in a machine behind a given interface creates: (creator, I) to an interface
     /// of `machines`. A creation that is missing here is outside of the creates set.
     pub links: BTreeMap<(InterfaceId, InterfaceId), InterfaceId>,
-    /// The specs that are asserted, each with the interfaces whose machines tell it.
+    /// The specs that are asserted, each with the interfaces whose machines tell it; and all
+    /// scenarios, which every machine tells.
     pub specs: Vec<(MachineId, BTreeSet<InterfaceId>)>,
 }
