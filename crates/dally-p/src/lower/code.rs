@@ -25,7 +25,8 @@ pub(crate) struct Code {
     pub(crate) machines: Vec<MachineCode>,
     pub(crate) paths: Vec<Box<[Step]>>,
     pub(crate) receives: Vec<ReceiveCode>,
-    pub(crate) formats: Vec<(Vec<Arc<str>>, Arc<str>)>,
+    /// Texts, each followed by the value of this index, and the text at the end.
+    pub(crate) formats: Vec<(Vec<(Arc<str>, usize)>, Arc<str>)>,
     pub(crate) types: Vec<Type>,
     /// The names of positions in tuples; the first has none.
     pub(crate) shapes: Vec<Vec<Arc<str>>>,
@@ -55,7 +56,6 @@ pub(crate) struct FunCode {
     /// What the locals after the parameters begin with.
     pub(crate) defaults: Box<[Value]>,
     pub(crate) name: Arc<str>,
-    pub(crate) span: Span,
 }
 
 /// A foreign function.
@@ -72,7 +72,6 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// A machine, spec or scenario.
 pub(crate) struct MachineCode {
     pub(crate) name: Arc<str>,
-    pub(crate) span: Span,
     pub(crate) kind: MachineKind,
     /// The interface of its own name.
     pub(crate) interface: u16,

@@ -17,8 +17,8 @@ pub(crate) struct Constants {
     shape_index: BTreeMap<Vec<Arc<str>>, u32>,
 }
 
-impl Default for Constants {
-    fn default() -> Constants {
+impl Constants {
+    pub(crate) fn new() -> Constants {
         Constants {
             all: Vec::new(),
             index: FxHashMap::default(),
@@ -26,9 +26,7 @@ impl Default for Constants {
             shape_index: BTreeMap::new(),
         }
     }
-}
 
-impl Constants {
     /// The index of a constant.
     pub(crate) fn add(&mut self, value: Value) -> usize {
         let same = self.index.entry(value.identity()).or_default();

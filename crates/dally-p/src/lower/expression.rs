@@ -1,8 +1,8 @@
 //! Expressions. Operands are evaluated from left to right, each once.
 
+use super::fits;
 use super::function::Function;
 use super::inst::{Arith, Dst, Inst, Kind, Src};
-use super::fits;
 use crate::diagnostic::Diagnostic;
 use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type};
 use crate::vm::Value;
@@ -165,9 +165,7 @@ impl<'p> Function<'_, 'p> {
                 let inst = match &expr.ty {
                     Type::Float => Inst::ToFloat(dst, value),
                     Type::Int => Inst::ToInt(dst, value),
-                    Type::Interface(interface) => {
-                        Inst::ToInterface(dst, value, interface.0 as u16)
-                    }
+                    Type::Interface(interface) => Inst::ToInterface(dst, value, interface.0 as u16),
                     _ => Inst::Move(dst, value),
                 };
                 emit(self, inst);
@@ -194,11 +192,12 @@ impl<'p> Function<'_, 'p> {
                 };
                 emit(self, Inst::New(dst, interface.0 as u16, payload));
             }
-            ExprKind::Format(parts, end) => {
-                let first = self.in_row(parts.iter().map(|part| &part.1))?;
+            ExprKind::Format(parts) => {
+                let first = self.in_row(parts.arguments.iter())?;
                 let format = fits(self.lower.code.formats.len(), u16::MAX.into(), span, "texts")?;
-                let texts = parts.iter().map(|part| part.0.clone()).collect();
-                self.lower.code.formats.push((texts, end.clone()));
+                let end = parts.arguments.len();
+                let pieces = parts.pieces.iter().filter(|piece| piece.1 < end).cloned().collect();
+                self.lower.code.formats.push((pieces, parts.rest.clone()));
                 emit(self, Inst::Format(dst, format as u16, first));
             }
             _ => {
@@ -299,7 +298,7 @@ fn contains(expr: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
                 inside(one) || inside(other)
             }
             ExprKind::New(_, payload) => payload.as_deref().is_some_and(inside),
-            ExprKind::Format(parts, _) => parts.iter().any(|part| inside(&part.1)),
+            ExprKind::Format(parts) => parts.arguments.iter().any(inside),
             _ => false,
         }
 }

@@ -75,10 +75,9 @@ impl<'l, 'p> Function<'l, 'p> {
     pub(super) fn land(&mut self, jump: usize) {
         let here = self.here();
         match &mut self.lower.code.insts[jump] {
-            Inst::Jump(to)
-            | Inst::JumpIf(_, to)
-            | Inst::JumpUnless(_, to)
-            | Inst::Next(_, to) => *to = here,
+            Inst::Jump(to) | Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) | Inst::Next(_, to) => {
+                *to = here
+            }
             _ => {}
         }
     }

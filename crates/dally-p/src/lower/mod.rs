@@ -33,7 +33,7 @@ pub(crate) fn lower(program: &Program, test: &Test, foreign: &Foreign) -> Result
         test,
         foreign,
         code: Code { sources: program.sources.clone(), ..Code::default() },
-        constants: Constants::default(),
+        constants: Constants::new(),
         waiting: VecDeque::new(),
         foreign_index: BTreeMap::new(),
         missing: Vec::new(),
@@ -98,7 +98,6 @@ impl Lower<'_> {
             size: size as u16,
             defaults,
             name: fun.name.clone(),
-            span: fun.span,
         };
         Ok(())
     }
@@ -109,10 +108,13 @@ impl Lower<'_> {
         }
         let fun = &self.program.funs[id.index()];
         let name = match fun.machine {
-            Some(machine) => format!("{}.{}", self.program.machines[machine.index()].name, fun.name),
+            Some(machine) => {
+                format!("{}.{}", self.program.machines[machine.index()].name, fun.name)
+            }
             None => fun.name.to_string(),
         };
-        let index = fits(self.code.foreign.len(), u16::MAX as usize, fun.span, "foreign functions")?;
+        let index =
+            fits(self.code.foreign.len(), u16::MAX as usize, fun.span, "foreign functions")?;
         let given = self.foreign.get(&name).cloned();
         if given.is_none() {
             self.missing.push((name.clone(), fun.span));
@@ -137,7 +139,11 @@ impl Lower<'_> {
         };
         let mut diagnostic = Diagnostic::error(
             *span,
-            format!("test `{}` calls {what} that nobody has given: {}", self.test.name, names.join(", ")),
+            format!(
+                "test `{}` calls {what} that nobody has given: {}",
+                self.test.name,
+                names.join(", ")
+            ),
         )
         .label("declared here without a body")
         .hint(format!(

@@ -1,9 +1,9 @@
 //! Statements.
 
 use super::code::{ReceiveCode, Step};
+use super::fits;
 use super::function::{Around, Function};
 use super::inst::{Dst, Inst, Kind, Src};
-use super::fits;
 use crate::diagnostic::Diagnostic;
 use crate::program::{Case, Expr, Place, Projection, Root, Stmt, StmtKind};
 use crate::vm::Value;
@@ -136,7 +136,8 @@ impl<'p> Function<'_, 'p> {
                 let not = self.jump_unless(condition, true)?;
                 self.block = None;
                 self.statement(then)?;
-                let end = otherwise.as_deref().map(|otherwise| (self.emit(Inst::Jump(0)), otherwise));
+                let end =
+                    otherwise.as_deref().map(|otherwise| (self.emit(Inst::Jump(0)), otherwise));
                 not.into_iter().for_each(|jump| self.land(jump));
                 if let Some((jump, otherwise)) = end {
                     self.block = None;

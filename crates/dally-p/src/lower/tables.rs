@@ -22,16 +22,16 @@ impl Lower<'_> {
         fits(program.interfaces.len(), u16::MAX.into(), here, "interfaces")?;
         fits(program.funs.len(), u16::MAX.into(), here, "functions")?;
         self.code.events = program.events.iter().map(|event| event.name.clone()).collect();
-        let unused = |fun: &program::Fun| FunCode {
+        let unused = |_| FunCode {
             entry: UNUSED,
             params: 0,
             size: 0,
             defaults: Box::default(),
             name: no_name(),
-            span: fun.span,
         };
         self.code.funs = program.funs.iter().map(unused).collect();
-        let specs = self.specs()?;
+        let specs = &self.test.specs;
+        fits(specs.len(), 65, here, "specs and scenarios in one test")?;
         let mut used: BTreeSet<MachineId> = self.test.machines.values().copied().collect();
         used.extend(specs.iter().map(|spec| spec.0));
         for (index, machine) in program.machines.iter().enumerate() {
@@ -39,28 +39,13 @@ impl Lower<'_> {
             let machine = self.machine(machine, used)?;
             self.code.machines.push(machine);
         }
-        self.interfaces(&specs);
+        self.interfaces(specs);
         self.code.main = self.test.main.0 as u16;
         for (machine, ..) in specs {
             let live = program.machines[machine.index()].kind == MachineKind::Spec;
             self.code.specs.push(SpecCode { machine: machine.0 as u16, live });
         }
         Ok(())
-    }
-
-    /// The specs of the test with those who tell them; scenarios watch every test.
-    fn specs(&self) -> Result<Vec<(MachineId, BTreeSet<InterfaceId>)>, Diagnostic> {
-        let mut specs = self.test.specs.clone();
-        let all: BTreeSet<InterfaceId> = self.test.machines.keys().copied().collect();
-        for (index, machine) in self.program.machines.iter().enumerate() {
-            let id = MachineId(index as u32);
-            let attached = specs.iter().any(|spec| spec.0 == id);
-            if machine.kind == MachineKind::Scenario && !attached {
-                specs.push((id, all.clone()));
-            }
-        }
-        fits(specs.len(), 65, self.test.span, "specs and scenarios in one test")?;
-        Ok(specs)
     }
 
     fn machine(
@@ -78,7 +63,6 @@ impl Lower<'_> {
         };
         Ok(MachineCode {
             name: machine.name.clone(),
-            span: machine.span,
             kind: machine.kind,
             interface: machine.interface.map_or(0, |interface| interface.0 as u16),
             fields,

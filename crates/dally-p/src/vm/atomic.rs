@@ -16,11 +16,8 @@ use crate::program::{
 
 /// Why atomic handlers leave something out in this test, if they do.
 pub(crate) fn caveat(program: &Program, test: &Test) -> Option<String> {
-    let observed: BTreeSet<_> = test
-        .specs
-        .iter()
-        .flat_map(|(spec, _)| &program.machines[spec.index()].observes)
-        .collect();
+    let observed: BTreeSet<_> =
+        test.specs.iter().flat_map(|(spec, _)| &program.machines[spec.index()].observes).collect();
     let machines: BTreeSet<MachineId> = test.machines.values().copied().collect();
     let mut effects = Effects { program, known: BTreeMap::new(), under_way: BTreeSet::new() };
     for &machine in &machines {
@@ -42,7 +39,10 @@ pub(crate) fn caveat(program: &Program, test: &Test) -> Option<String> {
                 // Any handler may go on to another state by `goto` or `raise`.
                 if handles > 1 || handles > 0 && (entry > 0 || exit > 0) {
                     let event = &program.events[event.index()].name;
-                    return Some(two_effects(&machine.name, &format!("`{}` on `{event}`", state.name)));
+                    return Some(two_effects(
+                        &machine.name,
+                        &format!("`{}` on `{event}`", state.name),
+                    ));
                 }
             }
             if entry > 1 || exit > 1 || entry > 0 && exit > 0 {
@@ -113,9 +113,7 @@ impl Effects<'_> {
         };
         let effects = match &statement.kind {
             StmtKind::Block(body) => self.all(body),
-            StmtKind::Assert(condition, message) => {
-                self.expr(condition) + optional(self, message)
-            }
+            StmtKind::Assert(condition, message) => self.expr(condition) + optional(self, message),
             StmtKind::Print(expr) | StmtKind::Effect(expr) => self.expr(expr),
             StmtKind::Return(expr) => optional(self, expr),
             StmtKind::Break | StmtKind::Continue => 0,
@@ -178,7 +176,7 @@ impl Effects<'_> {
             ExprKind::Index(one, other) | ExprKind::Binary(_, one, other) => {
                 self.expr(one) + self.expr(other)
             }
-            ExprKind::Format(parts, _) => parts.iter().map(|part| self.expr(&part.1)).sum(),
+            ExprKind::Format(parts) => parts.arguments.iter().map(|part| self.expr(part)).sum(),
             _ => 0,
         };
         effects.min(2)

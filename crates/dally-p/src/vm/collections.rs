@@ -54,7 +54,7 @@ impl Seq {
         let before = item.weight();
         self.head.changes();
         change(item)?;
-        Ok(self.head.changed(before, item)?)
+        Ok(self.head.changed(before, item.weight(), item.depth())?)
     }
 }
 
@@ -242,7 +242,7 @@ impl Map {
         if let Err(error) = change(value) {
             return Some(Err(error));
         }
-        Some(self.head.changed(before, value).map_err(E::from))
+        Some(self.head.changed(before, value.weight(), value.depth()).map_err(E::from))
     }
 
     pub(super) fn equals(&self, other: &Map) -> bool {

@@ -458,9 +458,8 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             Inst::Goto(state, payload) => return Ok(Exit::Goto(state, take!(payload))),
             Inst::Receive(receive) => {
                 let wanted = &code.receives[usize::from(receive)];
-                let takes = |event: EventId| {
-                    event == EventId::HALT || wanted.cases[event.index()] != 0
-                };
+                let takes =
+                    |event: EventId| event == EventId::HALT || wanted.cases[event.index()] != 0;
                 match machine.inbox.iter().position(|envelope| takes(envelope.event)) {
                     Some(at) => wait!(Phase::Receiving(receive, at as u32)),
                     None => {
@@ -482,12 +481,13 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 cx.env.tell(|| Event::Noted { text: Text::Display(&shown) })?;
             }
             Inst::Format(dst, format, first) => {
-                let (parts, end) = &code.formats[usize::from(format)];
+                let (pieces, end) = &code.formats[usize::from(format)];
                 let first = base + usize::from(first);
                 let mut text = String::new();
-                for (part, value) in parts.iter().zip(&machine.regs[first..]) {
+                for (piece, argument) in pieces {
                     // Writing to a text cannot fail.
-                    let _ = write!(text, "{part}{}", Shown(code, value));
+                    let value = &machine.regs[first + argument];
+                    let _ = write!(text, "{piece}{}", Shown(code, value));
                 }
                 text.push_str(end);
                 match short(text) {
@@ -569,9 +569,8 @@ fn ill_typed(cx: &Cx<'_, '_>, machine: &Machine, pc: usize) -> Bug {
 
 #[cold]
 fn too_deep(cx: &Cx<'_, '_>, machine: &Machine, pc: usize, name: &str) -> Bug {
-    let message = format!(
-        "function `{name}` is called {MAX_CALLS} deep: a recursion that does not end"
-    );
+    let message =
+        format!("function `{name}` is called {MAX_CALLS} deep: a recursion that does not end");
     let bug = cx.bug(machine, cx.code.spans[pc - 1], message);
     Bug { kind: BugKind::EndlessStep, ..bug }
 }

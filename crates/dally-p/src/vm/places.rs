@@ -82,19 +82,15 @@ pub(crate) fn change(
     }
 }
 
-fn apply(
-    value: &mut Value,
-    keys: &mut [Value],
-    used: usize,
-    what: Change,
-) -> Result<(), Trouble> {
+fn apply(value: &mut Value, keys: &mut [Value], used: usize, what: Change) -> Result<(), Trouble> {
     match (what, value) {
         (Change::Store, value) => *value = std::mem::take(&mut keys[used]),
         (Change::Insert, Value::Map(map)) => {
             if map.get(&keys[used]).is_some() {
                 return Err(Trouble(Wrong::KeyTaken(used)));
             }
-            let (key, value) = (std::mem::take(&mut keys[used]), std::mem::take(&mut keys[used + 1]));
+            let (key, value) =
+                (std::mem::take(&mut keys[used]), std::mem::take(&mut keys[used + 1]));
             Arc::make_mut(map).insert(key, value)?;
         }
         (Change::Insert, Value::Seq(seq)) => {

@@ -1,6 +1,6 @@
 //! A test of a project as a program that can be started.
 
-use dally_core::{Bug, Captured, Cut, Env, Event, MessageId, Program as _, Stop, Tag, Text, WorkerId};
+use dally_core::{Bug, Captured, Cut, Env, Event, MessageId, Stop, Tag, Text, WorkerId};
 use triomphe::Arc;
 
 use super::coverage::{Coverage, CoverageReport, report};

@@ -65,7 +65,8 @@ impl Cx<'_, '_> {
     pub(crate) fn resume(&mut self, machine: &mut Machine) -> Result<(), Stop> {
         machine.phase = Phase::Running;
         if let Some(frame) = machine.frames.last() {
-            let size = frame.base as usize + usize::from(self.code.funs[usize::from(frame.fun)].size);
+            let size =
+                frame.base as usize + usize::from(self.code.funs[usize::from(frame.fun)].size);
             machine.regs.resize(size, Value::Null);
         }
         self.follow(machine, Flow::Execute)

@@ -11,7 +11,7 @@ use triomphe::Arc;
 use super::inbox::Envelope;
 use super::machine::{Machine, Phase};
 use super::print::Carried;
-use super::run::{Cx, Specs, state_of, this};
+use super::run::{Cx, Specs, state_of};
 use super::system::PSystem;
 use super::tell::Teller;
 use super::value::Value;
@@ -38,7 +38,7 @@ impl PSystem {
     /// Does what the machine was about to do, and goes on up to its next scheduling point.
     fn advance(&mut self, at: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let shared = self.shared.clone();
-        let code = &*shared.code;
+        let code = &shared.code;
         match self.machine(at).phase {
             Phase::Sending => {
                 let sender = self.unshared(at);
@@ -208,12 +208,7 @@ impl PSystem {
 
     /// The first event in the queue that the machine can take now; ignored ones before it are
     /// deleted.
-    fn look(
-        &mut self,
-        code: &Code,
-        at: usize,
-        env: &mut Teller<'_>,
-    ) -> Result<Option<u32>, Stop> {
+    fn look(&mut self, code: &Code, at: usize, env: &mut Teller<'_>) -> Result<Option<u32>, Stop> {
         let mut place = 0;
         loop {
             let machine = self.machine(at);
@@ -262,11 +257,6 @@ impl PSystem {
             _ => {}
         }
         Ok(())
-    }
-
-    /// The machine at this place as a value.
-    pub(super) fn value_of(&self, at: usize) -> Value {
-        this(&self.shared.code, self.machine(at))
     }
 }
 

@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use dally_core::WorkerId;
-use triomphe::{Arc, HeaderSlice, ThinArc};
+use triomphe::{Arc, ThinArc};
 
 use super::collections::{Map, Seq, Set};
 use super::digest::Digest;
@@ -139,9 +139,9 @@ impl Head {
 
     /// Takes note of an element that was changed in its place.
     #[inline]
-    pub(super) fn changed(&mut self, before: u32, element: &Value) -> Result<(), TooLarge> {
-        self.weight = self.weight.saturating_sub(before).saturating_add(element.weight());
-        self.depth = self.depth.max(element.depth() + 1);
+    pub(super) fn changed(&mut self, before: u32, now: u32, depth: u32) -> Result<(), TooLarge> {
+        self.weight = self.weight.saturating_sub(before).saturating_add(now);
+        self.depth = self.depth.max(depth + 1);
         self.check()
     }
 }
@@ -155,17 +155,19 @@ impl Tuple {
         shape: u32,
         items: impl ExactSizeIterator<Item = Value>,
     ) -> Result<Tuple, TooLarge> {
-        let mut tuple = ThinArc::from_header_and_iter(Head { shape, ..Head::default() }, items);
-        let heavy = tuple.slice.iter().any(|item| item.weight() != 1);
+        let mut head = Head { shape, ..Head::default() };
+        let mut large = Ok(());
+        let tuple = ThinArc::from_header_and_iter(Head::default(), items);
+        for item in &tuple.slice {
+            large = large.and(head.add(item));
+        }
+        large?;
+        let mut tuple = tuple;
         tuple.with_arc_mut(|arc| {
-            let HeaderSlice { header, slice, .. } = Arc::get_mut(arc).ok_or(TooLarge)?;
-            if heavy {
-                slice.iter().try_for_each(|item| header.header.add(item))
-            } else {
-                header.header.weight += slice.len() as u32;
-                Ok(())
+            if let Some(whole) = Arc::get_mut(arc) {
+                *whole.header_mut() = head;
             }
-        })?;
+        });
         Ok(Tuple(tuple))
     }
 
@@ -194,12 +196,13 @@ impl Tuple {
             self.0 = ThinArc::from_header_and_iter(head, self.items().to_vec().into_iter());
         }
         self.0.with_arc_mut(|arc| {
-            let Some(HeaderSlice { header, slice, .. }) = Arc::get_mut(arc) else { return Ok(()) };
-            let Some(item) = slice.get_mut(position) else { return Ok(()) };
+            let Some(whole) = Arc::get_mut(arc) else { return Ok(()) };
+            whole.header_mut().changes();
+            let Some(item) = whole.slice_mut().get_mut(position) else { return Ok(()) };
             let before = item.weight();
-            header.header.changes();
             change(item)?;
-            Ok(header.header.changed(before, item)?)
+            let (now, depth) = (item.weight(), item.depth());
+            Ok(whole.header_mut().changed(before, now, depth)?)
         })
     }
 }
@@ -255,7 +258,7 @@ impl Value {
         self.weight() <= MAX_WEIGHT && self.depth() <= MAX_DEPTH
     }
 
-    fn depth(&self) -> u32 {
+    pub(super) fn depth(&self) -> u32 {
         match self {
             Value::Tuple(tuple) => tuple.head().depth,
             Value::Seq(seq) => seq.head.depth,
@@ -320,9 +323,7 @@ impl Value {
                 ordered(tuple.items(), Value::identity) ^ TAGS[7] ^ u64::from(tuple.shape())
             }),
             Value::Seq(seq) => seq.head.hash(|| ordered(seq, Value::identity) ^ TAGS[8]),
-            Value::Set(set) => {
-                set.head.hash(|| ordered(set.items(), Value::identity) ^ TAGS[9])
-            }
+            Value::Set(set) => set.head.hash(|| ordered(set.items(), Value::identity) ^ TAGS[9]),
             Value::Map(map) => map.head.hash(|| {
                 let mut digest = Digest::new(map.len() as u64);
                 for (key, value) in map.iter() {
