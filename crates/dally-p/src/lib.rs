@@ -8,9 +8,12 @@
 //! Invariant: errors are values with source spans ([`diagnostic::Diagnostic`]); no input makes
 //! this crate panic or hang.
 
+mod compile;
 pub mod diagnostic;
+mod modules;
 pub mod program;
 pub mod source;
 pub mod syntax;
-mod modules;
 mod types;
+
+pub use compile::{Compiled, compile};

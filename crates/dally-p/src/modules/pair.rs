@@ -65,10 +65,8 @@ impl Pair<'_, '_> {
         for public in public {
             let carried = permissions(tables, &tables.event_list[public.index()].payload);
             if let Some(event) = private.intersection(&carried).next() {
-                let (event, public) = (
-                    tables.event_list[event.index()].name,
-                    tables.event_list[public.index()].name,
-                );
+                let (event, public) =
+                    (tables.event_list[event.index()].name, tables.event_list[public.index()].name);
                 return self.refuse(
                     format!("`{event}` is hidden in one module, but `{public}` of the other carries machines that receive it"),
                     report,
@@ -79,7 +77,8 @@ impl Pair<'_, '_> {
             let interface = &tables.interfaces[id.index()];
             let open = other.open_interfaces().any(|it| it == id);
             let carried = permissions(tables, &interface.payload);
-            let known = if open { carried.union(&interface.receives).copied().collect() } else { carried };
+            let known =
+                if open { carried.union(&interface.receives).copied().collect() } else { carried };
             if let Some(event) = private.intersection(&known).next() {
                 let event = tables.event_list[event.index()].name;
                 return self.refuse(

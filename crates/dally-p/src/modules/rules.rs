@@ -150,12 +150,12 @@ pub(crate) fn hide_interface(
     name: &Name,
     report: &mut Report,
 ) -> Option<()> {
-    let missing = match (module.machines.contains_key(&interface), module.creates.contains(&interface))
-    {
-        (true, true) => return Some(()),
-        (false, _) => "not bound in the module",
-        (true, false) => "not created in the module",
-    };
+    let missing =
+        match (module.machines.contains_key(&interface), module.creates.contains(&interface)) {
+            (true, true) => return Some(()),
+            (false, _) => "not bound in the module",
+            (true, false) => "not created in the module",
+        };
     report.push(
         Diagnostic::error(name.span, format!("`{}` cannot be hidden", name.text))
             .label(missing)

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::expr::{Context, Module};
-use super::values::Values;
 use super::rules;
+use super::values::Values;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{InterfaceId, MachineId, MachineKind, Test, Type};
 use crate::source::Span;
@@ -26,8 +26,7 @@ impl<'a> Context<'_, 'a> {
                 }
             }
         }
-        let has_tests =
-            self.tables.test_list.iter().any(|decl| matches!(decl, TestDecl::Test(_)));
+        let has_tests = self.tables.test_list.iter().any(|decl| matches!(decl, TestDecl::Test(_)));
         if self.tables.test_list.is_empty() {
             tests.extend(self.default_implementation(report));
         } else if !has_tests {
@@ -174,10 +173,11 @@ impl<'a> Context<'_, 'a> {
         let creators = module.links.iter().filter(|(_, made)| *made == unbound);
         let creator = creators.filter_map(|((creator, _), _)| module.machines.get(creator)).next();
         let name = &interface.name.text;
-        let mut wrong = Diagnostic::error(at, format!("`{name}` is created, but not in the module"))
-            .label("no machine is bound to it")
-            .also(interface.name.span, "declared here")
-            .hint(format!("add a machine for it: `{{ ..., {name} }}`"));
+        let mut wrong =
+            Diagnostic::error(at, format!("`{name}` is created, but not in the module"))
+                .label("no machine is bound to it")
+                .also(interface.name.span, "declared here")
+                .hint(format!("add a machine for it: `{{ ..., {name} }}`"));
         if let Some(creator) = creator {
             let creator = &self.tables.machines[creator.index()].decl.name;
             wrong = wrong.also(creator.span, format!("`{}` creates it", creator.text));

@@ -6,12 +6,7 @@ use crate::program::Type;
 use crate::source::Span;
 
 /// A value of one type stands where another is wanted.
-pub(crate) fn wrong_type(
-    tables: &Tables<'_>,
-    want: &Type,
-    found: &Type,
-    span: Span,
-) -> Diagnostic {
+pub(crate) fn wrong_type(tables: &Tables<'_>, want: &Type, found: &Type, span: Span) -> Diagnostic {
     let (want_name, found_name) = (tables.show(want), tables.show(found));
     let wrong = if *found == Type::Null {
         Diagnostic::error(span, format!("expected `{want_name}`, found no value"))

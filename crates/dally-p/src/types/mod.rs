@@ -96,9 +96,7 @@ pub(crate) fn assemble(
     }
 }
 
-fn machine(
-    (machine, creates): (&scope::MachineDecl<'_>, BTreeSet<InterfaceId>),
-) -> Machine {
+fn machine((machine, creates): (&scope::MachineDecl<'_>, BTreeSet<InterfaceId>)) -> Machine {
     Machine {
         kind: machine.decl.kind,
         name: machine.decl.name.text.as_str().into(),

@@ -23,10 +23,7 @@ impl Body<'_, '_> {
                 Type::Bool
             }
             BinaryOp::In => self.contains(&left, &right)?,
-            BinaryOp::Less
-            | BinaryOp::LessEqual
-            | BinaryOp::Greater
-            | BinaryOp::GreaterEqual => {
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
                 if left.ty != right.ty || !matches!(left.ty, Type::Int | Type::Float | Type::String)
                 {
                     return self.incompatible(op, &left, &right, span);
@@ -132,9 +129,8 @@ impl Body<'_, '_> {
         if !allowed {
             let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
             let mut wrong =
-                Diagnostic::error(span, format!("`{from}` cannot be converted to `{to}`")).label(
-                    "`to` converts between numbers and enums, and machines to an interface",
-                );
+                Diagnostic::error(span, format!("`{from}` cannot be converted to `{to}`"))
+                    .label("`to` converts between numbers and enums, and machines to an interface");
             if self.tables.comparable(&of.ty, &ty) {
                 wrong = wrong.hint(format!("`as {to}` checks at run time that it is one"));
             }

@@ -22,14 +22,8 @@ const ALL: [Effect; 8] = [
 ];
 
 /// A spec only observes: it changes nothing but itself, and the same way each time.
-const NOT_IN_SPECS: [Effect; 6] = [
-    Effect::Send,
-    Effect::Announce,
-    Effect::New,
-    Effect::Receive,
-    Effect::Choose,
-    Effect::This,
-];
+const NOT_IN_SPECS: [Effect; 6] =
+    [Effect::Send, Effect::Announce, Effect::New, Effect::Receive, Effect::Choose, Effect::This];
 
 /// While a machine goes from one state to another it cannot decide to go elsewhere.
 const NOT_IN_TRANSITIONS: [Effect; 2] = [Effect::Raise, Effect::Goto];
@@ -139,8 +133,9 @@ impl<'t, 'a> Purity<'t, 'a> {
             }
             How::Calls(callee, span) => {
                 let name = &self.tables.fun_list[callee.index()].name;
-                let found = Diagnostic::error(span, format!("{word} in {place}, by way of `{name}`"))
-                    .label(format!("`{name}` may do that"));
+                let found =
+                    Diagnostic::error(span, format!("{word} in {place}, by way of `{name}`"))
+                        .label(format!("`{name}` may do that"));
                 self.way(callee, effect, found)
             }
         };

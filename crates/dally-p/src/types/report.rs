@@ -20,6 +20,11 @@ impl Report {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Whether anything keeps the project from being run.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| !diagnostic.is_warning())
+    }
+
     /// A name that is not declared as what it should be, such as `event`, with the nearest one
     /// that is.
     pub fn unknown<'n>(
@@ -29,8 +34,8 @@ impl Report {
         name: &str,
         known: impl Iterator<Item = &'n str>,
     ) {
-        let mut found = Diagnostic::error(span, format!("there is no {what} `{name}`"))
-            .label("not declared");
+        let mut found =
+            Diagnostic::error(span, format!("there is no {what} `{name}`")).label("not declared");
         if self.diagnostics.len() < SUGGESTIONS
             && let Some(near) = nearest(name, known)
         {

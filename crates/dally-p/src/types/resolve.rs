@@ -242,9 +242,10 @@ fn circular(names: &[&ast::Name], what: &str, report: &mut Report) {
     let [first, rest @ ..] = names else { return };
     let message = format!("{what} `{}` is defined by itself", first.text);
     let found = Diagnostic::error(first.span, message).label("needs itself");
-    report.push(rest.iter().fold(found, |found, name| {
-        found.also(name.span, format!("by way of `{}`", name.text))
-    }));
+    report
+        .push(rest.iter().fold(found, |found, name| {
+            found.also(name.span, format!("by way of `{}`", name.text))
+        }));
 }
 
 /// How many parts a type has and how deep it is; stops counting beyond the limits, so that this

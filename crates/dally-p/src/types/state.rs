@@ -145,7 +145,10 @@ impl<'a> Tables<'a> {
                 report.push(
                     Diagnostic::error(
                         name.span,
-                        format!("`{}` is not a function of `{}`", name.text, machine.decl.name.text),
+                        format!(
+                            "`{}` is not a function of `{}`",
+                            name.text, machine.decl.name.text
+                        ),
                     )
                     .label("a handler belongs to the machine")
                     .also(declared, "a function of the project")
@@ -256,11 +259,7 @@ impl<'a> Tables<'a> {
 }
 
 /// Reports more than one parameter where a payload is taken.
-pub(crate) fn one_parameter(
-    what: &str,
-    params: &[(ast::Name, ast::Type)],
-    report: &mut Report,
-) {
+pub(crate) fn one_parameter(what: &str, params: &[(ast::Name, ast::Type)], report: &mut Report) {
     if let [_, (second, _), ..] = params {
         report.push(
             Diagnostic::error(second.span, format!("more than one parameter of a {what}"))

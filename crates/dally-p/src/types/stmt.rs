@@ -216,9 +216,7 @@ impl<'a> Body<'_, 'a> {
                 self.report.push(match other {
                     Type::Seq(_) => wrong.hint("write `+= (index, value)`: `sizeof` is the end"),
                     Type::Map(..) => wrong.hint("write `+= (key, value)`"),
-                    Type::Int | Type::Float | Type::String => {
-                        wrong.hint("write `x = x + value`")
-                    }
+                    Type::Int | Type::Float | Type::String => wrong.hint("write `x = x + value`"),
                     _ => wrong,
                 });
                 return None;
