@@ -1,6 +1,6 @@
 //! From the sources of a project to a program that can be run.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic};
 use crate::program::Program;
 use crate::source::Sources;
 use crate::{modules, syntax, types};
@@ -16,8 +16,8 @@ pub struct Compiled {
     pub sources: Sources,
 }
 
-/// Parses and checks all files together, and evaluates the tests. Files that cannot be parsed
-/// keep the rest from being checked: what is missing in them would be reported again and again.
+/// Parses and checks all files together, and evaluates the tests. If a declaration is lost by a
+/// syntax error, nothing is checked: its name would be reported wherever it is used.
 pub fn compile(sources: Sources) -> Compiled {
     let mut report = types::Report::default();
     let mut files = Vec::new();
@@ -26,9 +26,11 @@ pub fn compile(sources: Sources) -> Compiled {
         files.push(tree);
         wrong.into_iter().for_each(|diagnostic| report.push(diagnostic));
     }
-    let program = if report.has_errors() { None } else { check(&files, &sources, &mut report) };
+    report.repaired = report.has_errors();
+    let lost = files.iter().any(|file| file.lost);
+    let program = if lost { None } else { check(&files, &sources, &mut report) };
     let mut diagnostics = report.diagnostics;
-    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.is_none(), diagnostic.span));
+    diagnostic::sort(&mut diagnostics);
     Compiled { program, diagnostics, sources }
 }
 

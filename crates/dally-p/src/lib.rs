@@ -10,10 +10,13 @@
 
 mod compile;
 pub mod diagnostic;
+mod lower;
 mod modules;
 pub mod program;
+pub mod project;
 pub mod source;
 pub mod syntax;
 mod types;
+pub mod vm;
 
 pub use compile::{Compiled, compile};

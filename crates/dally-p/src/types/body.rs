@@ -70,11 +70,14 @@ pub(crate) fn check(tables: &Tables<'_>, fun: FunId, report: &mut Report) -> Che
             let before = body.report.diagnostics.len();
             body.declare_vars(&written.vars);
             let statements = body.statements(&written.statements);
-            body.warn_of_unused();
-            // What could not be checked may have been the `return` that seems to be missing.
-            let clean = body.report.diagnostics[before..].iter().all(Diagnostic::is_warning);
-            if clean && decl.returns.as_ref().is_some_and(|ty| *ty != Type::Null) {
-                flow::all_paths_return(&statements, decl, tables, body.report);
+            // What could not be checked may have been the `return` or the use that is missing.
+            let clean = !body.report.repaired
+                && body.report.diagnostics[before..].iter().all(Diagnostic::is_warning);
+            if clean {
+                body.warn_of_unused();
+                if decl.returns.as_ref().is_some_and(|ty| *ty != Type::Null) {
+                    flow::all_paths_return(&statements, decl, tables, body.report);
+                }
             }
             Some(statements)
         }

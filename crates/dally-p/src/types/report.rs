@@ -12,6 +12,9 @@ const SUGGESTIONS: usize = 100;
 pub(crate) struct Report {
     /// In the order of discovery.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether the parser left out statements it could not read: what seems to be missing may
+    /// have been among them.
+    pub repaired: bool,
 }
 
 impl Report {

@@ -273,10 +273,10 @@ impl<'a> Body<'_, 'a> {
             return None;
         };
         let entry = machine.states[state.index()].entry;
-        let param = entry.map(|fun| &self.tables.fun_list[fun.index()].params);
-        let payload = match param.and_then(|params| params.first()) {
-            Some(param) => param.as_ref(),
-            None => Some(&Type::Null),
+        let payload = match entry.map(|fun| &*self.tables.fun_list[fun.index()].params) {
+            None | Some([]) => Some(&Type::Null),
+            Some([only]) => only.as_ref(),
+            Some([..]) => None,
         };
         let subject = Subject {
             takes: format!("the entry of `{}` takes", name.text),
