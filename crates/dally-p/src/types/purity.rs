@@ -35,6 +35,8 @@ pub(crate) struct Purity<'t, 'a> {
     /// For each effect, how a function comes to have it: by itself, or by the first call on a
     /// shortest way to a function that has.
     how: BTreeMap<Effect, BTreeMap<FunId, How>>,
+    /// The functions of each machine.
+    own: BTreeMap<MachineId, Vec<FunId>>,
 }
 
 #[derive(Clone, Copy)]
@@ -72,7 +74,13 @@ impl<'t, 'a> Purity<'t, 'a> {
             }
             how.insert(effect, known);
         }
-        Purity { tables, checked, how }
+        let mut own: BTreeMap<MachineId, Vec<FunId>> = BTreeMap::new();
+        for (at, fun) in tables.fun_list.iter().enumerate() {
+            if let Some(machine) = fun.machine {
+                own.entry(machine).or_default().push(FunId(at as u32));
+            }
+        }
+        Purity { tables, checked, how, own }
     }
 
     /// Reports what may not be done where it is done.
@@ -105,8 +113,7 @@ impl<'t, 'a> Purity<'t, 'a> {
                     _ => None,
                 });
                 for (fun, role, at) in exits.into_iter().chain(withs) {
-                    let receives = (state.exit == Some(fun)).then_some(Effect::Receive);
-                    for effect in NOT_IN_TRANSITIONS.into_iter().chain(receives) {
+                    for effect in NOT_IN_TRANSITIONS {
                         if reported.insert((fun, effect)) {
                             self.forbid(fun, effect, role, Some(at), report);
                         }
@@ -146,7 +153,6 @@ impl<'t, 'a> Purity<'t, 'a> {
             Effect::Raise | Effect::Goto => {
                 found.hint("decide in the handler, before the state is left, or in the entry")
             }
-            Effect::Receive if used.is_some() => found.hint("receive before the state is left"),
             _ => found.hint("a spec only observes: it may change its variables, raise and goto"),
         });
     }
@@ -170,11 +176,7 @@ impl<'t, 'a> Purity<'t, 'a> {
     pub fn creates(&self, machine: MachineId) -> BTreeSet<InterfaceId> {
         let mut created = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        let own = self.tables.fun_list.iter().enumerate();
-        let mut open: Vec<FunId> = own
-            .filter(|(_, fun)| fun.machine == Some(machine))
-            .map(|(at, _)| FunId(at as u32))
-            .collect();
+        let mut open: Vec<FunId> = self.own.get(&machine).cloned().unwrap_or_default();
         while let Some(fun) = open.pop() {
             if seen.insert(fun) {
                 let checked = &self.checked[fun.index()];
