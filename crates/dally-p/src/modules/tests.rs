@@ -90,6 +90,9 @@ impl<'a> Context<'_, 'a> {
             }
         }
         let Some(main) = main else {
+            if report.has_errors() {
+                return None;
+            }
             report.push(Diagnostic {
                 severity: Severity::Warning,
                 message: "the project has no test and no machine `Main`".into(),

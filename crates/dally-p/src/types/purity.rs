@@ -41,7 +41,7 @@ pub(crate) struct Purity<'t, 'a> {
 
 #[derive(Clone, Copy)]
 enum How {
-    Itself(Span),
+    Itself,
     Calls(FunId, Span),
 }
 
@@ -59,8 +59,8 @@ impl<'t, 'a> Purity<'t, 'a> {
             let mut known: BTreeMap<FunId, How> = BTreeMap::new();
             let mut open: VecDeque<FunId> = VecDeque::new();
             for (at, fun) in checked.iter().enumerate() {
-                if let Some(&span) = fun.effects.get(&effect) {
-                    known.insert(FunId(at as u32), How::Itself(span));
+                if fun.effects.contains_key(&effect) {
+                    known.insert(FunId(at as u32), How::Itself);
                     open.push_back(FunId(at as u32));
                 }
             }
@@ -134,27 +134,39 @@ impl<'t, 'a> Purity<'t, 'a> {
     ) {
         let Some(&how) = self.how[&effect].get(&fun) else { return };
         let word = word(effect);
-        let mut found = match how {
-            How::Itself(span) => {
-                Diagnostic::error(span, format!("{word} in {place}")).label("not allowed here")
-            }
+        let found = match how {
+            How::Itself => self
+                .places(fun, effect)
+                .iter()
+                .map(|&span| {
+                    Diagnostic::error(span, format!("{word} in {place}")).label("not allowed here")
+                })
+                .collect(),
             How::Calls(callee, span) => {
                 let name = &self.tables.fun_list[callee.index()].name;
                 let found =
                     Diagnostic::error(span, format!("{word} in {place}, by way of `{name}`"))
                         .label(format!("`{name}` may do that"));
-                self.way(callee, effect, found)
+                vec![self.way(callee, effect, found)]
             }
         };
-        if let Some(used) = used {
-            found = found.also(used, format!("used as {place} here"));
-        }
-        report.push(match effect {
-            Effect::Raise | Effect::Goto => {
-                found.hint("decide in the handler, before the state is left, or in the entry")
+        for mut found in found {
+            if let Some(used) = used {
+                found = found.also(used, format!("used as {place} here"));
             }
-            _ => found.hint("a spec only observes: it may change its variables, raise and goto"),
-        });
+            report.push(match effect {
+                Effect::Raise | Effect::Goto => {
+                    found.hint("decide in the handler, before the state is left, or in the entry")
+                }
+                _ => {
+                    found.hint("a spec only observes: it may change its variables, raise and goto")
+                }
+            });
+        }
+    }
+
+    fn places(&self, fun: FunId, effect: Effect) -> &[Span] {
+        self.checked[fun.index()].effects.get(&effect).map_or(&[], |places| places)
     }
 
     fn way(&self, mut fun: FunId, effect: Effect, mut found: Diagnostic) -> Diagnostic {
@@ -166,7 +178,13 @@ impl<'t, 'a> Purity<'t, 'a> {
                     found = found.also(span, format!("`{name}` calls `{callee_name}`"));
                     fun = callee;
                 }
-                Some(&How::Itself(span)) => return found.also(span, word(effect)),
+                Some(How::Itself) => {
+                    let first = self.places(fun, effect).first();
+                    return match first {
+                        Some(&span) => found.also(span, word(effect)),
+                        None => found,
+                    };
+                }
                 None => return found,
             }
         }
