@@ -11,6 +11,7 @@
 pub mod diagnostic;
 mod lower;
 pub mod program;
+pub mod project;
 pub mod source;
 pub mod syntax;
 pub mod vm;
