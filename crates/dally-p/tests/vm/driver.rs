@@ -83,7 +83,7 @@ fn words(event: &Event<Text<'_>>) -> String {
         Event::Announced { payload } => format!("announces {payload}"),
         Event::MonitorChanged { monitor, to, heat } => format!("{monitor} is in {to}, {heat:?}"),
         Event::Noted { text } => format!("prints {text}"),
-        other => format!("{other:?}"),
+        other => format!("{:?}", other.map(|text| text.to_string())),
     }
 }
 
@@ -97,7 +97,8 @@ fn ended(system: &PSystem) -> String {
         }
         Status::Done => "done".into(),
         Status::Stuck(waiting) => {
-            let words = waiting.iter().map(|w| format!("{} ({}) waits to {}", w.name, w.worker, w.on));
+            let words =
+                waiting.iter().map(|w| format!("{} ({}) waits to {}", w.name, w.worker, w.on));
             words.collect::<Vec<_>>().join(", ")
         }
     }

@@ -27,17 +27,26 @@ fn a_raised_event_that_the_state_ignores_or_defers_is_lost() {
         "event a; event b; event c;
          machine Main {
              start state S {
-                 entry { raise a; }
+                 entry { send this, c; raise a; }
                  ignore a;
                  defer b;
-                 on c goto T;
-                 exit { }
-                 on null do { raise b; }
+                 on c do { send this, halt; raise b; }
+                 on halt goto T;
              }
              state T { on b do { print \"never\"; } }
          }
          test t [main=Main]: {Main};"
-    ).lines().take(8).collect::<Vec<_>>().join("\n"), @"");
+    ), @"
+    Main 0: Start S
+    Main 0: sends c to 0
+    Main 0: raises a
+    Main 0: takes c
+    Main 0: sends halt to 0
+    Main 0: raises b
+    Main 0: takes halt
+    Main 0: Goto T
+    done
+    ");
 }
 
 #[test]
@@ -77,7 +86,21 @@ fn ignored_events_are_deleted_on_the_way_to_the_first_that_can_be_taken() {
              state T { on a do { print \"the second a\"; } on c do { print \"c\"; } }
          }
          test t [main=Main]: {Main};"
-    ), @"");
+    ), @"
+    Main 0: Start S
+    Main 0: sends a to 0
+    Main 0: sends c to 0
+    Main 0: sends b to 0
+    Main 0: sends a to 0
+    Main 0: Ignored: 0#0
+    Main 0: takes b
+    Main 0: Goto T
+    Main 0: takes c
+    Main 0: prints c
+    Main 0: takes a
+    Main 0: prints the second a
+    done
+    ");
 }
 
 #[test]
@@ -88,7 +111,11 @@ fn an_unhandled_event_runs_the_exit_function_first() {
              start state S { entry { send this, a; } exit { print \"exit\"; } }
          }
          test t [main=Main]: {Main};"
-    ), @"");
+    ), @"
+    exit
+    unhandled-event: `Main(0)` in state `S` has no handler for event `a`
+    the state is at test.p:3:26; handle the event there, `defer` or `ignore` it
+    ");
 }
 
 #[test]
@@ -97,7 +124,10 @@ fn an_unhandled_raise_is_an_error_too() {
         "event a;
          machine Main { start state S { entry { raise a; } } }
          test t [main=Main]: {Main};"
-    ), @"");
+    ), @"
+    unhandled-event: `Main(0)` in state `S` has no handler for event `a`, which it raised itself
+    the state is at test.p:2:37; handle the event there, `defer` or `ignore` it
+    ");
 }
 
 #[test]
@@ -112,7 +142,15 @@ fn an_unhandled_halt_runs_the_exit_function_and_drops_the_queue() {
              }
          }
          test t [main=Main]: {Main};"
-    ), @"");
+    ), @"
+    Main 0: Start S
+    Main 0: sends a to 0
+    Main 0: raises halt
+    Main 0: prints exit
+    Main 0: 0 halts
+    Main 0: Gone: 0#0
+    done
+    ");
 }
 
 #[test]
@@ -137,21 +175,32 @@ fn a_halt_that_is_handled_does_not_halt() {
 #[test]
 fn events_to_a_halted_machine_are_dropped_but_specs_see_them() {
     assert_snapshot!(story(
-        "event a;
+        "event a; event gone: machine;
          machine Main {
-             var child: machine;
              start state S {
-                 entry { child = new Child(); send child, halt; goto T; }
+                 entry { new Child(this); }
+                 on gone do (child: machine) { send child, a; }
              }
-             state T {
-                 on null do { send child, a; goto U; }
-             }
-             state U { }
          }
-         machine Child { start state S { } }
+         machine Child {
+             start state S { entry (m: machine) { send m, gone, this; raise halt; } }
+         }
+         machine Late { start state S { } }
          spec Seen observes a { start state No { on a goto Yes; } state Yes { ignore a; } }
-         test t [main=Main]: assert Seen in {Main, Child};"
-    ), @"");
+         test t [main=Main]: assert Seen in {Main, Child, Late};"
+    ), @"
+    Main 0: Start S
+    Main 0: creates Child 0.0
+    Child 0.0: Start S
+    Child 0.0: sends gone with payload (Child(0.0)) to 0
+    Child 0.0: raises halt
+    Child 0.0: 0.0 halts
+    Main 0: takes gone with payload (Child(0.0))
+    Main 0: Seen is in Yes, Neutral
+    Main 0: sends a to 0.0
+    Main 0: Gone: 0#0
+    done
+    ");
 }
 
 #[test]
@@ -167,7 +216,14 @@ fn null_is_handled_when_nothing_can_be_taken_and_only_then() {
              state T { }
          }
          test t [main=Main]: {Main};"
-    ), @"");
+    ), @"
+    Main 0: Start S
+    Main 0: sends a to 0
+    Main 0: takes a
+    Main 0: prints a
+    Main 0: Goto T
+    done
+    ");
 }
 
 #[test]
@@ -187,7 +243,10 @@ fn null_that_was_decided_upon_is_handled_although_an_event_arrives() {
          }
          test t [main=Main]: {Main, Other};",
     );
-    assert_snapshot!(ends.join("\n"), @"");
+    assert_snapshot!(ends.join("\n"), @"
+    done
+    panic: Assertion Failed: test.p:8:31 null
+    ");
 }
 
 #[test]
@@ -207,5 +266,17 @@ fn an_idle_machine_is_woken_only_by_what_it_can_take() {
              start state S { ignore a; defer b; on c do { print \"c\"; } }
          }
          test t [main=Main]: {Main, Other};"
-    ), @"");
+    ), @"
+    Main 0: Start S
+    Main 0: creates Other 0.0
+    Main 0: Goto T
+    Main 0: sends a to 0.0
+    Main 0: sends b to 0.0
+    Main 0: sends c to 0.0
+    Other 0.0: Start S
+    Other 0.0: Ignored: 0#0
+    Other 0.0: takes c
+    Other 0.0: prints c
+    done
+    ");
 }

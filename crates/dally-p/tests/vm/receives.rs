@@ -91,7 +91,14 @@ fn halt_ends_a_receive_and_the_machine() {
              }
          }
          test t [main=Main]: {Main};"
-    ), @"");
+    ), @"
+    Main 0: Start S
+    Main 0: sends halt to 0
+    Main 0: takes halt
+    Main 0: prints exit
+    Main 0: 0 halts
+    done
+    ");
 }
 
 #[test]
@@ -103,7 +110,7 @@ fn a_machine_that_waits_in_vain_is_a_deadlock() {
          }
          machine Other { start state S { entry { receive { case c: { } } } } }
          test t [main=Main]: {Main, Other};"
-    ).join("\n"), @"");
+    ).join("\n"), @"Main (0) waits to receive `a` or `b` at test.p:3:51, Other (0.0) waits to receive `c` at test.p:5:50");
 }
 
 #[test]

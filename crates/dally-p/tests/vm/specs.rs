@@ -11,7 +11,14 @@ fn a_spec_is_told_before_the_event_can_arrive() {
              start state S { on a do (n: int) { print format(\"seen {0}\", n); } }
          }
          test t [main=Main]: assert Watch in {Main};"
-    ), @"");
+    ), @"
+    Main 0: Start S
+    Main 0: prints seen 1
+    Main 0: sends a with payload (1) to 0
+    Main 0: takes a with payload (1)
+    Main 0: prints arrived
+    done
+    ");
 }
 
 #[test]
@@ -43,7 +50,10 @@ fn a_spec_without_a_handler_for_what_it_observes_fails() {
          machine Main { start state S { entry { send this, a; } ignore a; } }
          spec Watch observes a { start state S { exit { } } }
          test t [main=Main]: assert Watch in {Main};"
-    ).join("\n"), @"");
+    ).join("\n"), @"
+    unhandled-event: spec `Watch` in state `S` has no handler for event `a`
+    the state is at test.p:3:46; handle the event there or `ignore` it
+    ");
 }
 
 #[test]
@@ -59,7 +69,10 @@ fn an_assertion_of_a_spec_names_its_place() {
              }
          }
          test t [main=Main]: assert Small in {Main};"
-    ).join("\n"), @"");
+    ).join("\n"), @"
+    done
+    monitor: Assertion Failed: test.p:6:22 2 is too large
+    ");
 }
 
 #[test]
@@ -75,7 +88,10 @@ fn a_spec_that_is_hot_at_the_end_is_told_by_its_bit() {
              hot state Owed { on answer goto Quiet; ignore ask; }
          }
          test t [main=Main]: assert Never, Answered in {Main};"
-    ).join("\n"), @"");
+    ).join("\n"), @"
+    Answered is hot in Owed
+    done
+    ");
 }
 
 #[test]
@@ -91,7 +107,10 @@ fn only_senders_inside_the_asserted_module_tell_a_spec() {
          }
          module inside = {Other};
          test t [main=Main]: (union {Main}, (assert Watch in inside));"
-    ), @"");
+    ), @"
+    seen 2
+    done
+    ");
 }
 
 #[test]
@@ -126,7 +145,7 @@ fn a_spec_that_fails_on_its_first_entry_is_a_bug_of_the_start() {
          machine Main { start state S { } }
          spec Bad observes a { start state S { entry { assert false, \"at once\"; } ignore a; } }
          test t [main=Main]: assert Bad in {Main};"
-    ).join("\n"), @"");
+    ).join("\n"), @"monitor: Assertion Failed: test.p:3:56 at once");
 }
 
 #[test]
@@ -174,8 +193,58 @@ fn coverage_says_what_was_never_reached() {
     let program = program(source);
     crate::driver::story_of(&program);
     let first = program.coverage();
-    assert_snapshot!(format!("{first:#?}"), @"");
+    assert_snapshot!(format!("{first:#?}"), @r#"
+    CoverageReport {
+        machines: Reached {
+            reached: 1,
+            of: 2,
+            missing: [
+                "Other",
+            ],
+        },
+        states: Reached {
+            reached: 6,
+            of: 8,
+            missing: [
+                "Both.Covered",
+                "Other.S",
+            ],
+        },
+        events: Reached {
+            reached: 1,
+            of: 3,
+            missing: [
+                "b",
+                "c",
+            ],
+        },
+        handlers: Reached {
+            reached: 3,
+            of: 6,
+            missing: [
+                "Both.One on b",
+                "Main.S on b",
+                "Main.T on c",
+            ],
+        },
+        lines: Reached {
+            reached: 3,
+            of: 4,
+            missing: [
+                "test.p:7",
+            ],
+        },
+        scenarios: Reached {
+            reached: 1,
+            of: 2,
+            missing: [
+                "Both",
+            ],
+        },
+    }
+    "#);
     all_of(&program);
     let all = program.coverage();
-    assert_eq!((all.states.reached, all.lines.reached), (first.states.reached + 1, first.lines.reached + 1));
+    assert_eq!((all.states, all.scenarios), (first.states, first.scenarios));
+    assert_eq!(all.lines.missing, Vec::<String>::new());
 }
