@@ -46,8 +46,6 @@ fun h(a: int, a: int) { var b: int; var b: bool; b = (c = 1, c = 2).c; }
         13:29 first declared here
     13:62 `c` is declared twice (declared again)
         13:55 first declared here
-    project warning: the project has no test and no machine `Main`
-        help: add `test name [main=M]: { M, ... };`
     ");
 }
 

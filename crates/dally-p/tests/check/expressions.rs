@@ -59,42 +59,66 @@ t = n; n = t; n = (y = true, x = 1); n = (x = 1, z = true); n = (x = true, y = t
 m = 1; ev = m; i = nothing(); fe = m;
 "#)), @r#"
     18:5 expected `int`, found `float` (this is `float`)
+        12:9 `i` is `int`
         help: convert it with `to int`
     18:14 expected `float`, found `int` (this is `int`)
+        12:21 `f` is `float`
         help: convert it with `to float`, or write the point: `1.0`
     18:21 expected `int`, found `Colour` (this is `Colour`)
+        12:9 `i` is `int`
         help: convert it with `to int`
     18:30 expected `Colour`, found `int` (this is `int`)
+        13:35 `c` is `Colour`
         help: convert it with `to Colour`
     18:37 expected `Colour`, found `Other` (this is `Other`)
+        13:35 `c` is `Colour`
     18:47 expected `bool`, found no value (`null` is not a value of `bool`)
+        12:35 `b` is `bool`
     18:57 expected `string`, found `int` (this is `int`)
+        12:48 `s` is `string`
         help: make a text of it with `format("{0}", ...)`
     18:64 expected `int`, found `any` (this is `any`)
+        12:9 `i` is `int`
         help: `as int` checks at run time that it is one
     18:72 expected `Peer`, found `machine` (this is `machine`)
+        13:64 `p` is `Peer`
         help: `as Peer` checks at run time that it is one
     18:79 expected `Peer`, found no value (`null` is not a value of `Peer`)
+        13:64 `p` is `Peer`
         help: write `default(Peer)`, or give the variable the type `machine`
     18:89 expected `data`, found `machine` (this is `machine`)
+        13:22 `d` is `data`
     18:96 expected `data`, found `any` (this is `any`)
+        13:22 `d` is `data`
         help: `as data` checks at run time that it is one
     19:5 expected `(int, bool)`, found `(x: int, y: bool)` (this is `(x: int, y: bool)`)
+        14:68 `t` is `(int, bool)`
         help: leave out the names of the fields
     19:12 expected `(x: int, y: bool)`, found `(int, bool)` (this is `(int, bool)`)
+        15:9 `n` is `(x: int, y: bool)`
         help: name the fields: `(field = value, ...)`
     19:19 expected `(x: int, y: bool)`, found `(y: bool, x: int)` (this is `(y: bool, x: int)`)
+        15:9 `n` is `(x: int, y: bool)`
         help: the fields must have the order of the type
     19:42 expected `(x: int, y: bool)`, found `(x: int, z: bool)` (this is `(x: int, z: bool)`)
+        15:9 `n` is `(x: int, y: bool)`
         help: the fields must have the names of the type
-    19:65 expected `(x: int, y: bool)`, found `(x: bool, y: bool)` (this is `(x: bool, y: bool)`)
+    19:70 expected `int`, found `bool` (this is `bool`)
+        15:9 `n` is `(x: int, y: bool)`
     19:91 expected `seq[int]`, found `seq[any]` (this is `seq[any]`)
+        14:9 `q` is `seq[int]`
     19:100 expected `Foreign`, found `int` (this is `int`)
+        15:35 `fo` is `Foreign`
     19:107 expected `data`, found `Foreign` (this is `Foreign`)
+        13:22 `d` is `data`
     20:5 expected `machine`, found `int` (this is `int`)
+        12:78 `m` is `machine`
     20:13 expected `event`, found `machine` (this is `machine`)
+        12:63 `ev` is `event`
     20:20 expected `int`, found no value (`null` is not a value of `int`)
+        12:9 `i` is `int`
     20:36 expected `few`, found `machine` (this is `machine`)
+        13:77 `fe` is `few`
         help: `as few` checks at run time that it is one
     "#);
 }
@@ -174,16 +198,16 @@ fn casts_and_conversions_that_cannot_succeed_are_refused() {
 i = f as int; s = i as string; i = s to int; c = o to Colour; c = f to Colour; i = an to int; m = p to machine;
 p = this to Peer; p = i to Peer; fe = d to few;
 "#)), @r"
-    18:5 no `float` is a `int` (this cast can never succeed)
+    18:5 `float` is never `int` (this cast can never succeed)
         help: `to int` converts numbers and enums
-    18:19 no `int` is a `string` (this cast can never succeed)
+    18:19 `int` is never `string` (this cast can never succeed)
     18:36 `string` cannot be converted to `int` (`to` converts between numbers and enums, and machines to an interface)
     18:50 `Other` cannot be converted to `Colour` (`to` converts between numbers and enums, and machines to an interface)
     18:67 `float` cannot be converted to `Colour` (`to` converts between numbers and enums, and machines to an interface)
     18:84 `any` cannot be converted to `int` (`to` converts between numbers and enums, and machines to an interface)
         help: `as int` checks at run time that it is one
     18:99 `Peer` cannot be converted to `machine` (`to` converts between numbers and enums, and machines to an interface)
-        help: `as machine` checks at run time that it is one
+        help: no conversion is needed: `Peer` is `machine`
     19:23 `int` cannot be converted to `Peer` (`to` converts between numbers and enums, and machines to an interface)
     19:39 `data` cannot be converted to `few` (`to` converts between numbers and enums, and machines to an interface)
     ");
@@ -199,6 +223,7 @@ send m, named, 1, true; send i, e, 1; send m, i; send m, null; raise null; annou
     18:5 `add` takes 2 arguments, but 1 is given
         8:5 declared here
     18:24 expected `int`, found `bool` (this is `bool`)
+        8:17 `b` is `int`
     18:31 `nothing` takes 0 arguments, but 1 is given
         9:5 declared here
     18:47 `Peer` is created with `int` (but nothing is given here)
@@ -266,6 +291,7 @@ limit = 2; e = null; RED = GREEN; st[0] = 1; q = 1; nope = 1; i[0] = 1; t.5 = 1;
     18:35 an element of a set cannot be replaced (this is a set)
         help: remove it with `-=` and add another with `+=`
     18:50 expected `seq[int]`, found `int` (this is `int`)
+        14:9 `q` is `seq[int]`
     18:53 there is no variable `nope` (not declared)
     18:63 expected a sequence or map, found `int` (this is `int`)
     18:75 the tuple has no element 5 (it has 2, counted from 0)

@@ -50,7 +50,6 @@ test t [main=N]: { N };
         help: bind a machine to it: `Machine -> Interface`
     20:15 there is no machine or interface `Nobody` (not declared)
     21:13 there is no module `m9` (not declared)
-        help: did you mean `m1`?
     ");
 }
 

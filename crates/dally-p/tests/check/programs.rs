@@ -148,14 +148,16 @@ fn an_error_is_shown_in_its_source() {
        |
        = help: did you mean `server`?
 
-    error: expected `(id: int, status: tStatus)`, found `(id: int, status: int)`
-      --> ClientServer.p:60:41
+    error: expected `tStatus`, found `int`
+      --> ClientServer.p:60:68
        |
      5 | event eResponse: (id: int, status: tStatus);
        |       --------- `eResponse` carries `(id: int, status: tStatus)`
     ...
     60 |         send request.client, eResponse, (id = request.id, status = 1);
-       |                                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this is `(id: int, status: int)`
+       |                                                                    ^ this is `int`
+       |
+       = help: convert it with `to tStatus`
 
     error: 2 errors in 1 file
     "

@@ -24,7 +24,13 @@ spec Watch observes e {
         help: a spec only observes: it may change its variables, raise and goto
     8:42 `new` in spec `Watch` (not allowed here)
         help: a spec only observes: it may change its variables, raise and goto
+    8:58 `new` in spec `Watch` (not allowed here)
+        help: a spec only observes: it may change its variables, raise and goto
     8:74 a nondeterministic choice in spec `Watch` (not allowed here)
+        help: a spec only observes: it may change its variables, raise and goto
+    8:81 a nondeterministic choice in spec `Watch` (not allowed here)
+        help: a spec only observes: it may change its variables, raise and goto
+    8:89 a nondeterministic choice in spec `Watch` (not allowed here)
         help: a spec only observes: it may change its variables, raise and goto
     8:103 `this` in spec `Watch` (not allowed here)
         help: a spec only observes: it may change its variables, raise and goto

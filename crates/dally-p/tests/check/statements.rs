@@ -29,6 +29,7 @@ machine Main {
     6:60 `b` is `bool`, but the elements are `int` (should be `int`)
         6:65 the collection
     6:81 there is no variable `z` (not declared)
+        help: declare it at the top of the function: `var z: T;`
     7:9 `break` outside of a loop (no `while` or `foreach` around it)
     7:16 `continue` outside of a loop (no `while` or `foreach` around it)
     7:35 `break` outside of a loop (no `while` or `foreach` around it)

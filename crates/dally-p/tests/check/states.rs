@@ -64,8 +64,6 @@ spec Watch observes a { start state S { defer a; on null do { } } }
         help: `null` is handled with `on null do ...` or `on null goto ...`
     3:51 `null` cannot be ignored (not an event that is queued)
         help: `null` is handled with `on null do ...` or `on null goto ...`
-    3:51 `null` is mentioned twice in state `S` (mentioned again)
-        3:38 first mentioned here
     4:47 `defer` in spec `Watch` (a spec has no queue)
         help: a spec handles or ignores what it observes
     4:53 `on null` in spec `Watch` (a spec does nothing of its own accord)
@@ -124,7 +122,7 @@ machine Main {
     fun leave(x: int) { }
 }
 "#.replace("};", "}").as_str()), @r"
-    5:24 more than one parameter of a entry (a payload is one value)
+    5:24 an entry function takes one parameter at most (a payload is one value)
         help: take a tuple: `(payload: (a: int, b: bool))`
     6:14 an exit function takes no parameter (exit of `S`)
         13:15 the parameter
