@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod interrupt;
 mod list;
+mod p;
 mod progress;
 mod replay;
 
