@@ -9,6 +9,7 @@ use super::machine::{Machine, Phase, Then, exists};
 use super::print::{Carried, Shown, name_of};
 use super::tell::Teller;
 use super::value::Value;
+use super::workshop;
 use crate::lower::code::{Code, MachineCode, Reaction, StateCode};
 use crate::program::{EventId, MachineKind};
 use crate::source::Span;
@@ -306,9 +307,7 @@ pub(crate) fn this(code: &Code, machine: &Machine) -> Value {
 #[inline]
 pub(crate) fn unshared(shared: &mut Arc<Machine>) -> &mut Machine {
     if !Arc::is_unique(shared) {
-        let mut copy = Machine::blank();
-        copy.copy_from(shared);
-        *shared = Arc::new(copy);
+        unshare(shared);
     }
     match Arc::get_mut(shared) {
         Some(machine) => {
@@ -317,4 +316,13 @@ pub(crate) fn unshared(shared: &mut Arc<Machine>) -> &mut Machine {
         }
         None => unreachable!("the pointer is unique, or was just made so"),
     }
+}
+
+#[inline(never)]
+fn unshare(shared: &mut Arc<Machine>) {
+    let mut copy = workshop::spare();
+    if let Some(machine) = Arc::get_mut(&mut copy) {
+        machine.copy_from(shared);
+    }
+    *shared = copy;
 }
