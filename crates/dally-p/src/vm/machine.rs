@@ -280,7 +280,8 @@ impl Machine {
 
     /// Whether the two have the same future; their identities included.
     pub(crate) fn is_same(&self, other: &Machine) -> bool {
-        self.id == other.id
+        self.share() == other.share()
+            && self.id == other.id
             && self.kind == other.kind
             && self.interface == other.interface
             && self.state == other.state

@@ -30,6 +30,7 @@ mod step;
 mod system;
 mod tell;
 mod value;
+mod workshop;
 
 pub use collections::{Map, Seq, Set};
 pub use coverage::{CoverageReport, Reached};

@@ -7,7 +7,7 @@ use super::coverage::{Coverage, CoverageReport, report};
 use super::foreign::Foreign;
 use super::machine::{Machine, spec_id};
 use super::run::{Cx, Specs, state_of};
-use super::system::{PSystem, Shared};
+use super::system::{Machines, PSystem, Shared};
 use super::tell::Teller;
 use super::value::Value;
 use crate::diagnostic::Diagnostic;
@@ -101,7 +101,7 @@ impl dally_core::Program for PProgram {
 
     fn restart(&self, system: &mut PSystem) -> Result<(), Bug> {
         match &self.pristine {
-            Ok(pristine) => system.start_over_from(pristine),
+            Ok(pristine) => system.machines.start_over_from(&pristine.machines),
             Err(bug) => return Err(bug.clone()),
         }
         Ok(())
@@ -115,37 +115,32 @@ impl dally_core::Program for PProgram {
 /// The first state: specs have entered their start states, and the main machine is there.
 fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
     let code = &shared.code;
-    let mut system = PSystem {
-        shared: shared.clone(),
-        slots: Vec::new(),
-        ids: Arc::new(Vec::new()),
-        enabled: Vec::new(),
-        hot: 0,
-        spares: Vec::new(),
-    };
+    let mut machines = Machines::new(code.specs.len());
     for (index, spec) in code.specs.iter().enumerate() {
         let mut machine = Machine::blank();
         machine.renew(code, spec_id(index), spec.machine, 0);
         let mut env = Unasked;
         let env = &mut Teller::new(&mut env);
-        let mut cx = Cx { code, coverage: &shared.coverage, env, specs: None };
+        let (coverage, specs) = (&shared.coverage, None);
+        let mut cx = Cx { code, coverage, env, specs, relieved: false };
         match cx.start(&mut machine, Value::Null) {
             Ok(()) => {}
             Err(Stop::Bug(bug)) => return Err(*bug),
             Err(Stop::Cut) => return Err(endless(&code.machines[usize::from(spec.machine)].name)),
         }
         let heat = state_of(code, &machine).heat;
-        cx.specs = Some(Specs { all: &mut [], hot: &mut system.hot });
+        let (hot, relieved) = (&mut machines.hot, &mut machines.relieved);
+        cx.specs = Some(Specs { all: &mut [], hot, relieved });
         cx.judge(index, heat);
-        system.slots.push(Arc::new(machine));
+        machines.slots.push(Arc::new(machine));
     }
     let main = code.main;
     if let Some(kind) = code.interfaces[usize::from(main)].machine {
         let mut machine = Machine::blank();
         machine.renew(code, WorkerId::root(0), kind, main);
-        system.add(Arc::new(machine));
+        machines.add(Arc::new(machine));
     }
-    Ok(system)
+    Ok(PSystem { shared: shared.clone(), machines })
 }
 
 fn endless(spec: &str) -> Bug {

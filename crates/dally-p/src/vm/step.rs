@@ -12,53 +12,65 @@ use super::inbox::Envelope;
 use super::machine::{Machine, Phase};
 use super::print::Carried;
 use super::run::{Cx, Specs, state_of};
-use super::system::PSystem;
+use super::system::{Machines, Shared};
 use super::tell::Teller;
 use super::value::Value;
+use super::workshop;
 use crate::lower::code::{Code, Reaction};
 use crate::program::EventId;
 
-impl PSystem {
+impl Machines {
     /// One step of the machine at this place, which is enabled.
-    pub(super) fn run(&mut self, at: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    pub(super) fn run(
+        &mut self,
+        shared: &Shared,
+        at: usize,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let mut at = at;
         loop {
-            self.advance(at, env)?;
-            let effect = matches!(self.machine(at).phase, Phase::Sending | Phase::Creating(..));
-            if !(self.shared.atomic && effect) {
+            at = self.advance(shared, at, env)?;
+            let effect = matches!(self.get(at).phase, Phase::Sending | Phase::Creating(..));
+            if !(shared.atomic && effect) {
                 break;
             }
         }
-        self.settle(at, env)?;
-        if !self.machine(at).is_enabled() {
+        self.settle(&shared.code, at, env)?;
+        if !self.get(at).is_enabled() {
             self.relist(at);
         }
         Ok(())
     }
 
     /// Does what the machine was about to do, and goes on up to its next scheduling point.
-    fn advance(&mut self, at: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        let shared = self.shared.clone();
+    /// Answers where the machine is then: a new one may come before it.
+    fn advance(
+        &mut self,
+        shared: &Shared,
+        mut at: usize,
+        env: &mut Teller<'_>,
+    ) -> Result<usize, Stop> {
         let code = &shared.code;
-        match self.machine(at).phase {
+        match self.get(at).phase {
             Phase::Sending => {
                 let sender = self.unshared(at);
                 let id = sender.next_message();
                 let (to, event) = (sender.to, sender.event);
                 let payload = std::mem::take(&mut sender.parcel);
                 self.deliver(code, Envelope { id, event, payload }, to, env)?;
-                self.cx(code, at, env, |cx, machine| cx.resume(machine))
+                self.cx(shared, at, env, |cx, machine| cx.resume(machine))?;
             }
             Phase::Creating(interface, dst) => {
                 let creator = self.unshared(at);
                 let id = creator.id.child(creator.children);
                 creator.children += 1;
                 let payload = std::mem::take(&mut creator.parcel);
-                let at = self.create(code, at, id, interface, payload, env)?;
+                at = self.create(code, at, id, interface, payload, env)?;
                 let created = match code.interfaces[usize::from(interface)].machine {
                     Some(kind) => Value::Machine(kind, interface, id),
                     None => Value::Null,
                 };
-                self.cx(code, at, env, |cx, machine| {
+                self.cx(shared, at, env, |cx, machine| {
                     if let Some(frame) = machine.frames.last() {
                         let base = frame.base as usize;
                         let size = base + usize::from(code.funs[usize::from(frame.fun)].size);
@@ -66,14 +78,14 @@ impl PSystem {
                         machine.regs[dst.place(base)] = created;
                     }
                     cx.resume(machine)
-                })
+                })?;
             }
             Phase::Ready(place) => {
                 let machine = self.unshared(at);
                 let envelope = machine.inbox.take(place as usize);
                 tell_received(code, &envelope, env)?;
                 let Envelope { event, payload, .. } = envelope;
-                self.cx(code, at, env, |cx, machine| cx.handle(machine, event, payload, false))
+                self.cx(shared, at, env, |cx, machine| cx.handle(machine, event, payload, false))?;
             }
             Phase::Receiving(receive, place) => {
                 let machine = self.unshared(at);
@@ -82,7 +94,7 @@ impl PSystem {
                 let Envelope { event, payload, .. } = envelope;
                 let receive = &code.receives[usize::from(receive)];
                 let case = usize::from(receive.cases[event.index()]);
-                self.cx(code, at, env, |cx, machine| {
+                self.cx(shared, at, env, |cx, machine| {
                     let Some(&(entry, dst)) = receive.entries.get(case.wrapping_sub(1)) else {
                         // Only `halt` is taken without a case, and raised again.
                         machine.unwind(code);
@@ -98,41 +110,42 @@ impl PSystem {
                         }
                     }
                     cx.resume(machine)
-                })
+                })?;
             }
             Phase::New => {
                 let machine = self.unshared(at);
                 let payload = std::mem::take(&mut machine.parcel);
-                self.cx(code, at, env, |cx, machine| cx.start(machine, payload))
+                self.cx(shared, at, env, |cx, machine| cx.start(machine, payload))?;
             }
             Phase::Looking => {
                 let found = self.look(code, at, env)?;
                 self.unshared(at).phase = found.map_or(Phase::Quiet, Phase::Ready);
-                Ok(())
             }
-            Phase::Quiet => self.cx(code, at, env, |cx, machine| {
+            Phase::Quiet => self.cx(shared, at, env, |cx, machine| {
                 cx.handle(machine, EventId::NULL, Value::Null, false)
-            }),
-            Phase::Running | Phase::Idle | Phase::Waiting(_) | Phase::Halted => Ok(()),
+            })?,
+            Phase::Running | Phase::Idle | Phase::Waiting(_) | Phase::Halted => {}
         }
+        Ok(at)
     }
 
     /// Runs code of the machine at this place.
     #[inline]
     fn cx(
         &mut self,
-        code: &Code,
+        shared: &Shared,
         at: usize,
         env: &mut Teller<'_>,
         run: impl FnOnce(&mut Cx<'_, '_>, &mut Machine) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        let shared = self.shared.clone();
-        let (specs, machines) = self.slots.split_at_mut(code.specs.len());
+        let (specs, machines) = self.slots.split_at_mut(self.specs);
         let Some(machine) = Arc::get_mut(&mut machines[at]) else {
             unreachable!("a machine that steps is not shared")
         };
-        let specs = Some(Specs { all: specs, hot: &mut self.hot });
-        run(&mut Cx { code, coverage: &shared.coverage, env, specs }, machine)
+        let (hot, relieved) = (&mut self.hot, &mut self.relieved);
+        let specs = Some(Specs { all: specs, hot, relieved });
+        let Shared { code, coverage, .. } = shared;
+        run(&mut Cx { code, coverage, env, specs, relieved: false }, machine)
     }
 
     /// Puts an event into a queue.
@@ -146,8 +159,7 @@ impl PSystem {
         let Envelope { id, event, ref payload } = envelope;
         let carried = Carried(code, event, payload);
         env.tell(|| Event::Sent { message: id, to, payload: Text::Display(&carried) })?;
-        let Some(there) = self.find(to).filter(|&at| self.machine(at).phase != Phase::Halted)
-        else {
+        let Some(there) = self.find(to).filter(|&at| self.get(at).phase != Phase::Halted) else {
             env.tell(|| Event::Discarded { message: id, why: Discard::Gone })?;
             return Ok(());
         };
@@ -197,7 +209,7 @@ impl PSystem {
         };
         let name = Text::Str(&code.machines[usize::from(kind)].name);
         env.tell(|| Event::Created { worker: id, name })?;
-        let mut shared = self.spare();
+        let mut shared = workshop::spare();
         if let Some(machine) = Arc::get_mut(&mut shared) {
             machine.renew(code, id, kind, interface);
             machine.parcel = payload;
@@ -211,7 +223,7 @@ impl PSystem {
     fn look(&mut self, code: &Code, at: usize, env: &mut Teller<'_>) -> Result<Option<u32>, Stop> {
         let mut place = 0;
         loop {
-            let machine = self.machine(at);
+            let machine = self.get(at);
             let Some(envelope) = machine.inbox.get(place) else { return Ok(None) };
             match state_of(code, machine).reactions[envelope.event.index()] {
                 Reaction::Defer => place += 1,
@@ -226,22 +238,20 @@ impl PSystem {
     }
 
     /// What a machine does next whose handler is over.
-    fn settle(&mut self, at: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        let machine = self.machine(at);
+    fn settle(&mut self, code: &Code, at: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+        let machine = self.get(at);
         match machine.phase {
             Phase::Running if machine.inbox.is_empty() => {
-                let code = &self.shared.code;
                 let null = state_of(code, machine).reactions[EventId::NULL.index()];
                 let phase = if looks(null) { Phase::Looking } else { Phase::Idle };
                 self.unshared(at).phase = phase;
             }
             Phase::Running => {
-                let shared = self.shared.clone();
-                let null = state_of(&shared.code, machine).reactions[EventId::NULL.index()];
+                let null = state_of(code, machine).reactions[EventId::NULL.index()];
                 let phase = if looks(null) {
                     Phase::Looking
                 } else {
-                    self.look(&shared.code, at, env)?.map_or(Phase::Idle, Phase::Ready)
+                    self.look(code, at, env)?.map_or(Phase::Idle, Phase::Ready)
                 };
                 self.unshared(at).phase = phase;
             }

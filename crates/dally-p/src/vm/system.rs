@@ -2,7 +2,7 @@
 
 use dally_core::{
     Acceptance, Bug, BugKind, Captured, Env, Fingerprint, Observe, Op, Status, Stop, System,
-    Waiting, WorkerId, fingerprint,
+    Waiting, WorkerId,
 };
 use triomphe::Arc;
 
@@ -12,20 +12,29 @@ use super::machine::{Machine, Phase};
 use super::print::name_of;
 use super::run::{state_of, unshared};
 use super::tell::Teller;
+use super::workshop;
 use crate::lower::code::Code;
 
-/// An execution: machines shared copy-on-write with its forks.
+/// An execution of a test.
 pub struct PSystem {
     pub(super) shared: Arc<Shared>,
+    pub(super) machines: Machines,
+}
+
+/// All machines and specs of an execution, shared copy-on-write with its forks.
+#[derive(Clone)]
+pub(super) struct Machines {
     /// The specs, then the machines in the order of their ids.
     pub(super) slots: Vec<Arc<Machine>>,
     /// The ids of the machines; it changes only when one is created.
     pub(super) ids: Arc<Vec<WorkerId>>,
     pub(super) enabled: Vec<WorkerId>,
+    /// How many specs there are.
+    pub(super) specs: usize,
     /// The specs in hot states, by bit.
     pub(super) hot: u64,
-    /// Machines that nobody needs, for their memory.
-    pub(super) spares: Vec<Arc<Machine>>,
+    /// Those that came to a state that is not hot in the last step.
+    pub(super) relieved: u64,
 }
 
 /// What all executions of a test share.
@@ -36,17 +45,14 @@ pub(crate) struct Shared {
     pub(crate) atomic: bool,
 }
 
-/// How many machines are kept for their memory.
-const SPARES: usize = 256;
-
 impl System for PSystem {
     fn enabled(&self) -> &[WorkerId] {
-        &self.enabled
+        &self.machines.enabled
     }
 
     fn pending(&self, worker: WorkerId) -> Op {
-        let Some(at) = self.find(worker) else { return Op::Unknown };
-        let machine = self.machine(at);
+        let Some(at) = self.machines.find(worker) else { return Op::Unknown };
+        let machine = self.machines.get(at);
         match machine.phase {
             Phase::New | Phase::Quiet => Op::Local,
             Phase::Sending => Op::Send(machine.to),
@@ -57,11 +63,19 @@ impl System for PSystem {
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        match self.find(worker).filter(|&at| self.machine(at).is_enabled()) {
+        let Machines { specs, .. } = self.machines;
+        let machines = &mut self.machines;
+        match machines.find(worker).filter(|&at| machines.get(at).is_enabled()) {
             Some(at) => {
+                let forked = !Arc::is_unique(&machines.slots[specs + at]);
                 // What a machine was about to do changes it in any case.
-                self.unshared(at);
-                self.run(at, &mut Teller::new(env))
+                machines.unshared(at);
+                machines.relieved = 0;
+                machines.run(&self.shared, at, &mut Teller::new(env))?;
+                if forked {
+                    machines.intern();
+                }
+                Ok(())
             }
             None => Err(Bug::new(
                 BugKind::Uncontrolled,
@@ -72,22 +86,24 @@ impl System for PSystem {
     }
 
     fn status(&self) -> Status {
-        if !self.enabled.is_empty() {
+        if !self.machines.enabled.is_empty() {
             return Status::Running;
         }
-        let waiting: Vec<Waiting> = self.machines().iter().filter_map(|m| self.waits(m)).collect();
+        let waiting: Vec<Waiting> =
+            self.machines.all().iter().filter_map(|machine| self.waits(machine)).collect();
         if waiting.is_empty() { Status::Done } else { Status::Stuck(waiting) }
     }
 
     fn acceptance(&self) -> Acceptance {
-        Acceptance { hot: self.hot, visits: 0 }
+        let Machines { hot, relieved, .. } = self.machines;
+        Acceptance { hot, relieved, visits: 0 }
     }
 
     /// Per machine its declaration and the events in its queue; for control also its state and
     /// where in its code it is. Machines are combined commutatively and their ids left out, as
     /// in the learning paper's tool.
     fn observe(&self, how: Observe) -> u64 {
-        self.machines().iter().fold(0, |sum: u64, machine| {
+        self.machines.all().iter().fold(0, |sum: u64, machine| {
             let mut digest = Digest::new(u64::from(machine.kind));
             for envelope in machine.inbox.iter() {
                 digest.word(u64::from(envelope.event.0) + 1);
@@ -112,13 +128,13 @@ impl System for PSystem {
     }
 
     fn name(&self, worker: WorkerId) -> String {
-        let kind = self.find(worker).map(|at| usize::from(self.machine(at).kind));
+        let kind = self.machines.find(worker).map(|at| usize::from(self.machines.get(at).kind));
         kind.map_or("?".into(), |kind| self.shared.code.machines[kind].name.to_string())
     }
 
     fn monitor(&self, index: usize) -> (String, String) {
         let code = &self.shared.code;
-        let spec = &self.slots[index];
+        let spec = &self.machines.slots[index];
         let name = &code.machines[usize::from(spec.kind)].name;
         (name.to_string(), state_of(code, spec).name.to_string())
     }
@@ -130,12 +146,12 @@ impl Captured for PSystem {
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        let sum = self.slots.iter().fold(0u64, |sum, slot| sum.wrapping_add(slot.share()));
+        let sum = self.machines.slots.iter().fold(0u64, |sum, slot| sum.wrapping_add(slot.share()));
         Fingerprint(sum)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        for slot in &self.slots {
+        for slot in &self.machines.slots {
             let start = out.len();
             out.extend_from_slice(&[0; 4]);
             slot.encode(out);
@@ -146,7 +162,7 @@ impl Captured for PSystem {
 
     fn parts(&self, part: &mut dyn FnMut(&[u8])) {
         let mut bytes = Vec::new();
-        for slot in &self.slots {
+        for slot in &self.machines.slots {
             bytes.clear();
             slot.encode(&mut bytes);
             part(&bytes);
@@ -154,43 +170,17 @@ impl Captured for PSystem {
     }
 
     fn fork(&self) -> PSystem {
-        PSystem {
-            shared: self.shared.clone(),
-            slots: self.slots.clone(),
-            ids: self.ids.clone(),
-            enabled: self.enabled.clone(),
-            hot: self.hot,
-            spares: Vec::new(),
-        }
+        PSystem { shared: self.shared.clone(), machines: self.machines.clone() }
     }
 
+    /// The lists are its own; the machines it shares with other states, nearly all of them.
     fn footprint(&self) -> usize {
-        // One or two machines have changed since the last state.
-        size_of::<PSystem>()
-            + size_of_val(&*self.slots)
-            + size_of_val(&*self.enabled)
-            + 2 * size_of::<Machine>()
+        let Machines { slots, enabled, .. } = &self.machines;
+        size_of::<PSystem>() + size_of_val(&**slots) + size_of_val(&**enabled)
     }
 
     fn restore_from(&mut self, saved: &PSystem) {
-        let both = self.slots.len().min(saved.slots.len());
-        for at in 0..both {
-            if !Arc::ptr_eq(&self.slots[at], &saved.slots[at]) {
-                let old = std::mem::replace(&mut self.slots[at], saved.slots[at].clone());
-                self.keep(old);
-            }
-        }
-        while self.slots.len() > saved.slots.len()
-            && let Some(extra) = self.slots.pop()
-        {
-            self.keep(extra);
-        }
-        self.slots.extend_from_slice(&saved.slots[self.slots.len()..]);
-        if !Arc::ptr_eq(&self.ids, &saved.ids) {
-            self.ids = saved.ids.clone();
-        }
-        self.enabled.clone_from(&saved.enabled);
-        self.hot = saved.hot;
+        self.machines.restore_from(&saved.machines);
     }
 }
 
@@ -199,84 +189,8 @@ impl PSystem {
     /// always equal.
     #[doc(hidden)]
     pub fn fingerprint_from_scratch(&self) -> Fingerprint {
-        let shares = self.slots.iter().map(|slot| slot.share_from_scratch());
+        let shares = self.machines.slots.iter().map(|slot| slot.share_from_scratch());
         Fingerprint(shares.fold(0, u64::wrapping_add))
-    }
-
-    fn machines(&self) -> &[Arc<Machine>] {
-        &self.slots[self.shared.code.specs.len()..]
-    }
-
-    #[inline]
-    pub(super) fn machine(&self, at: usize) -> &Machine {
-        &self.slots[self.shared.code.specs.len() + at]
-    }
-
-    /// A machine to be changed.
-    #[inline]
-    pub(super) fn unshared(&mut self, at: usize) -> &mut Machine {
-        unshared(&mut self.slots[self.shared.code.specs.len() + at])
-    }
-
-    #[inline]
-    pub(super) fn find(&self, worker: WorkerId) -> Option<usize> {
-        worker.place_in(&self.ids).ok()
-    }
-
-    /// Puts a machine into the list of enabled workers or takes it out.
-    pub(super) fn relist(&mut self, at: usize) {
-        let machine = self.machine(at);
-        let (worker, now) = (machine.id, machine.is_enabled());
-        match (worker.place_in(&self.enabled), now) {
-            (Err(place), true) => self.enabled.insert(place, worker),
-            (Ok(place), false) => {
-                self.enabled.remove(place);
-            }
-            _ => {}
-        }
-    }
-
-    /// Adds a machine that is new; answers its place.
-    pub(super) fn add(&mut self, machine: Arc<Machine>) -> usize {
-        let id = machine.id;
-        let (Ok(place) | Err(place)) = id.place_in(&self.ids);
-        Arc::make_mut(&mut self.ids).insert(place, id);
-        self.slots.insert(self.shared.code.specs.len() + place, machine);
-        self.relist(place);
-        place
-    }
-
-    /// A machine that is nobody's, in any condition.
-    pub(super) fn spare(&mut self) -> Arc<Machine> {
-        self.spares.pop().unwrap_or_else(|| Arc::new(Machine::blank()))
-    }
-
-    /// Keeps a machine for its memory, unless somebody else has it.
-    fn keep(&mut self, machine: Arc<Machine>) {
-        if self.spares.len() < SPARES && Arc::is_unique(&machine) {
-            self.spares.push(machine);
-        }
-    }
-
-    /// Goes back to the start of an execution with machines of its own, in the same memory.
-    pub(super) fn start_over_from(&mut self, saved: &PSystem) {
-        while let Some(old) = self.slots.pop() {
-            self.keep(old);
-        }
-        for slot in &saved.slots {
-            let mut own = self.spare();
-            if let Some(machine) = Arc::get_mut(&mut own) {
-                machine.copy_from(slot);
-            }
-            self.slots.push(own);
-        }
-        if let Some(ids) = Arc::get_mut(&mut self.ids) {
-            ids.clone_from(&saved.ids);
-        } else {
-            self.ids = Arc::new(saved.ids.to_vec());
-        }
-        self.enabled.clone_from(&saved.enabled);
-        self.hot = saved.hot;
     }
 
     fn waits(&self, machine: &Machine) -> Option<Waiting> {
@@ -292,12 +206,106 @@ impl PSystem {
             on: format!("receive {} at {place}", names.join(" or ")),
         })
     }
+}
 
-    /// A hash of the names of things that must not differ between executions, for tests.
-    #[doc(hidden)]
-    pub fn encoding_hash(&self) -> u64 {
-        let mut bytes = Vec::new();
-        self.encode(&mut bytes);
-        fingerprint::of_bytes(&bytes)
+impl Machines {
+    /// None yet, but room for so many specs.
+    pub(super) fn new(specs: usize) -> Machines {
+        Machines {
+            slots: Vec::new(),
+            ids: Arc::new(Vec::new()),
+            enabled: Vec::new(),
+            specs,
+            hot: 0,
+            relieved: 0,
+        }
+    }
+
+    fn all(&self) -> &[Arc<Machine>] {
+        &self.slots[self.specs..]
+    }
+
+    #[inline]
+    pub(super) fn get(&self, at: usize) -> &Machine {
+        &self.slots[self.specs + at]
+    }
+
+    /// A machine to be changed.
+    #[inline]
+    pub(super) fn unshared(&mut self, at: usize) -> &mut Machine {
+        unshared(&mut self.slots[self.specs + at])
+    }
+
+    #[inline]
+    pub(super) fn find(&self, worker: WorkerId) -> Option<usize> {
+        worker.place_in(&self.ids).ok()
+    }
+
+    /// Puts a machine into the list of enabled workers or takes it out.
+    pub(super) fn relist(&mut self, at: usize) {
+        let machine = self.get(at);
+        let (worker, now) = (machine.id, machine.is_enabled());
+        match (worker.place_in(&self.enabled), now) {
+            (Err(place), true) => self.enabled.insert(place, worker),
+            (Ok(place), false) => {
+                self.enabled.remove(place);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a machine that is new; answers its place.
+    pub(super) fn add(&mut self, machine: Arc<Machine>) -> usize {
+        let id = machine.id;
+        let (Ok(place) | Err(place)) = id.place_in(&self.ids);
+        Arc::make_mut(&mut self.ids).insert(place, id);
+        self.slots.insert(self.specs + place, machine);
+        self.relist(place);
+        place
+    }
+
+    /// Shares what this step has changed with other states, where that has been before.
+    fn intern(&mut self) {
+        for slot in &mut self.slots {
+            if Arc::is_unique(slot) {
+                workshop::intern(slot);
+            }
+        }
+    }
+
+    fn restore_from(&mut self, saved: &Machines) {
+        for (own, saved) in self.slots.iter_mut().zip(&saved.slots) {
+            if !Arc::ptr_eq(own, saved) {
+                workshop::keep(std::mem::replace(own, saved.clone()));
+            }
+        }
+        if self.slots.len() > saved.slots.len() {
+            self.slots.drain(saved.slots.len()..).for_each(workshop::keep);
+        }
+        self.slots.extend_from_slice(&saved.slots[self.slots.len()..]);
+        if !Arc::ptr_eq(&self.ids, &saved.ids) {
+            self.ids = saved.ids.clone();
+        }
+        self.enabled.clone_from(&saved.enabled);
+        (self.specs, self.hot, self.relieved) = (saved.specs, saved.hot, saved.relieved);
+    }
+
+    /// Goes back to the start of an execution with machines of its own, in the same memory: all
+    /// of them will be changed soon, in one execution after another.
+    pub(super) fn start_over_from(&mut self, saved: &Machines) {
+        self.slots.drain(..).for_each(workshop::keep);
+        for slot in &saved.slots {
+            let mut own = workshop::spare();
+            if let Some(machine) = Arc::get_mut(&mut own) {
+                machine.copy_from(slot);
+            }
+            self.slots.push(own);
+        }
+        match Arc::get_mut(&mut self.ids) {
+            Some(ids) => ids.clone_from(&saved.ids),
+            None => self.ids = Arc::new(saved.ids.to_vec()),
+        }
+        self.enabled.clone_from(&saved.enabled);
+        (self.specs, self.hot, self.relieved) = (saved.specs, saved.hot, saved.relieved);
     }
 }

@@ -104,7 +104,7 @@ fn ended(system: &PSystem) -> String {
     }
 }
 
-fn stopped(stop: Stop) -> String {
+pub fn stopped(stop: Stop) -> String {
     match stop {
         Stop::Bug(bug) => format!("{}: {}", bug.kind, bug.message),
         Stop::Cut => "a step without end".into(),
@@ -175,17 +175,24 @@ pub struct All {
     pub states: usize,
     /// How executions end, each way once.
     pub ends: BTreeSet<String>,
+    /// The encodings of the states in which nothing is left to do.
+    pub finals: BTreeSet<Vec<u8>>,
 }
 
 /// Goes through all schedules and values by forking, and checks on the way that fingerprints,
 /// encodings and enabled sets agree.
 pub fn all_of(program: &PProgram) -> All {
+    all_within(program, 200_000).expect("a small program")
+}
+
+/// As [`all_of`]; `None` if there are more states than this.
+pub fn all_within(program: &PProgram, most: usize) -> Option<All> {
     let mut all = All::default();
     let first = match program.start() {
         Ok(system) => system,
         Err(bug) => {
             all.ends.insert(format!("{}: {}", bug.kind, bug.message));
-            return all;
+            return Some(all);
         }
     };
     let mut seen: BTreeMap<Vec<u8>, (u64, Vec<WorkerId>)> = BTreeMap::new();
@@ -202,10 +209,13 @@ pub fn all_of(program: &PProgram) -> All {
         }
         let other = hashes.insert(look.0, bytes.clone());
         assert!(other.is_none_or(|other| other == bytes), "two states with one fingerprint");
-        seen.insert(bytes, look);
-        assert!(seen.len() < 200_000, "too many states for a small program");
+        seen.insert(bytes.clone(), look);
+        if seen.len() > most {
+            return None;
+        }
         if state.enabled().is_empty() {
             all.ends.insert(ended(&state));
+            all.finals.insert(bytes);
             continue;
         }
         for &worker in state.enabled() {
@@ -230,7 +240,7 @@ pub fn all_of(program: &PProgram) -> All {
         }
     }
     all.states = seen.len();
-    all
+    Some(all)
 }
 
 /// How executions of a program can end.
