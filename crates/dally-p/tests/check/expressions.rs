@@ -108,7 +108,7 @@ m = 1; ev = m; i = nothing(); fe = m; one = 1; i = one;
     19:91 expected `seq[int]`, found `seq[any]` (this is `seq[any]`)
         14:9 `q` is `seq[int]`
     19:100 expected `Foreign`, found `int` (this is `int`)
-        15:35 `fo` is `Foreign`
+        15:51 `fo` is `Foreign`
     19:107 expected `data`, found `Foreign` (this is `Foreign`)
         13:22 `d` is `data`
     20:5 expected `machine`, found `int` (this is `int`)
@@ -120,6 +120,12 @@ m = 1; ev = m; i = nothing(); fe = m; one = 1; i = one;
     20:36 expected `few`, found `machine` (this is `machine`)
         13:77 `fe` is `few`
         help: `as few` checks at run time that it is one
+    20:45 expected `(int,)`, found `int` (this is `int`)
+        15:35 `one` is `(int,)`
+        help: `(int,)` is a tuple of one field: write `(value,)`
+    20:52 expected `int`, found `(int,)` (this is `(int,)`)
+        12:9 `i` is `int`
+        help: take the field of the tuple with `.0`
     "#);
 }
 
