@@ -1,0 +1,3 @@
+//! From text to trees.
+
+pub mod ast;
