@@ -9,6 +9,9 @@
 //! this crate panic or hang.
 
 pub mod diagnostic;
+mod lower;
 pub mod program;
+pub mod project;
 pub mod source;
 pub mod syntax;
+pub mod vm;

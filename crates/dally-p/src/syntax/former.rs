@@ -1,7 +1,7 @@
 //! What people write who know an older P, or another language: recognised, in order to say what
 //! to write instead.
 
-use super::ast::{Expr, ExprKind};
+use super::ast::{Decl, Expr, ExprKind};
 use super::parser::{Lost, Parsed, Parser};
 use super::token::Kind;
 use crate::diagnostic::Diagnostic;
@@ -18,13 +18,17 @@ impl Parser<'_> {
     }
 
     /// What stands at the top of a file and is no declaration.
-    pub(super) fn former_decl(&mut self) -> Parsed<()> {
+    pub(super) fn former_decl(&mut self) -> Parsed<Option<Decl>> {
         let text = self.text_of(self.token());
         match (self.kind(), text) {
             (Kind::Main, _) if self.kind_after(1) != Kind::Assign => self.leave_out(
                 "no machine is marked as main any more",
                 "a test names the machine it starts with: `test t [main=M]: { M };`",
             ),
+            (Kind::Name, "model") if self.kind_after(1) == Kind::Name => {
+                self.wrong("there are no models any more", "write `machine`, or `type T;`");
+                return Ok(Some(Decl::Machine(self.machine()?)));
+            }
             (Kind::Name, "ghost" | "model" | "real") => self.leave_out(
                 &format!("there are no {text} declarations any more"),
                 "models are ordinary machines and functions, which a test's module binds; \
@@ -65,7 +69,7 @@ impl Parser<'_> {
             }
             _ => return Err(self.expected("a declaration, such as `machine`, `event` or `fun`")),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// `assert n` or `assume n` after the name of an event or machine.

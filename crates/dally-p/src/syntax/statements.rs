@@ -57,6 +57,7 @@ impl Parser<'_> {
         self.complain(complaint);
         let var = self.var();
         if var.is_err() {
+            self.lost = true;
             self.find_statement();
         }
         var
@@ -278,7 +279,10 @@ impl Parser<'_> {
         }
         if cases.is_empty() {
             let complaint = self.unexpected("`case`").hint("write `receive { case e: { ... } }`");
-            return Err(self.complain(complaint));
+            let lost = self.complain(complaint);
+            if !self.is(Kind::BraceClose) {
+                return Err(lost);
+            }
         }
         if self.is(Kind::End) {
             return Err(self.never_closed(open, "this `receive`"));
