@@ -8,10 +8,15 @@
 //! Invariant: errors are values with source spans ([`diagnostic::Diagnostic`]); no input makes
 //! this crate panic or hang.
 
+mod compile;
 pub mod diagnostic;
 mod lower;
+mod modules;
 pub mod program;
 pub mod project;
 pub mod source;
 pub mod syntax;
+mod types;
 pub mod vm;
+
+pub use compile::{Compiled, compile};

@@ -103,7 +103,9 @@ impl Files {
             return Err(missing(path, by));
         }
         if !has_extension(path, "p") {
-            return Err(asked(path, by, "it is no P source file").hint("source files end with `.p`"));
+            return Err(
+                asked(path, by, "it is no P source file").hint("source files end with `.p`")
+            );
         }
         self.paths.insert(tidy(path));
         Ok(())
@@ -138,9 +140,7 @@ impl Files {
             ProjectError::new(path, format!("it is no proper XML: {}", plain(&error)))
                 .at(error.pos().row)
         })?;
-        let line = |node: roxmltree::Node<'_, '_>| {
-            document.text_pos_at(node.range().start).row
-        };
+        let line = |node: roxmltree::Node<'_, '_>| document.text_pos_at(node.range().start).row;
         let root = document.root_element();
         if root.tag_name().name() != "Project" {
             let found = root.tag_name().name();
@@ -156,8 +156,9 @@ impl Files {
             }
             let named = node.text().unwrap_or("").trim();
             if named.is_empty() {
-                return Err(ProjectError::new(path, format!("<{name}> names nothing"))
-                    .at(line(node)));
+                return Err(
+                    ProjectError::new(path, format!("<{name}> names nothing")).at(line(node))
+                );
             }
             // Projects are written on all systems.
             let named = folder.join(named.replace('\\', "/"));
@@ -170,9 +171,8 @@ impl Files {
             listed += 1;
         }
         if listed == 0 {
-            return Err(ProjectError::new(path, "it lists no source files").hint(
-                "write <InputFiles><PFile>./PSrc/</PFile></InputFiles> in <Project>",
-            ));
+            return Err(ProjectError::new(path, "it lists no source files")
+                .hint("write <InputFiles><PFile>./PSrc/</PFile></InputFiles> in <Project>"));
         }
         Ok(())
     }

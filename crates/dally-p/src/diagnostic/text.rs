@@ -63,9 +63,12 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Group<'a> {
     let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()));
     if let Some(span) = diagnostic.span {
         let marks = std::iter::once((AnnotationKind::Primary, span, diagnostic.label.as_str()))
-            .chain(diagnostic.related.iter().map(|(span, label)| {
-                (AnnotationKind::Context, *span, label.as_str())
-            }));
+            .chain(
+                diagnostic
+                    .related
+                    .iter()
+                    .map(|(span, label)| (AnnotationKind::Context, *span, label.as_str())),
+            );
         for window in windows(marks.collect(), sources) {
             group = group.element(window.snippet(sources));
         }
