@@ -44,6 +44,7 @@ documents! {
     what_may_be_sent_to_whom: "permissions",
     foreign_types_and_functions: "foreign",
     the_vocabulary_of_the_verifier: "verifier-words",
+    what_traces_show: "traces",
     what_p1_had: "p1",
     scenarios: "scenario",
     what_the_reference_gets_wrong: "reference-defects",
