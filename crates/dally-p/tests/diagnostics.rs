@@ -238,3 +238,15 @@ fn an_error_that_spans_lines_shows_where_it_begins_and_ends() {
         error: 1 error in 1 file
     "#);
 }
+
+#[test]
+fn an_endless_line_is_left_out_but_for_its_place() {
+    let source = format!("event a; {} var x;", " ".repeat(1 << 20));
+    insta::assert_snapshot!(complaints(&source), @r#"
+        error: there are no global variables
+        --> a.p:1:1048587
+         = help: variables belong to machines and functions; a value that a test sets is a `param`
+
+        error: 1 error in 1 file
+    "#);
+}

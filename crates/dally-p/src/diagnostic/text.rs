@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{Diagnostic, Severity};
 use crate::source::{FileId, Sources, Span};
@@ -70,7 +70,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Group<'a> {
                     .map(|(span, label)| (AnnotationKind::Context, *span, label.as_str())),
             );
         for window in windows(marks.collect(), sources) {
-            group = group.element(window.snippet(sources));
+            group = window.show(sources, group);
         }
     }
     if let Some(hint) = &diagnostic.hint {
@@ -107,21 +107,33 @@ fn within(span: Span, sources: &Sources) -> Span {
     Span { start: at(span.start), end: at(span.end.max(span.start)), ..span }
 }
 
+/// More source than this is not shown: it would not be read, and takes its time.
+const MOST_SOURCE: usize = 1 << 18;
+
 impl<'a> Window<'a> {
-    fn snippet(self, sources: &'a Sources) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    fn show(self, sources: &'a Sources, group: Group<'a>) -> Group<'a> {
         let file = sources.file(self.file);
         let Range { start, end } = self.lines(&file.text);
+        if end - start > MOST_SOURCE {
+            let place = sources.location(self.marks[0].1);
+            let origin = Origin::path(file.path.as_str())
+                .line(place.line as usize)
+                .char_column(place.column as usize);
+            return group.element(origin);
+        }
         let first_line = file.text[..start].bytes().filter(|&byte| byte == b'\n').count() + 1;
         let annotations = self.marks.into_iter().map(|(kind, span, label)| {
             let span = span.start as usize - start..span.end as usize - start;
             let annotation = kind.span(span);
             if label.is_empty() { annotation } else { annotation.label(label) }
         });
-        Snippet::source(&file.text[start..end])
-            .path(file.path.as_str())
-            .line_start(first_line)
-            .fold(true)
-            .annotations(annotations)
+        group.element(
+            Snippet::source(&file.text[start..end])
+                .path(file.path.as_str())
+                .line_start(first_line)
+                .fold(true)
+                .annotations(annotations),
+        )
     }
 
     /// The lines from the first mark to the last: the rest of the file need not be looked at.

@@ -15,10 +15,10 @@ impl Parser<'_> {
             match self.declaration() {
                 Ok(Some(decl)) => file.decls.push(decl),
                 Ok(None) => {}
-                Err(_) => self.find_declaration(),
-            }
-            if self.span() == before {
-                self.bump();
+                Err(_) => {
+                    self.get_past(before);
+                    self.find_declaration();
+                }
             }
         }
         file.lost = self.lost;
@@ -53,8 +53,8 @@ impl Parser<'_> {
         self.lost = true;
         let begins = |token: Token| token.first_of_line && begins_declaration(token.kind);
         self.skip_to(|token| begins(token) || token.kind == Kind::Semi);
-        if !begins(self.token()) {
-            self.bump();
+        if self.eat(Kind::BraceClose) || self.is(Kind::Semi) {
+            self.eat(Kind::Semi);
         }
     }
 

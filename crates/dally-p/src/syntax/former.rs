@@ -205,10 +205,14 @@ impl Parser<'_> {
                             Kind::Assign | Kind::Define | Kind::In | Kind::Colon
                         )) =>
             {
-                self.wrong_loop()
+                self.wrong_header(
+                    "there is no `for`",
+                    "write `foreach (x in xs) { ... }`, or \
+                     `i = 0; while (i < n) { ... i = i + 1; }`",
+                )
             }
             "elif" | "elsif" | "elseif" if next == Kind::ParenOpen => {
-                Err(self.wrong("there is no such word", "write `else if (...)`"))
+                self.wrong_header("there is no such word", "write `else if (...)`")
             }
             "let" | "const" if next == Kind::Name => Err(self.wrong(
                 "variables are declared with `var`",
@@ -218,16 +222,15 @@ impl Parser<'_> {
         }
     }
 
-    fn wrong_loop(&mut self) -> Parsed<()> {
-        let complaint = Diagnostic::error(self.span(), "there is no `for`").hint(
-            "write `foreach (x in xs) { ... }`, or `i = 0; while (i < n) { ... i = i + 1; }`",
-        );
-        let lost = self.complain(complaint);
-        // Its header has semicolons, which do not end it.
+    /// Complains about a statement with a header in parentheses and a body, and gets past it.
+    fn wrong_header(&mut self, message: &str, hint: &str) -> Parsed<()> {
+        let lost = self.wrong(message, hint);
         self.bump();
-        self.bump();
-        self.skip_to(|token| token.kind == Kind::ParenClose);
-        self.eat(Kind::ParenClose);
+        // There may be semicolons in the header, which do not end the statement.
+        if self.eat(Kind::ParenOpen) {
+            self.skip_to(|token| token.kind == Kind::ParenClose);
+            self.eat(Kind::ParenClose);
+        }
         self.inner_statement()?;
         Err(lost)
     }

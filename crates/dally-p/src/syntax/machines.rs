@@ -81,14 +81,12 @@ impl Parser<'_> {
             }
             let before = self.span();
             if self.machine_item(machine).is_err() {
+                self.get_past(before);
                 self.lost = true;
                 self.skip_to(|token| {
                     begins_item(token.kind)
                         || (token.first_of_line && begins_declaration(token.kind))
                 });
-            }
-            if self.span() == before && !self.is(Kind::BraceClose) {
-                self.bump();
             }
         }
     }
@@ -164,14 +162,14 @@ impl Parser<'_> {
                     items.push(item);
                     self.no_semi_after_brace();
                 }
-                Err(_) => self.skip_to(|token| {
-                    begins_state_item(token.kind)
-                        || begins_item(token.kind)
-                        || (token.first_of_line && begins_declaration(token.kind))
-                }),
-            }
-            if self.span() == before && !self.is(Kind::BraceClose) {
-                self.bump();
+                Err(_) => {
+                    self.get_past(before);
+                    self.skip_to(|token| {
+                        begins_state_item(token.kind)
+                            || begins_item(token.kind)
+                            || (token.first_of_line && begins_declaration(token.kind))
+                    });
+                }
             }
         }
     }

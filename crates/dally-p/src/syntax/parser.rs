@@ -160,7 +160,8 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         let after = self.after_last();
-        let forgotten = self.token().first_of_line || matches!(self.kind(), Kind::BraceClose);
+        let forgotten =
+            self.token().first_of_line || matches!(self.kind(), Kind::BraceClose | Kind::End);
         let complaint =
             Diagnostic::error(after, format!("expected `;` after {what}")).label("here");
         if forgotten {
@@ -299,6 +300,14 @@ impl<'a> Parser<'a> {
             names.push(self.name(what)?);
         }
         Ok(names)
+    }
+
+    /// Consumes the token in front if it still is the one at which something began to be parsed:
+    /// each turn of a loop gets on.
+    pub(super) fn get_past(&mut self, before: Span) {
+        if self.span() == before {
+            self.bump();
+        }
     }
 
     /// Skips tokens, brackets together with what is in them, up to one that `stops` or that
