@@ -1,5 +1,7 @@
 //! From the sources of a project to a program that can be run.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{self, Diagnostic};
 use crate::program::Program;
 use crate::source::Sources;
@@ -27,11 +29,32 @@ pub fn compile(sources: Sources) -> Compiled {
         wrong.into_iter().for_each(|diagnostic| report.push(diagnostic));
     }
     report.repaired = report.has_errors();
+    let parsed = report.diagnostics.len();
     let lost = files.iter().any(|file| file.lost);
     let program = if lost { None } else { check(&files, &sources, &mut report) };
     let mut diagnostics = report.diagnostics;
+    let found = diagnostics.split_off(parsed);
+    diagnostics.extend(not_following(found, &diagnostics, &sources));
     diagnostic::sort(&mut diagnostics);
     Compiled { program, diagnostics, sources }
+}
+
+/// What does not follow from a syntax error: what the parser could not read on the same line is
+/// hardly what was meant.
+fn not_following(
+    found: Vec<Diagnostic>,
+    syntax: &[Diagnostic],
+    sources: &Sources,
+) -> Vec<Diagnostic> {
+    let line = |diagnostic: &Diagnostic| {
+        diagnostic.span.map(|span| (span.file, sources.location(span).line))
+    };
+    let broken: BTreeSet<_> =
+        syntax.iter().filter(|diagnostic| !diagnostic.is_warning()).map(line).collect();
+    match broken.is_empty() {
+        true => found,
+        false => found.into_iter().filter(|it| !broken.contains(&line(it))).collect(),
+    }
 }
 
 fn check(

@@ -32,6 +32,7 @@ impl<'a> Context<'_, 'a> {
         } else if !has_tests {
             tests = implementations;
         }
+        different_names(&tests, report);
         tests
     }
 
@@ -89,6 +90,9 @@ impl<'a> Context<'_, 'a> {
             }
         }
         let Some(main) = main else {
+            if report.has_errors() {
+                return None;
+            }
             report.push(Diagnostic {
                 severity: Severity::Warning,
                 message: "the project has no test and no machine `Main`".into(),
@@ -184,5 +188,21 @@ impl<'a> Context<'_, 'a> {
         }
         report.push(wrong);
         None
+    }
+}
+
+/// Names of parametric tests are made up, and could be those of others.
+fn different_names(tests: &[Test], report: &mut Report) {
+    let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+    for test in tests {
+        if let Some(first) = seen.insert(&test.name, test.span)
+            && first != test.span
+        {
+            report.push(
+                Diagnostic::error(test.span, format!("two tests are called `{}`", test.name))
+                    .label("once with its values")
+                    .also(first, "the other one"),
+            );
+        }
     }
 }

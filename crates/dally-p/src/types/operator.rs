@@ -88,7 +88,7 @@ impl Body<'_, '_> {
         if !self.tables.comparable(&of.ty, &ty) {
             let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
             let numbers = |ty: &Type| matches!(ty, Type::Int | Type::Float | Type::Enum(_));
-            let mut wrong = Diagnostic::error(span, format!("no `{from}` is a `{to}`"))
+            let mut wrong = Diagnostic::error(span, format!("`{from}` is never `{to}`"))
                 .label("this cast can never succeed");
             if numbers(&of.ty) && numbers(&ty) {
                 wrong = wrong.hint(format!("`to {to}` converts numbers and enums"));
@@ -131,7 +131,9 @@ impl Body<'_, '_> {
             let mut wrong =
                 Diagnostic::error(span, format!("`{from}` cannot be converted to `{to}`"))
                     .label("`to` converts between numbers and enums, and machines to an interface");
-            if self.tables.comparable(&of.ty, &ty) {
+            if self.tables.assignable(&ty, &of.ty) {
+                wrong = wrong.hint(format!("no conversion is needed: `{from}` is `{to}`"));
+            } else if self.tables.comparable(&of.ty, &ty) {
                 wrong = wrong.hint(format!("`as {to}` checks at run time that it is one"));
             }
             self.report.push(wrong);

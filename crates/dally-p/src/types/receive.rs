@@ -74,7 +74,7 @@ impl<'a> Body<'_, 'a> {
 
     fn case(&mut self, events: &[(EventId, Span)], fun: &'a ast::Fun) -> Case {
         let outside = std::mem::replace(&mut self.loops_outside, self.loops);
-        one_parameter("case", &fun.params, self.report);
+        one_parameter("a case", &fun.params, self.report);
         let case = self.scoped(|body| {
             let param = fun.params.first().map(|(name, ty)| {
                 let ty = body.tables.resolve(ty, body.report);

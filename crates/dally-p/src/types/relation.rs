@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use super::scope::Tables;
 use crate::program::{EventId, Type};
 
+/// How many letters of a type are shown.
+const LONGEST: usize = 80;
+
 impl Tables<'_> {
     /// Whether a value of one type can be stored where another is expected. Values are copied,
     /// so that collections and tuples may hold a more general type than what is put into them.
@@ -102,34 +105,65 @@ impl Tables<'_> {
         found
     }
 
-    /// A type as one would write it.
+    /// A type as one would write it; what is very long is cut off.
     pub fn show(&self, ty: &Type) -> String {
+        let mut text = String::new();
+        self.write(ty, &mut text);
+        if text.chars().count() > LONGEST {
+            text = text.chars().take(LONGEST).collect::<String>() + "...";
+        }
+        text
+    }
+
+    fn write(&self, ty: &Type, text: &mut String) {
+        if text.len() > 4 * LONGEST {
+            return;
+        }
         match ty {
-            Type::Null => "null".into(),
-            Type::Int => "int".into(),
-            Type::Float => "float".into(),
-            Type::Bool => "bool".into(),
-            Type::String => "string".into(),
-            Type::Event => "event".into(),
-            Type::Machine => "machine".into(),
-            Type::Any => "any".into(),
-            Type::Data => "data".into(),
-            Type::Enum(id) => self.enum_list[id.index()].name.to_string(),
-            Type::Foreign(id) => self.foreign_types[id.index()].to_string(),
-            Type::Interface(id) => self.interfaces[id.index()].name.text.clone(),
-            Type::Permission(name, _) => name.to_string(),
-            Type::Seq(of) => format!("seq[{}]", self.show(of)),
-            Type::Set(of) => format!("set[{}]", self.show(of)),
-            Type::Map(key, value) => format!("map[{}, {}]", self.show(key), self.show(value)),
+            Type::Null => text.push_str("null"),
+            Type::Int => text.push_str("int"),
+            Type::Float => text.push_str("float"),
+            Type::Bool => text.push_str("bool"),
+            Type::String => text.push_str("string"),
+            Type::Event => text.push_str("event"),
+            Type::Machine => text.push_str("machine"),
+            Type::Any => text.push_str("any"),
+            Type::Data => text.push_str("data"),
+            Type::Enum(id) => text.push_str(&self.enum_list[id.index()].name),
+            Type::Foreign(id) => text.push_str(&self.foreign_types[id.index()]),
+            Type::Interface(id) => text.push_str(&self.interfaces[id.index()].name.text),
+            Type::Permission(name, _) => text.push_str(name),
+            Type::Seq(of) => self.write_list("seq[", [("", &**of)], "]", text),
+            Type::Set(of) => self.write_list("set[", [("", &**of)], "]", text),
+            Type::Map(key, value) => {
+                self.write_list("map[", [("", &**key), ("", &**value)], "]", text);
+            }
             Type::Tuple(of) => {
-                let of: Vec<_> = of.iter().map(|ty| self.show(ty)).collect();
-                format!("({}{})", of.join(", "), if of.len() == 1 { "," } else { "" })
+                let end = if of.len() == 1 { ",)" } else { ")" };
+                self.write_list("(", of.iter().map(|ty| ("", ty)), end, text);
             }
             Type::NamedTuple(of) => {
-                let of: Vec<_> =
-                    of.iter().map(|(name, ty)| format!("{name}: {}", self.show(ty))).collect();
-                format!("({})", of.join(", "))
+                self.write_list("(", of.iter().map(|(name, ty)| (&**name, ty)), ")", text);
             }
         }
+    }
+
+    fn write_list<'s>(
+        &self,
+        begin: &str,
+        of: impl IntoIterator<Item = (&'s str, &'s Type)>,
+        end: &str,
+        text: &mut String,
+    ) {
+        text.push_str(begin);
+        for (at, (name, ty)) in of.into_iter().enumerate() {
+            text.push_str(if at > 0 { ", " } else { "" });
+            if !name.is_empty() {
+                text.push_str(name);
+                text.push_str(": ");
+            }
+            self.write(ty, text);
+        }
+        text.push_str(end);
     }
 }

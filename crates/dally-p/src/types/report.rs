@@ -57,7 +57,8 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> O
         return None;
     }
     let letters: Vec<char> = name.to_lowercase().chars().collect();
-    let limit = (letters.len() / 3).max(1);
+    // In very short names one letter is all the difference, unless it is only its case.
+    let limit = if letters.len() < 3 { 0 } else { (letters.len() / 3).max(1) };
     known
         .filter(|other| other.len() <= LONGEST && *other != name)
         .filter_map(|other| {

@@ -34,7 +34,8 @@ impl<'a> Body<'_, 'a> {
             ast::StmtKind::Assign(place, value) => {
                 let (place, value) = (self.place(place), self.expr(value));
                 let (place, value) = (place?, value?);
-                self.expect(&place.ty, &value)?;
+                let why = self.declaration(&place);
+                self.expect_for(&place.ty, &value, why)?;
                 StmtKind::Assign(place, value)
             }
             ast::StmtKind::Insert(place, key, value) => self.insert(place, key, value)?,
@@ -146,7 +147,14 @@ impl<'a> Body<'_, 'a> {
         of: &'a ast::Expr,
         body: &'a ast::Stmt,
     ) -> Option<StmtKind> {
+        let known = self.report.diagnostics.len();
         let place = self.variable(&name.text, name.span);
+        if let Some(unknown) = self.report.diagnostics.get_mut(known)
+            && unknown.hint.is_none()
+        {
+            let name = &name.text;
+            unknown.hint = Some(format!("declare it at the top of the function: `var {name}: T;`"));
+        }
         let of = self.expr(of);
         let body = self.in_loop(body);
         let (place, of) = (place?, of?);

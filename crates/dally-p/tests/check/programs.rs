@@ -1,21 +1,9 @@
-//! Programs that the checker accepts, and what it makes of them.
+//! Whole programs.
 
-use dally_p::program::{Action, Program};
-use dally_p::source::Sources;
-use dally_p::{Compiled, compile};
+use dally_p::program::Action;
+use insta::assert_snapshot;
 
-fn compiled(text: &str) -> Compiled {
-    let mut sources = Sources::default();
-    sources.add("main.p", text);
-    compile(sources)
-}
-
-#[track_caller]
-fn accepted(text: &str) -> Program {
-    let compiled = compiled(text);
-    assert!(compiled.diagnostics.is_empty(), "{:#?}", compiled.diagnostics);
-    compiled.program.unwrap()
-}
+use super::accepted;
 
 const CLIENT_SERVER: &str = r#"
 type tRequest = (client: Client, id: int);
@@ -139,4 +127,48 @@ fn a_whole_program_is_accepted_and_its_tests_are_evaluated() {
     let client = &program.machines[0];
     assert_eq!(client.states[1].handlers.len(), 2);
     assert!(client.states[1].handlers.values().any(|it| matches!(it.action, Action::Goto(..))));
+}
+
+#[test]
+fn an_error_is_shown_in_its_source() {
+    let wrong = CLIENT_SERVER
+        .replace("status = OK", "status = 1")
+        .replace("send server, halt", "send sever, halt");
+    let mut sources = dally_p::source::Sources::default();
+    sources.add("ClientServer.p", wrong);
+    let compiled = dally_p::compile(sources);
+    assert_snapshot!(
+        dally_p::diagnostic::render(&compiled.diagnostics, &compiled.sources, false),
+        @r"
+    error: there is no variable, event or enum element `sever`
+      --> ClientServer.p:44:27
+       |
+    44 |         on null do { send sever, halt; raise halt; }
+       |                           ^^^^^ not declared
+       |
+       = help: did you mean `server`?
+
+    error: expected `tStatus`, found `int`
+      --> ClientServer.p:60:68
+       |
+     5 | event eResponse: (id: int, status: tStatus);
+       |       --------- `eResponse` carries `(id: int, status: tStatus)`
+    ...
+    60 |         send request.client, eResponse, (id = request.id, status = 1);
+       |                                                                    ^ this is `int`
+       |
+       = help: convert it with `to tStatus`
+
+    error: 2 errors in 1 file
+    "
+    );
+}
+
+#[test]
+fn all_files_of_a_project_are_one_scope() {
+    let mut sources = dally_p::source::Sources::default();
+    sources.add("test.p", "test t [main=Main]: { Main };");
+    sources.add("main.p", "machine Main { start state S { entry { raise e, 1; } ignore e; } }");
+    sources.add("events.p", "event e: int;");
+    assert_eq!(dally_p::compile(sources).program.unwrap().tests.len(), 1);
 }
