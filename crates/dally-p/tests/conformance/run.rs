@@ -118,11 +118,13 @@ fn judged(case: &Case, test: &Arc<PProgram>, wrong: &mut Vec<String>) {
     if !verdicts.is_empty() {
         let findings = searched(test, wrong);
         compare(test.name(), &verdicts, &findings, wrong);
-        traced(case, &findings, wrong);
-        let findings = sampled(test);
-        if !findings.is_empty() {
-            compare(&format!("{} at random", test.name()), &verdicts, &findings, wrong);
+        for verdict in &verdicts {
+            if **verdict != Verdict::Pass && !findings.iter().any(|finding| verdict.is(finding)) {
+                wrong.push(format!("{}: not found: {verdict:?}", test.name()));
+            }
         }
+        traced(case, &findings, wrong);
+        compare(&format!("{} at random", test.name()), &verdicts, &sampled(test), wrong);
     }
     printed(case, test, wrong);
 }
@@ -136,9 +138,10 @@ fn options() -> Options {
 fn searched(test: &Arc<PProgram>, wrong: &mut Vec<String>) -> Vec<Finding> {
     let plan = Plan { search: SearchKind::Ndfs, memory: 64 << 20, ..Plan::default() };
     let report = explore(test.clone(), RoundRobin::default(), plan, options(), Arc::new(()));
-    // A run that goes on after bugs ends with one only if the program does not even start.
-    if !matches!(report.ended, Ended::Exhausted | Ended::Bug) {
-        wrong.push(format!("{}: not exhausted: {}", test.name(), report.coverage()));
+    // Nothing is searched of a program whose specs fail before it starts.
+    if report.ended != Ended::Exhausted && test.start().is_ok() {
+        let (ended, covered) = (report.ended, report.coverage());
+        wrong.push(format!("{}: ended by {ended:?}: {covered}", test.name()));
     }
     report.findings
 }
@@ -150,20 +153,21 @@ fn sampled(test: &Arc<PProgram>) -> Vec<Finding> {
     run(test.clone(), options, Arc::new(())).findings
 }
 
-/// Each bug is one that is expected, and there is one if one is.
+/// Whether each bug is one that is expected.
 fn compare(name: &str, verdicts: &[&Verdict], findings: &[Finding], wrong: &mut Vec<String>) {
-    let expected = |finding: &Finding| {
-        let text = described(finding);
-        verdicts.iter().any(|verdict| match verdict {
+    let others = findings.iter().filter(|finding| !verdicts.iter().any(|one| one.is(finding)));
+    wrong.extend(others.map(|finding| format!("{name}: not expected: {}", described(finding))));
+}
+
+impl Verdict {
+    /// Whether it expects this bug.
+    fn is(&self, finding: &Finding) -> bool {
+        match self {
             Verdict::Pass => false,
-            Verdict::Fail(kind, fragment) => *kind == finding.bug.kind && text.contains(fragment),
-        })
-    };
-    for finding in findings.iter().filter(|finding| !expected(finding)) {
-        wrong.push(format!("{name}: not expected: {}", described(finding)));
-    }
-    if findings.is_empty() && !verdicts.contains(&&Verdict::Pass) {
-        wrong.push(format!("{name}: no bug"));
+            Verdict::Fail(kind, fragment) => {
+                *kind == finding.bug.kind && described(finding).contains(fragment)
+            }
+        }
     }
 }
 
