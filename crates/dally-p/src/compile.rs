@@ -62,7 +62,7 @@ fn check(
     sources: &Sources,
     report: &mut types::Report,
 ) -> Option<Program> {
-    let (tables, checked, creates) = types::check(files, report);
+    let (tables, checked, creates) = types::check(files, sources, report);
     let tests = modules::check(&tables, &creates, report);
     if report.has_errors() {
         return None;

@@ -24,7 +24,12 @@ pub fn load(path: &Path) -> Result<Sources, ProjectError> {
     let mut sources = Sources::default();
     for file in &files.paths {
         let text = read(file)?;
-        sources.add(file.display().to_string(), text);
+        let path = file.display().to_string();
+        if files.own.contains(file) {
+            sources.add(path, text)
+        } else {
+            sources.include(path, text)
+        };
     }
     Ok(sources)
 }
@@ -87,6 +92,10 @@ impl std::error::Error for ProjectError {}
 struct Files {
     /// Source files, without doubles.
     paths: BTreeSet<PathBuf>,
+    /// Those of them that are not only in projects that are included.
+    own: BTreeSet<PathBuf>,
+    /// How many project files are open: the first, and those that are included by way of others.
+    open: usize,
     /// Project files that are read, or being read: so cycles and diamonds end.
     projects: BTreeSet<PathBuf>,
 }
@@ -107,8 +116,15 @@ impl Files {
                 asked(path, by, "it is no P source file").hint("source files end with `.p`")
             );
         }
-        self.paths.insert(tidy(path));
+        self.add(path);
         Ok(())
+    }
+
+    fn add(&mut self, path: &Path) {
+        self.paths.insert(tidy(path));
+        if self.open <= 1 {
+            self.own.insert(tidy(path));
+        }
     }
 
     /// All source files in a folder and its folders. Links to folders are not followed, so there
@@ -122,7 +138,7 @@ impl Files {
             if kind.is_dir() {
                 self.folder(&inner)?;
             } else if has_extension(&inner, "p") && inner.is_file() {
-                self.paths.insert(tidy(&inner));
+                self.add(&inner);
             }
         }
         Ok(())
@@ -135,6 +151,7 @@ impl Files {
         if !self.projects.insert(tidy(path)) {
             return Ok(());
         }
+        self.open += 1;
         let text = read(path)?;
         let document = roxmltree::Document::parse(&text).map_err(|error| {
             ProjectError::new(path, format!("it is no proper XML: {}", plain(&error)))
@@ -170,6 +187,7 @@ impl Files {
             }
             listed += 1;
         }
+        self.open -= 1;
         if listed == 0 {
             return Err(ProjectError::new(path, "it lists no source files")
                 .hint("write <InputFiles><PFile>./PSrc/</PFile></InputFiles> in <Project>"));

@@ -8,6 +8,7 @@ mod check {
     pub mod parameters;
     pub mod programs;
     pub mod purity;
+    pub mod robust;
     pub mod statements;
     pub mod states;
 

@@ -174,3 +174,21 @@ fn paths_are_shown_as_they_were_given() {
     let paths: Vec<_> = sources.files().map(|(_, file)| file.path.as_str()).collect();
     assert_eq!(paths, ["tests/projects/one.p"]);
 }
+
+#[test]
+fn files_of_included_projects_are_marked_unless_they_are_listed_too() {
+    let lib = "<Project><InputFiles><PFile>L.p</PFile><PFile>M.p</PFile></InputFiles></Project>";
+    let main = "<Project><IncludeProject>lib/Lib.pproj</IncludeProject>
+        <InputFiles><PFile>A.p</PFile><PFile>lib/M.p</PFile></InputFiles></Project>";
+    let files = [
+        ("Main.pproj", main),
+        ("A.p", ""),
+        ("lib/Lib.pproj", lib),
+        ("lib/L.p", ""),
+        ("lib/M.p", ""),
+    ];
+    let folder = Folder::new("included", &files);
+    let sources = project::load(&folder.0.join("Main.pproj")).unwrap();
+    let included: Vec<bool> = sources.files().map(|(_, file)| file.included).collect();
+    assert_eq!(included, [false, true, false]);
+}

@@ -43,9 +43,10 @@ pub(crate) type Creates = Vec<BTreeSet<InterfaceId>>;
 /// Checks a project but for its modules. The tables hold everything even if there are errors.
 pub(crate) fn check<'a>(
     files: &'a [ast::File],
+    sources: &Sources,
     report: &mut Report,
 ) -> (Tables<'a>, Vec<body::Checked>, Creates) {
-    let mut tables = declare::declare(files, report);
+    let mut tables = declare::declare(files, sources, report);
     tables.resolve_declarations(files, report);
     tables.resolve_states(report);
     let funs = (0..tables.fun_list.len() as u32).map(FunId);

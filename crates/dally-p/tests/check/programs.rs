@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use super::accepted;
 
-const CLIENT_SERVER: &str = r#"
+pub const CLIENT_SERVER: &str = r#"
 type tRequest = (client: Client, id: int);
 enum tStatus { OK, BAD }
 event eRequest: tRequest;
@@ -162,6 +162,15 @@ fn an_error_is_shown_in_its_source() {
     error: 2 errors in 1 file
     "
     );
+}
+
+#[test]
+fn tests_of_an_included_project_are_its_own_business() {
+    let mut sources = dally_p::source::Sources::default();
+    sources.add("main.p", "machine Main { start state S { } } test t [main=Main]: m;");
+    sources.include("lib.p", "module m = { Main }; test t [main=Main]: m; test u [main=Main]: m;");
+    let tests = dally_p::compile(sources).program.unwrap().tests;
+    assert_eq!(tests.iter().map(|test| &*test.name).collect::<Vec<_>>(), ["t"]);
 }
 
 #[test]
