@@ -1,7 +1,7 @@
-type tSystem = (leaders: int, acceptors: int, commands: int, flaw: tFlaw);
+type tSystem = (leaders: int, acceptors: int, commands: int, shared: bool, flaw: tFlaw);
 
-// All leaders were asked for the same commands by clients that did not know whom to ask; each takes
-// them in its own order.
+// Every leader has commands of its own, or all were asked for the same ones by clients that did not
+// know whom to ask.
 fun SetUp(system: tSystem) {
   var replica: machine;
   var acceptors: set[Acceptor];
@@ -20,7 +20,11 @@ fun SetUp(system: tSystem) {
     commands = default(seq[int]);
     n = 0;
     while (n < system.commands) {
-      commands += (n, 1 + (n + i) % system.commands);
+      if (system.shared) {
+        commands += (n, 1 + n);
+      } else {
+        commands += (n, 10 * i + 1 + n);
+      }
       n = n + 1;
     }
     new Leader((acceptors = acceptors, ballot = i, commands = commands, flaw = system.flaw));
@@ -29,49 +33,59 @@ fun SetUp(system: tSystem) {
 
 machine OneLeader {
   start state Init {
-    entry { SetUp((leaders = 1, acceptors = 3, commands = 2, flaw = NO_FLAW)); }
+    entry { SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false, flaw = NO_FLAW)); }
+  }
+}
+
+machine TwoLeadersOneCommand {
+  start state Init {
+    entry { SetUp((leaders = 2, acceptors = 3, commands = 1, shared = true, flaw = NO_FLAW)); }
   }
 }
 
 machine TwoLeaders {
   start state Init {
-    entry { SetUp((leaders = 2, acceptors = 3, commands = 2, flaw = NO_FLAW)); }
+    entry { SetUp((leaders = 2, acceptors = 3, commands = 2, shared = false, flaw = NO_FLAW)); }
   }
 }
 
 machine ThreeLeaders {
   start state Init {
-    entry { SetUp((leaders = 3, acceptors = 3, commands = 2, flaw = NO_FLAW)); }
+    entry { SetUp((leaders = 3, acceptors = 3, commands = 2, shared = false, flaw = NO_FLAW)); }
   }
 }
 
 machine AdoptsFirstSlotOnly {
   start state Init {
-    entry { SetUp((leaders = 2, acceptors = 3, commands = 2, flaw = ADOPTS_FIRST_SLOT_ONLY)); }
+    entry { SetUp((leaders = 2, acceptors = 3, commands = 2, shared = false, flaw = ADOPTS_FIRST_SLOT_ONLY)); }
   }
 }
 
 machine TakesLastHeard {
   start state Init {
-    entry { SetUp((leaders = 3, acceptors = 3, commands = 2, flaw = TAKES_LAST_HEARD)); }
+    entry { SetUp((leaders = 3, acceptors = 3, commands = 1, shared = false, flaw = TAKES_LAST_HEARD)); }
   }
 }
 
 machine AppliesOutOfOrder {
   start state Init {
-    entry { SetUp((leaders = 1, acceptors = 3, commands = 2, flaw = APPLIES_OUT_OF_ORDER)); }
+    entry { SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false, flaw = APPLIES_OUT_OF_ORDER)); }
   }
 }
 
 machine AppliesTwice {
   start state Init {
-    entry { SetUp((leaders = 2, acceptors = 3, commands = 2, flaw = APPLIES_TWICE)); }
+    entry { SetUp((leaders = 2, acceptors = 3, commands = 1, shared = true, flaw = APPLIES_TWICE)); }
   }
 }
 
 // expect: pass
 test tcOneLeader [main=OneLeader]:
   assert OneCommandPerSlot, AppliedInOrderOnce in (union MultiPaxos, { OneLeader });
+
+// expect: pass
+test tcTwoLeadersOneCommand [main=TwoLeadersOneCommand]:
+  assert OneCommandPerSlot, AppliedInOrderOnce in (union MultiPaxos, { TwoLeadersOneCommand });
 
 // expect: pass sampled
 test tcTwoLeaders [main=TwoLeaders]:
