@@ -67,14 +67,7 @@ machine Table {
       send slave, eBuffer, at;
     }
 
-    on ePublish do (at: int) {
-      var old: int;
-      old = Find(NEWEST);
-      if (old >= 0) {
-        buffers[old].status = IDLE;
-      }
-      buffers[at].status = NEWEST;
-    }
+    on ePublish do MakeNewest;
 
     on eAcquireRead do (reader: machine) {
       var at: int;
@@ -99,7 +92,7 @@ machine Table {
       if (Superseded(at) && flaw != OLD_BECOMES_NEWEST) {
         buffers[at].status = IDLE;
       } else {
-        buffers[at].status = NEWEST;
+        MakeNewest(at);
       }
     }
 
@@ -111,6 +104,16 @@ machine Table {
     on eReadHigh do (req: (reader: machine, buffer: int)) {
       send req.reader, eWord, buffers[req.buffer].high;
     }
+  }
+
+  // This buffer, and no other, is the newest.
+  fun MakeNewest(at: int) {
+    var old: int;
+    old = Find(NEWEST);
+    if (old >= 0) {
+      buffers[old].status = IDLE;
+    }
+    buffers[at].status = NEWEST;
   }
 
   // Whether complete data newer than those in this buffer exist.

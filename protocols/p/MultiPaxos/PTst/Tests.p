@@ -57,25 +57,33 @@ machine ThreeLeaders {
 
 machine AdoptsFirstSlotOnly {
   start state Init {
-    entry { SetUp((leaders = 2, acceptors = 3, commands = 2, shared = false, flaw = ADOPTS_FIRST_SLOT_ONLY)); }
+    entry {
+      SetUp((leaders = 2, acceptors = 3, commands = 2, shared = false, flaw = ADOPTS_FIRST_SLOT_ONLY));
+    }
   }
 }
 
 machine TakesLastHeard {
   start state Init {
-    entry { SetUp((leaders = 3, acceptors = 3, commands = 1, shared = false, flaw = TAKES_LAST_HEARD)); }
+    entry {
+      SetUp((leaders = 3, acceptors = 3, commands = 1, shared = false, flaw = TAKES_LAST_HEARD));
+    }
   }
 }
 
 machine AppliesOutOfOrder {
   start state Init {
-    entry { SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false, flaw = APPLIES_OUT_OF_ORDER)); }
+    entry {
+      SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false, flaw = APPLIES_OUT_OF_ORDER));
+    }
   }
 }
 
 machine AppliesTwice {
   start state Init {
-    entry { SetUp((leaders = 2, acceptors = 3, commands = 1, shared = true, flaw = APPLIES_TWICE)); }
+    entry {
+      SetUp((leaders = 2, acceptors = 3, commands = 1, shared = true, flaw = APPLIES_TWICE));
+    }
   }
 }
 
