@@ -22,6 +22,8 @@ machine Buffer {
   var capacity: int;
   var items: seq[int];
   var waiting: seq[machine];
+  // Clients that were woken; of use to a flawed buffer only.
+  var served: set[machine];
 
   start state Serving {
     entry (config: (capacity: int, flaw: tFlaw)) {
@@ -53,9 +55,6 @@ machine Buffer {
       send client, eDone, val;
     }
   }
-
-  // Clients that were woken; of use to a flawed buffer only.
-  var served: set[machine];
 
   fun Suspend(client: machine) {
     waiting += (sizeof(waiting), client);
