@@ -1,0 +1,83 @@
+//! Source files and places in them.
+
+use dally_core::Location;
+
+/// A file of a project: its index in [`Sources`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FileId(pub u32);
+
+/// A stretch of one file, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// From the start of this one to the end of another of the same file.
+    #[must_use]
+    pub fn to(self, end: Span) -> Span {
+        Span { end: end.end.max(self.start), ..self }
+    }
+}
+
+/// One source file.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// The path as it is shown to people.
+    pub path: String,
+    /// What it contains.
+    pub text: String,
+    /// Where each line starts, in bytes.
+    lines: Vec<u32>,
+}
+
+/// All source files of a project.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    /// Adds a file.
+    pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
+        let text = text.into();
+        let starts = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        let lines = std::iter::once(0).chain(starts.map(|(at, _)| at as u32 + 1)).collect();
+        self.files.push(SourceFile { path: path.into(), text, lines });
+        FileId(self.files.len() as u32 - 1)
+    }
+
+    /// A file of this project.
+    pub fn file(&self, file: FileId) -> &SourceFile {
+        &self.files[file.0 as usize]
+    }
+
+    /// All files, in the order in which they were added.
+    pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        (0..).map(FileId).zip(&self.files)
+    }
+
+    /// The text of a stretch.
+    pub fn text(&self, span: Span) -> &str {
+        let text = &self.file(span.file).text;
+        text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// Where a stretch starts: file, line and column from 1, columns counted in characters.
+    pub fn location(&self, span: Span) -> Location {
+        let file = self.file(span.file);
+        let line = file.lines.partition_point(|&start| start <= span.start) - 1;
+        let from = file.lines[line] as usize;
+        let before = file.text.get(from..span.start as usize).unwrap_or("");
+        Location {
+            file: file.path.clone(),
+            line: line as u32 + 1,
+            column: before.chars().count() as u32 + 1,
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What people write who know an older P, or another language: recognised, in order to say what
+//! to write instead.
+
+use super::ast::{Expr, ExprKind};
+use super::parser::{Lost, Parsed, Parser};
+use super::token::Kind;
+use crate::diagnostic::Diagnostic;
+
+impl Parser<'_> {
+    /// Complains about the token in front and goes on after it.
+    fn leave_out(&mut self, message: &str, hint: &str) {
+        self.complain(Diagnostic::error(self.span(), message).hint(hint));
+        self.bump();
+    }
+
+    fn wrong(&mut self, message: impl Into<String>, hint: impl Into<String>) -> Lost {
+        self.complain(Diagnostic::error(self.span(), message).hint(hint))
+    }
+
+    /// What stands at the top of a file and is no declaration.
+    pub(super) fn former_decl(&mut self) -> Parsed<()> {
+        let text = self.text_of(self.token());
+        match (self.kind(), text) {
+            (Kind::Main, _) if self.kind_after(1) != Kind::Assign => self.leave_out(
+                "no machine is marked as main any more",
+                "a test names the machine it starts with: `test t [main=M]: { M };`",
+            ),
+            (Kind::Name, "ghost" | "model" | "real") => self.leave_out(
+                &format!("there are no {text} declarations any more"),
+                "models are ordinary machines and functions, which a test's module binds; \
+                 what only observes is a `spec`",
+            ),
+            (Kind::Name, "monitor") => {
+                return Err(self.wrong(
+                    "monitors are now specs",
+                    "write `spec M observes a, b { ... }`, and `assert M in ...` in the test",
+                ));
+            }
+            (Kind::Name, "include" | "import" | "using") => {
+                return Err(self.wrong(
+                    format!("there is no `{text}` any more"),
+                    "all files of a project see each other: name a folder or a .pproj file",
+                ));
+            }
+            (Kind::Name, "static" | "foreign") => self.leave_out(
+                &format!("there is no `{text}`"),
+                "a foreign function or type is one without a body: `fun f(); type T;`",
+            ),
+            (Kind::Semi, _) => self.leave_out("a `;` stands alone here", "leave it out"),
+            (Kind::BraceClose, _) => {
+                self.leave_out("this `}` closes nothing", "leave it out, or find the missing `{`");
+            }
+            (Kind::Var, _) => {
+                return Err(self.wrong(
+                    "there are no global variables",
+                    "variables belong to machines and functions; a value that a test sets is a \
+                     `param`",
+                ));
+            }
+            (Kind::Start | Kind::Hot | Kind::Cold | Kind::State, _) => {
+                return Err(self.wrong(
+                    "a state stands outside of a machine",
+                    "look for a `}` too many before it",
+                ));
+            }
+            _ => return Err(self.expected("a declaration, such as `machine`, `event` or `fun`")),
+        }
+        Ok(())
+    }
+
+    /// `assert n` or `assume n` after the name of an event or machine.
+    pub(super) fn former_bound(&mut self) {
+        if matches!(self.kind(), Kind::Assert | Kind::Assume) {
+            self.leave_out(
+                "queues have no declared bounds any more",
+                "leave it out; to bound them, count in a spec",
+            );
+            self.eat(Kind::Int);
+        }
+    }
+
+    /// `spec monitor M`
+    pub(super) fn former_monitor(&mut self) {
+        if self.is_name("monitor") && self.kind_after(1) == Kind::Name {
+            self.leave_out("a spec is not called a monitor any more", "write `spec M observes`");
+        }
+    }
+
+    /// What stands in a machine and is none of its items.
+    pub(super) fn former_item(&mut self) -> Parsed<()> {
+        let text = self.text_of(self.token());
+        match (self.kind(), text) {
+            (Kind::Name, "group") => {
+                return Err(self.wrong(
+                    "there are no groups of states any more",
+                    "states stand in the machine itself, side by side",
+                ));
+            }
+            (Kind::Name, "ghost" | "model" | "static") => self.leave_out(
+                &format!("there is no `{text}` any more"),
+                "leave it out: what only observes is a `spec`",
+            ),
+            (Kind::Semi, _) => self.leave_out("a `;` stands alone here", "leave it out"),
+            (Kind::Receives | Kind::Sends, _) => {
+                return Err(self.wrong(
+                    format!("`{text}` stands before the `{{` of the machine"),
+                    format!("write `machine M {text} a, b; {{ ... }}`"),
+                ));
+            }
+            (Kind::Entry | Kind::Exit | Kind::On | Kind::Defer | Kind::Ignore, _) => {
+                return Err(self.wrong(
+                    format!("`{text}` stands outside of a state"),
+                    "put it into a state; look for a `}` too many before it",
+                ));
+            }
+            _ => {
+                return Err(self.expected("`var`, `fun`, a state or `}`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands after the events of `on` and is neither `do` nor `goto`.
+    pub(super) fn former_on(&mut self) -> Lost {
+        if self.is_name("push") {
+            return self.no_push();
+        }
+        self.expected("`do` or `goto`")
+    }
+
+    fn no_push(&mut self) -> Lost {
+        self.wrong(
+            "there is no `push` any more",
+            "use `goto`, and keep the state to come back to in a variable",
+        )
+    }
+
+    /// `G.S` as the name of a state.
+    pub(super) fn former_group(&mut self) -> Lost {
+        self.wrong(
+            "there are no groups of states any more",
+            "states stand in the machine itself and are called by their names",
+        )
+    }
+
+    /// `swap` or `move` after an expression.
+    pub(super) fn former_transfer(&mut self) {
+        if self.is_name("swap") || self.is_name("move") {
+            self.leave_out(
+                "there is no `swap` and no `move` any more",
+                "leave it out: values are copied, and copying is cheap",
+            );
+        }
+    }
+
+    /// `print "fmt", args`
+    pub(super) fn former_arguments(&mut self, word: &str) {
+        if self.is(Kind::Comma) {
+            self.leave_out(
+                &format!("`{word}` takes one text"),
+                &format!("write `{word} ... format(\"x is {{0}}\", x);`"),
+            );
+            self.complained_inside();
+        }
+    }
+
+    /// Skips the rest of a statement that was complained about.
+    fn complained_inside(&mut self) {
+        self.skip_to(|token| token.kind == Kind::Semi || token.first_of_line);
+    }
+
+    /// `assert a = b;`
+    pub(super) fn former_comparison(&mut self) {
+        if self.is(Kind::Assign) {
+            self.leave_out("`=` does not compare", "write `==` to compare");
+            self.complained_inside();
+        }
+    }
+
+    /// Statements that begin with what is now a name.
+    pub(super) fn former_statement(&mut self) -> Parsed<()> {
+        let (next, after) = (self.kind_after(1), self.kind_after(2));
+        match self.text_of(self.token()) {
+            "push" if next == Kind::Name => Err(self.no_push()),
+            "pop" if next == Kind::Semi => Err(self.wrong(
+                "there is no `pop` any more",
+                "use `goto`, and keep the state to come back to in a variable",
+            )),
+            "monitor" if matches!(next, Kind::Name | Kind::Halt) => {
+                Err(self.wrong("specs are told with `announce`", "write `announce e, payload;`"))
+            }
+            "delete" | "leave" if next == Kind::Semi => Err(self.wrong(
+                "there is no such statement any more",
+                "`raise halt;` ends a machine, `return;` a function",
+            )),
+            "for"
+                if next == Kind::ParenOpen
+                    && (matches!(after, Kind::Var | Kind::IntType)
+                        || matches!(
+                            self.kind_after(3),
+                            Kind::Assign | Kind::Define | Kind::In | Kind::Colon
+                        )) =>
+            {
+                self.wrong_loop()
+            }
+            "elif" | "elsif" | "elseif" if next == Kind::ParenOpen => {
+                Err(self.wrong("there is no such word", "write `else if (...)`"))
+            }
+            "let" | "const" if next == Kind::Name => Err(self.wrong(
+                "variables are declared with `var`",
+                "write `var x: T;` at the top of the function's body",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn wrong_loop(&mut self) -> Parsed<()> {
+        let complaint = Diagnostic::error(self.span(), "there is no `for`").hint(
+            "write `foreach (x in xs) { ... }`, or `i = 0; while (i < n) { ... i = i + 1; }`",
+        );
+        let lost = self.complain(complaint);
+        // Its header has semicolons, which do not end it.
+        self.bump();
+        self.bump();
+        self.skip_to(|token| token.kind == Kind::ParenClose);
+        self.eat(Kind::ParenClose);
+        self.inner_statement()?;
+        Err(lost)
+    }
+
+    /// Complains about something that is an expression and no statement.
+    pub(super) fn half_statement(&mut self, first: &Expr) -> Lost {
+        let place = self.text_at(first.span);
+        let place = if place.len() > 40 { "x" } else { place };
+        let (here, next) = (self.kind(), self.kind_after(1));
+        match (here, next) {
+            (Kind::Plus, Kind::Plus) => {
+                self.wrong("there is no `++`", format!("write `{place} = {place} + 1;`"))
+            }
+            (Kind::Minus, Kind::Minus) => {
+                self.wrong("there is no `--`", format!("write `{place} = {place} - 1;`"))
+            }
+            (Kind::Times | Kind::Over | Kind::Modulo, Kind::Assign) => {
+                let sign = self.text_of(self.token());
+                self.wrong(
+                    format!("there is no `{sign}=`"),
+                    format!("write `{place} = {place} {sign} ...;`"),
+                )
+            }
+            (Kind::Name, Kind::Semi | Kind::Assign)
+                if matches!(first.kind, ExprKind::Name(_)) && !self.token().first_of_line =>
+            {
+                let name = self.text_of(self.token());
+                self.wrong(
+                    "this is no declaration of a variable",
+                    format!("write `var {name}: {place};` at the top of the function's body"),
+                )
+            }
+            (Kind::Colon, _) if matches!(first.kind, ExprKind::Name(_)) => self.wrong(
+                "this is no declaration of a variable",
+                format!("write `var {place}: T;` at the top of the function's body"),
+            ),
+            _ => {
+                let found = self.found();
+                let complaint = Diagnostic::error(
+                    first.span,
+                    format!("expected a statement, found an expression and {found}"),
+                )
+                .hint("an assignment or a call is a statement; its value goes to a variable");
+                self.complain(complaint)
+            }
+        }
+    }
+
+    /// Complains about something that begins no statement.
+    pub(super) fn no_statement(&mut self) -> Lost {
+        let text = self.text_of(self.token());
+        match self.kind() {
+            Kind::Assume => self.wrong(
+                "`assume` is for the P verifier",
+                "write an `if` around what follows, or `assert`",
+            ),
+            kind if kind.is_of_the_verifier() => self.verifier_expr(),
+            Kind::Halt => self.wrong("`halt` is an event", "write `raise halt;`"),
+            Kind::IntType
+            | Kind::Bool
+            | Kind::Float
+            | Kind::StringType
+            | Kind::Seq
+            | Kind::Set
+            | Kind::Map
+            | Kind::Machine
+            | Kind::Event
+            | Kind::Any
+            | Kind::Data => self.wrong(
+                "a variable is not declared by its type",
+                format!("write `var x: {text};` at the top of the function's body"),
+            ),
+            Kind::Else => self.wrong(
+                "this `else` belongs to no `if`",
+                "look for a `;` or a second statement before it",
+            ),
+            Kind::Do => self.wrong("there is no loop with `do`", "write `while (...) { ... }`"),
+            _ => self.expected("a statement or `}`"),
+        }
+    }
+}

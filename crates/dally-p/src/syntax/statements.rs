@@ -1,0 +1,419 @@
+//! Statements.
+
+use super::ast::{Expr, ExprKind, Stmt, StmtKind, Var};
+use super::declarations::begins_declaration;
+use super::parser::{Parsed, Parser};
+use super::token::{Kind, Token};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+impl Parser<'_> {
+    /// The statements after an opening brace, and the closing one. Variables that are declared
+    /// between them, which is too late, go into `vars`.
+    pub(super) fn statements(&mut self, open: Span, vars: &mut Option<&mut Vec<Var>>) -> Vec<Stmt> {
+        let mut statements = Vec::new();
+        loop {
+            if self.eat(Kind::BraceClose) {
+                return statements;
+            }
+            if self.is(Kind::End) || ends_body(self.token()) {
+                self.never_closed(open, "this block");
+                return statements;
+            }
+            let before = self.span();
+            if self.is(Kind::Var) {
+                let var = self.late_var(vars.is_some());
+                if let (Ok(var), Some(vars)) = (var, vars.as_mut()) {
+                    vars.push(var);
+                }
+            } else {
+                match self.statement() {
+                    Ok(statement) => statements.push(statement),
+                    Err(_) => self.find_statement(),
+                }
+            }
+            if self.span() == before && !self.is(Kind::BraceClose) {
+                self.bump();
+            }
+        }
+    }
+
+    /// Skips to where the next statement is likely to begin.
+    pub(super) fn find_statement(&mut self) {
+        self.skip_to(|token| {
+            token.kind == Kind::Semi
+                || ends_body(token)
+                || (token.first_of_line && begins_statement(token.kind))
+        });
+        self.eat(Kind::Semi);
+    }
+
+    fn late_var(&mut self, in_body: bool) -> Parsed<Var> {
+        let what = if in_body { "after statements" } else { "in an inner block" };
+        let complaint = Diagnostic::error(self.span(), format!("a variable is declared {what}"))
+            .hint(
+                "variables are declared at the top of the function's body, before its statements",
+            );
+        self.complain(complaint);
+        let var = self.var();
+        if var.is_err() {
+            self.find_statement();
+        }
+        var
+    }
+
+    fn statement(&mut self) -> Parsed<Stmt> {
+        self.deeper(Parser::statement_here)
+    }
+
+    fn statement_here(&mut self) -> Parsed<Stmt> {
+        let start = self.span();
+        let kind = match self.kind() {
+            Kind::Semi => {
+                self.bump();
+                StmtKind::Empty
+            }
+            Kind::BraceOpen => {
+                let open = self.bump();
+                StmtKind::Block(self.statements(open, &mut None))
+            }
+            Kind::Assert => self.assert()?,
+            Kind::Print => self.print()?,
+            Kind::Return => self.return_statement()?,
+            Kind::Break => self.lone_word(StmtKind::Break, "`break`")?,
+            Kind::Continue => self.lone_word(StmtKind::Continue, "`continue`")?,
+            Kind::While => {
+                self.bump();
+                let condition = self.condition("while")?;
+                self.loop_invariants();
+                StmtKind::While(condition, self.inner_statement()?)
+            }
+            Kind::Foreach => self.foreach()?,
+            Kind::If => self.if_statement()?,
+            Kind::New => self.new_statement()?,
+            Kind::Raise => {
+                self.bump();
+                let event = self.expr()?;
+                let payload = self.payload()?;
+                self.end_of(&event, "raise", "`raise e, payload;`")?;
+                StmtKind::Raise(event, payload)
+            }
+            Kind::Send => self.send()?,
+            Kind::Announce => {
+                self.bump();
+                let event = self.expr()?;
+                let payload = self.payload()?;
+                self.end_of(&event, "announce", "`announce e, payload;`")?;
+                StmtKind::Announce(event, payload)
+            }
+            Kind::Goto => self.goto()?,
+            Kind::Receive => self.receive()?,
+            Kind::Name => self.named_statement()?,
+            _ => return Err(self.no_statement()),
+        };
+        Ok(Stmt { kind, span: self.since(start) })
+    }
+
+    /// The statement of a branch or loop.
+    pub(super) fn inner_statement(&mut self) -> Parsed<Box<Stmt>> {
+        if self.is(Kind::Var) {
+            self.late_var(false)?;
+        }
+        Ok(Box::new(self.statement()?))
+    }
+
+    fn lone_word(&mut self, kind: StmtKind, what: &str) -> Parsed<StmtKind> {
+        self.bump();
+        self.expect_semi(what)?;
+        Ok(kind)
+    }
+
+    fn assert(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let condition = self.expr()?;
+        self.former_comparison();
+        let message = if self.eat(Kind::Comma) { Some(self.expr()?) } else { None };
+        self.former_arguments("assert");
+        self.expect_semi("`assert`")?;
+        Ok(StmtKind::Assert(condition, message))
+    }
+
+    fn print(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let message = self.expr()?;
+        self.former_arguments("print");
+        self.expect_semi("`print`")?;
+        Ok(StmtKind::Print(message))
+    }
+
+    fn return_statement(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let nothing = self.is(Kind::Semi)
+            || self.is(Kind::BraceClose)
+            || (self.token().first_of_line
+                && begins_statement(self.kind())
+                && !self.is(Kind::Name));
+        let value = if nothing { None } else { Some(self.expr()?) };
+        self.former_transfer();
+        self.expect_semi("`return`")?;
+        Ok(StmtKind::Return(value))
+    }
+
+    /// `(e)` after `if` or `while`.
+    fn condition(&mut self, word: &str) -> Parsed<Expr> {
+        if !self.is(Kind::ParenOpen) {
+            let complaint = self
+                .unexpected("`(`")
+                .hint(format!("the condition stands in parentheses: `{word} (x > 0) ...`"));
+            self.complain(complaint);
+            return self.expr();
+        }
+        self.bump();
+        let condition = self.expr()?;
+        self.closing_paren()?;
+        Ok(condition)
+    }
+
+    fn if_statement(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let condition = self.condition("if")?;
+        let then = self.inner_statement()?;
+        let otherwise = if self.eat(Kind::Else) { Some(self.inner_statement()?) } else { None };
+        Ok(StmtKind::If(condition, then, otherwise))
+    }
+
+    fn foreach(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        self.expect(Kind::ParenOpen)?;
+        if self.is(Kind::Var) {
+            let complaint = Diagnostic::error(self.span(), "a loop declares no variable")
+                .hint("declare it at the top of the function's body: `var x: T;`");
+            self.complain(complaint);
+            self.bump();
+        }
+        let variable = self.name("the name of a variable")?;
+        if self.is(Kind::Colon) {
+            let complaint =
+                Diagnostic::error(self.span(), "a loop declares no variable").hint(format!(
+                    "declare it at the top of the function's body: `var {}: T;`",
+                    variable.text
+                ));
+            self.complain(complaint);
+            self.bump();
+            self.ty()?;
+        }
+        self.expect(Kind::In)?;
+        let collection = self.expr()?;
+        self.expect(Kind::ParenClose)?;
+        self.loop_invariants();
+        Ok(StmtKind::Foreach(variable, collection, self.inner_statement()?))
+    }
+
+    fn new_statement(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let name = self.name("the name of a machine or interface")?;
+        let args = self.args()?;
+        self.expect_semi("`new`")?;
+        Ok(StmtKind::New(name, args))
+    }
+
+    fn send(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let target = self.expr()?;
+        if !self.is(Kind::Comma) {
+            let complaint = self.unexpected("`,` and an event");
+            let complaint = if matches!(target.kind, ExprKind::Tuple(_)) {
+                complaint.hint("there are no parentheses around it: `send m, e, payload;`")
+            } else {
+                complaint.hint("write `send machine, event;` or `send machine, event, payload;`")
+            };
+            return Err(self.complain(complaint));
+        }
+        self.bump();
+        let event = self.expr()?;
+        let payload = self.payload()?;
+        self.expect_semi("`send`")?;
+        Ok(StmtKind::Send(target, event, payload))
+    }
+
+    /// `, a, b`, or nothing.
+    fn payload(&mut self) -> Parsed<Vec<Expr>> {
+        if self.eat(Kind::Comma) { self.exprs() } else { Ok(Vec::new()) }
+    }
+
+    /// The `;` after a statement whose operands are not in parentheses.
+    fn end_of(&mut self, first: &Expr, word: &str, form: &str) -> Parsed<()> {
+        if matches!(first.kind, ExprKind::Tuple(_)) {
+            self.remark(
+                Diagnostic::error(first.span, format!("`{word}` takes an event, not a tuple"))
+                    .hint(format!("there are no parentheses around it: {form}")),
+            );
+        }
+        self.expect_semi(&format!("`{word}`"))
+    }
+
+    fn goto(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let state = self.state_name()?;
+        if self.is(Kind::ParenOpen) {
+            let complaint = self.unexpected("`;` or `,`").hint(format!(
+                "what the state is entered with is written `goto {}, x;`",
+                state.text
+            ));
+            return Err(self.complain(complaint));
+        }
+        let payload = self.payload()?;
+        self.expect_semi("`goto`")?;
+        Ok(StmtKind::Goto(state, payload))
+    }
+
+    fn receive(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let open = self.expect(Kind::BraceOpen)?;
+        let mut cases = Vec::new();
+        while self.eat(Kind::Case) {
+            let events = self.event_names()?;
+            self.expect(Kind::Colon)?;
+            cases.push((events, self.anonymous()?));
+        }
+        if cases.is_empty() {
+            let complaint = self.unexpected("`case`").hint("write `receive { case e: { ... } }`");
+            return Err(self.complain(complaint));
+        }
+        if self.is(Kind::End) {
+            return Err(self.never_closed(open, "this `receive`"));
+        }
+        if !self.is(Kind::BraceClose) {
+            return Err(self.expected("`case` or `}`"));
+        }
+        self.bump();
+        Ok(StmtKind::Receive(cases))
+    }
+
+    /// An assignment or a call.
+    fn named_statement(&mut self) -> Parsed<StmtKind> {
+        self.former_statement()?;
+        let first = self.postfix()?;
+        match self.kind() {
+            Kind::Assign => self.assign(first),
+            Kind::Define | Kind::Equal => {
+                let sign = self.found();
+                let complaint = Diagnostic::error(self.span(), format!("{sign} does not assign"))
+                    .hint("write `=` to assign");
+                self.complain(complaint);
+                self.assign(first)
+            }
+            Kind::Insert => self.insert(first),
+            Kind::Remove => {
+                self.place(&first);
+                self.bump();
+                let what = self.expr()?;
+                self.expect_semi("`-=`")?;
+                Ok(StmtKind::Remove(first, what))
+            }
+            _ => match first.kind {
+                ExprKind::Call(name, args) => {
+                    self.expect_semi("a call")?;
+                    Ok(StmtKind::Call(name, args))
+                }
+                _ => Err(self.half_statement(&first)),
+            },
+        }
+    }
+
+    fn assign(&mut self, place: Expr) -> Parsed<StmtKind> {
+        self.place(&place);
+        self.bump();
+        let value = self.expr()?;
+        self.former_transfer();
+        self.expect_semi("an assignment")?;
+        Ok(StmtKind::Assign(place, value))
+    }
+
+    /// `place += (k, v);` or `place += (v);`
+    fn insert(&mut self, place: Expr) -> Parsed<StmtKind> {
+        self.place(&place);
+        self.bump();
+        if !self.is(Kind::ParenOpen) {
+            let complaint = self.unexpected("`(`").hint(
+                "write `s += (x);` for a set and `s += (k, x);` for a sequence or map; \
+                 to add numbers or texts, `n = n + x;`",
+            );
+            return Err(self.complain(complaint));
+        }
+        self.bump();
+        if self.is(Kind::Name) && self.kind_after(1) == Kind::Assign {
+            let complaint = self
+                .unexpected("an expression")
+                .hint("a tuple has parentheses of its own: `s += ((x = 1, y = 2));`");
+            return Err(self.complain(complaint));
+        }
+        let first = self.expr()?;
+        self.former_transfer();
+        let second = if self.eat(Kind::Comma) { Some(self.expr()?) } else { None };
+        self.former_transfer();
+        if self.is(Kind::Comma) {
+            let complaint = self
+                .unexpected("`)`")
+                .hint("a tuple has parentheses of its own: `s += (k, (x, y));`");
+            return Err(self.complain(complaint));
+        }
+        self.expect(Kind::ParenClose)?;
+        self.expect_semi("`+=`")?;
+        Ok(match second {
+            Some(second) => StmtKind::Insert(place, first, second),
+            None => StmtKind::Add(place, first),
+        })
+    }
+
+    /// Complains if something cannot be assigned to.
+    fn place(&mut self, expr: &Expr) {
+        let mut inner = expr;
+        loop {
+            match &inner.kind {
+                ExprKind::Name(_) => return,
+                ExprKind::Field(of, _) | ExprKind::Position(of, _) | ExprKind::Index(of, _) => {
+                    inner = of;
+                }
+                _ => break,
+            }
+        }
+        self.complain(
+            Diagnostic::error(inner.span, "this cannot be changed: it is no variable")
+                .hint("what can be changed begins with a variable: `x`, `x.field`, `x.0`, `x[i]`"),
+        );
+    }
+}
+
+/// Whether something stands here that is never inside of a function.
+fn ends_body(token: Token) -> bool {
+    match token.kind {
+        Kind::On | Kind::Entry | Kind::Exit | Kind::Defer | Kind::Ignore => true,
+        Kind::Fun | Kind::Start | Kind::Hot | Kind::Cold | Kind::State | Kind::Case => true,
+        kind => token.first_of_line && begins_declaration(kind),
+    }
+}
+
+/// Whether statements begin with this.
+fn begins_statement(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::BraceOpen
+            | Kind::Assert
+            | Kind::Print
+            | Kind::Return
+            | Kind::Break
+            | Kind::Continue
+            | Kind::While
+            | Kind::Foreach
+            | Kind::If
+            | Kind::New
+            | Kind::Raise
+            | Kind::Send
+            | Kind::Announce
+            | Kind::Goto
+            | Kind::Receive
+            | Kind::Var
+            | Kind::Name
+    )
+}
