@@ -8,7 +8,7 @@ spec ShutWhenMoving observes eDoorIsOpen, eDoorIsShut, eMove, eArrived {
 
   state Open {
     on eDoorIsShut goto Standing;
-    on eMove do (to: int) {
+    on eMove do (level: int) {
       assert false, "the car moves with the door open";
     }
     ignore eDoorIsOpen;

@@ -80,9 +80,9 @@ machine Elevator {
 
   state Moving {
     on eArrived goto Departing with (at: int) { floor = at; }
-    on eCall do (to: int) {
+    on eCall do (level: int) {
       if (flaw != DROPS_CALLS) {
-        calls += (to);
+        calls += (level);
       }
     }
     ignore eTimeOut, eDoorClosed, eDoorOpened, eObstacle;
@@ -126,22 +126,22 @@ machine Elevator {
     on eCall do Note;
   }
 
-  fun Note(to: int) {
-    calls += (to);
+  fun Note(level: int) {
+    calls += (level);
   }
 
   // Goes on in its direction while a call lies there; then turns.
   fun Turn() {
-    var to: int;
+    var level: int;
     var ahead: bool;
     var farthest: int;
     farthest = floor;
-    foreach (to in calls) {
-      if ((up && to > floor) || (!up && to < floor)) {
+    foreach (level in calls) {
+      if ((up && level > floor) || (!up && level < floor)) {
         ahead = true;
       }
-      if (Distance(to) > Distance(farthest)) {
-        farthest = to;
+      if (Distance(level) > Distance(farthest)) {
+        farthest = level;
       }
     }
     if (flaw == CHANGES_ITS_MIND) {
@@ -151,11 +151,11 @@ machine Elevator {
     }
   }
 
-  fun Distance(to: int): int {
-    if (to > floor) {
-      return to - floor;
+  fun Distance(level: int): int {
+    if (level > floor) {
+      return level - floor;
     }
-    return floor - to;
+    return floor - level;
   }
 }
 
@@ -201,8 +201,8 @@ machine Motor {
 
   start state Standing {
     entry (who: machine) { owner = who; }
-    on eMove do (to: int) {
-      send owner, eArrived, to;
+    on eMove do (level: int) {
+      send owner, eArrived, level;
     }
   }
 }

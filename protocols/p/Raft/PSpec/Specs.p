@@ -16,10 +16,10 @@ spec CommittedStays observes eBecameLeader, eCommitted {
   var committed: map[int, tEntry];
 
   start state Watching {
-    on eCommitted do (it: (index: int, entry: tEntry)) {
-      assert !(it.index in committed) || committed[it.index] == it.entry,
+    on eCommitted do (it: (index: int, item: tEntry)) {
+      assert !(it.index in committed) || committed[it.index] == it.item,
         format("two entries are committed at index {0}", it.index);
-      committed[it.index] = it.entry;
+      committed[it.index] = it.item;
     }
 
     on eBecameLeader do (it: (term: int, leader: machine, log: seq[tEntry])) {

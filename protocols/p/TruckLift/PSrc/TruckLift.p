@@ -185,9 +185,9 @@ machine Lift {
     send next, eMove, (origin = id, mode = mode);
   }
 
-  fun SetMode(to: tMode) {
-    mode = to;
-    announce eMode, (lift = id, mode = to);
+  fun SetMode(wanted: tMode) {
+    mode = wanted;
+    announce eMode, (lift = id, mode = wanted);
   }
 
   fun Move() {
