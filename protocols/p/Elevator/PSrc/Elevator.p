@@ -2,6 +2,9 @@
 
 event eCall: int;
 
+// Raised by the controller for itself.
+event eGo;
+
 // Controller and door.
 event eOpenDoor;
 event eCloseDoor;
@@ -55,9 +58,10 @@ machine Elevator {
   state Waiting {
     entry {
       if (sizeof(calls) > 0) {
-        goto Departing;
+        raise eGo;
       }
     }
+    on eGo goto Departing;
     on eCall goto Departing with Note;
     ignore eTimeOut;
   }
