@@ -41,6 +41,16 @@ impl Diagnostic {
         }
     }
 
+    /// A warning at this place.
+    pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message) }
+    }
+
+    /// Whether the project can be run all the same.
+    pub fn is_warning(&self) -> bool {
+        self.severity == Severity::Warning
+    }
+
     /// The same with this under its caret.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {

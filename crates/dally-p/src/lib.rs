@@ -12,3 +12,5 @@ pub mod diagnostic;
 pub mod program;
 pub mod source;
 pub mod syntax;
+mod modules;
+mod types;

@@ -1,0 +1,56 @@
+//! The module system: module expressions, their rules, and the tests that come of them.
+
+mod assume;
+mod expr;
+mod pair;
+mod params;
+mod rules;
+mod tests;
+mod values;
+
+use crate::diagnostic::Diagnostic;
+use crate::program::Test;
+use crate::syntax::ast::{ModuleExpr, ModuleKind};
+use crate::types::{Creates, Report, Tables, order};
+use expr::Context;
+
+/// Evaluates all modules and makes the list of tests.
+pub(crate) fn check(tables: &Tables<'_>, creates: &Creates, report: &mut Report) -> Vec<Test> {
+    let list = &tables.module_list;
+    let found = order(list.len(), |at| {
+        let mut needed = Vec::new();
+        modules_in(tables, list[at].1, &mut needed);
+        needed
+    });
+    for cycle in &found.cycles {
+        let [first, rest @ ..] = &**cycle else { continue };
+        let name = list[*first].0;
+        let wrong =
+            Diagnostic::error(name.span, format!("module `{}` is defined by itself", name.text))
+                .label("needs itself");
+        report.push(rest.iter().fold(wrong, |wrong, &at| {
+            wrong.also(list[at].0.span, format!("by way of `{}`", list[at].0.text))
+        }));
+    }
+    let mut context = Context { tables, creates, named: vec![None; list.len()] };
+    for at in found.sorted {
+        let module = context.module(list[at].1, report);
+        context.named[at] = module;
+    }
+    context.tests(report)
+}
+
+fn modules_in(tables: &Tables<'_>, expr: &ModuleExpr, found: &mut Vec<usize>) {
+    match &expr.kind {
+        ModuleKind::Bind(_) => {}
+        ModuleKind::Named(name) => found.extend(tables.modules.get(name)),
+        ModuleKind::Compose(parts) | ModuleKind::Union(parts) => {
+            parts.iter().for_each(|part| modules_in(tables, part, found));
+        }
+        ModuleKind::HideEvents(_, of)
+        | ModuleKind::HideInterfaces(_, of)
+        | ModuleKind::Assert(_, of)
+        | ModuleKind::Rename(_, _, of)
+        | ModuleKind::Main(_, of) => modules_in(tables, of, found),
+    }
+}

@@ -1,0 +1,165 @@
+//! Operators and conversions.
+
+use super::body::Body;
+use crate::diagnostic::Diagnostic;
+use crate::program::{BinaryOp, Expr, ExprKind, Type};
+use crate::source::Span;
+
+impl Body<'_, '_> {
+    /// An operator with two operands. Those of arithmetic and order have one type; those of
+    /// equality may be more and less general.
+    pub fn binary(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Option<Expr> {
+        let ty = match op {
+            BinaryOp::And | BinaryOp::Or => {
+                let (left, right) =
+                    (self.expect(&Type::Bool, &left), self.expect(&Type::Bool, &right));
+                left.and(right)?;
+                Type::Bool
+            }
+            BinaryOp::Equal | BinaryOp::NotEqual => {
+                if !self.tables.comparable(&left.ty, &right.ty) {
+                    return self.incompatible(op, &left, &right, span);
+                }
+                Type::Bool
+            }
+            BinaryOp::In => self.contains(&left, &right)?,
+            BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual => {
+                if left.ty != right.ty || !matches!(left.ty, Type::Int | Type::Float | Type::String)
+                {
+                    return self.incompatible(op, &left, &right, span);
+                }
+                Type::Bool
+            }
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
+                let text = left.ty == Type::String && op == BinaryOp::Add;
+                if left.ty != right.ty || !(text || matches!(left.ty, Type::Int | Type::Float)) {
+                    return self.incompatible(op, &left, &right, span);
+                }
+                left.ty.clone()
+            }
+        };
+        Some(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span })
+    }
+
+    fn contains(&mut self, left: &Expr, right: &Expr) -> Option<Type> {
+        match &right.ty {
+            Type::Seq(of) | Type::Set(of) | Type::Map(of, _) => self.expect(of, left)?,
+            other => return self.not_a("collection", other, right.span),
+        }
+        Some(Type::Bool)
+    }
+
+    fn incompatible<T>(&mut self, op: BinaryOp, left: &Expr, right: &Expr, at: Span) -> Option<T> {
+        let (left_name, right_name) = (self.tables.show(&left.ty), self.tables.show(&right.ty));
+        let sign = sign(op);
+        let mut wrong = Diagnostic::error(
+            at,
+            format!("`{sign}` does not take `{left_name}` and `{right_name}`"),
+        )
+        .also(left.span, format!("this is `{left_name}`"))
+        .also(right.span, format!("this is `{right_name}`"));
+        match (&left.ty, &right.ty) {
+            (Type::Int, Type::Float) | (Type::Float, Type::Int) => {
+                wrong = wrong.hint("convert one side with `to float` or `to int`");
+            }
+            (Type::Enum(_), Type::Int) | (Type::Int, Type::Enum(_)) => {
+                wrong = wrong.hint("convert the enum with `to int`");
+            }
+            (Type::Enum(a), Type::Enum(b)) if a == b && sign != "==" => {
+                wrong = wrong.hint("convert both sides with `to int`");
+            }
+            (Type::String, _) | (_, Type::String) if op == BinaryOp::Add => {
+                wrong = wrong.hint("make a text of the other side with `format(\"{0}\", ...)`");
+            }
+            (Type::Null, other) | (other, Type::Null)
+                if self.tables.may_be_sent(other).is_some() =>
+            {
+                let name = self.tables.show(other);
+                wrong = wrong.hint(format!("compare with `default({name})`"));
+            }
+            _ => {}
+        }
+        self.report.push(wrong);
+        None
+    }
+
+    /// `e as T`: one of the types is more general than the other.
+    pub fn cast(&mut self, of: Expr, ty: Type, span: Span) -> Option<Expr> {
+        if !self.tables.comparable(&of.ty, &ty) {
+            let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
+            let numbers = |ty: &Type| matches!(ty, Type::Int | Type::Float | Type::Enum(_));
+            let mut wrong = Diagnostic::error(span, format!("no `{from}` is a `{to}`"))
+                .label("this cast can never succeed");
+            if numbers(&of.ty) && numbers(&ty) {
+                wrong = wrong.hint(format!("`to {to}` converts numbers and enums"));
+            }
+            self.report.push(wrong);
+            return None;
+        }
+        Some(Expr { kind: ExprKind::Cast(Box::new(of)), ty, span })
+    }
+
+    /// `e to T`: between numbers and enums, and to an interface that may be sent no more.
+    pub fn coerce(&mut self, of: Expr, ty: Type, span: Span) -> Option<Expr> {
+        let allowed = match (&of.ty, &ty) {
+            (Type::Int, Type::Int | Type::Float | Type::Enum(_))
+            | (Type::Float, Type::Int | Type::Float)
+            | (Type::Enum(_), Type::Int) => true,
+            (Type::Enum(from), Type::Enum(to)) => from == to,
+            (from, to) => match (self.tables.may_be_sent(from), self.tables.may_be_sent(to)) {
+                (_, None) => false,
+                (Some(from), Some(to)) => {
+                    if let Some(extra) = to.difference(from).next() {
+                        let event = self.tables.event_list[extra.index()].name;
+                        let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
+                        self.report.push(
+                            Diagnostic::error(
+                                span,
+                                format!("a `{to}` may be sent more than a `{from}`"),
+                            )
+                            .label(format!("`{from}` does not receive `{event}`")),
+                        );
+                        return None;
+                    }
+                    true
+                }
+                (None, Some(_)) => *from == Type::Machine,
+            },
+        };
+        if !allowed {
+            let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
+            let mut wrong =
+                Diagnostic::error(span, format!("`{from}` cannot be converted to `{to}`")).label(
+                    "`to` converts between numbers and enums, and machines to an interface",
+                );
+            if self.tables.comparable(&of.ty, &ty) {
+                wrong = wrong.hint(format!("`as {to}` checks at run time that it is one"));
+            }
+            self.report.push(wrong);
+            return None;
+        }
+        Some(Expr { kind: ExprKind::Coerce(Box::new(of)), ty, span })
+    }
+}
+
+fn sign(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Mul => "*",
+        BinaryOp::Div => "/",
+        BinaryOp::Rem => "%",
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::Less => "<",
+        BinaryOp::LessEqual => "<=",
+        BinaryOp::Greater => ">",
+        BinaryOp::GreaterEqual => ">=",
+        BinaryOp::In => "in",
+        BinaryOp::Equal => "==",
+        BinaryOp::NotEqual => "!=",
+        BinaryOp::And => "&&",
+        BinaryOp::Or => "||",
+    }
+}

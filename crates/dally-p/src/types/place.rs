@@ -1,0 +1,99 @@
+//! What can be assigned to: a variable, and the way into it.
+
+use super::body::Body;
+use crate::diagnostic::Diagnostic;
+use crate::program::{Place, Projection, Root, Type};
+use crate::source::Span;
+use crate::syntax::ast;
+
+impl<'a> Body<'_, 'a> {
+    /// The left side of an assignment.
+    pub fn place(&mut self, expr: &'a ast::Expr) -> Option<Place> {
+        let mut place = match &expr.kind {
+            ast::ExprKind::Name(name) => self.variable(name, expr.span)?,
+            ast::ExprKind::Field(of, field) => {
+                let mut place = self.place(of)?;
+                let (at, ty) = self.field(&place.ty, field, place.span)?;
+                place.path.push(Projection::Position(at));
+                place.ty = ty;
+                place
+            }
+            ast::ExprKind::Position(of, at) => {
+                let mut place = self.place(of)?;
+                let (at, ty) = self.position(&place.ty, *at, place.span)?;
+                place.path.push(Projection::Position(at));
+                place.ty = ty;
+                place
+            }
+            ast::ExprKind::Index(of, index) => self.element(of, index)?,
+            _ => {
+                self.report.push(
+                    Diagnostic::error(expr.span, "this cannot be assigned to")
+                        .label("not a variable, or part of one"),
+                );
+                return None;
+            }
+        };
+        place.span = expr.span;
+        Some(place)
+    }
+
+    fn element(&mut self, of: &'a ast::Expr, index: &'a ast::Expr) -> Option<Place> {
+        let (place, index) = (self.place(of), self.expr(index));
+        let (mut place, index) = (place?, index?);
+        place.ty = match &place.ty.clone() {
+            Type::Seq(element) => {
+                self.expect(&Type::Int, &index)?;
+                place.path.push(Projection::Element(index));
+                (**element).clone()
+            }
+            Type::Map(key, value) => {
+                self.expect(key, &index)?;
+                place.path.push(Projection::Value(index));
+                (**value).clone()
+            }
+            Type::Set(_) => {
+                self.report.push(
+                    Diagnostic::error(place.span, "an element of a set cannot be replaced")
+                        .label("this is a set")
+                        .hint("remove it with `-=` and add another with `+=`"),
+                );
+                return None;
+            }
+            other => return self.not_a("sequence or map", other, place.span),
+        };
+        Some(place)
+    }
+
+    /// A variable that may be changed.
+    pub fn variable(&mut self, name: &str, span: Span) -> Option<Place> {
+        if let Some((local, ty)) = self.local(name) {
+            return Some(Place { root: Root::Local(local), path: Vec::new(), ty: ty?, span });
+        }
+        if let Some(machine) = self.machine()
+            && let Some(field) = machine.fields.get(name)
+        {
+            let ty = machine.field_list[field.index()].ty.clone()?;
+            return Some(Place { root: Root::Field(field), path: Vec::new(), ty, span });
+        }
+        if let Some(declared) = self.tables.params.place(name) {
+            self.report.push(
+                Diagnostic::error(span, format!("`{name}` cannot be changed"))
+                    .label("a parameter of the project is set by the test")
+                    .also(declared, "declared here"),
+            );
+            return None;
+        }
+        if let Some(declared) = self.tables.values.place(name) {
+            self.report.push(
+                Diagnostic::error(span, format!("`{name}` is not a variable"))
+                    .label("cannot be assigned to")
+                    .also(declared, "declared here"),
+            );
+            return None;
+        }
+        let known = self.variable_names();
+        self.report.unknown(span, "variable", name, known);
+        None
+    }
+}

@@ -1,0 +1,205 @@
+//! What specs, exit and transition functions may not do, neither themselves nor through what they
+//! call; and what each machine creates.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::body::{Checked, Effect};
+use super::report::Report;
+use super::scope::Tables;
+use crate::diagnostic::Diagnostic;
+use crate::program::{Action, FunId, InterfaceId, MachineId};
+use crate::source::Span;
+
+const ALL: [Effect; 8] = [
+    Effect::Send,
+    Effect::Announce,
+    Effect::New,
+    Effect::Receive,
+    Effect::Choose,
+    Effect::This,
+    Effect::Raise,
+    Effect::Goto,
+];
+
+/// A spec only observes: it changes nothing but itself, and the same way each time.
+const NOT_IN_SPECS: [Effect; 6] = [
+    Effect::Send,
+    Effect::Announce,
+    Effect::New,
+    Effect::Receive,
+    Effect::Choose,
+    Effect::This,
+];
+
+/// While a machine goes from one state to another it cannot decide to go elsewhere.
+const NOT_IN_TRANSITIONS: [Effect; 2] = [Effect::Raise, Effect::Goto];
+
+/// What functions do in the end, by the calls they make.
+pub(crate) struct Purity<'t, 'a> {
+    tables: &'t Tables<'a>,
+    checked: &'t [Checked],
+    /// For each effect, how a function comes to have it: by itself, or by the first call on a
+    /// shortest way to a function that has.
+    how: BTreeMap<Effect, BTreeMap<FunId, How>>,
+}
+
+#[derive(Clone, Copy)]
+enum How {
+    Itself(Span),
+    Calls(FunId, Span),
+}
+
+impl<'t, 'a> Purity<'t, 'a> {
+    /// Propagates effects from functions to their callers until nothing changes.
+    pub fn new(tables: &'t Tables<'a>, checked: &'t [Checked]) -> Self {
+        let mut callers: BTreeMap<FunId, Vec<(FunId, Span)>> = BTreeMap::new();
+        for (at, fun) in checked.iter().enumerate() {
+            for (&callee, &span) in &fun.calls {
+                callers.entry(callee).or_default().push((FunId(at as u32), span));
+            }
+        }
+        let mut how = BTreeMap::new();
+        for effect in ALL {
+            let mut known: BTreeMap<FunId, How> = BTreeMap::new();
+            let mut open: VecDeque<FunId> = VecDeque::new();
+            for (at, fun) in checked.iter().enumerate() {
+                if let Some(&span) = fun.effects.get(&effect) {
+                    known.insert(FunId(at as u32), How::Itself(span));
+                    open.push_back(FunId(at as u32));
+                }
+            }
+            while let Some(callee) = open.pop_front() {
+                for &(caller, span) in callers.get(&callee).into_iter().flatten() {
+                    known.entry(caller).or_insert_with(|| {
+                        open.push_back(caller);
+                        How::Calls(callee, span)
+                    });
+                }
+            }
+            how.insert(effect, known);
+        }
+        Purity { tables, checked, how }
+    }
+
+    /// Reports what may not be done where it is done.
+    pub fn check(&self, report: &mut Report) {
+        for (at, fun) in self.tables.fun_list.iter().enumerate() {
+            let id = FunId(at as u32);
+            let Some(machine) = self.tables.machine_of(id).filter(|machine| machine.is_spec())
+            else {
+                continue;
+            };
+            for effect in NOT_IN_SPECS {
+                let place = format!("spec `{}`", machine.decl.name.text);
+                // A function of the same spec is reported itself.
+                if let Some(How::Calls(callee, _)) = self.how[&effect].get(&id)
+                    && self.tables.fun_list[callee.index()].machine == fun.machine
+                {
+                    continue;
+                }
+                self.forbid(id, effect, &place, None, report);
+            }
+        }
+        let mut reported = BTreeSet::new();
+        for machine in &self.tables.machines {
+            for state in &machine.states {
+                let exits = state.exit.map(|fun| (fun, "an exit function", state.span));
+                let withs = state.handlers.values().filter_map(|handler| match handler.action {
+                    Action::Goto(_, Some(fun)) => {
+                        Some((fun, "a transition function", handler.span))
+                    }
+                    _ => None,
+                });
+                for (fun, role, at) in exits.into_iter().chain(withs) {
+                    let receives = (state.exit == Some(fun)).then_some(Effect::Receive);
+                    for effect in NOT_IN_TRANSITIONS.into_iter().chain(receives) {
+                        if reported.insert((fun, effect)) {
+                            self.forbid(fun, effect, role, Some(at), report);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reports a function that has an effect, with the way to where it happens.
+    fn forbid(
+        &self,
+        fun: FunId,
+        effect: Effect,
+        place: &str,
+        used: Option<Span>,
+        report: &mut Report,
+    ) {
+        let Some(&how) = self.how[&effect].get(&fun) else { return };
+        let word = word(effect);
+        let mut found = match how {
+            How::Itself(span) => {
+                Diagnostic::error(span, format!("{word} in {place}")).label("not allowed here")
+            }
+            How::Calls(callee, span) => {
+                let name = &self.tables.fun_list[callee.index()].name;
+                let found = Diagnostic::error(span, format!("{word} in {place}, by way of `{name}`"))
+                    .label(format!("`{name}` may do that"));
+                self.way(callee, effect, found)
+            }
+        };
+        if let Some(used) = used {
+            found = found.also(used, format!("used as {place} here"));
+        }
+        report.push(match effect {
+            Effect::Raise | Effect::Goto => {
+                found.hint("decide in the handler, before the state is left, or in the entry")
+            }
+            Effect::Receive if used.is_some() => found.hint("receive before the state is left"),
+            _ => found.hint("a spec only observes: it may change its variables, raise and goto"),
+        });
+    }
+
+    fn way(&self, mut fun: FunId, effect: Effect, mut found: Diagnostic) -> Diagnostic {
+        loop {
+            let name = &self.tables.fun_list[fun.index()].name;
+            match self.how[&effect].get(&fun) {
+                Some(&How::Calls(callee, span)) => {
+                    let callee_name = &self.tables.fun_list[callee.index()].name;
+                    found = found.also(span, format!("`{name}` calls `{callee_name}`"));
+                    fun = callee;
+                }
+                Some(&How::Itself(span)) => return found.also(span, word(effect)),
+                None => return found,
+            }
+        }
+    }
+
+    /// The interfaces that the functions of a machine, and what they call, create.
+    pub fn creates(&self, machine: MachineId) -> BTreeSet<InterfaceId> {
+        let mut created = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let own = self.tables.fun_list.iter().enumerate();
+        let mut open: Vec<FunId> = own
+            .filter(|(_, fun)| fun.machine == Some(machine))
+            .map(|(at, _)| FunId(at as u32))
+            .collect();
+        while let Some(fun) = open.pop() {
+            if seen.insert(fun) {
+                let checked = &self.checked[fun.index()];
+                created.extend(checked.creates.keys().copied());
+                open.extend(checked.calls.keys().copied());
+            }
+        }
+        created
+    }
+}
+
+fn word(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Send => "`send`",
+        Effect::Announce => "`announce`",
+        Effect::New => "`new`",
+        Effect::Receive => "`receive`",
+        Effect::Choose => "a nondeterministic choice",
+        Effect::This => "`this`",
+        Effect::Raise => "`raise`",
+        Effect::Goto => "`goto`",
+    }
+}

@@ -1,0 +1,254 @@
+//! The names of a project: one global scope over all files, in which order does not matter.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use triomphe::Arc;
+
+use super::report::Report;
+use crate::diagnostic::Diagnostic;
+use crate::program::{
+    Enum, EnumId, EventId, FieldId, ForeignTypeId, FunId, InterfaceId, MachineId, ParamId, State,
+    StateId, Type,
+};
+use crate::source::Span;
+use crate::syntax::ast;
+
+/// The names of one kind, with the places of their declarations.
+pub(crate) struct Names<'a, T> {
+    table: BTreeMap<&'a str, (T, Span)>,
+}
+
+impl<T> Default for Names<'_, T> {
+    fn default() -> Self {
+        Names { table: BTreeMap::new() }
+    }
+}
+
+impl<'a, T: Copy> Names<'a, T> {
+    /// Declares a name; a second declaration is reported and has no effect.
+    pub fn declare(&mut self, name: &'a ast::Name, what: T, report: &mut Report) {
+        if let Some(&(_, first)) = self.table.get(name.text.as_str()) {
+            report.push(
+                Diagnostic::error(name.span, format!("`{}` is declared twice", name.text))
+                    .label("declared again")
+                    .also(first, "first declared here"),
+            );
+        } else {
+            self.table.insert(&name.text, (what, name.span));
+        }
+    }
+
+    /// What a name stands for.
+    pub fn get(&self, name: &str) -> Option<T> {
+        self.table.get(name).map(|&(what, _)| what)
+    }
+
+    /// Where it was declared.
+    pub fn place(&self, name: &str) -> Option<Span> {
+        self.table.get(name).map(|&(_, span)| span)
+    }
+
+    /// All names.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.table.keys().copied()
+    }
+
+    /// The names of what passes a test.
+    pub fn names_of(&self, wanted: impl Fn(T) -> bool) -> impl Iterator<Item = &'a str> {
+        self.table.iter().filter(move |(_, (what, _))| wanted(*what)).map(|(name, _)| *name)
+    }
+}
+
+/// What can be named where a type stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TypeName {
+    /// An index into [`Tables::aliases`].
+    Alias(usize),
+    Foreign(ForeignTypeId),
+    Enum(EnumId),
+    /// Also a machine, under its own name.
+    Interface(InterfaceId),
+    /// A spec or scenario, which is no type.
+    Spec(MachineId),
+    /// An index into [`Tables::event_sets`].
+    EventSet(usize),
+}
+
+/// What can be named where a value stands, beside variables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueName {
+    Event(EventId),
+    Element(EnumId, i64),
+}
+
+/// All that a project declares. A type that could not be resolved is `None`: what depends on it
+/// is accepted in silence, because the reason has been reported. "Nothing" as payload or result
+/// is the type of `null`, as in the reference.
+#[derive(Default)]
+pub(crate) struct Tables<'a> {
+    /// Types, enums, interfaces, machines, specs and event sets.
+    pub types: Names<'a, TypeName>,
+    /// Events and elements of enums.
+    pub values: Names<'a, ValueName>,
+    pub params: Names<'a, ParamId>,
+    pub funs: Names<'a, FunId>,
+    pub modules: Names<'a, usize>,
+    pub tests: Names<'a, usize>,
+
+    pub aliases: Vec<Alias<'a>>,
+    pub event_sets: Vec<EventSet<'a>>,
+    pub event_list: Vec<EventDecl<'a>>,
+    pub enum_list: Vec<Enum>,
+    pub foreign_types: Vec<Arc<str>>,
+    pub interfaces: Vec<InterfaceDecl<'a>>,
+    pub machines: Vec<MachineDecl<'a>>,
+    pub fun_list: Vec<FunDecl<'a>>,
+    pub param_list: Vec<ParamDecl<'a>>,
+    pub module_list: Vec<(&'a ast::Name, &'a ast::ModuleExpr)>,
+    pub test_list: Vec<TestDecl<'a>>,
+}
+
+/// `type T = ...;`
+pub(crate) struct Alias<'a> {
+    pub name: &'a ast::Name,
+    pub is: &'a ast::Type,
+    /// What it stands for, once that is known.
+    pub ty: Option<Type>,
+}
+
+/// `eventset s = { ... };`
+pub(crate) struct EventSet<'a> {
+    pub name: &'a ast::Name,
+    pub names: &'a [ast::Name],
+    /// All events in it and in the sets it names.
+    pub events: Arc<BTreeSet<EventId>>,
+}
+
+/// An event; the first two are `null` and `halt`, which have no declaration.
+pub(crate) struct EventDecl<'a> {
+    pub name: &'a str,
+    pub span: Option<Span>,
+    pub written: Option<&'a ast::Type>,
+    pub payload: Option<Type>,
+}
+
+/// An interface, also that of a machine.
+pub(crate) struct InterfaceDecl<'a> {
+    pub name: &'a ast::Name,
+    pub written: Option<&'a ast::Type>,
+    pub payload: Option<Type>,
+    pub names: &'a [ast::Name],
+    pub receives: BTreeSet<EventId>,
+    /// The machine whose own interface it is.
+    pub machine: Option<MachineId>,
+}
+
+/// A machine, spec or scenario.
+pub(crate) struct MachineDecl<'a> {
+    pub decl: &'a ast::Machine,
+    pub interface: Option<InterfaceId>,
+    pub receives: BTreeSet<EventId>,
+    pub sends: BTreeSet<EventId>,
+    pub observes: BTreeSet<EventId>,
+    pub fields: Names<'a, FieldId>,
+    pub field_list: Vec<ParamDecl<'a>>,
+    pub funs: Names<'a, FunId>,
+    pub state_names: Names<'a, StateId>,
+    pub states: Vec<State>,
+    pub start: StateId,
+    pub payload: Option<Type>,
+}
+
+impl MachineDecl<'_> {
+    /// Whether it only observes.
+    pub fn is_spec(&self) -> bool {
+        self.decl.kind != ast::MachineKind::Machine
+    }
+}
+
+/// A function, named or anonymous.
+pub(crate) struct FunDecl<'a> {
+    pub decl: &'a ast::Fun,
+    /// As it is shown to people.
+    pub name: Arc<str>,
+    pub machine: Option<MachineId>,
+    pub params: Vec<Option<Type>>,
+    pub returns: Option<Type>,
+}
+
+/// A variable with its type: a parameter of the project, or a field of a machine.
+pub(crate) struct ParamDecl<'a> {
+    pub name: &'a ast::Name,
+    pub ty: Option<Type>,
+}
+
+/// A test or implementation.
+#[derive(Clone, Copy)]
+pub(crate) enum TestDecl<'a> {
+    Test(&'a ast::Test),
+    Implementation {
+        name: &'a ast::Name,
+        main: Option<&'a ast::Name>,
+        module: &'a ast::ModuleExpr,
+    },
+}
+
+impl<'a> Tables<'a> {
+    /// Every event that can be sent.
+    pub fn all_events(&self) -> BTreeSet<EventId> {
+        (EventId::HALT.0..self.event_list.len() as u32).map(EventId).collect()
+    }
+
+    /// The events that are named, those of sets too. `halt` is a keyword that some places allow.
+    pub fn events(&self, names: &[ast::Name], report: &mut Report) -> BTreeSet<EventId> {
+        names.iter().flat_map(|name| self.event(name, report)).collect()
+    }
+
+    /// The event of this name, or the events of the set of this name.
+    pub fn event(&self, name: &ast::Name, report: &mut Report) -> Vec<EventId> {
+        if name.text == "halt" {
+            return vec![EventId::HALT];
+        }
+        if let Some(ValueName::Event(event)) = self.values.get(&name.text) {
+            return vec![event];
+        }
+        if let Some(TypeName::EventSet(set)) = self.types.get(&name.text) {
+            return self.event_sets[set].events.iter().copied().collect();
+        }
+        report.unknown(name.span, "event", &name.text, self.event_names());
+        Vec::new()
+    }
+
+    /// The names of all events.
+    pub fn event_names(&self) -> impl Iterator<Item = &'a str> {
+        self.values.names_of(|value| matches!(value, ValueName::Event(_)))
+    }
+
+    /// The interface of this name, for `new` and the module system.
+    pub fn interface(&self, name: &ast::Name, report: &mut Report) -> Option<InterfaceId> {
+        match self.types.get(&name.text) {
+            Some(TypeName::Interface(interface)) => Some(interface),
+            Some(TypeName::Spec(_)) => {
+                report.push(
+                    Diagnostic::error(
+                        name.span,
+                        format!("`{}` is a spec, not a machine or interface", name.text),
+                    )
+                    .label("specs are not created or bound")
+                    .hint("attach a spec to a module with `assert S in module`"),
+                );
+                None
+            }
+            _ => {
+                let known = self.types.names_of(|it| matches!(it, TypeName::Interface(_)));
+                report.unknown(name.span, "machine or interface", &name.text, known);
+                None
+            }
+        }
+    }
+
+    /// The machine a function belongs to, if it has one.
+    pub fn machine_of(&self, fun: FunId) -> Option<&MachineDecl<'a>> {
+        self.fun_list[fun.index()].machine.map(|machine| &self.machines[machine.index()])
+    }
+}
