@@ -178,7 +178,7 @@ machine Lift {
     if (!pressed) {
       goto Stopping;
     }
-    if (height == limit || height == -limit) {
+    if ((mode == UP && height == limit) || (mode == DOWN && height == -limit)) {
       goto AtLimit;
     }
     Move();
