@@ -29,7 +29,7 @@ event eDie;
 event eReplicaDown: machine;
 
 // What may be asked of a store.
-eventset sStore = { ePrepare, eCommit, eAbort, eFetch, eReplicaDown };
+eventset sStore = { ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied };
 
 interface IStore((observer: machine, flaw: tStoreFlaw))
   receives ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied;
