@@ -70,16 +70,22 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio.
+    /// How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql, ... (see --help).
     ///
-    /// random: uniform among the workers that can step; a strong default.
+    /// portfolio: random, pctcp, pos, surw and ql share the schedules; when you do not know the bug.
+    /// random: uniform among the workers that can step.
     /// pct: random priorities with that many change points; for bugs that need few, far-apart
     /// reorderings.
     /// dfs: every schedule once, exhaustive on small programs.
     /// round-robin: workers take turns.
     /// irs: random with an iteratively growing depth bound; for bugs near the start.
-    /// portfolio: rotates several of these.
-    #[arg(long, default_value = "random", verbatim_doc_comment)]
+    /// pos: random priorities for steps, drawn again where steps race.
+    /// urw: uniform over interleavings, by what each worker has left to do.
+    /// surw: uniform over the interleavings of one inbox, lock or object at a time.
+    /// pctcp, pctcp:CHANGES: pct for chains of messages; where many workers do little each.
+    /// tapct, tapct:CHANGES: the same with change points at races only.
+    /// period: serial periods; enumerates who goes how far in each.
+    #[arg(long, default_value_t = StrategyKind::default(), verbatim_doc_comment)]
     pub strategy: StrategyKind,
 
     /// Search states instead of running schedules: ses, ss, hybrid, pb, depth, dfs, bfs; and for

@@ -60,7 +60,8 @@ impl Test {
 }
 
 impl<E: Explorer> Test<E> {
-    /// Picks the choices: `random`, `pct`, `pct:10`, `dfs`, `round-robin`, `irs`, `portfolio`.
+    /// Picks the choices: a name of [`StrategyKind::NAMES`](crate::search::StrategyKind), such as
+    /// `random` or `pct:10`.
     #[must_use]
     pub fn strategy(mut self, name: &str) -> Test<E> {
         match name.parse() {
