@@ -247,10 +247,10 @@ mod tests {
     #[test]
     fn a_name_that_is_unknown_gets_the_list_and_a_guess() {
         let message = |text: &str| text.parse::<StrategyKind>().unwrap_err().to_string();
-        insta::assert_snapshot!(message("radnom"), @"no strategy `radnom`: did you mean `random`? There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
-        insta::assert_snapshot!(message("Round_Robin"), @"no strategy `Round_Robin`: did you mean `round-robin`? There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
-        insta::assert_snapshot!(message("genetic"), @"no strategy `genetic`. There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
-        insta::assert_snapshot!(message(""), @"no strategy ``. There are random, pct, dfs, round-robin, irs, portfolio (pct also as `pct:10`)");
+        insta::assert_snapshot!(message("radnom"), @"no strategy `radnom`: did you mean `random`? There are random, pct, dfs, round-robin, irs, portfolio, ql, ql-b, ql-i, ql-c, ql-ndn, greedy, idb, bonus-max (pct also as `pct:10`)");
+        insta::assert_snapshot!(message("Round_Robin"), @"no strategy `Round_Robin`: did you mean `round-robin`? There are random, pct, dfs, round-robin, irs, portfolio, ql, ql-b, ql-i, ql-c, ql-ndn, greedy, idb, bonus-max (pct also as `pct:10`)");
+        insta::assert_snapshot!(message("genetic"), @"no strategy `genetic`. There are random, pct, dfs, round-robin, irs, portfolio, ql, ql-b, ql-i, ql-c, ql-ndn, greedy, idb, bonus-max (pct also as `pct:10`)");
+        insta::assert_snapshot!(message(""), @"no strategy ``. There are random, pct, dfs, round-robin, irs, portfolio, ql, ql-b, ql-i, ql-c, ql-ndn, greedy, idb, bonus-max (pct also as `pct:10`)");
         insta::assert_snapshot!(message("pct:0"), @"`0` is no number of change points for pct: give one from 1 to 1000, as in `pct:3`");
         insta::assert_snapshot!(message("pct:many"), @"`many` is no number of change points for pct: give one from 1 to 1000, as in `pct:3`");
     }
@@ -266,6 +266,14 @@ mod tests {
         round-robin
         irs
         portfolio(random, pct(3), irs, pct(10))
-    "#);
+        ql
+        ql-b
+        ql-i
+        ql-c
+        ql-ndn
+        greedy
+        idb
+        bonus-max
+        "#);
     }
 }
