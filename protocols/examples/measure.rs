@@ -13,7 +13,8 @@ use dally::search::{Options, StrategyKind};
 use dally_protocols::{PlantedBug, Protocol, find};
 
 const PROTOCOLS: [&str; 5] = ["raft-v1", "raft-v2", "paxos", "failure-detector", "chord"];
-const STRATEGIES: [&str; 4] = ["random", "pct:3", "pct:10", "pct:30"];
+const STRATEGIES: [&str; 9] =
+    ["random", "pct:3", "pct:10", "pct:30", "ql", "ql-b", "greedy", "idb", "bonus-max"];
 const SCHEDULES: u64 = 10_000;
 
 fn main() -> ExitCode {
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
     if names.is_empty() {
         names = PROTOCOLS.map(String::from).into();
     }
-    println!("{:16} {:17} {:8} {:>9} {:>12} median", "protocol", "bug", "strategy", "found", "95%");
+    println!("{:16} {:17} {:9} {:>9} {:>12} median", "protocol", "bug", "strategy", "found", "95%");
     for name in names {
         let Some(protocol) = find(&name) else {
             eprintln!("there is no protocol `{name}`");
@@ -57,7 +58,7 @@ fn measure(protocol: &Protocol, bug: &PlantedBug, strategy: &str, seeds: u64) {
         None => format!("more than {SCHEDULES}"),
     };
     println!(
-        "{:16} {:17} {strategy:8} {:>9} {:>12} {median}",
+        "{:16} {:17} {strategy:9} {:>9} {:>12} {median}",
         protocol.name,
         bug.name,
         format!("{found}/{seeds}"),

@@ -12,6 +12,8 @@
 //! From "Learning-based controlled concurrency testing" (Mukherjee et al., OOPSLA 2020), figure 1
 //! and table 1. The correct version has two senders and a string with a 2 in it.
 
+use std::hash::Hash;
+
 use dally::machine;
 use dally::machines::{Addr, Cx, MachineProgram};
 
@@ -162,6 +164,13 @@ struct Receiver {
 
 #[machine(states(Matching))]
 impl Receiver {
+    /// How far the string is: what the paper observes. After a mismatch the machine is over, and
+    /// that shows too.
+    #[observe]
+    fn progress(&self) -> impl Hash {
+        self.matched
+    }
+
     #[on(Matching, Digit)]
     fn compare(&mut self, cx: &mut Cx<Self>, Digit(digit): Digit) {
         if self.string.as_bytes()[self.matched] != b'0' + digit {

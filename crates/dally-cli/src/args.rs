@@ -70,7 +70,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql, ... (see --help).
+    /// How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql, and others below.
     ///
     /// portfolio: random, pctcp, pos, surw and ql share the schedules; when you do not know the bug.
     /// random: uniform among the workers that can step.
@@ -85,8 +85,19 @@ pub struct CheckArgs {
     /// pctcp, pctcp:CHANGES: pct for chains of messages; where many workers do little each.
     /// tapct, tapct:CHANGES: the same with change points at races only.
     /// period: serial periods; enumerates who goes how far in each.
+    /// ql: learns from what it observes to go where it has not been; for bugs behind long
+    /// sequences of choices. It observes inboxes, states and pending operations; ql-i only inboxes;
+    /// ql-c inboxes and what the program shows; ql-b has a flat reward; ql-ndn draws values.
+    /// greedy: steps to what it has observed least often.
+    /// idb: one worker at a time, with a growing number of random delays.
+    /// bonus-max: learns like ql, from how new the best of what follows is.
     #[arg(long, default_value_t = StrategyKind::default(), verbatim_doc_comment)]
     pub strategy: StrategyKind,
+
+    /// Go on from what an earlier run has learnt, if this file is there, and write to it what this
+    /// one has learnt: for ql and its variants.
+    #[arg(long, value_name = "FILE")]
+    pub learned: Option<PathBuf>,
 
     /// Search states instead of running schedules: ses, ss, hybrid, pb, depth, dfs, bfs; and for
     /// cycles in which a monitor stays hot: ndfs, iterative-ndfs, map.
@@ -188,6 +199,7 @@ Examples:
   dally check raft-v1 --bug duplicate-votes
   dally check two-phase-commit --schedules 100000 --threads 2
   dally check failure-detector --bug pings-pile-up --strategy pct:10 --seed 7
+  dally check chord --bug missing-key --strategy ql --learned chord.learned
   dally check lcr --search ses --explorer rtc
   dally check chain-replication --bug two-neighbours --search ses --explorer rr --memory 1G
   dally check paxos --bug smallest-proposal --time 30s --all --format json";

@@ -46,6 +46,7 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
             with_explorer: arguments.with_explorer,
             ..Plan::default()
         },
+        learned: arguments.learned.clone(),
         out: Some(arguments.out.clone()),
         ..Settings::default()
     };

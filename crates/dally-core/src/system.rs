@@ -274,6 +274,6 @@ pub enum Observe {
     /// it waits for.
     Control,
     /// Inboxes, and whatever the program itself shows: the hash of a value of the program's
-    /// choice for each worker that has one. Where none has, the same as `Inboxes`.
+    /// choice for each worker that has one. Where none has, it tells apart what `Inboxes` does.
     Custom,
 }

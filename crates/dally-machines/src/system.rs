@@ -277,6 +277,14 @@ impl MachineSystem {
         Fingerprint(workers.wrapping_add(monitors).wrapping_add(self.budget.share()))
     }
 
+    /// The observation computed anew from the whole state: what [`System::observe`] must always
+    /// equal.
+    #[doc(hidden)]
+    pub fn observe_from_scratch(&self, how: Observe) -> u64 {
+        let workers = self.slots.iter().map(|slot| slot.worker.observation(how));
+        workers.fold(0, u64::wrapping_add)
+    }
+
     /// Goes back to the start of an execution, as [`Captured::restore_from`] does, but with
     /// workers of its own: all of them will be changed soon, in one execution after another.
     pub(crate) fn start_over_from(&mut self, saved: &MachineSystem) {

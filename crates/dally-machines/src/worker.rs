@@ -318,7 +318,7 @@ impl Worker {
 
     /// Its share in an observation: as in the tool of the learning paper its type and the events
     /// in its inbox by name, and then its stack of states, where it is in its life and the kind of
-    /// its next operation, or else what it shows of itself.
+    /// its next operation, or else what it shows of itself; one that is over shows nothing.
     pub(crate) fn observation(&self, how: Observe) -> u64 {
         let mut digest = Digest::new(self.kind);
         for envelope in self.inbox.iter() {
@@ -335,6 +335,7 @@ impl Worker {
                 };
                 digest.word(self.cell.control().wrapping_add(op << 8 | self.life as u64));
             }
+            Observe::Custom if self.life == Life::Halted => digest.word(0),
             Observe::Custom => digest.word(self.cell.shown()),
         }
         // Shares are added up, so each must be spread over all bits by itself.

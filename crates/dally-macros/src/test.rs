@@ -8,8 +8,9 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, FnArg, Ident, ItemFn, ReturnType, Token};
 
 /// Options that are methods of `dally::testing::Test`.
-const TEST_OPTIONS: [&str; 21] = [
+const TEST_OPTIONS: [&str; 22] = [
     "strategy",
+    "learned",
     "schedules",
     "time",
     "seed",

@@ -344,6 +344,6 @@ mod tests {
         greedy
         idb
         bonus-max
-    "#);
+        "#);
     }
 }

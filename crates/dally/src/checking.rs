@@ -83,6 +83,7 @@ impl Checking {
             shrink: settings.shrink,
             step_time: settings.step_time,
             observe_every: settings.observe_every,
+            learned: settings.learned,
             stop: self.stop,
             ..Options::default()
         };

@@ -54,6 +54,8 @@ pub struct Settings {
     pub explorer: Option<ExplorerKind>,
     /// How the search is done; its kind is the one in `search`.
     pub plan: Plan,
+    /// The file that a strategy goes on learning from and writes what it has learnt to.
+    pub learned: Option<PathBuf>,
     /// Where findings are written; nowhere if not given.
     pub out: Option<PathBuf>,
 }
@@ -77,13 +79,14 @@ impl Default for Settings {
             search: None,
             explorer: None,
             plan: Plan::default(),
+            learned: None,
             out: None,
         }
     }
 }
 
 /// The environment variables that change settings, with what they mean.
-pub const VARIABLES: [(&str, &str); 21] = [
+pub const VARIABLES: [(&str, &str); 22] = [
     ("DALLY_STRATEGY", "a strategy such as portfolio, random or pct:10"),
     ("DALLY_SCHEDULES", "how many schedules to run"),
     ("DALLY_TIME", "how long to run, such as 30s"),
@@ -104,6 +107,7 @@ pub const VARIABLES: [(&str, &str); 21] = [
     ("DALLY_CACHE", "what is remembered of visited states: all, none, stop or replace"),
     ("DALLY_EXACT", "1: store states whole instead of by their fingerprints"),
     ("DALLY_WITH_EXPLORER", "1: store the explorer beside each state"),
+    ("DALLY_LEARNED", "the file that a strategy goes on learning from, and writes to"),
     ("DALLY_OUT", "the directory that findings are written to"),
 ];
 
@@ -141,6 +145,13 @@ impl Settings {
         ];
         if let Some(plan) = self.plan() {
             plan.check()?;
+            if self.learned.is_some() {
+                return Err(
+                    "learned is a setting of strategies, and a search of states has none: \
+                            leave out the file or the search"
+                        .into(),
+                );
+            }
         }
         match (self.search, of_search.into_iter().find(|(_, given)| *given)) {
             (None, Some((name, _))) => Err(format!(
@@ -186,6 +197,7 @@ impl Settings {
             "DALLY_CACHE" => self.plan.cache = text.parse()?,
             "DALLY_EXACT" => self.plan.exact = switch(text)?,
             "DALLY_WITH_EXPLORER" => self.plan.with_explorer = switch(text)?,
+            "DALLY_LEARNED" => self.learned = Some(PathBuf::from(text)),
             "DALLY_OUT" => self.out = Some(PathBuf::from(text)),
             _ => {}
         }

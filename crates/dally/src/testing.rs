@@ -71,6 +71,14 @@ impl<E: Explorer> Test<E> {
         self
     }
 
+    /// The file that the strategy goes on learning from, if it is there, and writes what it has
+    /// learnt to.
+    #[must_use]
+    pub fn learned(mut self, file: impl Into<PathBuf>) -> Test<E> {
+        self.settings.learned = Some(file.into());
+        self
+    }
+
     /// Searches states instead of running schedules: `ses`, `ss`, `hybrid`, `pb`, `depth`, `dfs`,
     /// `bfs`.
     #[must_use]

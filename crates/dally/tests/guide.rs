@@ -4,6 +4,10 @@
 mod choosing_an_explorer_1;
 #[path = "guide/first_test_1.rs"]
 mod first_test_1;
+#[path = "guide/learning_1.rs"]
+mod learning_1;
+#[path = "guide/learning_2.rs"]
+mod learning_2;
 #[path = "guide/liveness_1.rs"]
 mod liveness_1;
 #[path = "guide/machines_1.rs"]

@@ -56,9 +56,8 @@ pub fn print(arguments: &Arguments) {
             let hunts: Vec<Hunts> =
                 kinds.iter().map(|&kind| Hunts::of(kind, protocol, bug, arguments)).collect();
             let (portfolio, single) = hunts.split_last().expect("the portfolio is one of them");
-            let members = kinds.iter().zip(single).filter(|(kind, _)| {
-                StrategyKind::PORTFOLIO.contains(kind)
-            });
+            let members =
+                kinds.iter().zip(single).filter(|(kind, _)| StrategyKind::PORTFOLIO.contains(kind));
             let ratio = portfolio.ratio(members.map(|(_, hunts)| hunts));
             let to_all = portfolio.ratio(single.iter());
             ratios.extend(ratio);
@@ -122,11 +121,7 @@ impl Hunts {
     /// says nothing.
     fn ratio<'a>(&self, others: impl Iterator<Item = &'a Hunts>) -> Option<f64> {
         let best = others.map(|hunts| hunts.median).min().filter(|&best| best < u64::MAX)?;
-        Some(if self.median == u64::MAX {
-            f64::INFINITY
-        } else {
-            self.median as f64 / best as f64
-        })
+        Some(if self.median == u64::MAX { f64::INFINITY } else { self.median as f64 / best as f64 })
     }
 
     fn cell(&self) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use dally_core::{Captured, Program, Stop, System, WorkerId};
+use dally_core::{Captured, Observe, Program, Stop, System, WorkerId};
 use dally_machines::{
     Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Mailbox, Setup,
 };
@@ -158,6 +158,7 @@ fn parts(system: &MachineSystem) -> Vec<Vec<u8>> {
 fn face(system: &MachineSystem) -> (Vec<u8>, u64, Vec<WorkerId>) {
     let fingerprint = system.fingerprint();
     assert_eq!(fingerprint, system.fingerprint_from_scratch());
+    assert_eq!(system.observe(Observe::Control), system.observe_from_scratch(Observe::Control));
     (encoding(system), fingerprint.0, system.enabled().to_vec())
 }
 

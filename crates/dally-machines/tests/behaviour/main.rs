@@ -15,6 +15,7 @@ mod inboxes;
 mod life;
 mod monitors;
 mod network;
+mod observations;
 mod sealing;
 mod states;
 mod timers;

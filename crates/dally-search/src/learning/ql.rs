@@ -246,3 +246,6 @@ impl Strategy for Ql {
         Box::new(self.clone())
     }
 }
+
+#[cfg(test)]
+mod tests;

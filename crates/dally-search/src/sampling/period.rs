@@ -200,9 +200,9 @@ impl Splits {
     fn new(counts: &[u64], depth: usize) -> Splits {
         let each: Option<Vec<u128>> =
             counts.iter().map(|&count| binomial(count + depth as u64, depth as u64)).collect();
-        let all = each.as_ref().and_then(|each| {
-            each.iter().try_fold(1u128, |all, &ways| all.checked_mul(ways))
-        });
+        let all = each
+            .as_ref()
+            .and_then(|each| each.iter().try_fold(1u128, |all, &ways| all.checked_mul(ways)));
         // A descent needs a step of another worker than the one before.
         let (total, most) = (counts.iter().sum::<u64>(), counts.iter().max().copied());
         let ways = if depth as u64 > total - most.unwrap_or(0) {

@@ -163,7 +163,8 @@ impl Strategy for Surw {
     fn learn(&mut self, batch: &[Outcome]) {
         if self.profiles.is_empty() {
             let profiles = Profile::all(batch).into_iter();
-            self.profiles = profiles.map(|profile| (profile.clone(), profile.contended())).collect();
+            self.profiles =
+                profiles.map(|profile| (profile.clone(), profile.contended())).collect();
         }
     }
 

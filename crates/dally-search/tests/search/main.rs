@@ -4,6 +4,7 @@ mod abort;
 mod bugs;
 mod dfs;
 mod lassos;
+mod learning;
 mod lessons;
 mod limits;
 mod pct;

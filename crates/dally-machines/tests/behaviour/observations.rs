@@ -1,0 +1,113 @@
+//! What strategies observe of machines.
+
+use std::hash::Hash;
+
+use dally_core::{Captured, Observe, Program, System, WorkerId};
+use dally_machines::{Cx, MachineProgram, MachineSystem};
+use dally_macros::machine;
+
+use crate::driver::Quiet;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Up;
+
+/// Counts what it sends to itself, and shows half of it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Counter {
+    count: u8,
+}
+
+#[machine(states(Counting))]
+impl Counter {
+    #[observe]
+    fn half(&self) -> impl Hash {
+        self.count / 2
+    }
+    #[entry(Counting)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        cx.send(cx.me(), Up);
+    }
+    #[on(Counting, Up)]
+    fn up(&mut self, cx: &mut Cx<Self>) {
+        self.count += 1;
+        match self.count {
+            4 => cx.halt(),
+            _ => cx.send(cx.me(), Up),
+        }
+    }
+}
+
+const KINDS: [Observe; 3] = [Observe::Inboxes, Observe::Control, Observe::Custom];
+
+fn counters(count: usize) -> MachineSystem {
+    let program = MachineProgram::new("counters", move |setup| {
+        for _ in 0..count {
+            setup.create(Counter { count: 0 });
+        }
+    });
+    program.start().unwrap()
+}
+
+/// So many steps of a counter.
+fn steps(system: &mut MachineSystem, counter: u32, steps: usize) {
+    for _ in 0..steps {
+        system.step(WorkerId::root(counter), &mut Quiet).unwrap();
+    }
+}
+
+#[test]
+fn ids_are_left_out_so_what_two_machines_have_swapped_looks_the_same() {
+    let (mut one, mut other) = (counters(2), counters(2));
+    steps(&mut one, 0, 5);
+    steps(&mut one, 1, 2);
+    steps(&mut other, 0, 2);
+    steps(&mut other, 1, 5);
+    assert_ne!(one.fingerprint(), other.fingerprint());
+    for how in KINDS {
+        assert_eq!(one.observe(how), other.observe(how), "{how:?}");
+    }
+    steps(&mut one, 1, 1);
+    assert_ne!(one.observe(Observe::Control), other.observe(Observe::Control));
+}
+
+#[test]
+fn a_machine_shows_what_its_function_answers_until_it_is_over() {
+    let mut system = counters(1);
+    // Entry, then for each count: the message is taken, and the next sent.
+    steps(&mut system, 0, 2);
+    let mut seen: Vec<[u64; 3]> = Vec::new();
+    for _ in 0..3 {
+        seen.push(KINDS.map(|how| system.observe(how)));
+        steps(&mut system, 0, 2);
+    }
+    // The count is 0, 1, 2 with the next message in the inbox, of which half is 0, 0, 1.
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[1][..2], seen[2][..2]);
+    assert_ne!(seen[1][2], seen[2][2]);
+    let running = system.observe(Observe::Custom);
+    steps(&mut system, 0, 1);
+    assert!(system.enabled().is_empty());
+    assert_ne!(system.observe(Observe::Custom), running);
+}
+
+#[test]
+fn asking_for_one_kind_after_another_gives_each_its_own_also_in_copies() {
+    let mut system = counters(3);
+    let mut saved = system.fork();
+    for step in 0..12 {
+        let how = KINDS[step % 3];
+        assert_eq!(system.observe(how), system.observe_from_scratch(how));
+        steps(&mut system, step as u32 % 3, 1);
+        saved.observe(KINDS[(step + 1) % 3]);
+        if step % 4 == 3 {
+            saved.restore_from(&system);
+        }
+        if step % 5 == 4 {
+            system.restore_from(&saved);
+        }
+        for how in KINDS {
+            assert_eq!(system.observe(how), system.observe_from_scratch(how), "{step}");
+            assert_eq!(saved.observe(how), saved.observe_from_scratch(how), "{step}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What strategies observe of tasks.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use dally_core::{Cut, Env, Event, MessageId, Observe, Program, System, Tag, Text};
+use dally_tasks::sync::Mutex;
+use dally_tasks::{TaskProgram, TaskSystem, observe, observe_shared, spawn, yield_now};
+
+struct Quiet;
+
+impl Env for Quiet {
+    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
+        Ok(0)
+    }
+    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
+        Ok(0)
+    }
+    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
+        Ok(())
+    }
+}
+
+/// Steps the tasks of these places among the enabled.
+fn steps(program: &TaskProgram, places: &[usize]) -> TaskSystem {
+    let mut system = program.start().unwrap();
+    for &place in places {
+        let worker = system.enabled()[place];
+        system.step(worker, &mut Quiet).unwrap();
+    }
+    system
+}
+
+#[test]
+fn a_task_shows_its_own_value_and_whose_it_is_does_not_matter() {
+    let program = TaskProgram::new("values", || async {
+        let show = |value: u8| async move {
+            observe(&value);
+            yield_now().await;
+            observe(&(value + 1));
+        };
+        for _ in 0..2 {
+            drop(spawn(show(1)));
+        }
+        yield_now().await;
+    });
+    let seen = |places: &[usize]| steps(&program, places).observe(Observe::Custom);
+    // The main task spawns; then the first or the second of two equal tasks goes ahead.
+    assert_eq!(seen(&[0, 1, 1]), seen(&[0, 2, 2]));
+    let all: BTreeSet<u64> =
+        [&[0][..], &[0, 1], &[0, 1, 1], &[0, 1, 2]].into_iter().map(seen).collect();
+    assert_eq!(all.len(), 4);
+}
+
+#[test]
+fn of_what_tasks_share_the_last_value_counts() {
+    let program = TaskProgram::new("shared", || async {
+        for task in 0..2u8 {
+            drop(spawn(async move { observe_shared("last", &task) }));
+        }
+        yield_now().await;
+    });
+    let seen = |places: &[usize]| steps(&program, places).observe(Observe::Custom);
+    // The first task is over after its step, so the second is then in its place.
+    assert_eq!(seen(&[0, 2, 1]), seen(&[0, 1]));
+    assert_eq!(seen(&[0, 1, 1]), seen(&[0, 2]));
+    assert_ne!(seen(&[0, 1]), seen(&[0, 2]));
+}
+
+#[test]
+fn who_holds_a_lock_is_observed_by_where_that_task_stands() {
+    let program = TaskProgram::new("locks", || async {
+        let lock = Arc::new(Mutex::new(()));
+        let first = lock.clone();
+        drop(spawn(async move {
+            let _guard = first.lock().await;
+            yield_now().await;
+        }));
+        drop(spawn(async move {
+            yield_now().await;
+            let _guard = lock.lock().await;
+            yield_now().await;
+        }));
+        yield_now().await;
+    });
+    let seen = |places: &[usize], how| steps(&program, places).observe(how);
+    // Either task holds the lock, and the other has come to the point before its own.
+    let (by_first, by_second) = (&[0, 1, 1, 2, 2][..], &[0, 2, 2, 2, 1][..]);
+    assert_eq!(seen(by_first, Observe::Inboxes), seen(by_second, Observe::Inboxes));
+    assert_ne!(seen(by_first, Observe::Control), seen(by_second, Observe::Control));
+}
