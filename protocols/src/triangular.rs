@@ -69,7 +69,8 @@ pub fn program(rounds: u64, bug: Option<Bug>) -> TaskProgram {
                 }
             })
         });
-        let seen = [numbers.lock().await[0], numbers.lock().await[1]];
+        let first = numbers.lock().await[0];
+        let seen = [first, numbers.lock().await[1]];
         let limit = 2 * rounds + 6 + u64::from(bug.is_none());
         assert!(seen.iter().all(|&number| number < limit), "{seen:?} reach {limit}");
         for climber in climbers {

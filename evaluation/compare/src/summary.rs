@@ -33,6 +33,8 @@ pub struct Summary {
     pub observations: f64,
     /// Schedules of all runs.
     pub schedules: u64,
+    /// Steps of all runs.
+    pub steps: u64,
     /// Seconds of all runs, if all are known.
     pub seconds: Option<f64>,
 }
@@ -67,6 +69,7 @@ pub fn summarise(plan: &Plan, trials: &[Trial]) -> Vec<Summary> {
             mean_steps: mean(&in_steps),
             observations: observations as f64 / runs.max(1) as f64,
             schedules: own.iter().map(|trial| trial.schedules).sum(),
+            steps: own.iter().map(|trial| trial.steps).sum(),
             seconds: own.iter().map(|trial| trial.seconds).sum(),
         }
     });

@@ -129,6 +129,7 @@ mod tests {
             mean_steps: Some(200_000.4),
             observations: 8_000.5,
             schedules: 44_566,
+            steps: 3_800_007,
             seconds: Some(2.0),
         };
         let lost = Summary {

@@ -57,22 +57,7 @@ enum Table {
 }
 
 fn main() -> ExitCode {
-    let printed = match Cli::parse().table {
-        Table::Stored(arguments) => done(stored::print(&arguments)),
-        Table::Bugs(arguments) => done(bugs::print(&arguments)),
-        Table::Cycles(arguments) => done(cycles::print(&arguments)),
-        Table::Strategies(arguments) => done(strategies::print(&arguments)),
-        Table::Huge(arguments) => done(huge::print(&arguments)),
-        Table::Strings(arguments) => learning::strings::print(&arguments),
-        Table::Schedulers(arguments) => learning::schedulers(&arguments),
-        Table::Values(arguments) => learning::values(&arguments),
-        Table::Observations(arguments) => learning::observations(&arguments),
-        Table::Times(arguments) => learning::times(&arguments),
-        Table::EqualTime(arguments) => learning::equal_time(&arguments),
-        Table::Rates(arguments) => learning::rates(&arguments),
-        Table::SafeStack(arguments) => learning::safe_stack::print(&arguments),
-    };
-    match printed {
+    match print(Cli::parse().table) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("error: {why}");
@@ -81,7 +66,21 @@ fn main() -> ExitCode {
     }
 }
 
-/// A table that cannot fail has been printed.
-fn done((): ()) -> Result<(), Problem> {
+fn print(table: Table) -> Result<(), Problem> {
+    match table {
+        Table::Stored(arguments) => stored::print(&arguments),
+        Table::Bugs(arguments) => bugs::print(&arguments),
+        Table::Cycles(arguments) => cycles::print(&arguments),
+        Table::Strategies(arguments) => strategies::print(&arguments),
+        Table::Huge(arguments) => huge::print(&arguments),
+        Table::Strings(arguments) => learning::strings::print(&arguments)?,
+        Table::Schedulers(arguments) => learning::schedulers(&arguments)?,
+        Table::Values(arguments) => learning::values(&arguments)?,
+        Table::Observations(arguments) => learning::observations(&arguments)?,
+        Table::Times(arguments) => learning::times(&arguments)?,
+        Table::EqualTime(arguments) => learning::equal_time(&arguments)?,
+        Table::Rates(arguments) => learning::rates(&arguments)?,
+        Table::SafeStack(arguments) => learning::safe_stack::print(&arguments)?,
+    }
     Ok(())
 }

@@ -109,25 +109,32 @@ pub fn times(arguments: &Arguments) -> Result<(), Problem> {
     plan.cases = arguments.wanted(&PROTOCOLS).map(|name| case(name, false)).collect();
     let summaries = summaries(arguments, &plan)?;
     println!("Seconds for {} schedules, one thread", grouped(plan.schedules));
-    println!();
-    let mut rows = vec![heading(&plan)];
-    let mut ratios = vec![Vec::new(); plan.contestants.len()];
+    costs(&plan, &summaries, 2, |summary| seconds(summary) / summary.runs as f64);
+    println!("Nanoseconds for a step: schedules of one strategy may be longer than another's");
+    costs(&plan, &summaries, 0, |summary| 1e9 * seconds(summary) / summary.steps.max(1) as f64);
+    Ok(())
+}
+
+fn seconds(summary: &Summary) -> f64 {
+    summary.seconds.unwrap_or_default()
+}
+
+/// A cost of each program under each strategy, and how many times that of each the first has.
+fn costs(plan: &Plan, summaries: &[Summary], digits: usize, cost: impl Fn(&Summary) -> f64) {
+    let mut rows = vec![heading(plan)];
+    let mut logs = vec![0.0; plan.contestants.len()];
     for row in summaries.chunks(plan.contestants.len()) {
-        let all = |summary: &Summary| summary.seconds.unwrap_or_default();
-        let per_run = |summary: &Summary| format!("{:.2}", all(summary) / summary.runs as f64);
-        let cells = row.iter().map(per_run);
+        let cells = row.iter().map(|summary| format!("{:.digits$}", cost(summary)));
         rows.push([row[0].program.clone()].into_iter().chain(cells).collect());
-        for (ratio, summary) in ratios.iter_mut().zip(row) {
-            ratio.push(all(&row[0]) / all(summary));
+        for (sum, summary) in logs.iter_mut().zip(row) {
+            *sum += (cost(&row[0]) / cost(summary)).ln();
         }
     }
-    let means = ratios.iter().map(|ratios| {
-        let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
-        format!("{:.2}x", (logs / ratios.len() as f64).exp())
-    });
-    rows.push(["ql takes (G-mean)".to_owned()].into_iter().chain(means).collect());
-    print!("{}", aligned(&rows, 1));
-    Ok(())
+    let means = logs.iter().map(|sum| format!("{:.2}x", (sum / plan.cases.len() as f64).exp()));
+    let name = format!("{} takes (G-mean)", plan.contestants[0].name);
+    rows.push([name].into_iter().chain(means).collect());
+    println!();
+    println!("{}", aligned(&rows, 1));
 }
 
 /// How many runs find each bug: a row for each program, a column for each strategy.
