@@ -27,7 +27,8 @@ pub(crate) struct Code {
     pub(crate) receives: Vec<ReceiveCode>,
     /// Texts, each followed by the value of this index, and the text at the end.
     pub(crate) formats: Vec<(Vec<(Arc<str>, usize)>, Arc<str>)>,
-    pub(crate) types: Vec<Type>,
+    /// Types, and how people write them.
+    pub(crate) types: Vec<(Type, String)>,
     /// The names of positions in tuples; the first has none.
     pub(crate) shapes: Vec<Vec<Arc<str>>>,
     pub(crate) events: Vec<Arc<str>>,

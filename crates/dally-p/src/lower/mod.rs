@@ -157,9 +157,9 @@ impl Lower<'_> {
 
     /// The index of a type that values are checked against.
     fn type_index(&mut self, ty: &Type, span: Span) -> Result<u16, Diagnostic> {
-        let known = self.code.types.iter().position(|known| known == ty);
+        let known = self.code.types.iter().position(|known| known.0 == *ty);
         let index = known.unwrap_or_else(|| {
-            self.code.types.push(ty.clone());
+            self.code.types.push((ty.clone(), written(ty, self.program)));
             self.code.types.len() - 1
         });
         Ok(fits(index, u16::MAX as usize, span, "types")? as u16)
@@ -179,6 +179,40 @@ fn fits(number: usize, limit: usize, span: Span, what: &str) -> Result<usize, Di
     }
     let message = format!("too many {what}: there may be {limit}");
     Err(Diagnostic::error(span, message).hint("split it up"))
+}
+
+/// A type as people write it.
+fn written(ty: &Type, program: &Program) -> String {
+    let list = |types: &[Type]| -> String {
+        let types: Vec<String> = types.iter().map(|ty| written(ty, program)).collect();
+        types.join(", ")
+    };
+    match ty {
+        Type::Null => "null".into(),
+        Type::Int => "int".into(),
+        Type::Float => "float".into(),
+        Type::Bool => "bool".into(),
+        Type::String => "string".into(),
+        Type::Event => "event".into(),
+        Type::Machine => "machine".into(),
+        Type::Any => "any".into(),
+        Type::Data => "data".into(),
+        Type::Enum(id) => program.enums[id.index()].name.to_string(),
+        Type::Foreign(id) => program.foreign_types[id.index()].to_string(),
+        Type::Interface(id) => program.interfaces[id.index()].name.to_string(),
+        Type::Permission(name, _) => name.to_string(),
+        Type::Seq(of) => format!("seq[{}]", written(of, program)),
+        Type::Set(of) => format!("set[{}]", written(of, program)),
+        Type::Map(key, of) => format!("map[{}, {}]", written(key, program), written(of, program)),
+        Type::Tuple(types) if types.len() == 1 => format!("({},)", list(types)),
+        Type::Tuple(types) => format!("({})", list(types)),
+        Type::NamedTuple(fields) => {
+            let field = |(name, ty): &(Arc<str>, Type)| format!("{name}: {}", written(ty, program));
+            let fields: Vec<String> = fields.iter().map(field).collect();
+            let end = if fields.len() == 1 { "," } else { "" };
+            format!("({}{end})", fields.join(", "))
+        }
+    }
 }
 
 /// An empty name.

@@ -263,10 +263,10 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 None => wrong_type!(),
             },
             Inst::Cast(dst, src, ty) => {
-                let ty = &code.types[usize::from(ty)];
+                let (ty, name) = &code.types[usize::from(ty)];
                 if !fits(code, get!(src), ty) {
                     let value = get!(src).clone();
-                    fail!("`{}` is not of the type it is cast to", Shown(code, &value));
+                    fail!("`{}` is cast to `{name}`, which it is not", Shown(code, &value));
                 }
                 set!(dst, take!(src));
             }

@@ -121,6 +121,7 @@ fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
         ids: Arc::new(Vec::new()),
         enabled: Vec::new(),
         hot: 0,
+        relieved: 0,
         spares: Vec::new(),
     };
     for (index, spec) in code.specs.iter().enumerate() {
@@ -128,14 +129,16 @@ fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
         machine.renew(code, spec_id(index), spec.machine, 0);
         let mut env = Unasked;
         let env = &mut Teller::new(&mut env);
-        let mut cx = Cx { code, coverage: &shared.coverage, env, specs: None };
+        let (coverage, specs) = (&shared.coverage, None);
+        let mut cx = Cx { code, coverage, env, specs, relieved: false };
         match cx.start(&mut machine, Value::Null) {
             Ok(()) => {}
             Err(Stop::Bug(bug)) => return Err(*bug),
             Err(Stop::Cut) => return Err(endless(&code.machines[usize::from(spec.machine)].name)),
         }
         let heat = state_of(code, &machine).heat;
-        cx.specs = Some(Specs { all: &mut [], hot: &mut system.hot });
+        let (hot, relieved) = (&mut system.hot, &mut system.relieved);
+        cx.specs = Some(Specs { all: &mut [], hot, relieved });
         cx.judge(index, heat);
         system.slots.push(Arc::new(machine));
     }

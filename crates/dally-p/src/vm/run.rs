@@ -20,6 +20,8 @@ pub(crate) struct Cx<'a, 'e> {
     pub(crate) env: &'a mut Teller<'e>,
     /// `None` where a spec runs.
     pub(crate) specs: Option<Specs<'a>>,
+    /// Whether the spec that runs has been in a state that is not hot.
+    pub(crate) relieved: bool,
 }
 
 /// The specs of an execution.
@@ -27,6 +29,8 @@ pub(crate) struct Specs<'a> {
     pub(crate) all: &'a mut [Arc<Machine>],
     /// Those in a hot state, by bit.
     pub(crate) hot: &'a mut u64,
+    /// Those that came to a state that is not hot in this step.
+    pub(crate) relieved: &'a mut u64,
 }
 
 /// Whether there is code to execute, or the handler is over.
@@ -180,6 +184,7 @@ impl Cx<'_, '_> {
         } else {
             let monitor = Text::Str(&code.machines[usize::from(machine.kind)].name);
             let (to, heat) = (Text::Str(&state.name), state.heat);
+            self.relieved |= heat != Heat::Hot;
             self.env.tell(|| Event::MonitorChanged { monitor, to, heat })?;
         }
         let payload = std::mem::take(&mut machine.payload);
@@ -217,9 +222,10 @@ impl Cx<'_, '_> {
             observers &= observers - 1;
             let Some(specs) = &mut self.specs else { return Ok(()) };
             let spec = unshared(&mut specs.all[index]);
-            let mut cx =
-                Cx { code: self.code, coverage: self.coverage, env: &mut *self.env, specs: None };
+            let (code, coverage) = (self.code, self.coverage);
+            let mut cx = Cx { code, coverage, env: &mut *self.env, specs: None, relieved: false };
             cx.handle(spec, event, payload.clone(), false)?;
+            *specs.relieved |= u64::from(cx.relieved) << index;
             let heat = state_of(self.code, spec).heat;
             self.judge(index, heat);
         }
@@ -258,12 +264,12 @@ impl Cx<'_, '_> {
     #[cold]
     fn unhandled(&self, machine: &Machine, event: EventId, raised: bool) -> Bug {
         let (declared, state) = (self.of(machine), state_of(self.code, machine));
-        let (who, hint) = match declared.kind {
+        let (kind, who, hint) = match declared.kind {
             MachineKind::Machine => {
-                let this = this(self.code, machine);
-                (format!("`{}`", Shown(self.code, &this)), ", `defer` or `ignore` it")
+                let who = format!("`{}`", Shown(self.code, &this(self.code, machine)));
+                (BugKind::UnhandledEvent, who, ", `defer` or `ignore` it")
             }
-            _ => (format!("spec `{}`", declared.name), " or `ignore` it"),
+            _ => (BugKind::Monitor, format!("spec `{}`", declared.name), " or `ignore` it"),
         };
         let event = name_of(self.code, event);
         let from = if raised { ", which it raised itself" } else { "" };
@@ -273,7 +279,7 @@ impl Cx<'_, '_> {
              the state is at {place}; handle the event there{hint}",
             state.name
         );
-        Bug::new(BugKind::UnhandledEvent, message).by(&*declared.name)
+        Bug::new(kind, message).by(&*declared.name)
     }
 
     pub(crate) fn tell_raised(&mut self, event: EventId, payload: &Value) -> Result<(), Stop> {

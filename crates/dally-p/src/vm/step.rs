@@ -131,8 +131,10 @@ impl PSystem {
         let Some(machine) = Arc::get_mut(&mut machines[at]) else {
             unreachable!("a machine that steps is not shared")
         };
-        let specs = Some(Specs { all: specs, hot: &mut self.hot });
-        run(&mut Cx { code, coverage: &shared.coverage, env, specs }, machine)
+        let (hot, relieved) = (&mut self.hot, &mut self.relieved);
+        let specs = Some(Specs { all: specs, hot, relieved });
+        let coverage = &shared.coverage;
+        run(&mut Cx { code, coverage, env, specs, relieved: false }, machine)
     }
 
     /// Puts an event into a queue.

@@ -24,6 +24,8 @@ pub struct PSystem {
     pub(super) enabled: Vec<WorkerId>,
     /// The specs in hot states, by bit.
     pub(super) hot: u64,
+    /// Those that came to a state that is not hot in the last step.
+    pub(super) relieved: u64,
     /// Machines that nobody needs, for their memory.
     pub(super) spares: Vec<Arc<Machine>>,
 }
@@ -61,6 +63,7 @@ impl System for PSystem {
             Some(at) => {
                 // What a machine was about to do changes it in any case.
                 self.unshared(at);
+                self.relieved = 0;
                 self.run(at, &mut Teller::new(env))
             }
             None => Err(Bug::new(
@@ -80,7 +83,7 @@ impl System for PSystem {
     }
 
     fn acceptance(&self) -> Acceptance {
-        Acceptance { hot: self.hot, visits: 0 }
+        Acceptance { hot: self.hot, relieved: self.relieved, visits: 0 }
     }
 
     /// Per machine its declaration and the events in its queue; for control also its state and
@@ -160,6 +163,7 @@ impl Captured for PSystem {
             ids: self.ids.clone(),
             enabled: self.enabled.clone(),
             hot: self.hot,
+            relieved: self.relieved,
             spares: Vec::new(),
         }
     }
@@ -190,7 +194,7 @@ impl Captured for PSystem {
             self.ids = saved.ids.clone();
         }
         self.enabled.clone_from(&saved.enabled);
-        self.hot = saved.hot;
+        (self.hot, self.relieved) = (saved.hot, saved.relieved);
     }
 }
 
@@ -276,7 +280,7 @@ impl PSystem {
             self.ids = Arc::new(saved.ids.to_vec());
         }
         self.enabled.clone_from(&saved.enabled);
-        self.hot = saved.hot;
+        (self.hot, self.relieved) = (saved.hot, saved.relieved);
     }
 
     fn waits(&self, machine: &Machine) -> Option<Waiting> {

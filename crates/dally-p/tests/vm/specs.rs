@@ -51,7 +51,7 @@ fn a_spec_without_a_handler_for_what_it_observes_fails() {
          spec Watch observes a { start state S { exit { } } }
          test t [main=Main]: assert Watch in {Main};"
     ).join("\n"), @"
-    unhandled-event: spec `Watch` in state `S` has no handler for event `a`
+    monitor: spec `Watch` in state `S` has no handler for event `a`
     the state is at test.p:3:46; handle the event there or `ignore` it
     ");
 }

@@ -253,7 +253,7 @@ fn casts_are_checked() {
          print format(\"{0}\", (s as any) as int);"
     ), @"
     k
-    panic: `(1)` is not of the type it is cast to
+    panic: `(1)` is cast to `int`, which it is not
     ");
 }
 
