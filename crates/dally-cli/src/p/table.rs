@@ -45,9 +45,9 @@ fn cells(row: &Row) -> [String; 6] {
     let report = &row.run.checked.report;
     let (tried, steps) = match &row.run.statistics.searched {
         Some(searched) if searched.states > 0 => {
-            (format!("{} states", grouped(searched.states)), searched.transitions)
+            (counted(searched.states, "state"), searched.transitions)
         }
-        _ => (format!("{} schedules", grouped(report.schedules)), report.steps),
+        _ => (counted(report.schedules, "schedule"), report.steps),
     };
     let seconds = report.elapsed.as_secs_f64();
     let rate = if seconds > 0.0 { (steps as f64 / seconds) as u64 } else { 0 };
@@ -59,6 +59,10 @@ fn cells(row: &Row) -> [String; 6] {
         coverage::brief(&row.coverage),
         format!("{seconds:.2} s"),
     ]
+}
+
+fn counted(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
 }
 
 /// A number with its thousands apart.
