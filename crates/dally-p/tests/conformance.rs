@@ -48,6 +48,7 @@ documents! {
     what_p1_had: "p1",
     scenarios: "scenario",
     what_the_reference_gets_wrong: "reference-defects",
+    what_differs_on_purpose: "differences",
 }
 
 fn folder() -> PathBuf {

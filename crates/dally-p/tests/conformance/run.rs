@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Cut, Env, Event, Finding, Item, MessageId, Program as _, System, Tag, Text, Trace};
+use dally_core::{
+    Cut, Env, Event, Finding, Item, MessageId, Program as _, System, Tag, Text, Trace,
+};
 use dally_p::diagnostic::{Diagnostic, Severity};
 use dally_p::source::Sources;
 use dally_p::vm::{Foreign, PProgram};
