@@ -33,13 +33,13 @@ fun SetUp(system: tSystem) {
 
 machine OneLeader {
   start state Init {
-    entry { SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false, flaw = NO_FLAW)); }
+    entry { SetUp((leaders = 1, acceptors = 2, commands = 2, shared = false, flaw = NO_FLAW)); }
   }
 }
 
-machine TwoLeadersOneCommand {
+machine TwoOnTwo {
   start state Init {
-    entry { SetUp((leaders = 2, acceptors = 3, commands = 1, shared = true, flaw = NO_FLAW)); }
+    entry { SetUp((leaders = 2, acceptors = 2, commands = 1, shared = true, flaw = NO_FLAW)); }
   }
 }
 
@@ -92,8 +92,8 @@ test tcOneLeader [main=OneLeader]:
   assert OneCommandPerSlot, AppliedInOrderOnce in (union MultiPaxos, { OneLeader });
 
 // expect: pass
-test tcTwoLeadersOneCommand [main=TwoLeadersOneCommand]:
-  assert OneCommandPerSlot, AppliedInOrderOnce in (union MultiPaxos, { TwoLeadersOneCommand });
+test tcTwoOnTwo [main=TwoOnTwo]:
+  assert OneCommandPerSlot, AppliedInOrderOnce in (union MultiPaxos, { TwoOnTwo });
 
 // expect: pass sampled
 test tcTwoLeaders [main=TwoLeaders]:

@@ -125,7 +125,7 @@ test tcCountsAnswers [main=CountsAnswers]:
 test tcIgnoresLogs [main=IgnoresLogs]:
   assert CommittedStays in (union System, { IgnoresLogs });
 
-// expect: fail monitor: lacks a committed entry
+// expect: fail monitor: committed
 test tcCommitsOnHalf [main=CommitsOnHalf]:
   assert CommittedStays in (union System, { CommitsOnHalf });
 
