@@ -81,7 +81,10 @@ pub trait IntoMonitor {
 #[derive(Clone, Default)]
 pub struct Monitors {
     all: Vec<Arc<dyn Monitor>>,
+    /// What they say of the last step so far, but for those of `transient`.
     acceptance: Acceptance,
+    /// The monitors in a state that executions may be in only finitely often.
+    transient: u64,
 }
 
 impl Monitors {
@@ -93,6 +96,13 @@ impl Monitors {
         assert!(self.all.len() < 64, "an execution has at most 64 monitors");
         self.all.push(monitor);
         self.reheat(self.all.len() - 1);
+        self.begin_step();
+    }
+
+    /// A step begins: what monitors went through in the one before is over.
+    #[inline]
+    pub fn begin_step(&mut self) {
+        (self.acceptance.relieved, self.acceptance.visits) = (0, 0);
     }
 
     /// Whether there is none.
@@ -145,13 +155,13 @@ impl Monitors {
             }
         }
         self.all.extend_from_slice(&saved.all[self.all.len()..]);
-        self.acceptance = saved.acceptance;
+        (self.acceptance, self.transient) = (saved.acceptance, saved.transient);
     }
 
-    /// What the monitors say of the present state.
+    /// What the monitors say of the last step and the present state.
     #[inline]
     pub fn acceptance(&self) -> Acceptance {
-        self.acceptance
+        Acceptance { visits: self.acceptance.visits | self.transient, ..self.acceptance }
     }
 
     /// The name of a monitor and the state it is in.
@@ -181,10 +191,13 @@ impl Monitors {
     fn reheat(&mut self, index: usize) {
         let (bit, monitor) = (1 << index, &self.all[index]);
         let with = |set: u64, there: bool| if there { set | bit } else { set & !bit };
-        let Acceptance { hot, visits } = self.acceptance;
+        let Acceptance { hot, relieved, visits } = self.acceptance;
+        let (is_hot, is_transient) = (monitor.heat() == Heat::Hot, monitor.is_transient());
+        self.transient = with(self.transient, is_transient);
         self.acceptance = Acceptance {
-            hot: with(hot, monitor.heat() == Heat::Hot),
-            visits: with(visits, monitor.is_transient()),
+            hot: with(hot, is_hot),
+            relieved: relieved | with(0, !is_hot),
+            visits: visits | with(0, is_transient),
         };
     }
 }

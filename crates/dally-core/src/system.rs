@@ -40,7 +40,7 @@ pub trait System {
     /// Whether the execution goes on, is done, or is stuck.
     fn status(&self) -> Status;
 
-    /// What the monitors say of the present state.
+    /// What the monitors say of the last step and the present state.
     fn acceptance(&self) -> Acceptance;
 
     /// A hash of part of the state.
@@ -213,8 +213,19 @@ pub struct Waiting {
 pub struct Acceptance {
     /// The monitors in a hot state after it: something good is overdue.
     pub hot: u64,
+    /// The monitors that were in a state that is not hot at some moment of it, before it ended:
+    /// what they waited for has happened, though something else may be overdue by now.
+    pub relieved: u64,
     /// The monitors that allow this transition only finitely often.
     pub visits: u64,
+}
+
+impl Acceptance {
+    /// The monitors that were hot all through the transition: those that an execution which
+    /// stays in such transitions lets wait for ever.
+    pub fn waiting(self) -> u64 {
+        self.hot & !self.relieved
+    }
 }
 
 /// Which part of the state an observation hashes.

@@ -111,6 +111,7 @@ impl System for MachineSystem {
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let env = &mut Teller::new(env);
         self.stepped = true;
+        self.monitors.begin_step();
         match self.find(worker) {
             Some(Place::Machine(slot)) if self.slots[slot].listed => self.run(slot, env),
             Some(Place::Timer(slot, timer))

@@ -1,6 +1,13 @@
-//! What is wrong with a project, for people and for programs.
+//! What is wrong with a project: for people as text with source lines ([`render`]), for programs
+//! as JSON ([`Report`]).
+
+mod json;
+mod text;
 
 use crate::source::Span;
+
+pub use json::{Place, Related, Report};
+pub use text::{render, summary};
 
 /// One thing that is wrong, or doubtful, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,4 +78,9 @@ impl Diagnostic {
         self.hint = Some(hint.into());
         self
     }
+}
+
+/// Sorts by place: files in their order, what concerns the project as a whole at the end.
+pub fn sort(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.is_none(), diagnostic.span));
 }

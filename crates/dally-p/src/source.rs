@@ -32,6 +32,9 @@ pub struct SourceFile {
     pub path: String,
     /// What it contains.
     pub text: String,
+    /// Whether it is there because the project includes another one. Tests of other projects are
+    /// not tests of this one.
+    pub included: bool,
     /// Where each line starts, in bytes.
     lines: Vec<u32>,
 }
@@ -48,8 +51,15 @@ impl Sources {
         let text = text.into();
         let starts = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
         let lines = std::iter::once(0).chain(starts.map(|(at, _)| at as u32 + 1)).collect();
-        self.files.push(SourceFile { path: path.into(), text, lines });
+        self.files.push(SourceFile { path: path.into(), text, included: false, lines });
         FileId(self.files.len() as u32 - 1)
+    }
+
+    /// Adds a file of a project that this one includes.
+    pub fn include(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
+        let file = self.add(path, text);
+        self.files[file.0 as usize].included = true;
+        file
     }
 
     /// A file of this project.

@@ -383,11 +383,12 @@ impl Course<'_> {
     #[inline]
     fn heat<S: System>(&mut self, now: Acceptance, steps: usize, system: &S) -> Option<Bug> {
         let temperatures = &mut self.temperatures;
-        if !self.fair || (now.hot | temperatures.hot) == 0 {
+        let hot = now.waiting();
+        if !self.fair || (hot | temperatures.hot) == 0 {
             return None;
         }
         let bound = self.limits.temperature;
-        let monitor = temperatures.rise(now.hot, self.env.steps - steps, bound)?;
+        let monitor = temperatures.rise(hot, self.env.steps - steps, bound)?;
         Some(too_hot(system, monitor, bound))
     }
 }

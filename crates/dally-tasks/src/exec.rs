@@ -425,6 +425,7 @@ impl Exec {
     pub fn begin_step(&mut self, env: &dyn Env) {
         self.steps += 1;
         self.untold = 0;
+        self.monitors.begin_step();
         self.leeway = env.leeway();
         self.listened = self.leeway == 0;
     }

@@ -130,6 +130,25 @@ fn machines_whose_patience_ends_are_no_livelock() {
     assert_eq!(checked(machines(Some(50))).findings, []);
 }
 
+#[test]
+fn who_is_served_and_asks_again_in_one_step_is_not_kept_waiting() {
+    let asks_for = |rounds: u32| {
+        let program = TaskProgram::new("insatiable", move || async move {
+            announce(Asked);
+            for round in 0.. {
+                yield_now().await;
+                if round < rounds {
+                    announce(Served);
+                    announce(Asked);
+                }
+            }
+        });
+        checked(program.monitor(Service::default)).findings.first().map(|found| found.bug.kind)
+    };
+    assert_eq!(asks_for(u32::MAX), None);
+    assert_eq!(asks_for(3), Some(BugKind::Livelock));
+}
+
 /// Two tasks, each of which goes on when the other is ready.
 fn each_after_the_other() -> TaskProgram {
     TaskProgram::new("each after the other", || async {

@@ -56,12 +56,22 @@ fn a_monitor_follows_announcements_and_says_whether_it_is_hot() {
         let mut system = program.start().unwrap();
         assert_eq!(system.acceptance(), Acceptance::default());
         system.step(system.enabled()[0], &mut Quiet).unwrap();
-        assert_eq!(system.acceptance(), Acceptance { hot, visits: 0 });
+        let Acceptance { hot: now, visits, .. } = system.acceptance();
+        assert_eq!((now, visits), (hot, 0));
     }
     let run = first(&script(&[(true, 1)]));
     assert!(run.has(|event| {
         matches!(event, Event::MonitorChanged { to, heat: Heat::Hot, .. } if to == "Waiting")
     }));
+}
+
+#[test]
+fn a_monitor_that_was_relieved_within_a_step_has_not_waited_all_through_it() {
+    let lines: &[(bool, u8)] = &[(true, 1), (false, 1), (true, 2)];
+    let mut system = script(lines).start().unwrap();
+    system.step(system.enabled()[0], &mut Quiet).unwrap();
+    assert_eq!(system.acceptance(), Acceptance { hot: 1, relieved: 1, visits: 0 });
+    assert_eq!(system.acceptance().waiting(), 0);
 }
 
 #[test]

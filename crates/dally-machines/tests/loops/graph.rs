@@ -1,10 +1,10 @@
 //! All states of a program, by forks and steps alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dally_core::{
-    Captured, Choice, Cut, Env, Event, MessageId, Program, Status, Stop, System, Tag, Text,
-    WorkerId,
+    Acceptance, Captured, Choice, Cut, Env, Event, MessageId, Program, Status, Stop, System, Tag,
+    Text, WorkerId,
 };
 use dally_machines::{MachineProgram, MachineSystem};
 
@@ -22,6 +22,8 @@ pub struct Step {
     pub to: usize,
     /// The monitors that allow it only finitely often.
     pub visits: u64,
+    /// The monitors that are not hot at some moment of it.
+    pub relieved: u64,
 }
 
 /// What is done in a step, as far as strong fairness tells things apart.
@@ -81,8 +83,8 @@ pub fn states(program: &MachineProgram, most: usize) -> Option<Vec<State>> {
         for &worker in system.enabled() {
             for (action, next) in steps(&system, worker) {
                 let to = *numbers.entry(next.fingerprint()).or_insert(states.len());
-                let visits = next.acceptance().visits;
-                states[number].steps.push(Step { action, to, visits });
+                let Acceptance { visits, relieved, .. } = next.acceptance();
+                states[number].steps.push(Step { action, to, visits, relieved });
                 if to == states.len() {
                     states.push(state(&next));
                     stack.push((to, next));
@@ -94,6 +96,14 @@ pub fn states(program: &MachineProgram, most: usize) -> Option<Vec<State>> {
         }
     }
     Some(states)
+}
+
+/// How many states a search for cycles tells apart: a state that is come to by a step in which a
+/// monitor, hot by its end, was relieved is not the same as without.
+pub fn count(states: &[State]) -> u64 {
+    let come_to = states.iter().flat_map(|state| &state.steps);
+    let pairs = come_to.map(|step| (step.to, step.relieved & states[step.to].hot));
+    pairs.chain([(0, 0)]).collect::<BTreeSet<_>>().len() as u64
 }
 
 fn state(system: &MachineSystem) -> State {

@@ -11,25 +11,29 @@ pub fn violated(states: &[State], fairness: Fairness) -> u64 {
     let mut violated = 0;
     for bit in [1, 2] {
         let hot = all.iter().copied().filter(|&at| states[at].hot & bit != 0).collect();
-        let stays = has_fair_loop(states, hot, fairness, &|_| true);
-        let visits = has_fair_loop(states, all.clone(), fairness, &|step| step.visits & bit != 0);
+        let stays =
+            has_fair_loop(states, hot, fairness, &|step| step.relieved & bit == 0, &|_| true);
+        let visited = |step: &Step| step.visits & bit != 0;
+        let visits = has_fair_loop(states, all.clone(), fairness, &|_| true, &visited);
         violated |= if stays || visits { bit } else { 0 };
     }
     violated
 }
 
-/// Whether a fair execution can stay among these states for ever and take a step that is `bad`
-/// again and again.
+/// Whether a fair execution can stay among these states for ever, by steps that are `allowed`,
+/// and take one that is `bad` again and again.
 fn has_fair_loop(
     states: &[State],
     among: Vec<usize>,
     fairness: Fairness,
+    allowed: &dyn Fn(&Step) -> bool,
     bad: &dyn Fn(&Step) -> bool,
 ) -> bool {
-    components(states, &among).into_iter().any(|component| {
+    components(states, &among, allowed).into_iter().any(|component| {
         let is_in = |at: usize| component.binary_search(&at).is_ok();
         let possible: Vec<&Step> = component.iter().flat_map(|&at| &states[at].steps).collect();
-        let inside: Vec<&Step> = possible.iter().copied().filter(|step| is_in(step.to)).collect();
+        let inside: Vec<&Step> =
+            possible.iter().copied().filter(|step| is_in(step.to) && allowed(step)).collect();
         if !inside.iter().any(|step| bad(step)) {
             return false;
         }
@@ -51,18 +55,22 @@ fn has_fair_loop(
                     |at: usize| states[at].steps.iter().all(|step| step.action.fault || done(step));
                 let rest: Vec<usize> =
                     component.iter().copied().filter(|&at| is_settled(at)).collect();
-                rest.len() == component.len() || has_fair_loop(states, rest, fairness, bad)
+                rest.len() == component.len() || has_fair_loop(states, rest, fairness, allowed, bad)
             }
         }
     })
 }
 
 /// The strongly connected components of some states, each sorted (Kosaraju's algorithm).
-fn components(states: &[State], among: &[usize]) -> Vec<Vec<usize>> {
+fn components(
+    states: &[State],
+    among: &[usize],
+    allowed: &dyn Fn(&Step) -> bool,
+) -> Vec<Vec<usize>> {
     let mut forward = vec![Vec::new(); states.len()];
     let mut backward = vec![Vec::new(); states.len()];
     for &from in among {
-        for to in states[from].steps.iter().map(|step| step.to) {
+        for to in states[from].steps.iter().filter(|step| allowed(step)).map(|step| step.to) {
             if among.binary_search(&to).is_ok() {
                 forward[from].push(to);
                 backward[to].push(from);

@@ -58,6 +58,10 @@ enum Say {
     Asked,
     Answered,
     Light(bool),
+    /// An answer and the next question at once: who waits does not wait all through the step.
+    AnsweredAndAsked,
+    /// Off and on again at once.
+    Flicker,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +129,14 @@ impl Clerk {
             Some(Say::Asked) => cx.announce(Asked),
             Some(Say::Answered) => cx.announce(Answered),
             Some(Say::Light(on)) => cx.announce(Light(on)),
+            Some(Say::AnsweredAndAsked) => {
+                cx.announce(Answered);
+                cx.announce(Asked);
+            }
+            Some(Say::Flicker) => {
+                cx.announce(Light(false));
+                cx.announce(Light(true));
+            }
             None => {}
         }
         match way.does {
@@ -183,11 +195,13 @@ fn random_rules(rng: &mut Rng, clerks: usize) -> Rules {
 
 /// A beat sends nothing: there would be no end to what is under way.
 fn random_way(rng: &mut Rng, clerks: usize, states: usize, beat: bool) -> Way {
-    let says = match rng.u8(..8) {
+    let says = match rng.u8(..10) {
         0 => Some(Say::Asked),
         1 => Some(Say::Answered),
         2 => Some(Say::Light(true)),
         3 => Some(Say::Light(false)),
+        4 if rng.bool() => Some(Say::AnsweredAndAsked),
+        4 => Some(Say::Flicker),
         _ => None,
     };
     let does = match rng.u8(..16) {

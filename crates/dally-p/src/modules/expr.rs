@@ -40,6 +40,18 @@ impl Module {
         unmade.chain(unbound.filter(|interface| !self.machines.contains_key(interface)))
     }
 
+    /// Puts another module into this one.
+    fn add(&mut self, other: &Module) {
+        self.machines.extend(&other.machines);
+        self.links.extend(&other.links);
+        self.sends.extend(&other.sends);
+        self.receives.extend(&other.receives);
+        self.creates.extend(&other.creates);
+        self.private_events.extend(&other.private_events);
+        self.specs.extend(other.specs.iter().map(|(&spec, told)| (spec, told.clone())));
+        self.main = self.main.or(other.main);
+    }
+
     /// The interfaces that it binds or creates.
     pub fn interfaces(&self) -> BTreeSet<InterfaceId> {
         self.machines.keys().chain(&self.creates).copied().collect()
@@ -54,7 +66,7 @@ pub(crate) struct Context<'t, 'a> {
     pub named: Vec<Option<Module>>,
 }
 
-impl Context<'_, '_> {
+impl<'t, 'a> Context<'t, 'a> {
     /// The module of an expression; `None` if it is wrong, which was reported.
     pub fn module(&self, expr: &ModuleExpr, report: &mut Report) -> Option<Module> {
         match &expr.kind {
@@ -184,32 +196,37 @@ impl Context<'_, '_> {
     fn join(&self, parts: &[ModuleExpr], compose: bool, report: &mut Report) -> Option<Module> {
         let modules: Vec<_> = parts.iter().map(|part| self.module(part, report)).collect();
         let modules: Vec<Module> = modules.into_iter().collect::<Option<_>>()?;
+        let hides = modules.iter().any(|module| !module.private_events.is_empty());
         let mut joined = Module::default();
         let mut fine = Some(());
         for (at, (part, module)) in parts.iter().zip(&modules).enumerate() {
-            for (other, before) in parts.iter().zip(&modules).take(at) {
-                let pair = Pair {
-                    tables: self.tables,
-                    left: before,
-                    right: module,
-                    left_at: other.span,
-                    right_at: part.span,
-                };
-                fine = fine.and(pair.check(compose, report));
+            // All rules are about pairs. Those that do not speak of hidden events hold of all
+            // pairs if they hold of each module and all before it together.
+            let all = self.pair((&joined, part.span), (module, part.span)).conflict(compose);
+            if hides || all.is_some() {
+                for (other, before) in parts.iter().zip(&modules).take(at) {
+                    let pair = self.pair((before, other.span), (module, part.span));
+                    if let Some(conflict) = pair.conflict(compose) {
+                        report.push(pair.refuse(conflict));
+                        fine = None;
+                        break;
+                    }
+                }
             }
+            joined.add(module);
         }
-        fine?;
-        for module in modules {
-            joined.machines.extend(module.machines);
-            joined.links.extend(module.links);
-            joined.sends.extend(module.sends);
-            joined.receives.extend(module.receives);
-            joined.creates.extend(module.creates);
-            joined.private_events.extend(module.private_events);
-            joined.specs.extend(module.specs);
-            joined.main = joined.main.or(module.main);
-        }
-        Some(joined)
+        fine.map(|()| joined)
+    }
+
+    fn pair<'m>(
+        &self,
+        (left, left_at): (&'m Module, Span),
+        (right, right_at): (&'m Module, Span),
+    ) -> Pair<'m, 'a>
+    where
+        't: 'm,
+    {
+        Pair { tables: self.tables, left, right, left_at, right_at }
     }
 }
 

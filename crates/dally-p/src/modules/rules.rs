@@ -97,7 +97,8 @@ pub(crate) fn assert(
     Some(())
 }
 
-/// The new interface receives the same; the old one belongs to the module, the new one does not.
+/// The new interface receives the same and is created with the same; the old one belongs to the
+/// module, the new one does not.
 pub(crate) fn rename(
     tables: &Tables<'_>,
     module: &Module,
@@ -105,7 +106,6 @@ pub(crate) fn rename(
     (new, new_name): (InterfaceId, &Name),
     report: &mut Report,
 ) -> Option<()> {
-    let receives = |interface: InterfaceId| &tables.interfaces[interface.index()].receives;
     let known = module.interfaces();
     if !known.contains(&old) {
         report.push(
@@ -127,17 +127,28 @@ pub(crate) fn rename(
         );
         return None;
     }
-    if let Some(event) = receives(old).symmetric_difference(receives(new)).next() {
+    let (old_decl, new_decl) = (&tables.interfaces[old.index()], &tables.interfaces[new.index()]);
+    let different = |what: &str, label: String| {
+        Diagnostic::error(
+            new_name.span,
+            format!("`{}` and `{}` {what}", old_name.text, new_name.text),
+        )
+        .label(label)
+        .also(old_decl.name.span, "the old interface")
+        .also(new_decl.name.span, "the new one")
+    };
+    if let Some(event) = old_decl.receives.symmetric_difference(&new_decl.receives).next() {
         let event = tables.event_list[event.index()].name;
-        report.push(
-            Diagnostic::error(
-                new_name.span,
-                format!("`{}` and `{}` receive different events", old_name.text, new_name.text),
-            )
-            .label(format!("only one of them receives `{event}`"))
-            .also(tables.interfaces[old.index()].name.span, "the old interface")
-            .also(tables.interfaces[new.index()].name.span, "the new one"),
-        );
+        let only = format!("only one of them receives `{event}`");
+        report.push(different("receive different events", only));
+        return None;
+    }
+    if let (Some(given), Some(taken)) = (&old_decl.payload, &new_decl.payload)
+        && !tables.assignable(taken, given)
+    {
+        let (given, taken) = (shown(tables, given), shown(tables, taken));
+        let label = format!("the old one is created with {given}, the new one with {taken}");
+        report.push(different("are created with different values", label));
         return None;
     }
     Some(())
@@ -150,12 +161,12 @@ pub(crate) fn hide_interface(
     name: &Name,
     report: &mut Report,
 ) -> Option<()> {
-    let missing = match (module.machines.contains_key(&interface), module.creates.contains(&interface))
-    {
-        (true, true) => return Some(()),
-        (false, _) => "not bound in the module",
-        (true, false) => "not created in the module",
-    };
+    let missing =
+        match (module.machines.contains_key(&interface), module.creates.contains(&interface)) {
+            (true, true) => return Some(()),
+            (false, _) => "not bound in the module",
+            (true, false) => "not created in the module",
+        };
     report.push(
         Diagnostic::error(name.span, format!("`{}` cannot be hidden", name.text))
             .label(missing)

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::expr::{Context, Module};
-use super::values::Values;
 use super::rules;
+use super::values::Values;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{InterfaceId, MachineId, MachineKind, Test, Type};
 use crate::source::Span;
@@ -26,13 +26,13 @@ impl<'a> Context<'_, 'a> {
                 }
             }
         }
-        let has_tests =
-            self.tables.test_list.iter().any(|decl| matches!(decl, TestDecl::Test(_)));
+        let has_tests = self.tables.test_list.iter().any(|decl| matches!(decl, TestDecl::Test(_)));
         if self.tables.test_list.is_empty() {
             tests.extend(self.default_implementation(report));
         } else if !has_tests {
             tests = implementations;
         }
+        different_names(&tests, report);
         tests
     }
 
@@ -90,6 +90,9 @@ impl<'a> Context<'_, 'a> {
             }
         }
         let Some(main) = main else {
+            if report.has_errors() {
+                return None;
+            }
             report.push(Diagnostic {
                 severity: Severity::Warning,
                 message: "the project has no test and no machine `Main`".into(),
@@ -174,15 +177,33 @@ impl<'a> Context<'_, 'a> {
         let creators = module.links.iter().filter(|(_, made)| *made == unbound);
         let creator = creators.filter_map(|((creator, _), _)| module.machines.get(creator)).next();
         let name = &interface.name.text;
-        let mut wrong = Diagnostic::error(at, format!("`{name}` is created, but not in the module"))
-            .label("no machine is bound to it")
-            .also(interface.name.span, "declared here")
-            .hint(format!("add a machine for it: `{{ ..., {name} }}`"));
+        let mut wrong =
+            Diagnostic::error(at, format!("`{name}` is created, but not in the module"))
+                .label("no machine is bound to it")
+                .also(interface.name.span, "declared here")
+                .hint(format!("add a machine for it: `{{ ..., {name} }}`"));
         if let Some(creator) = creator {
             let creator = &self.tables.machines[creator.index()].decl.name;
             wrong = wrong.also(creator.span, format!("`{}` creates it", creator.text));
         }
         report.push(wrong);
         None
+    }
+}
+
+/// Names of parametric tests are made up, and could be those of others.
+fn different_names(tests: &[Test], report: &mut Report) {
+    let mut seen: BTreeMap<&str, &Test> = BTreeMap::new();
+    for test in tests {
+        // Two that are written with one name have been reported.
+        if let Some(first) = seen.insert(&test.name, test)
+            && first.params.is_empty() != test.params.is_empty()
+        {
+            report.push(
+                Diagnostic::error(test.span, format!("two tests are called `{}`", test.name))
+                    .label("once with its values")
+                    .also(first.span, "the other one"),
+            );
+        }
     }
 }

@@ -64,7 +64,10 @@ impl<'a> Context<'_, 'a> {
             }
             Ok(Ok(_)) => Diagnostic::error(
                 test.name.span,
-                format!("no combination of values satisfies the assumption of `{}`", test.name.text),
+                format!(
+                    "no combination of values satisfies the assumption of `{}`",
+                    test.name.text
+                ),
             )
             .label("would never run"),
             Ok(Err(_)) => Diagnostic::error(
@@ -118,9 +121,12 @@ impl<'a> Context<'_, 'a> {
             }
             if let Some(first) = seen.insert(value.value, value.span) {
                 report.push(
-                    Diagnostic::error(value.span, format!("a value of `{}` is listed twice", name.text))
-                        .label("listed again")
-                        .also(first, "first listed here"),
+                    Diagnostic::error(
+                        value.span,
+                        format!("a value of `{}` is listed twice", name.text),
+                    )
+                    .label("listed again")
+                    .also(first, "first listed here"),
                 );
                 fine = None;
             }

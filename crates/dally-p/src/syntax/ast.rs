@@ -16,6 +16,9 @@ pub struct Name {
 pub struct File {
     /// What it declares, in order. What could not be parsed is left out, with a diagnostic.
     pub decls: Vec<Decl>,
+    /// Whether something could not be parsed and is left out, so that what it declared is
+    /// missing. Other errors are repaired in place.
+    pub lost: bool,
 }
 
 /// A declaration at the top of a file.

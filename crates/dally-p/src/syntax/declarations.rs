@@ -15,12 +15,13 @@ impl Parser<'_> {
             match self.declaration() {
                 Ok(Some(decl)) => file.decls.push(decl),
                 Ok(None) => {}
-                Err(_) => self.find_declaration(),
-            }
-            if self.span() == before {
-                self.bump();
+                Err(_) => {
+                    self.get_past(before);
+                    self.find_declaration();
+                }
             }
         }
+        file.lost = self.lost;
         file
     }
 
@@ -42,17 +43,18 @@ impl Parser<'_> {
                 self.verifier_decl();
                 return Ok(None);
             }
-            _ => return self.former_decl().map(|()| None),
+            _ => return self.former_decl(),
         };
         Ok(Some(decl))
     }
 
     /// Skips to where the next declaration is likely to begin.
     fn find_declaration(&mut self) {
+        self.lost = true;
         let begins = |token: Token| token.first_of_line && begins_declaration(token.kind);
         self.skip_to(|token| begins(token) || token.kind == Kind::Semi);
-        if !begins(self.token()) {
-            self.bump();
+        if self.eat(Kind::BraceClose) || self.is(Kind::Semi) {
+            self.eat(Kind::Semi);
         }
     }
 
@@ -239,7 +241,10 @@ impl Parser<'_> {
         while self.is(Kind::Var) {
             match self.var() {
                 Ok(var) => vars.push(var),
-                Err(_) => self.find_statement(),
+                Err(_) => {
+                    self.lost = true;
+                    self.find_statement();
+                }
             }
         }
         let statements = self.statements(open, &mut Some(&mut vars));
@@ -250,7 +255,7 @@ impl Parser<'_> {
     pub(super) fn var(&mut self) -> Parsed<Var> {
         self.bump();
         let names = self.names("the name of a variable")?;
-        self.expect(Kind::Colon)?;
+        self.colon_before_type()?;
         let ty = self.ty()?;
         if matches!(self.kind(), Kind::Assign | Kind::Define) {
             let name = &names[0].text;
@@ -262,6 +267,15 @@ impl Parser<'_> {
         }
         self.expect_semi("the declaration of a variable")?;
         Ok(Var { names, ty })
+    }
+
+    /// `:`. If only that is missing, that is said, and parsing goes on.
+    pub(super) fn colon_before_type(&mut self) -> Parsed<()> {
+        if self.eat(Kind::Colon) {
+            return Ok(());
+        }
+        let lost = self.expected("`:` and a type");
+        if begins_type(self.kind()) { Ok(()) } else { Err(lost) }
     }
 
     /// A whole number.
@@ -323,5 +337,25 @@ pub(super) fn begins_declaration(kind: Kind) -> bool {
             | Kind::Module
             | Kind::Test
             | Kind::Implementation
+    )
+}
+
+/// Whether types begin with this.
+pub(super) fn begins_type(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Name
+            | Kind::IntType
+            | Kind::Float
+            | Kind::Bool
+            | Kind::StringType
+            | Kind::Event
+            | Kind::Machine
+            | Kind::Any
+            | Kind::Data
+            | Kind::Seq
+            | Kind::Set
+            | Kind::Map
+            | Kind::ParenOpen
     )
 }

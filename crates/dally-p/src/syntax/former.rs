@@ -1,7 +1,7 @@
 //! What people write who know an older P, or another language: recognised, in order to say what
 //! to write instead.
 
-use super::ast::{Expr, ExprKind};
+use super::ast::{Decl, Expr, ExprKind};
 use super::parser::{Lost, Parsed, Parser};
 use super::token::Kind;
 use crate::diagnostic::Diagnostic;
@@ -18,13 +18,17 @@ impl Parser<'_> {
     }
 
     /// What stands at the top of a file and is no declaration.
-    pub(super) fn former_decl(&mut self) -> Parsed<()> {
+    pub(super) fn former_decl(&mut self) -> Parsed<Option<Decl>> {
         let text = self.text_of(self.token());
         match (self.kind(), text) {
             (Kind::Main, _) if self.kind_after(1) != Kind::Assign => self.leave_out(
                 "no machine is marked as main any more",
                 "a test names the machine it starts with: `test t [main=M]: { M };`",
             ),
+            (Kind::Name, "model") if self.kind_after(1) == Kind::Name => {
+                self.wrong("there are no models any more", "write `machine`, or `type T;`");
+                return Ok(Some(Decl::Machine(self.machine()?)));
+            }
             (Kind::Name, "ghost" | "model" | "real") => self.leave_out(
                 &format!("there are no {text} declarations any more"),
                 "models are ordinary machines and functions, which a test's module binds; \
@@ -65,7 +69,7 @@ impl Parser<'_> {
             }
             _ => return Err(self.expected("a declaration, such as `machine`, `event` or `fun`")),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// `assert n` or `assume n` after the name of an event or machine.
@@ -201,10 +205,14 @@ impl Parser<'_> {
                             Kind::Assign | Kind::Define | Kind::In | Kind::Colon
                         )) =>
             {
-                self.wrong_loop()
+                self.wrong_header(
+                    "there is no `for`",
+                    "write `foreach (x in xs) { ... }`, or \
+                     `i = 0; while (i < n) { ... i = i + 1; }`",
+                )
             }
             "elif" | "elsif" | "elseif" if next == Kind::ParenOpen => {
-                Err(self.wrong("there is no such word", "write `else if (...)`"))
+                self.wrong_header("there is no such word", "write `else if (...)`")
             }
             "let" | "const" if next == Kind::Name => Err(self.wrong(
                 "variables are declared with `var`",
@@ -214,16 +222,15 @@ impl Parser<'_> {
         }
     }
 
-    fn wrong_loop(&mut self) -> Parsed<()> {
-        let complaint = Diagnostic::error(self.span(), "there is no `for`").hint(
-            "write `foreach (x in xs) { ... }`, or `i = 0; while (i < n) { ... i = i + 1; }`",
-        );
-        let lost = self.complain(complaint);
-        // Its header has semicolons, which do not end it.
+    /// Complains about a statement with a header in parentheses and a body, and gets past it.
+    fn wrong_header(&mut self, message: &str, hint: &str) -> Parsed<()> {
+        let lost = self.wrong(message, hint);
         self.bump();
-        self.bump();
-        self.skip_to(|token| token.kind == Kind::ParenClose);
-        self.eat(Kind::ParenClose);
+        // There may be semicolons in the header, which do not end the statement.
+        if self.eat(Kind::ParenOpen) {
+            self.skip_to(|token| token.kind == Kind::ParenClose);
+            self.eat(Kind::ParenClose);
+        }
         self.inner_statement()?;
         Err(lost)
     }

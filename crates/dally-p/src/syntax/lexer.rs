@@ -4,13 +4,22 @@ use super::token::{Kind, Token};
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
 
-/// The tokens of a file, the last of which is [`Kind::End`], and what is wrong with them.
+/// What the lexer makes of a file.
 ///
 /// Invariant: the spans of tokens and diagnostics lie inside the text, in order, at the borders
 /// of characters.
-pub(crate) fn tokens(file: FileId, text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
-    let mut lexer =
-        Lexer { file, text, at: 0, texts_end_with_lines: false, diagnostics: Vec::new() };
+pub(crate) struct Lexed {
+    /// The tokens, the last of which is [`Kind::End`].
+    pub(crate) tokens: Vec<Token>,
+    /// What is wrong with them.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Whether a text or comment is never closed and has swallowed what follows.
+    pub(crate) unclosed: bool,
+}
+
+/// The tokens of a file.
+pub(crate) fn lex(file: FileId, text: &str) -> Lexed {
+    let mut lexer = Lexer { file, text, at: 0, unclosed: false, diagnostics: Vec::new() };
     // A byte order mark is no part of the program.
     if text.starts_with('\u{feff}') {
         lexer.at = '\u{feff}'.len_utf8();
@@ -21,9 +30,10 @@ pub(crate) fn tokens(file: FileId, text: &str) -> (Vec<Token>, Vec<Diagnostic>) 
         first_of_line |= lexer.skip_blank();
         let start = lexer.at;
         let kind = lexer.token();
+        let Some(kind) = kind else { continue };
         tokens.push(Token { kind, first_of_line, start: start as u32, end: lexer.at as u32 });
         if kind == Kind::End {
-            return (tokens, lexer.diagnostics);
+            return Lexed { tokens, diagnostics: lexer.diagnostics, unclosed: lexer.unclosed };
         }
         first_of_line = false;
     }
@@ -35,7 +45,7 @@ struct Lexer<'a> {
     at: usize,
     /// Set once a text was not closed: from then on texts end with their line, so that no
     /// character is looked at more than twice.
-    texts_end_with_lines: bool,
+    unclosed: bool,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -78,6 +88,7 @@ impl Lexer<'_> {
                             Diagnostic::error(open, "this comment is never closed")
                                 .hint("close it with `*/`"),
                         );
+                        self.unclosed = true;
                         self.at = self.text.len();
                     }
                 }
@@ -87,12 +98,14 @@ impl Lexer<'_> {
         }
     }
 
-    fn token(&mut self) -> Kind {
-        let Some(c) = self.peek() else { return Kind::End };
+    /// The next token; `None` for what is complained about and best overlooked.
+    fn token(&mut self) -> Option<Kind> {
+        let Some(c) = self.peek() else { return Some(Kind::End) };
         match c {
-            'a'..='z' | 'A'..='Z' | '_' => self.word(),
-            '0'..='9' => self.number(),
-            '"' => self.string(),
+            '_' => Some(self.word()),
+            _ if c.is_alphabetic() => Some(self.word()),
+            '0'..='9' => Some(self.number()),
+            '"' => Some(self.string()),
             _ => self.sign(c),
         }
     }
@@ -101,6 +114,14 @@ impl Lexer<'_> {
         let start = self.at;
         self.skip_while(is_of_word);
         let text = &self.text[start..self.at];
+        if !text.is_ascii() {
+            let here = self.span(start, self.at);
+            self.diagnostics.push(
+                Diagnostic::error(here, format!("`{}` cannot be a name", shorten(text)))
+                    .hint("names consist of the letters a to z and A to Z, digits and `_`"),
+            );
+            return Kind::Name;
+        }
         // The one keyword with a dash.
         if text == "init" && self.rest().starts_with("-condition") {
             let after = &self.rest()["-condition".len()..];
@@ -132,7 +153,7 @@ impl Lexer<'_> {
     fn string(&mut self) -> Kind {
         let start = self.at;
         self.bump();
-        let line_ends = self.texts_end_with_lines;
+        let line_ends = self.unclosed;
         loop {
             self.skip_while(|c| c != '"' && c != '\\' && !(line_ends && c == '\n'));
             match self.peek() {
@@ -152,28 +173,24 @@ impl Lexer<'_> {
         self.diagnostics
             .push(Diagnostic::error(open, "this text is never closed").hint("close it with `\"`"));
         // Most likely it was meant to end on its line: so go on with the next one.
-        self.texts_end_with_lines = true;
+        self.unclosed = true;
         self.at = start;
         self.skip_while(|c| c != '\n');
         Kind::Bad
     }
 
-    fn sign(&mut self, c: char) -> Kind {
+    fn sign(&mut self, c: char) -> Option<Kind> {
         if let Some((kind, text)) =
             Kind::SIGNS.iter().find(|(_, text)| self.rest().starts_with(text))
         {
             self.at += text.len();
-            return *kind;
+            return Some(*kind);
         }
         let start = self.at;
         if c == '\'' {
-            return self.quoted();
+            return Some(self.quoted());
         }
-        if c.is_alphabetic() {
-            self.skip_while(|c| c.is_alphanumeric() || c == '_');
-        } else {
-            self.skip_while(|other| other == c);
-        }
+        self.skip_while(|other| other == c);
         let text = shorten(&self.text[start..self.at]);
         let here = self.span(start, self.at);
         let diagnostic = match c {
@@ -181,8 +198,6 @@ impl Lexer<'_> {
                 .hint("\"and\" is written `&&`"),
             '|' => Diagnostic::error(here, format!("there is no `{text}` in P"))
                 .hint("\"or\" is written `||`"),
-            _ if c.is_alphabetic() => Diagnostic::error(here, format!("`{text}` cannot be a name"))
-                .hint("names consist of the letters a to z and A to Z, digits and `_`"),
             _ if c.is_control() || c.is_whitespace() => Diagnostic::error(
                 here,
                 format!("there is a character U+{:04X} here, which P does not know", u32::from(c)),
@@ -191,9 +206,9 @@ impl Lexer<'_> {
         };
         self.diagnostics.push(diagnostic);
         match c {
-            '&' => Kind::And,
-            '|' => Kind::Or,
-            _ => Kind::Bad,
+            '&' => Some(Kind::And),
+            '|' => Some(Kind::Or),
+            _ => None,
         }
     }
 
@@ -215,7 +230,7 @@ impl Lexer<'_> {
 }
 
 fn is_of_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
+    c.is_alphanumeric() || c == '_'
 }
 
 /// No message repeats more than a few characters of the source.

@@ -34,7 +34,7 @@ impl Parser<'_> {
         };
         self.clauses(&mut machine)?;
         let open = self.expect(Kind::BraceOpen)?;
-        self.machine_items(open, &mut machine)?;
+        self.machine_items(open, &mut machine);
         self.no_semi_after_brace();
         Ok(machine)
     }
@@ -69,24 +69,24 @@ impl Parser<'_> {
         }
     }
 
-    fn machine_items(&mut self, open: Span, machine: &mut Machine) -> Parsed<()> {
+    fn machine_items(&mut self, open: Span, machine: &mut Machine) {
         loop {
             if self.eat(Kind::BraceClose) {
-                return Ok(());
+                return;
             }
             let declares = begins_declaration(self.kind()) && !self.is(Kind::Fun);
             if self.is(Kind::End) || (declares && self.token().first_of_line) {
-                return Err(self.never_closed(open, "this machine"));
+                self.never_closed(open, "this machine");
+                return;
             }
             let before = self.span();
             if self.machine_item(machine).is_err() {
+                self.get_past(before);
+                self.lost = true;
                 self.skip_to(|token| {
                     begins_item(token.kind)
                         || (token.first_of_line && begins_declaration(token.kind))
                 });
-            }
-            if self.span() == before && !self.is(Kind::BraceClose) {
-                self.bump();
             }
         }
     }
@@ -117,7 +117,8 @@ impl Parser<'_> {
         let found = self.found();
         let complaint = Diagnostic::error(self.span(), format!("expected `}}`, found {found}"))
             .also(open, format!("{what} begins here and is never closed"));
-        self.complain(complaint)
+        // An open text or comment has swallowed the brace.
+        if self.unclosed { Lost } else { self.complain(complaint) }
     }
 
     fn state(&mut self) -> Parsed<State> {
@@ -139,21 +140,21 @@ impl Parser<'_> {
         self.expect(Kind::State)?;
         let name = self.name("the name of the state")?;
         let open = self.expect(Kind::BraceOpen)?;
-        let items = self.state_items(open)?;
+        let items = self.state_items(open);
         Ok(State { name, start, heat, items })
     }
 
-    fn state_items(&mut self, open: Span) -> Parsed<Vec<StateItem>> {
+    fn state_items(&mut self, open: Span) -> Vec<StateItem> {
         let mut items = Vec::new();
         loop {
             if self.eat(Kind::BraceClose) {
-                return Ok(items);
+                return items;
             }
-            if self.is(Kind::End) || begins_item(self.kind()) {
-                return Err(self.never_closed(open, "this state"));
-            }
-            if begins_declaration(self.kind()) && self.token().first_of_line {
-                return Err(self.never_closed(open, "this state"));
+            let item = begins_item(self.kind()) && !self.is(Kind::Var);
+            let declares = begins_declaration(self.kind()) && self.token().first_of_line;
+            if self.is(Kind::End) || item || declares {
+                self.never_closed(open, "this state");
+                return items;
             }
             let before = self.span();
             match self.state_item() {
@@ -161,14 +162,14 @@ impl Parser<'_> {
                     items.push(item);
                     self.no_semi_after_brace();
                 }
-                Err(_) => self.skip_to(|token| {
-                    begins_state_item(token.kind)
-                        || begins_item(token.kind)
-                        || (token.first_of_line && begins_declaration(token.kind))
-                }),
-            }
-            if self.span() == before && !self.is(Kind::BraceClose) {
-                self.bump();
+                Err(_) => {
+                    self.get_past(before);
+                    self.skip_to(|token| {
+                        begins_state_item(token.kind)
+                            || begins_item(token.kind)
+                            || (token.first_of_line && begins_declaration(token.kind))
+                    });
+                }
             }
         }
     }
@@ -196,6 +197,14 @@ impl Parser<'_> {
                 Ok(StateItem::Ignore(events))
             }
             Kind::On => self.on(),
+            Kind::Var => {
+                let complaint = Diagnostic::error(self.span(), "a `var` stands in a state")
+                    .hint("variables belong to the machine, or to the top of a function's body");
+                let lost = self.complain(complaint);
+                self.lost = true;
+                self.var()?;
+                Err(lost)
+            }
             _ => {
                 let complaint = self
                     .unexpected("`entry`, `exit`, `on`, `defer`, `ignore` or `}`")

@@ -32,6 +32,10 @@ pub(super) struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     diagnostics: Vec<Diagnostic>,
+    /// Whether a text or comment has swallowed what follows it.
+    pub(super) unclosed: bool,
+    /// Whether something that declares names is missing in the tree.
+    pub(super) lost: bool,
     /// The token at which the parser last complained: one complaint for each is enough.
     complained_at: Option<usize>,
     /// How many trees are open above the one that is being parsed.
@@ -43,8 +47,19 @@ pub(super) struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// At the first token of a file.
     pub(super) fn new(file: FileId, text: &'a str) -> Parser<'a> {
-        let (tokens, diagnostics) = lexer::tokens(file, text);
-        Parser { file, text, tokens, at: 0, diagnostics, complained_at: None, depth: 0, height: 0 }
+        let lexed = lexer::lex(file, text);
+        Parser {
+            file,
+            text,
+            tokens: lexed.tokens,
+            at: 0,
+            diagnostics: lexed.diagnostics,
+            unclosed: lexed.unclosed,
+            lost: false,
+            complained_at: None,
+            depth: 0,
+            height: 0,
+        }
     }
 
     /// What it complained about.
@@ -145,7 +160,8 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         let after = self.after_last();
-        let forgotten = self.token().first_of_line || matches!(self.kind(), Kind::BraceClose);
+        let forgotten =
+            self.token().first_of_line || matches!(self.kind(), Kind::BraceClose | Kind::End);
         let complaint =
             Diagnostic::error(after, format!("expected `;` after {what}")).label("here");
         if forgotten {
@@ -211,6 +227,7 @@ impl<'a> Parser<'a> {
 
     /// Leaves the rest of the file alone, without another word.
     fn give_up(&mut self) {
+        self.lost = true;
         self.at = self.tokens.len() - 1;
         self.complained_at = Some(self.at);
     }
@@ -285,8 +302,16 @@ impl<'a> Parser<'a> {
         Ok(names)
     }
 
+    /// Consumes the token in front if it still is the one at which something began to be parsed:
+    /// each turn of a loop gets on.
+    pub(super) fn get_past(&mut self, before: Span) {
+        if self.span() == before {
+            self.bump();
+        }
+    }
+
     /// Skips tokens, brackets together with what is in them, up to one that `stops` or that
-    /// closes a bracket which was opened before.
+    /// closes a brace which was opened before.
     pub(super) fn skip_to(&mut self, stops: impl Fn(Token) -> bool) {
         let mut open = 0u32;
         loop {

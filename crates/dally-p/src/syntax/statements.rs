@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::ast::{Expr, ExprKind, Stmt, StmtKind, Var};
+use super::ast::{EventName, Expr, ExprKind, Fun, Stmt, StmtKind, Var};
 use super::declarations::begins_declaration;
 use super::parser::{Parsed, Parser};
 use super::token::{Kind, Token};
@@ -29,11 +29,11 @@ impl Parser<'_> {
             } else {
                 match self.statement() {
                     Ok(statement) => statements.push(statement),
-                    Err(_) => self.find_statement(),
+                    Err(_) => {
+                        self.get_past(before);
+                        self.find_statement();
+                    }
                 }
-            }
-            if self.span() == before && !self.is(Kind::BraceClose) {
-                self.bump();
             }
         }
     }
@@ -57,6 +57,7 @@ impl Parser<'_> {
         self.complain(complaint);
         let var = self.var();
         if var.is_err() {
+            self.lost = true;
             self.find_statement();
         }
         var
@@ -271,23 +272,37 @@ impl Parser<'_> {
         self.bump();
         let open = self.expect(Kind::BraceOpen)?;
         let mut cases = Vec::new();
-        while self.eat(Kind::Case) {
-            let events = self.event_names()?;
-            self.expect(Kind::Colon)?;
-            cases.push((events, self.anonymous()?));
-        }
-        if cases.is_empty() {
+        if !self.is(Kind::Case) {
             let complaint = self.unexpected("`case`").hint("write `receive { case e: { ... } }`");
-            return Err(self.complain(complaint));
+            self.complain(complaint);
         }
-        if self.is(Kind::End) {
-            return Err(self.never_closed(open, "this `receive`"));
-        }
-        if !self.is(Kind::BraceClose) {
-            return Err(self.expected("`case` or `}`"));
+        while !self.is(Kind::BraceClose) {
+            if self.is(Kind::End) || (ends_body(self.token()) && !self.is(Kind::Case)) {
+                return Err(self.never_closed(open, "this `receive`"));
+            }
+            let before = self.span();
+            match self.case() {
+                Ok(case) => cases.push(case),
+                Err(_) => {
+                    self.get_past(before);
+                    self.skip_to(|token| ends_body(token));
+                }
+            }
         }
         self.bump();
         Ok(StmtKind::Receive(cases))
+    }
+
+    /// `case a, b: (x: T) { ... }`
+    fn case(&mut self) -> Parsed<(Vec<EventName>, Fun)> {
+        self.expect(Kind::Case)?;
+        let events = self.event_names()?;
+        if self.is(Kind::BraceOpen) {
+            self.expected("`:`");
+        } else {
+            self.expect(Kind::Colon)?;
+        }
+        Ok((events, self.anonymous()?))
     }
 
     /// An assignment or a call.

@@ -104,7 +104,7 @@ impl Parser<'_> {
     /// `name: T`
     pub(super) fn named_type(&mut self, what: &str) -> Parsed<(Name, Type)> {
         let name = self.name(what)?;
-        self.expect(Kind::Colon)?;
+        self.colon_before_type()?;
         Ok((name, self.ty()?))
     }
 }

@@ -1,11 +1,10 @@
 //! What only the P verifier understands: recognised, in order to say so.
 //!
-//! Annotations (invariants, lemmas, contracts) do not change what a program does, so they are
-//! left out with a warning. What would have to be executed is an error.
+//! All of it is an error, and not a warning: somebody who states an invariant wants it checked.
 
 use super::parser::{Lost, Parsed, Parser};
 use super::token::Kind;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 impl Parser<'_> {
@@ -20,14 +19,15 @@ impl Parser<'_> {
                     Diagnostic::error(word, "`pure` is for the P verifier")
                         .hint("write `fun f(x: T): U { return ...; }`"),
                 );
+                self.lost = true;
                 self.skip_clause();
             }
             Kind::Invariant | Kind::Axiom | Kind::InitCondition => {
-                self.left_out(word);
+                self.not_here(word);
                 self.skip_clause();
             }
             Kind::Lemma | Kind::Theorem | Kind::Proof => {
-                self.left_out(word);
+                self.not_here(word);
                 self.skip_to(|token| matches!(token.kind, Kind::BraceOpen | Kind::Semi));
                 if self.eat(Kind::BraceOpen) {
                     self.skip_to(|_| false);
@@ -46,7 +46,7 @@ impl Parser<'_> {
         // The name of the result, which stands between a foreign function and its contract.
         if self.is(Kind::Return) && self.kind_after(1) == Kind::ParenOpen {
             let word = self.bump();
-            self.left_out(word);
+            self.remark(Diagnostic::error(word, "to name a result is for the P verifier"));
             self.skip_clause();
         }
         self.clauses_of(&[Kind::Requires, Kind::Ensures]);
@@ -60,7 +60,7 @@ impl Parser<'_> {
     fn clauses_of(&mut self, kinds: &[Kind]) {
         while kinds.contains(&self.kind()) {
             let word = self.bump();
-            self.left_out(word);
+            self.not_here(word);
             self.skip_clause();
         }
     }
@@ -70,12 +70,12 @@ impl Parser<'_> {
         self.eat(Kind::Semi);
     }
 
-    fn left_out(&mut self, word: Span) {
+    fn not_here(&mut self, word: Span) {
         let text = self.text_at(word);
-        let mut warning = Diagnostic::error(word, format!("`{text}` is for the P verifier"))
-            .label("not checked here");
-        warning.severity = Severity::Warning;
-        self.remark(warning);
+        self.remark(
+            Diagnostic::error(word, format!("`{text}` is for the P verifier"))
+                .hint("state what should hold in a `spec`, or leave it out"),
+        );
     }
 
     /// An operator for the verifier, with its right operand; whether there was one.
@@ -94,6 +94,8 @@ impl Parser<'_> {
         let complaint = Diagnostic::error(sign, format!("`{text}` is for the P verifier"));
         self.complain(if advice.is_empty() { complaint } else { complaint.hint(advice) });
         self.bump();
+        // What is left of it is its left operand, of another type.
+        self.lost |= binds > 0;
         self.binary(binds + 1)?;
         Ok(true)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::report::Report;
-use super::scope::{MachineDecl, Names, Tables};
+use super::scope::{MachineDecl, Names, Tables, TypeName};
 use super::{flow, mismatch};
 use crate::diagnostic::Diagnostic;
 use crate::program::{Expr, FunId, InterfaceId, LocalId, MachineId, Stmt, Type, Variable};
@@ -27,8 +27,8 @@ pub(crate) enum Effect {
 pub(crate) struct Checked {
     pub locals: Vec<Variable>,
     pub body: Option<Vec<Stmt>>,
-    /// What it does itself, with the first place of each.
-    pub effects: BTreeMap<Effect, Span>,
+    /// What it does itself, with the places of each.
+    pub effects: BTreeMap<Effect, Vec<Span>>,
     /// What it calls, with the first place of each.
     pub calls: BTreeMap<FunId, Span>,
     /// What it creates itself.
@@ -52,7 +52,7 @@ pub(crate) struct Body<'t, 'a> {
     /// How many loops are open, and how many of them were when the innermost `receive` began.
     pub loops: usize,
     pub loops_outside: usize,
-    pub effects: BTreeMap<Effect, Span>,
+    pub effects: BTreeMap<Effect, Vec<Span>>,
     pub calls: BTreeMap<FunId, Span>,
     pub creates: BTreeMap<InterfaceId, Span>,
 }
@@ -70,21 +70,22 @@ pub(crate) fn check(tables: &Tables<'_>, fun: FunId, report: &mut Report) -> Che
             let before = body.report.diagnostics.len();
             body.declare_vars(&written.vars);
             let statements = body.statements(&written.statements);
-            body.warn_of_unused();
-            // What could not be checked may have been the `return` that seems to be missing.
-            let clean = body.report.diagnostics[before..].iter().all(Diagnostic::is_warning);
-            if clean && decl.returns.as_ref().is_some_and(|ty| *ty != Type::Null) {
-                flow::all_paths_return(&statements, decl, tables, body.report);
+            // What could not be checked may have been the `return` or the use that is missing.
+            let clean = !body.report.repaired
+                && body.report.diagnostics[before..].iter().all(Diagnostic::is_warning);
+            if clean {
+                body.warn_of_unused();
+                if decl.returns.as_ref().is_some_and(|ty| *ty != Type::Null) {
+                    flow::all_paths_return(&statements, decl, tables, body.report);
+                }
             }
             Some(statements)
         }
         None => {
             for name in &decl.decl.creates {
-                if let Some(ast_interface) = tables.types.get(&name.text)
-                    && let super::scope::TypeName::Interface(interface) = ast_interface
-                {
+                if let Some(TypeName::Interface(interface)) = tables.types.get(&name.text) {
                     body.creates.insert(interface, name.span);
-                    body.effects.insert(Effect::New, name.span);
+                    body.does(Effect::New, name.span);
                 }
             }
             None
@@ -131,7 +132,7 @@ impl<'t, 'a> Body<'t, 'a> {
 
     /// Notes that the function does this.
     pub fn does(&mut self, effect: Effect, span: Span) {
-        self.effects.entry(effect).or_insert(span);
+        self.effects.entry(effect).or_default().push(span);
     }
 
     /// Declares a variable in the innermost scope.
@@ -175,8 +176,12 @@ impl<'t, 'a> Body<'t, 'a> {
         Some((local, self.types[local.index()].clone()))
     }
 
-    /// The names of all variables that can be seen, without `halves` of them only those that can
-    /// be assigned to.
+    /// A local variable.
+    pub fn local_variable(&self, local: LocalId) -> &Variable {
+        &self.locals[local.index()]
+    }
+
+    /// The names of all variables of the function and its machine.
     pub fn variable_names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let mut names: Vec<&'a str> = self.scopes.iter().flat_map(Names::names).collect();
         names.extend(self.machine().into_iter().flat_map(|machine| machine.fields.names()));
@@ -185,10 +190,21 @@ impl<'t, 'a> Body<'t, 'a> {
 
     /// Reports a value of the wrong type, unless it is right.
     pub fn expect(&mut self, want: &Type, found: &Expr) -> Option<()> {
+        self.expect_for(want, found, None)
+    }
+
+    /// The same, with the place that says what is wanted and a word about it.
+    pub fn expect_for(
+        &mut self,
+        want: &Type,
+        found: &Expr,
+        why: Option<(Span, String)>,
+    ) -> Option<()> {
         if self.tables.assignable(want, &found.ty) {
             return Some(());
         }
-        let wrong = mismatch::wrong_type(self.tables, want, &found.ty, found.span);
+        let mut wrong = mismatch::wrong_value(self.tables, want, found);
+        wrong.related.extend(why);
         self.report.push(wrong);
         None
     }

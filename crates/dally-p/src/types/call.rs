@@ -42,9 +42,11 @@ impl<'a> Body<'_, 'a> {
             return None;
         }
         let mut fine = Some(());
-        for (param, argument) in decl.params.iter().zip(&arguments) {
+        let params = decl.params.iter().zip(&decl.decl.params);
+        for ((param, (name, _)), argument) in params.zip(&arguments) {
             if let (Some(param), Some(argument)) = (param, argument) {
-                fine = fine.and(self.expect(param, argument));
+                let why = format!("`{}` is `{}`", name.text, self.tables.show(param));
+                fine = fine.and(self.expect_for(param, argument, Some((name.span, why))));
             }
         }
         fine?;
@@ -136,11 +138,10 @@ impl<'a> Body<'_, 'a> {
                 return None;
             }
             ([only], want) => {
-                let only = only.as_ref()?;
-                if !self.tables.assignable(want, &only.ty) {
-                    self.wrong_payload(subject, want, only);
-                    return None;
-                }
+                let carries = format!("{} `{}`", subject.takes, self.tables.show(want));
+                let carries = carries.replace("`null`", "nothing");
+                let why = subject.declared.map(|declared| (declared, carries));
+                self.expect_for(want, only.as_ref()?, why)?;
             }
             (several, Type::Tuple(parts)) if parts.len() == several.len() => {
                 let mut fine = Some(());
@@ -168,15 +169,6 @@ impl<'a> Body<'_, 'a> {
         }
         let mut given = given.into_iter().collect::<Option<Vec<_>>>()?;
         Some(if given.len() == 1 { given.pop() } else { Some(tuple(given, span)) })
-    }
-
-    fn wrong_payload(&mut self, subject: &Subject<'_>, want: &Type, found: &Expr) {
-        let wrong = super::mismatch::wrong_type(self.tables, want, &found.ty, found.span);
-        let carries = format!("{} `{}`", subject.takes, self.tables.show(want));
-        self.report.push(match subject.declared {
-            Some(declared) => wrong.also(declared, carries.replace("`null`", "nothing")),
-            None => wrong,
-        });
     }
 
     fn arguments(&mut self, arguments: &'a [ast::Expr]) -> Vec<Option<Expr>> {

@@ -12,10 +12,16 @@ use crate::program::{
     Enum, EnumId, EventId, FieldId, ForeignTypeId, FunId, InterfaceId, MachineId, ParamId, StateId,
     Type,
 };
+use crate::source::Sources;
 use crate::syntax::ast;
 
-/// The names of all files. Types are not resolved yet.
-pub(crate) fn declare<'a>(files: &'a [ast::File], report: &mut Report) -> Tables<'a> {
+/// The names of all files, but for tests of projects that are included. Types are not resolved
+/// yet.
+pub(crate) fn declare<'a>(
+    files: &'a [ast::File],
+    sources: &Sources,
+    report: &mut Report,
+) -> Tables<'a> {
     let mut tables = Tables::default();
     for name in ["null", "halt"] {
         tables.event_list.push(EventDecl {
@@ -26,6 +32,14 @@ pub(crate) fn declare<'a>(files: &'a [ast::File], report: &mut Report) -> Tables
         });
     }
     for decl in files.iter().flat_map(|file| &file.decls) {
+        let test = match decl {
+            ast::Decl::Test(test) => Some(&test.name),
+            ast::Decl::Implementation { name, .. } => Some(name),
+            _ => None,
+        };
+        if test.is_some_and(|name| sources.file(name.span.file).included) {
+            continue;
+        }
         tables.declare(decl, report);
     }
     tables

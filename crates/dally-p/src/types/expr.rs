@@ -211,12 +211,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The type of an element of a tuple.
-    pub fn position(
-        &mut self,
-        of: &Type,
-        at: ast::IntLiteral,
-        span: Span,
-    ) -> Option<(u32, Type)> {
+    pub fn position(&mut self, of: &Type, at: ast::IntLiteral, span: Span) -> Option<(u32, Type)> {
         let Type::Tuple(parts) = of else {
             return self.not_a("tuple", of, span);
         };
@@ -231,12 +226,7 @@ impl<'a> Body<'_, 'a> {
         Some((at.value as u32, part.clone()))
     }
 
-    fn index(
-        &mut self,
-        of: &'a ast::Expr,
-        index: &'a ast::Expr,
-        span: Span,
-    ) -> Option<Expr> {
+    fn index(&mut self, of: &'a ast::Expr, index: &'a ast::Expr, span: Span) -> Option<Expr> {
         let (of, index) = (self.expr(of), self.expr(index));
         let (of, index) = (of?, index?);
         let ty = match &of.ty {

@@ -72,8 +72,11 @@ impl Tables<'_> {
 
     /// The type of the one parameter of a handler, `Null` if it takes none.
     fn parameter(&self, fun: FunId) -> Option<Type> {
-        let params = &self.fun_list[fun.index()].params;
-        params.first().map_or(Some(Type::Null), Clone::clone)
+        match &*self.fun_list[fun.index()].params {
+            [] => Some(Type::Null),
+            [only] => only.clone(),
+            [..] => None,
+        }
     }
 
     /// Whether each handler can take what its events carry. One without a parameter can always.
@@ -99,10 +102,8 @@ impl Tables<'_> {
 
     fn takes(&self, fun: FunId, event: EventId, at: Span, report: &mut Report) {
         let decl = &self.fun_list[fun.index()];
-        let (Some(Some(want)), Some((param, _))) = (decl.params.first(), decl.decl.params.first())
-        else {
-            return;
-        };
+        // More than one parameter has been reported.
+        let ([Some(want)], [(param, _)]) = (&*decl.params, &*decl.decl.params) else { return };
         if let Some(payload) = &self.event_list[event.index()].payload
             && !self.assignable(want, payload)
         {

@@ -1,17 +1,37 @@
 //! What to say about a value of the wrong type.
 
+use triomphe::Arc;
+
 use super::scope::Tables;
 use crate::diagnostic::Diagnostic;
-use crate::program::Type;
+use crate::program::{Expr, ExprKind, Type};
 use crate::source::Span;
 
-/// A value of one type stands where another is wanted.
-pub(crate) fn wrong_type(
-    tables: &Tables<'_>,
-    want: &Type,
-    found: &Type,
-    span: Span,
-) -> Diagnostic {
+/// A value stands where one of another type is wanted. In a tuple that is written out, only the
+/// part that is wrong is blamed.
+pub(crate) fn wrong_value(tables: &Tables<'_>, want: &Type, found: &Expr) -> Diagnostic {
+    let parts: Option<Vec<&Type>> = match (want, &found.ty) {
+        (Type::Tuple(want), Type::Tuple(_)) => Some(want.iter().collect()),
+        (Type::NamedTuple(want), Type::NamedTuple(found))
+            if want.iter().map(|(name, _)| name).eq(found.iter().map(|(name, _)| name)) =>
+        {
+            Some(want.iter().map(|(_, ty)| ty).collect())
+        }
+        _ => None,
+    };
+    if let (ExprKind::Tuple(values), Some(parts)) = (&found.kind, parts)
+        && values.len() == parts.len()
+    {
+        let mut pairs = parts.into_iter().zip(values);
+        let wrong = pairs.find(|(want, value)| !tables.assignable(want, &value.ty));
+        if let Some((want, value)) = wrong {
+            return wrong_value(tables, want, value);
+        }
+    }
+    wrong_type(tables, want, &found.ty, found.span)
+}
+
+fn wrong_type(tables: &Tables<'_>, want: &Type, found: &Type, span: Span) -> Diagnostic {
     let (want_name, found_name) = (tables.show(want), tables.show(found));
     let wrong = if *found == Type::Null {
         Diagnostic::error(span, format!("expected `{want_name}`, found no value"))
@@ -45,12 +65,18 @@ fn advice(tables: &Tables<'_>, want: &Type, found: &Type) -> Option<String> {
         (_, Type::Any | Type::Data) if tables.comparable(want, found) => {
             format!("`as {want_name}` checks at run time that it is one")
         }
+        (Type::Tuple(of), found) if matches!(&**of, [only] if tables.assignable(only, found)) => {
+            format!("`{want_name}` is a tuple of one field: write `(value,)`")
+        }
+        (want, Type::Tuple(of)) if matches!(&**of, [only] if tables.assignable(want, only)) => {
+            "take the field of the tuple with `.0`".into()
+        }
         (Type::NamedTuple(_), Type::Tuple(_)) => {
             "name the fields: `(field = value, ...)`".to_owned()
         }
         (Type::Tuple(_), Type::NamedTuple(_)) => "leave out the names of the fields".into(),
         (Type::NamedTuple(want), Type::NamedTuple(found)) => {
-            let names = |fields: &[(triomphe::Arc<str>, Type)]| -> Vec<_> {
+            let names = |fields: &[(Arc<str>, Type)]| -> Vec<_> {
                 fields.iter().map(|(name, _)| name.clone()).collect()
             };
             let (mut expected, mut given) = (names(want), names(found));

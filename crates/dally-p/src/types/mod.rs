@@ -29,6 +29,7 @@ use std::collections::BTreeSet;
 pub(crate) use body::Body;
 pub(crate) use order::order;
 pub(crate) use report::Report;
+pub(crate) use resolve::circular;
 pub(crate) use scope::{Names, Tables, TestDecl, TypeName};
 
 use crate::program::{
@@ -43,9 +44,10 @@ pub(crate) type Creates = Vec<BTreeSet<InterfaceId>>;
 /// Checks a project but for its modules. The tables hold everything even if there are errors.
 pub(crate) fn check<'a>(
     files: &'a [ast::File],
+    sources: &Sources,
     report: &mut Report,
 ) -> (Tables<'a>, Vec<body::Checked>, Creates) {
-    let mut tables = declare::declare(files, report);
+    let mut tables = declare::declare(files, sources, report);
     tables.resolve_declarations(files, report);
     tables.resolve_states(report);
     let funs = (0..tables.fun_list.len() as u32).map(FunId);
@@ -96,9 +98,7 @@ pub(crate) fn assemble(
     }
 }
 
-fn machine(
-    (machine, creates): (&scope::MachineDecl<'_>, BTreeSet<InterfaceId>),
-) -> Machine {
+fn machine((machine, creates): (&scope::MachineDecl<'_>, BTreeSet<InterfaceId>)) -> Machine {
     Machine {
         kind: machine.decl.kind,
         name: machine.decl.name.text.as_str().into(),

@@ -23,10 +23,7 @@ impl Body<'_, '_> {
                 Type::Bool
             }
             BinaryOp::In => self.contains(&left, &right)?,
-            BinaryOp::Less
-            | BinaryOp::LessEqual
-            | BinaryOp::Greater
-            | BinaryOp::GreaterEqual => {
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
                 if left.ty != right.ty || !matches!(left.ty, Type::Int | Type::Float | Type::String)
                 {
                     return self.incompatible(op, &left, &right, span);
@@ -91,7 +88,7 @@ impl Body<'_, '_> {
         if !self.tables.comparable(&of.ty, &ty) {
             let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
             let numbers = |ty: &Type| matches!(ty, Type::Int | Type::Float | Type::Enum(_));
-            let mut wrong = Diagnostic::error(span, format!("no `{from}` is a `{to}`"))
+            let mut wrong = Diagnostic::error(span, format!("`{from}` is never `{to}`"))
                 .label("this cast can never succeed");
             if numbers(&of.ty) && numbers(&ty) {
                 wrong = wrong.hint(format!("`to {to}` converts numbers and enums"));
@@ -132,10 +129,11 @@ impl Body<'_, '_> {
         if !allowed {
             let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
             let mut wrong =
-                Diagnostic::error(span, format!("`{from}` cannot be converted to `{to}`")).label(
-                    "`to` converts between numbers and enums, and machines to an interface",
-                );
-            if self.tables.comparable(&of.ty, &ty) {
+                Diagnostic::error(span, format!("`{from}` cannot be converted to `{to}`"))
+                    .label("`to` converts between numbers and enums, and machines to an interface");
+            if self.tables.assignable(&ty, &of.ty) {
+                wrong = wrong.hint(format!("no conversion is needed: `{from}` is `{to}`"));
+            } else if self.tables.comparable(&of.ty, &ty) {
                 wrong = wrong.hint(format!("`as {to}` checks at run time that it is one"));
             }
             self.report.push(wrong);

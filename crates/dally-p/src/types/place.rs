@@ -65,6 +65,24 @@ impl<'a> Body<'_, 'a> {
         Some(place)
     }
 
+    /// Where a variable is declared and what it is, if the place is a variable as a whole.
+    pub fn declaration(&self, place: &Place) -> Option<(Span, String)> {
+        if !place.path.is_empty() {
+            return None;
+        }
+        let (name, span) = match place.root {
+            Root::Local(local) => {
+                let local = self.local_variable(local);
+                (&*local.name, local.span)
+            }
+            Root::Field(field) => {
+                let name = self.machine()?.field_list[field.index()].name;
+                (&*name.text, name.span)
+            }
+        };
+        Some((span, format!("`{name}` is `{}`", self.tables.show(&place.ty))))
+    }
+
     /// A variable that may be changed.
     pub fn variable(&mut self, name: &str, span: Span) -> Option<Place> {
         if let Some((local, ty)) = self.local(name) {

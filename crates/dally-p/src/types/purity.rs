@@ -22,14 +22,8 @@ const ALL: [Effect; 8] = [
 ];
 
 /// A spec only observes: it changes nothing but itself, and the same way each time.
-const NOT_IN_SPECS: [Effect; 6] = [
-    Effect::Send,
-    Effect::Announce,
-    Effect::New,
-    Effect::Receive,
-    Effect::Choose,
-    Effect::This,
-];
+const NOT_IN_SPECS: [Effect; 6] =
+    [Effect::Send, Effect::Announce, Effect::New, Effect::Receive, Effect::Choose, Effect::This];
 
 /// While a machine goes from one state to another it cannot decide to go elsewhere.
 const NOT_IN_TRANSITIONS: [Effect; 2] = [Effect::Raise, Effect::Goto];
@@ -41,11 +35,13 @@ pub(crate) struct Purity<'t, 'a> {
     /// For each effect, how a function comes to have it: by itself, or by the first call on a
     /// shortest way to a function that has.
     how: BTreeMap<Effect, BTreeMap<FunId, How>>,
+    /// The functions of each machine.
+    own: BTreeMap<MachineId, Vec<FunId>>,
 }
 
 #[derive(Clone, Copy)]
 enum How {
-    Itself(Span),
+    Itself,
     Calls(FunId, Span),
 }
 
@@ -63,8 +59,8 @@ impl<'t, 'a> Purity<'t, 'a> {
             let mut known: BTreeMap<FunId, How> = BTreeMap::new();
             let mut open: VecDeque<FunId> = VecDeque::new();
             for (at, fun) in checked.iter().enumerate() {
-                if let Some(&span) = fun.effects.get(&effect) {
-                    known.insert(FunId(at as u32), How::Itself(span));
+                if fun.effects.contains_key(&effect) {
+                    known.insert(FunId(at as u32), How::Itself);
                     open.push_back(FunId(at as u32));
                 }
             }
@@ -78,7 +74,13 @@ impl<'t, 'a> Purity<'t, 'a> {
             }
             how.insert(effect, known);
         }
-        Purity { tables, checked, how }
+        let mut own: BTreeMap<MachineId, Vec<FunId>> = BTreeMap::new();
+        for (at, fun) in tables.fun_list.iter().enumerate() {
+            if let Some(machine) = fun.machine {
+                own.entry(machine).or_default().push(FunId(at as u32));
+            }
+        }
+        Purity { tables, checked, how, own }
     }
 
     /// Reports what may not be done where it is done.
@@ -111,8 +113,7 @@ impl<'t, 'a> Purity<'t, 'a> {
                     _ => None,
                 });
                 for (fun, role, at) in exits.into_iter().chain(withs) {
-                    let receives = (state.exit == Some(fun)).then_some(Effect::Receive);
-                    for effect in NOT_IN_TRANSITIONS.into_iter().chain(receives) {
+                    for effect in NOT_IN_TRANSITIONS {
                         if reported.insert((fun, effect)) {
                             self.forbid(fun, effect, role, Some(at), report);
                         }
@@ -133,27 +134,39 @@ impl<'t, 'a> Purity<'t, 'a> {
     ) {
         let Some(&how) = self.how[&effect].get(&fun) else { return };
         let word = word(effect);
-        let mut found = match how {
-            How::Itself(span) => {
-                Diagnostic::error(span, format!("{word} in {place}")).label("not allowed here")
-            }
+        let found = match how {
+            How::Itself => self
+                .places(fun, effect)
+                .iter()
+                .map(|&span| {
+                    Diagnostic::error(span, format!("{word} in {place}")).label("not allowed here")
+                })
+                .collect(),
             How::Calls(callee, span) => {
                 let name = &self.tables.fun_list[callee.index()].name;
-                let found = Diagnostic::error(span, format!("{word} in {place}, by way of `{name}`"))
-                    .label(format!("`{name}` may do that"));
-                self.way(callee, effect, found)
+                let found =
+                    Diagnostic::error(span, format!("{word} in {place}, by way of `{name}`"))
+                        .label(format!("`{name}` may do that"));
+                vec![self.way(callee, effect, found)]
             }
         };
-        if let Some(used) = used {
-            found = found.also(used, format!("used as {place} here"));
-        }
-        report.push(match effect {
-            Effect::Raise | Effect::Goto => {
-                found.hint("decide in the handler, before the state is left, or in the entry")
+        for mut found in found {
+            if let Some(used) = used {
+                found = found.also(used, format!("used as {place} here"));
             }
-            Effect::Receive if used.is_some() => found.hint("receive before the state is left"),
-            _ => found.hint("a spec only observes: it may change its variables, raise and goto"),
-        });
+            report.push(match effect {
+                Effect::Raise | Effect::Goto => {
+                    found.hint("decide in the handler, before the state is left, or in the entry")
+                }
+                _ => {
+                    found.hint("a spec only observes: it may change its variables, raise and goto")
+                }
+            });
+        }
+    }
+
+    fn places(&self, fun: FunId, effect: Effect) -> &[Span] {
+        self.checked[fun.index()].effects.get(&effect).map_or(&[], |places| places)
     }
 
     fn way(&self, mut fun: FunId, effect: Effect, mut found: Diagnostic) -> Diagnostic {
@@ -165,7 +178,13 @@ impl<'t, 'a> Purity<'t, 'a> {
                     found = found.also(span, format!("`{name}` calls `{callee_name}`"));
                     fun = callee;
                 }
-                Some(&How::Itself(span)) => return found.also(span, word(effect)),
+                Some(How::Itself) => {
+                    let first = self.places(fun, effect).first();
+                    return match first {
+                        Some(&span) => found.also(span, word(effect)),
+                        None => found,
+                    };
+                }
                 None => return found,
             }
         }
@@ -175,13 +194,10 @@ impl<'t, 'a> Purity<'t, 'a> {
     pub fn creates(&self, machine: MachineId) -> BTreeSet<InterfaceId> {
         let mut created = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        let own = self.tables.fun_list.iter().enumerate();
-        let mut open: Vec<FunId> = own
-            .filter(|(_, fun)| fun.machine == Some(machine))
-            .map(|(at, _)| FunId(at as u32))
-            .collect();
+        let mut open: Vec<FunId> = self.own.get(&machine).cloned().unwrap_or_default();
         while let Some(fun) = open.pop() {
-            if seen.insert(fun) {
+            // What never creates anything is not worth a visit.
+            if self.how[&Effect::New].contains_key(&fun) && seen.insert(fun) {
                 let checked = &self.checked[fun.index()];
                 created.extend(checked.creates.keys().copied());
                 open.extend(checked.calls.keys().copied());

@@ -74,7 +74,7 @@ impl<'a> Body<'_, 'a> {
 
     fn case(&mut self, events: &[(EventId, Span)], fun: &'a ast::Fun) -> Case {
         let outside = std::mem::replace(&mut self.loops_outside, self.loops);
-        one_parameter("case", &fun.params, self.report);
+        one_parameter("a case", &fun.params, self.report);
         let case = self.scoped(|body| {
             let param = fun.params.first().map(|(name, ty)| {
                 let ty = body.tables.resolve(ty, body.report);
@@ -82,7 +82,8 @@ impl<'a> Body<'_, 'a> {
                 body.local(&name.text);
                 (local, ty)
             });
-            for (event, span) in events {
+            let fits = if fun.params.len() > 1 { &[] } else { events };
+            for (event, span) in fits {
                 let want = param.as_ref().map_or(Some(&Type::Null), |(_, ty)| ty.as_ref());
                 let at = fun.params.first().map_or(*span, |(name, _)| name.span);
                 body.event_fits(*event, want, *span, at);

@@ -12,12 +12,20 @@ const SUGGESTIONS: usize = 100;
 pub(crate) struct Report {
     /// In the order of discovery.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether the parser left out statements it could not read: what seems to be missing may
+    /// have been among them.
+    pub repaired: bool,
 }
 
 impl Report {
     /// Adds a finding.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Whether anything keeps the project from being run.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| !diagnostic.is_warning())
     }
 
     /// A name that is not declared as what it should be, such as `event`, with the nearest one
@@ -29,8 +37,8 @@ impl Report {
         name: &str,
         known: impl Iterator<Item = &'n str>,
     ) {
-        let mut found = Diagnostic::error(span, format!("there is no {what} `{name}`"))
-            .label("not declared");
+        let mut found =
+            Diagnostic::error(span, format!("there is no {what} `{name}`")).label("not declared");
         if self.diagnostics.len() < SUGGESTIONS
             && let Some(near) = nearest(name, known)
         {
@@ -49,7 +57,8 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> O
         return None;
     }
     let letters: Vec<char> = name.to_lowercase().chars().collect();
-    let limit = (letters.len() / 3).max(1);
+    // In very short names one letter is all the difference, unless it is only its case.
+    let limit = if letters.len() < 3 { 0 } else { (letters.len() / 3).max(1) };
     known
         .filter(|other| other.len() <= LONGEST && *other != name)
         .filter_map(|other| {

@@ -186,11 +186,7 @@ pub(crate) struct ParamDecl<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum TestDecl<'a> {
     Test(&'a ast::Test),
-    Implementation {
-        name: &'a ast::Name,
-        main: Option<&'a ast::Name>,
-        module: &'a ast::ModuleExpr,
-    },
+    Implementation { name: &'a ast::Name, main: Option<&'a ast::Name>, module: &'a ast::ModuleExpr },
 }
 
 impl<'a> Tables<'a> {

@@ -58,7 +58,11 @@ impl<'a> Tables<'a> {
                 }
                 open.state.entry = self.handler(open, handler, "entry of", report);
                 if let Some(fun) = open.state.entry {
-                    one_parameter("entry", &self.fun_list[fun.index()].decl.params, report);
+                    one_parameter(
+                        "an entry function",
+                        &self.fun_list[fun.index()].decl.params,
+                        report,
+                    );
                 }
             }
             ast::StateItem::Exit(handler) => {
@@ -119,7 +123,7 @@ impl<'a> Tables<'a> {
     }
 
     fn fits(&self, fun: FunId, report: &mut Report) {
-        one_parameter("handler", &self.fun_list[fun.index()].decl.params, report);
+        one_parameter("a handler", &self.fun_list[fun.index()].decl.params, report);
     }
 
     /// The function that is named or written here: one of the machine, with a body.
@@ -145,7 +149,10 @@ impl<'a> Tables<'a> {
                 report.push(
                     Diagnostic::error(
                         name.span,
-                        format!("`{}` is not a function of `{}`", name.text, machine.decl.name.text),
+                        format!(
+                            "`{}` is not a function of `{}`",
+                            name.text, machine.decl.name.text
+                        ),
                     )
                     .label("a handler belongs to the machine")
                     .also(declared, "a function of the project")
@@ -188,10 +195,10 @@ impl<'a> Tables<'a> {
         for name in events {
             let found = match name {
                 ast::EventName::Halt(_) => vec![EventId::HALT],
-                ast::EventName::Null(span) => {
-                    self.null(open, *span, done, report);
+                ast::EventName::Null(span) if self.null(open, *span, done, report) => {
                     vec![EventId::NULL]
                 }
+                ast::EventName::Null(_) => continue,
                 ast::EventName::Named(name) => self.event(name, report),
             };
             let span = span_of(name);
@@ -215,7 +222,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    fn null(&self, open: &Open<'a>, span: Span, done: &str, report: &mut Report) {
+    /// Whether `null` may be mentioned here.
+    fn null(&self, open: &Open<'a>, span: Span, done: &str, report: &mut Report) -> bool {
         let machine = &self.machines[open.machine.index()];
         if !done.is_empty() {
             report.push(
@@ -228,7 +236,10 @@ impl<'a> Tables<'a> {
                 Diagnostic::error(span, format!("`on null` in spec `{}`", machine.decl.name.text))
                     .label("a spec does nothing of its own accord"),
             );
+        } else {
+            return true;
         }
+        false
     }
 
     /// Warns of handlers for events that never arrive.
@@ -256,14 +267,10 @@ impl<'a> Tables<'a> {
 }
 
 /// Reports more than one parameter where a payload is taken.
-pub(crate) fn one_parameter(
-    what: &str,
-    params: &[(ast::Name, ast::Type)],
-    report: &mut Report,
-) {
+pub(crate) fn one_parameter(what: &str, params: &[(ast::Name, ast::Type)], report: &mut Report) {
     if let [_, (second, _), ..] = params {
         report.push(
-            Diagnostic::error(second.span, format!("more than one parameter of a {what}"))
+            Diagnostic::error(second.span, format!("{what} takes one parameter at most"))
                 .label("a payload is one value")
                 .hint("take a tuple: `(payload: (a: int, b: bool))`"),
         );

@@ -34,7 +34,8 @@ impl<'a> Body<'_, 'a> {
             ast::StmtKind::Assign(place, value) => {
                 let (place, value) = (self.place(place), self.expr(value));
                 let (place, value) = (place?, value?);
-                self.expect(&place.ty, &value)?;
+                let why = self.declaration(&place);
+                self.expect_for(&place.ty, &value, why)?;
                 StmtKind::Assign(place, value)
             }
             ast::StmtKind::Insert(place, key, value) => self.insert(place, key, value)?,
@@ -146,7 +147,14 @@ impl<'a> Body<'_, 'a> {
         of: &'a ast::Expr,
         body: &'a ast::Stmt,
     ) -> Option<StmtKind> {
+        let known = self.report.diagnostics.len();
         let place = self.variable(&name.text, name.span);
+        if let Some(unknown) = self.report.diagnostics.get_mut(known)
+            && unknown.hint.is_none()
+        {
+            let name = &name.text;
+            unknown.hint = Some(format!("declare it at the top of the function: `var {name}: T;`"));
+        }
         let of = self.expr(of);
         let body = self.in_loop(body);
         let (place, of) = (place?, of?);
@@ -216,9 +224,7 @@ impl<'a> Body<'_, 'a> {
                 self.report.push(match other {
                     Type::Seq(_) => wrong.hint("write `+= (index, value)`: `sizeof` is the end"),
                     Type::Map(..) => wrong.hint("write `+= (key, value)`"),
-                    Type::Int | Type::Float | Type::String => {
-                        wrong.hint("write `x = x + value`")
-                    }
+                    Type::Int | Type::Float | Type::String => wrong.hint("write `x = x + value`"),
                     _ => wrong,
                 });
                 return None;
@@ -275,10 +281,10 @@ impl<'a> Body<'_, 'a> {
             return None;
         };
         let entry = machine.states[state.index()].entry;
-        let param = entry.map(|fun| &self.tables.fun_list[fun.index()].params);
-        let payload = match param.and_then(|params| params.first()) {
-            Some(param) => param.as_ref(),
-            None => Some(&Type::Null),
+        let payload = match entry.map(|fun| &*self.tables.fun_list[fun.index()].params) {
+            None | Some([]) => Some(&Type::Null),
+            Some([only]) => only.as_ref(),
+            Some([..]) => None,
         };
         let subject = Subject {
             takes: format!("the entry of `{}` takes", name.text),

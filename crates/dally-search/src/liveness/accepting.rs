@@ -123,8 +123,8 @@ impl<S: Captured, F: Fn(&S, &S) -> bool> System for Related<S, F> {
     }
 
     fn acceptance(&self) -> Acceptance {
-        let Acceptance { hot, visits } = self.live.acceptance();
-        Acceptance { hot, visits: visits | u64::from(self.related) << PLACE }
+        let inner = self.live.acceptance();
+        Acceptance { visits: inner.visits | u64::from(self.related) << PLACE, ..inner }
     }
 
     fn observe(&self, how: Observe) -> u64 {

@@ -52,7 +52,7 @@ pub(crate) const EDGE_BYTES: usize = size_of::<Edge>();
 pub(crate) struct Look {
     /// The workers that can step, by number and in order; faults are not among them.
     pub(crate) enabled: Box<[u32]>,
-    /// The monitors that are hot.
+    /// The monitors that are hot, and were so all through the transition that led here.
     pub(crate) hot: u64,
 }
 
@@ -134,7 +134,7 @@ impl Graph {
         }
         let Found::Free(slot) = self.index.find(key, usize::MAX, |_| false) else { return None };
         slot.store(key | u64::from(number), std::sync::atomic::Ordering::Relaxed);
-        let look = self.look(enabled, acceptance.hot);
+        let look = self.look(enabled, acceptance.waiting());
         self.states.push(State { identity, edges: NIL, look, open: 1 });
         Some((number, true))
     }

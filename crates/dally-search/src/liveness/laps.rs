@@ -204,18 +204,18 @@ impl Laps {
         at: usize,
         step: usize,
     ) {
-        self.hot &= acceptance.hot;
+        self.hot &= acceptance.waiting();
         self.visited |= self.is_open() && acceptance.visits != 0;
         let waits = |laps: &Laps| laps.everything || laps.hot != 0 || laps.visited;
         if !waits(self) || self.states.len() >= MAX_STATES && !self.everything {
             self.forget();
-            self.hot = acceptance.hot;
+            self.hot = acceptance.waiting();
             self.visited = acceptance.visits != 0;
         }
         if !waits(self) {
             return;
         }
-        let (hash, whole) = hash(system, acceptance.hot);
+        let (hash, whole) = hash(system, acceptance);
         if self.only_whole && !whole {
             self.forget();
             return;
@@ -229,7 +229,7 @@ impl Laps {
         self.states.push(State {
             hash,
             whole,
-            hot: acceptance.hot,
+            hot: acceptance.waiting(),
             visits: acceptance.visits,
             enabled,
             at,
@@ -422,7 +422,8 @@ impl Laps {
         acceptance: Acceptance,
     ) -> bool {
         let known = &self.states[state];
-        (known.hash, known.whole) == hash(system, acceptance.hot)
+        (known.hash, known.whole) == hash(system, acceptance)
+            && known.hot == acceptance.waiting()
             && known.visits == acceptance.visits
     }
 
@@ -494,9 +495,9 @@ impl Laps {
 }
 
 /// A hash of the present state, and whether it is known whole. Observations leave monitors out.
-fn hash<S: System>(system: &S, hot: u64) -> (u64, bool) {
+fn hash<S: System>(system: &S, acceptance: Acceptance) -> (u64, bool) {
     match system.whole() {
         Some(whole) => (whole.0, true),
-        None => (fingerprint::mix(system.observe(Observe::Control), hot), false),
+        None => (fingerprint::mix(system.observe(Observe::Control), acceptance.hot), false),
     }
 }

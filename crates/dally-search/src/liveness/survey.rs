@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dally_core::fingerprint;
 use rustc_hash::FxHashMap;
 
 use super::components::{self, Judge};
@@ -202,10 +203,21 @@ impl Inside {
         let system = arrival.system;
         let acceptance = system.acceptance();
         let memory = self.memory;
-        self.hot |= acceptance.hot != 0;
-        let identity = match &mut self.whole {
-            Some(whole) => whole.number(arrival.identity, arrival.parts).map(u64::from),
-            None => Some(arrival.identity),
+        self.hot |= acceptance.waiting() != 0;
+        // A cycle in which a monitor is relieved is none that it waits in. So a state that is
+        // come to with relief is another than the same state come to without: then to stay in
+        // states that are hot is to stay in transitions that are.
+        let relieved = acceptance.hot & acceptance.relieved;
+        let identity = match (&mut self.whole, relieved) {
+            (Some(whole), _) => {
+                let parts = |part: &mut dyn FnMut(&[u8])| {
+                    (arrival.parts)(part);
+                    part(&relieved.to_le_bytes());
+                };
+                whole.number(fingerprint::mix(arrival.identity, relieved), parts).map(u64::from)
+            }
+            (None, 0) => Some(arrival.identity),
+            (None, _) => Some(fingerprint::mix(arrival.identity, relieved)),
         };
         let state = identity
             .and_then(|identity| self.graph.state(identity, system.enabled(), acceptance, memory));

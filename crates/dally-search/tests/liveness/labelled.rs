@@ -27,11 +27,14 @@ pub enum Step {
     Delivery(Vec<(u32, Target)>),
 }
 
-/// Where a transition leads, and which monitors allow it only finitely often.
+/// Where a transition leads.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     pub to: usize,
+    /// The monitors that allow it only finitely often.
     pub visits: u64,
+    /// The monitors that are not hot at some moment of it.
+    pub relieved: u64,
 }
 
 /// What a transition does, as fairness tells things apart.
@@ -112,6 +115,7 @@ pub fn random(seed: u64, most: usize) -> Vec<Place> {
     let faults = rng.u8(0..4) == 0;
     // Many graphs are hot almost everywhere or visit almost nothing: cycles are rare otherwise.
     let (heat, busy, visits) = (rng.f32(), 0.3 + 0.7 * rng.f32(), 0.4 * rng.f32());
+    let relief = if rng.bool() { 0.0 } else { 0.5 * rng.f32() };
     (0..states)
         .map(|_| {
             let mut enabled: Vec<WorkerId> =
@@ -123,7 +127,9 @@ pub fn random(seed: u64, most: usize) -> Vec<Place> {
             let target = |rng: &mut Rng| {
                 let marked = (0..2).map(|monitor| u64::from(rng.f32() < visits) << (2 + monitor));
                 let visits = marked.sum();
-                Target { to: rng.usize(0..states), visits }
+                let calm = (0..2).map(|monitor| u64::from(rng.f32() < relief) << monitor);
+                let relieved = calm.sum();
+                Target { to: rng.usize(0..states), visits, relieved }
             };
             let steps = enabled.iter().map(|_| match rng.u8(0..10) {
                 0 => {
@@ -151,13 +157,14 @@ pub struct Live {
     at: usize,
     /// Of the last transition: not a part of the state.
     visits: u64,
+    relieved: u64,
 }
 
 impl Program for Labelled {
     type System = Live;
 
     fn start(&self) -> Result<Live, Bug> {
-        Ok(Live { graph: self.0.clone(), at: 0, visits: 0 })
+        Ok(Live { graph: self.0.clone(), at: 0, visits: 0, relieved: 0 })
     }
 
     fn granularity(&self) -> &'static str {
@@ -189,7 +196,7 @@ impl System for Live {
                 targets[env.delivery(&messages)?].1
             }
         };
-        (self.at, self.visits) = (target.to, target.visits);
+        (self.at, self.visits, self.relieved) = (target.to, target.visits, target.relieved);
         Ok(())
     }
 
@@ -198,7 +205,8 @@ impl System for Live {
     }
 
     fn acceptance(&self) -> Acceptance {
-        Acceptance { hot: self.graph[self.at].hot, visits: self.visits }
+        let Live { ref graph, at, visits, relieved } = *self;
+        Acceptance { hot: graph[at].hot, relieved, visits }
     }
 
     fn observe(&self, _how: Observe) -> u64 {
@@ -237,6 +245,6 @@ impl Captured for Live {
     }
 
     fn restore_from(&mut self, saved: &Live) {
-        (self.at, self.visits) = (saved.at, saved.visits);
+        (self.at, self.visits, self.relieved) = (saved.at, saved.visits, saved.relieved);
     }
 }

@@ -27,12 +27,28 @@ pub fn ends_hot(graph: &[Place]) -> bool {
         .any(|(place, there)| there && place.enabled.is_empty() && place.hot != 0)
 }
 
-/// The monitors that some fair cycle violates. A fair execution without end stays in some set of
-/// states in the end and goes through all of them again and again: all sets are tried.
+/// The monitors that some fair cycle violates.
 pub fn violated(graph: &[Place], fairness: Fairness) -> u64 {
+    let waits = (0..2).map(|monitor| 1 << monitor).filter(|&bit| {
+        let stays = |one: &Transition| one.target.relieved & bit == 0;
+        fair_cycles(graph, fairness, stays).iter().any(|(hot, _)| hot & bit != 0)
+    });
+    let visits = fair_cycles(graph, fairness, |_| true);
+    waits.sum::<u64>() | visits.iter().fold(0, |all, (_, visits)| all | visits)
+}
+
+/// For each fair cycle of transitions that are allowed, the monitors that are hot in all of its
+/// states and those that allow one of its transitions only finitely often. A fair execution
+/// without end stays in some set of states in the end and goes through all of them again and
+/// again: all sets are tried.
+fn fair_cycles(
+    graph: &[Place],
+    fairness: Fairness,
+    allowed: impl Fn(&Transition) -> bool,
+) -> Vec<(u64, u64)> {
     let reached = reachable(graph);
     let transitions: Vec<Vec<Transition>> = graph.iter().map(Place::transitions).collect();
-    let mut violated = 0;
+    let mut cycles = Vec::new();
     for set in 1_u32..1 << graph.len() {
         let is_in = |at: usize| set >> at & 1 == 1;
         let states: Vec<usize> = (0..graph.len()).filter(|&at| is_in(at)).collect();
@@ -42,7 +58,7 @@ pub fn violated(graph: &[Place], fairness: Fairness) -> u64 {
         let inside: Vec<(usize, &Transition)> = states
             .iter()
             .flat_map(|&at| transitions[at].iter().map(move |one| (at, one)))
-            .filter(|(_, one)| is_in(one.target.to))
+            .filter(|(_, one)| is_in(one.target.to) && allowed(one))
             .collect();
         if !is_connected(&states, &inside) {
             continue;
@@ -64,11 +80,12 @@ pub fn violated(graph: &[Place], fairness: Fairness) -> u64 {
             }),
         };
         if fair {
-            violated |= states.iter().fold(!0, |hot, &at| hot & graph[at].hot);
-            violated |= inside.iter().fold(0, |all, (_, one)| all | one.target.visits);
+            let hot = states.iter().fold(!0, |hot, &at| hot & graph[at].hot);
+            let visits = inside.iter().fold(0, |all, (_, one)| all | one.target.visits);
+            cycles.push((hot, visits));
         }
     }
-    violated
+    cycles
 }
 
 fn same(one: &Transition, other: &Transition) -> bool {
@@ -122,6 +139,7 @@ pub fn check_lasso(
     }
     let (states, taken) = (&states[stem..], &taken[stem..]);
     let hot = states.iter().fold(!0, |hot, &at| hot & graph[at].hot);
+    let hot = taken.iter().fold(hot, |hot, one| hot & !one.target.relieved);
     let visits = taken.iter().fold(0, |all, one| all | one.target.visits);
     if (hot | visits) >> monitor & 1 == 0 {
         return Err("the loop does not violate the monitor".into());

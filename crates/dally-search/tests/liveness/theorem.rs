@@ -108,7 +108,7 @@ fn without_keeping_on_the_first_bug_that_there_is_is_reported() {
 /// Of two loops that are found at once, the first is reported, and with its own stem.
 #[test]
 fn a_loop_is_not_mistaken_for_another_that_is_found_with_it() {
-    let to = |to| Target { to, visits: 0 };
+    let to = |to| Target { to, visits: 0, relieved: 0 };
     let enabled = vec![WorkerId::root(0)];
     let stay_or_go_on = Step::Value(Tag::Program, vec![to(0), to(1)]);
     let graph = Arc::new(vec![

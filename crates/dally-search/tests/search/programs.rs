@@ -300,7 +300,7 @@ impl System for Live {
     }
 
     fn acceptance(&self) -> Acceptance {
-        Acceptance { hot: self.hot.into(), visits: self.visits.into() }
+        Acceptance { hot: self.hot.into(), relieved: 0, visits: self.visits.into() }
     }
 
     fn observe(&self, _how: Observe) -> u64 {

@@ -1,0 +1,211 @@
+//! How fast P projects run: `cargo run --release -p dally-p --example bench -- protocols/p`.
+//!
+//! Prints scheduling steps per second of random runs on one thread, distinct states per second of
+//! exhaustive searches on one thread, bytes a state takes on the stack of a search, and the time
+//! from reading a project to its first schedule.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use dally_core::{Captured, Cut, Env, Event, MessageId, Program as _, System, Tag, Text};
+use dally_p::program::Program;
+use dally_p::vm::{Foreign, PProgram, PSystem};
+use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
+use dally_search::{Options, StrategyKind};
+
+#[global_allocator]
+static COUNTED: Counting = Counting;
+
+/// The system's memory, with a count of what is in use and how often some was asked for.
+struct Counting;
+
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+#[expect(unsafe_code, reason = "an allocator cannot be written without; it only passes calls on")]
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl std::alloc::GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
+        BYTES.fetch_add(layout.size(), Relaxed);
+        CALLS.fetch_add(1, Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { std::alloc::System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: std::alloc::Layout) {
+        BYTES.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { std::alloc::System.dealloc(memory, layout) }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed())
+}
+
+fn compiled(project: &Path) -> triomphe::Arc<Program> {
+    let sources = dally_p::project::load(project).expect("a project");
+    let compiled = dally_p::compile(sources);
+    let Some(program) = compiled.program else { panic!("{:#?}", compiled.diagnostics) };
+    triomphe::Arc::new(program)
+}
+
+fn test(program: &triomphe::Arc<Program>, name: &str) -> Arc<PProgram> {
+    let index = program.tests.iter().position(|test| test.name.starts_with(name));
+    let index = index.unwrap_or_else(|| panic!("a test {name}"));
+    match PProgram::new(program, index, Foreign::default()) {
+        Ok(program) => Arc::new(program),
+        Err(diagnostic) => panic!("{diagnostic:#?}"),
+    }
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let folder = PathBuf::from(args.next().unwrap_or_else(|| "protocols/p".into()));
+    let only = args.next();
+    let wanted = |what: &str| only.as_ref().is_none_or(|only| only == what);
+    let projects = [
+        ("TwoPhaseCommit", "tcSingleClient", "tcTwoClients"),
+        ("Paxos", "tcThreeProposers", "tcThreeProposers"),
+    ];
+    for (project, sampled, searched) in projects {
+        let program = compiled(&folder.join(project));
+        if wanted("random") {
+            random(project, &test(&program, sampled));
+        }
+        if wanted("allocations") {
+            allocations(project, &test(&program, sampled));
+        }
+        if wanted("states") {
+            states(project, test(&program, searched));
+        }
+        if wanted("memory") {
+            memory(project, &test(&program, searched));
+        }
+    }
+    if wanted("start") {
+        start(&folder);
+    }
+}
+
+fn random(project: &str, program: &Arc<PProgram>) {
+    let strategy = "random".parse::<StrategyKind>().expect("a strategy").build(1, 10_000);
+    let options = Options {
+        strategy,
+        seed: 1,
+        schedules: u64::MAX,
+        time: Some(Duration::from_secs(5)),
+        ..Options::default()
+    };
+    let report = dally_search::run(program.clone(), options, Arc::new(()));
+    let rate = report.steps as f64 / report.elapsed.as_secs_f64();
+    println!(
+        "{project}, random: {:.2} million steps a second ({} schedules of {} steps, {} findings)",
+        rate / 1e6,
+        report.schedules,
+        report.steps / report.schedules.max(1),
+        report.findings.len(),
+    );
+}
+
+fn states(project: &str, program: Arc<PProgram>) {
+    let plan = Plan { search: SearchKind::Dfs, ..Plan::default() };
+    let options = Options { time: Some(Duration::from_secs(10)), ..Options::default() };
+    let report = explore(program, RoundRobin::default(), plan, options, Arc::new(()));
+    let states = report.states.as_ref().map_or(0, |states| states.states);
+    let transitions = report.states.as_ref().map_or(0, |states| states.transitions);
+    println!(
+        "{project}, exhaustive: {:.0} thousand states a second ({states} states, {transitions} \
+         transitions, {:?}, {} findings)",
+        states as f64 / report.elapsed.as_secs_f64() / 1e3,
+        report.ended,
+        report.findings.len(),
+    );
+}
+
+/// Values by a generator of numbers; hears nothing.
+struct Dice(fastrand::Rng);
+
+impl Env for Dice {
+    fn value(&mut self, of: u32, _: Tag) -> Result<u32, Cut> {
+        Ok(self.0.u32(0..of))
+    }
+
+    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
+        Ok(0)
+    }
+
+    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
+        Ok(())
+    }
+
+    fn leeway(&self) -> u32 {
+        10_000
+    }
+}
+
+fn walk(system: &mut PSystem, dice: &mut Dice, mut each: impl FnMut(&PSystem)) -> usize {
+    let mut steps = 0;
+    while !system.enabled().is_empty() && steps < 10_000 {
+        let worker = system.enabled()[dice.0.usize(0..system.enabled().len())];
+        if system.step(worker, dice).is_err() {
+            break;
+        }
+        steps += 1;
+        each(system);
+    }
+    steps
+}
+
+/// How often memory is asked for in a random run, when all has been warmed up.
+fn allocations(project: &str, program: &Arc<PProgram>) {
+    let mut dice = Dice(fastrand::Rng::with_seed(1));
+    let mut system = program.start().expect("a start");
+    let (mut steps, mut before) = (0, 0);
+    for round in 0..400 {
+        if round == 100 {
+            (steps, before) = (0, CALLS.load(Relaxed));
+        }
+        program.restart(&mut system).expect("a start");
+        steps += walk(&mut system, &mut dice, |_| {});
+    }
+    let calls = CALLS.load(Relaxed) - before;
+    println!("{project}, random: {:.3} allocations a step", calls as f64 / steps as f64);
+}
+
+/// What the states along one path take, each kept as a search keeps those on its stack.
+fn memory(project: &str, program: &Arc<PProgram>) {
+    let mut dice = Dice(fastrand::Rng::with_seed(1));
+    let mut system = program.start().expect("a start");
+    let mut kept: Vec<PSystem> = Vec::with_capacity(1 << 20);
+    // Several paths, as on a frontier.
+    let before = BYTES.load(Relaxed);
+    for _ in 0..50 {
+        program.restart(&mut system).expect("a start");
+        walk(&mut system, &mut dice, |state| kept.push(state.fork()));
+    }
+    let bytes = BYTES.load(Relaxed) - before;
+    let each = bytes as f64 / kept.len() as f64 + size_of::<PSystem>() as f64;
+    println!("{project}, memory: {each:.0} bytes a state on the stack ({} states)", kept.len());
+}
+
+/// From the files of all projects to the first schedule of each, as if they were one.
+fn start(folder: &Path) {
+    let mut lines = 0;
+    let (_, time) = timed(|| {
+        for project in ["TwoPhaseCommit", "Paxos", "Raft", "ChainReplication", "MultiPaxos"] {
+            let program = compiled(&folder.join(project));
+            let files = program.sources.files();
+            lines += files.map(|(_, file)| file.text.lines().count()).sum::<usize>();
+            let program = test(&program, "tc");
+            let mut system = program.start().expect("a start");
+            walk(&mut system, &mut Dice(fastrand::Rng::with_seed(1)), |_| {});
+        }
+    });
+    println!("start: {:.1} ms for {lines} lines, with a schedule each", time.as_secs_f64() * 1e3);
+}

@@ -1,0 +1,304 @@
+//! Expressions. Operands are evaluated from left to right, each once.
+
+use super::fits;
+use super::function::Function;
+use super::inst::{Arith, Dst, Inst, Kind, Src};
+use crate::diagnostic::Diagnostic;
+use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type};
+use crate::vm::Value;
+
+type Lowered<T> = Result<T, Diagnostic>;
+
+impl<'p> Function<'_, 'p> {
+    /// The value of an expression, wherever it is: nothing is copied for a variable.
+    pub(super) fn operand(&mut self, expr: &'p Expr) -> Lowered<Src> {
+        self.span = expr.span;
+        Ok(match &expr.kind {
+            ExprKind::Int(n) => self.constant(Value::Int(*n)),
+            ExprKind::Float(x) => self.constant(Value::Float(*x)),
+            ExprKind::Bool(b) => self.constant(Value::Bool(*b)),
+            ExprKind::Str(text) => self.constant(Value::text(&**text)),
+            ExprKind::Null => self.constant(Value::Null),
+            ExprKind::Event(event) => self.constant(Value::Event(*event)),
+            ExprKind::Default => {
+                let value = self.lower.constants.default(&expr.ty, self.lower.program);
+                self.constant(value)
+            }
+            ExprKind::Param(param) => {
+                let ty = &self.lower.program.params[param.index()].ty;
+                let value = match self.lower.test.params.get(param) {
+                    Some(LiteralValue::Int(n)) => Value::Int(*n),
+                    Some(LiteralValue::Bool(b)) => Value::Bool(*b),
+                    None => self.lower.constants.default(ty, self.lower.program),
+                };
+                self.constant(value)
+            }
+            ExprKind::Local(local) => Src::new(Kind::Local, local.index()),
+            ExprKind::Field(field) => Src::new(Kind::Field, field.index()),
+            _ => {
+                let register = self.in_temp(expr)?;
+                Src::new(Kind::Temp, register)
+            }
+        })
+    }
+
+    /// The value of an expression in a register of its own, which does not count as in use
+    /// before it has the value.
+    pub(super) fn in_temp(&mut self, expr: &'p Expr) -> Lowered<usize> {
+        let register = self.top;
+        self.expression(expr, Dst::register(register))?;
+        Ok(self.temp())
+    }
+
+    /// The value of an expression as an operand that stays as it is while others are evaluated.
+    fn operand_before(&mut self, expr: &'p Expr, others: &[&Expr]) -> Lowered<Src> {
+        let src = self.operand(expr)?;
+        if src.kind() == Kind::Field && others.iter().any(|other| calls(other)) {
+            let (dst, copy) = self.result();
+            self.emit(Inst::Move(dst, src));
+            return Ok(copy);
+        }
+        Ok(src)
+    }
+
+    /// The values of expressions in registers that follow each other, and the first of these.
+    pub(super) fn in_row(&mut self, exprs: impl Iterator<Item = &'p Expr>) -> Lowered<u16> {
+        let first = self.top;
+        for expr in exprs {
+            self.in_temp(expr)?;
+        }
+        Ok(first as u16)
+    }
+
+    /// Evaluates an expression into a place. Temporaries that it takes are free afterwards.
+    pub(super) fn expression(&mut self, expr: &'p Expr, dst: Dst) -> Lowered<()> {
+        let before = self.top;
+        self.evaluate(expr, dst, before)?;
+        self.top = before;
+        Ok(())
+    }
+
+    fn evaluate(&mut self, expr: &'p Expr, dst: Dst, before: usize) -> Lowered<()> {
+        let span = expr.span;
+        let emit = |this: &mut Self, inst: Inst| {
+            this.span = span;
+            this.top = before;
+            this.emit(inst);
+        };
+        match &expr.kind {
+            ExprKind::This => emit(self, Inst::This(dst)),
+            ExprKind::Tuple(items) => {
+                let count = fits(items.len(), 256, span, "positions in a tuple")?;
+                let shape = self.lower.shape(&expr.ty, span)?;
+                let first = self.in_row(items.iter())?;
+                emit(self, Inst::Tuple(count as u8, dst, first, shape));
+            }
+            ExprKind::Position(tuple, position) => {
+                let tuple = self.operand(tuple)?;
+                emit(self, Inst::Position(dst, tuple, *position as u16));
+            }
+            ExprKind::Index(collection, key) => {
+                let collection = self.operand_before(collection, &[key])?;
+                let key = self.operand(key)?;
+                emit(self, Inst::Index(dst, collection, key));
+            }
+            ExprKind::Keys(map) => {
+                let map = self.operand(map)?;
+                emit(self, Inst::Keys(dst, map));
+            }
+            ExprKind::Values(map) => {
+                let map = self.operand(map)?;
+                emit(self, Inst::Values(dst, map));
+            }
+            ExprKind::Sizeof(collection) => {
+                let collection = self.operand(collection)?;
+                emit(self, Inst::Sizeof(dst, collection));
+            }
+            ExprKind::Negate(operand) => {
+                let operand = self.operand(operand)?;
+                emit(self, Inst::Negate(dst, operand));
+            }
+            ExprKind::Not(operand) => {
+                let operand = self.operand(operand)?;
+                emit(self, Inst::Not(dst, operand));
+            }
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..) => {
+                return self.short_circuit(expr, dst);
+            }
+            ExprKind::Binary(op, left, right) => {
+                let a = self.operand_before(left, &[right])?;
+                let b = self.operand(right)?;
+                let arith = |op| match &left.ty {
+                    Type::Float => Inst::Float(op, dst, a, b),
+                    Type::String => Inst::Concat(dst, a, b),
+                    _ => Inst::Int(op, dst, a, b),
+                };
+                emit(
+                    self,
+                    match op {
+                        BinaryOp::Mul => arith(Arith::Mul),
+                        BinaryOp::Div => arith(Arith::Div),
+                        BinaryOp::Rem => arith(Arith::Rem),
+                        BinaryOp::Add => arith(Arith::Add),
+                        BinaryOp::Sub => arith(Arith::Sub),
+                        BinaryOp::Less => Inst::Less(dst, a, b),
+                        BinaryOp::LessEqual => Inst::LessEqual(dst, a, b),
+                        BinaryOp::Greater => Inst::Less(dst, b, a),
+                        BinaryOp::GreaterEqual => Inst::LessEqual(dst, b, a),
+                        BinaryOp::In => Inst::In(dst, a, b),
+                        BinaryOp::NotEqual => Inst::NotEqual(dst, a, b),
+                        BinaryOp::Equal | BinaryOp::And | BinaryOp::Or => Inst::Equal(dst, a, b),
+                    },
+                );
+            }
+            ExprKind::Cast(operand) => {
+                let value = self.operand(operand)?;
+                if matches!(expr.ty, Type::Any) || expr.ty == operand.ty {
+                    emit(self, Inst::Move(dst, value));
+                } else {
+                    let ty = self.lower.type_index(&expr.ty, span)?;
+                    emit(self, Inst::Cast(dst, value, ty));
+                }
+            }
+            ExprKind::Coerce(operand) => {
+                let value = self.operand(operand)?;
+                let inst = match &expr.ty {
+                    Type::Float => Inst::ToFloat(dst, value),
+                    Type::Int => Inst::ToInt(dst, value),
+                    Type::Interface(interface) => Inst::ToInterface(dst, value, interface.0 as u16),
+                    _ => Inst::Move(dst, value),
+                };
+                emit(self, inst);
+            }
+            ExprKind::Nondet => emit(self, Inst::Nondet(dst)),
+            ExprKind::Choose(from) => {
+                let from = self.operand(from)?;
+                emit(self, Inst::Choose(dst, from));
+            }
+            ExprKind::Call(fun, arguments) => {
+                let first = self.in_row(arguments.iter())?;
+                if self.lower.program.funs[fun.index()].body.is_none() {
+                    let foreign = self.lower.foreign_fun(*fun)?;
+                    emit(self, Inst::CallForeign(dst, foreign, first));
+                } else {
+                    let fun = self.lower.fun(*fun) as u16;
+                    emit(self, Inst::Call(dst, fun, first));
+                }
+            }
+            ExprKind::New(interface, payload) => {
+                let payload = match payload {
+                    Some(payload) => self.operand(payload)?,
+                    None => self.constant(Value::Null),
+                };
+                emit(self, Inst::New(dst, interface.0 as u16, payload));
+            }
+            ExprKind::Format(parts) => {
+                let first = self.in_row(parts.arguments.iter())?;
+                let format = fits(self.lower.code.formats.len(), u16::MAX.into(), span, "texts")?;
+                let end = parts.arguments.len();
+                let pieces = parts.pieces.iter().filter(|piece| piece.1 < end).cloned().collect();
+                self.lower.code.formats.push((pieces, parts.rest.clone()));
+                emit(self, Inst::Format(dst, format as u16, first));
+            }
+            _ => {
+                let value = self.operand(expr)?;
+                emit(self, Inst::Move(dst, value));
+            }
+        }
+        Ok(())
+    }
+
+    /// `&&` and `||`. The result is made beside its place, which the right operand may read.
+    fn short_circuit(&mut self, expr: &'p Expr, dst: Dst) -> Lowered<()> {
+        let (out, result) = self.result();
+        if suspends(expr) {
+            // What the register held before must not tell states apart.
+            let nothing = self.constant(Value::Null);
+            self.emit(Inst::Move(out, nothing));
+        }
+        self.decide(expr, out)?;
+        self.span = expr.span;
+        self.emit(Inst::Move(dst, result));
+        Ok(())
+    }
+
+    fn decide(&mut self, expr: &'p Expr, out: Dst) -> Lowered<()> {
+        let ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) = &expr.kind else {
+            return self.expression(expr, out);
+        };
+        self.decide(left, out)?;
+        self.span = expr.span;
+        let known = Src::new(Kind::Local, out.place(0));
+        let jump = match op {
+            BinaryOp::And => self.emit(Inst::JumpUnless(known, 0)),
+            _ => self.emit(Inst::JumpIf(known, 0)),
+        };
+        self.decide(right, out)?;
+        self.land(jump);
+        Ok(())
+    }
+
+    /// Jumps if a condition is not what is wanted; answers the jumps, which are still to land.
+    pub(super) fn jump_unless(&mut self, condition: &'p Expr, wanted: bool) -> Lowered<Vec<usize>> {
+        match &condition.kind {
+            ExprKind::Not(operand) => return self.jump_unless(operand, !wanted),
+            // Both must be as wanted.
+            ExprKind::Binary(op, left, right)
+                if (*op == BinaryOp::And && wanted) || (*op == BinaryOp::Or && !wanted) =>
+            {
+                let mut jumps = self.jump_unless(left, wanted)?;
+                jumps.extend(self.jump_unless(right, wanted)?);
+                return Ok(jumps);
+            }
+            // One is enough.
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+                let enough = self.jump_unless(left, !wanted)?;
+                let jumps = self.jump_unless(right, wanted)?;
+                enough.into_iter().for_each(|jump| self.land(jump));
+                return Ok(jumps);
+            }
+            _ => {}
+        }
+        let before = self.top;
+        let value = self.operand(condition)?;
+        self.top = before;
+        self.span = condition.span;
+        Ok(vec![match wanted {
+            true => self.emit(Inst::JumpUnless(value, 0)),
+            false => self.emit(Inst::JumpIf(value, 0)),
+        }])
+    }
+}
+
+/// Whether evaluating an expression runs code that can change the variables of the machine.
+fn calls(expr: &Expr) -> bool {
+    contains(expr, &|part| matches!(part.kind, ExprKind::Call(..)))
+}
+
+/// Whether evaluating an expression can be interrupted.
+fn suspends(expr: &Expr) -> bool {
+    contains(expr, &|part| matches!(part.kind, ExprKind::Call(..) | ExprKind::New(..)))
+}
+
+fn contains(expr: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
+    let inside = |part: &Expr| contains(part, wanted);
+    wanted(expr)
+        || match &expr.kind {
+            ExprKind::Call(_, items) | ExprKind::Tuple(items) => items.iter().any(inside),
+            ExprKind::Position(one, _)
+            | ExprKind::Keys(one)
+            | ExprKind::Values(one)
+            | ExprKind::Sizeof(one)
+            | ExprKind::Negate(one)
+            | ExprKind::Not(one)
+            | ExprKind::Cast(one)
+            | ExprKind::Coerce(one)
+            | ExprKind::Choose(one) => inside(one),
+            ExprKind::Index(one, other) | ExprKind::Binary(_, one, other) => {
+                inside(one) || inside(other)
+            }
+            ExprKind::New(_, payload) => payload.as_deref().is_some_and(inside),
+            ExprKind::Format(parts) => parts.arguments.iter().any(inside),
+            _ => false,
+        }
+}

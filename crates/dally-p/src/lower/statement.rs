@@ -1,0 +1,294 @@
+//! Statements.
+
+use super::code::{ReceiveCode, Step};
+use super::fits;
+use super::function::{Around, Function};
+use super::inst::{Dst, Inst, Kind, Src};
+use crate::diagnostic::Diagnostic;
+use crate::program::{Case, Expr, Place, Projection, Root, Stmt, StmtKind};
+use crate::vm::Value;
+
+type Lowered<T> = Result<T, Diagnostic>;
+
+impl<'p> Function<'_, 'p> {
+    pub(super) fn statements(&mut self, statements: &'p [Stmt]) -> Lowered<()> {
+        statements.iter().try_for_each(|statement| self.statement(statement))
+    }
+
+    fn statement(&mut self, statement: &'p Stmt) -> Lowered<()> {
+        self.span = statement.span;
+        if let StmtKind::Block(inner) = &statement.kind {
+            return self.statements(inner);
+        }
+        let block = match self.block {
+            Some(block) => block,
+            None => {
+                let block = self.lower.block();
+                self.emit(Inst::Mark(block));
+                *self.block.insert(block)
+            }
+        };
+        self.lower.covers(block, statement.span);
+        let before = self.top;
+        self.lower_statement(statement)?;
+        self.top = before;
+        Ok(())
+    }
+
+    fn lower_statement(&mut self, statement: &'p Stmt) -> Lowered<()> {
+        let span = statement.span;
+        let before = self.top;
+        let emit = |this: &mut Self, inst: Inst| {
+            this.span = span;
+            this.emit_at(before, inst);
+        };
+        match &statement.kind {
+            StmtKind::Block(inner) => self.statements(inner)?,
+            StmtKind::Assert(condition, message) => {
+                let holds = self.jump_unless(condition, false)?;
+                let message = self.optional(message.as_ref())?;
+                emit(self, Inst::Fail(message));
+                holds.into_iter().for_each(|jump| self.land(jump));
+            }
+            StmtKind::Print(text) => {
+                let text = self.operand(text)?;
+                emit(self, Inst::Print(text));
+            }
+            StmtKind::Return(None) => {
+                emit(self, Inst::ReturnNothing);
+                self.block = None;
+            }
+            StmtKind::Return(Some(value)) => {
+                let value = self.operand(value)?;
+                emit(self, Inst::Return(value));
+                self.block = None;
+            }
+            StmtKind::Break => {
+                let jump = self.emit(Inst::Jump(0));
+                if let Some(around) = self.loops.last_mut() {
+                    around.breaks.push(jump);
+                }
+                self.block = None;
+            }
+            StmtKind::Continue => {
+                if let Some(around) = self.loops.last() {
+                    let again = around.again;
+                    self.emit(Inst::Loop(again));
+                }
+                self.block = None;
+            }
+            StmtKind::Assign(place, value) if place.path.is_empty() => {
+                self.expression(value, root(place))?;
+            }
+            StmtKind::Assign(place, value) => {
+                let (path, first) = self.place(place, [value])?;
+                emit(self, Inst::Store(root(place), path, first));
+            }
+            StmtKind::Insert(place, key, value) => {
+                let (path, first) = self.place(place, [key, value])?;
+                emit(self, Inst::Insert(root(place), path, first));
+            }
+            StmtKind::Add(place, value) => {
+                let (path, first) = self.place(place, [value])?;
+                emit(self, Inst::Add(root(place), path, first));
+            }
+            StmtKind::Remove(place, key) => {
+                let (path, first) = self.place(place, [key])?;
+                emit(self, Inst::Remove(root(place), path, first));
+            }
+            StmtKind::While(condition, body) => {
+                let again = self.here();
+                self.span = condition.span;
+                let over = self.jump_unless(condition, true)?;
+                self.around(again, body)?;
+                over.into_iter().for_each(|jump| self.land(jump));
+                self.end_loop();
+            }
+            StmtKind::Foreach(place, collection, body) => {
+                // A copy of the collection, a position in it, and the element there.
+                let first = self.in_temp(collection)?;
+                let position = self.temp();
+                let zero = self.constant(Value::Int(0));
+                self.span = span;
+                self.emit(Inst::Move(Dst::register(position), zero));
+                let element = self.temp();
+                self.top = element;
+                let again = self.here();
+                let over = self.emit(Inst::Next(first as u16, 0));
+                if place.path.is_empty() {
+                    let element = Src::new(Kind::Temp, element);
+                    self.emit(Inst::Move(root(place), element));
+                }
+                self.around(again, body)?;
+                self.top = before;
+                // A `break` leaves the copy behind.
+                let breaks = self.loops.last().is_some_and(|around| !around.breaks.is_empty());
+                if breaks {
+                    self.end_loop();
+                    let nothing = self.constant(Value::Null);
+                    self.emit(Inst::Move(Dst::register(first), nothing));
+                } else {
+                    self.end_loop();
+                }
+                self.land(over);
+            }
+            StmtKind::If(condition, then, otherwise) => {
+                let not = self.jump_unless(condition, true)?;
+                self.block = None;
+                self.statement(then)?;
+                let end =
+                    otherwise.as_deref().map(|otherwise| (self.emit(Inst::Jump(0)), otherwise));
+                not.into_iter().for_each(|jump| self.land(jump));
+                if let Some((jump, otherwise)) = end {
+                    self.block = None;
+                    self.statement(otherwise)?;
+                    self.land(jump);
+                }
+                self.block = None;
+            }
+            StmtKind::Effect(expr) => {
+                let nowhere = self.temp();
+                self.top = before;
+                self.expression(expr, Dst::register(nowhere))?;
+            }
+            StmtKind::Raise(event, payload) => {
+                let event = self.operand(event)?;
+                let payload = self.optional(payload.as_ref())?;
+                emit(self, Inst::Raise(event, payload));
+                self.block = None;
+            }
+            StmtKind::Send(to, event, payload) => {
+                // The payload is the only one of the three that may call.
+                let to = self.kept(to, payload.as_ref())?;
+                let event = self.kept(event, payload.as_ref())?;
+                let payload = self.optional(payload.as_ref())?;
+                emit(self, Inst::Send(to, event, payload));
+            }
+            StmtKind::Announce(event, payload) => {
+                let event = self.kept(event, payload.as_ref())?;
+                let payload = self.optional(payload.as_ref())?;
+                emit(self, Inst::Announce(event, payload));
+            }
+            StmtKind::Goto(state, payload) => {
+                let payload = self.optional(payload.as_ref())?;
+                emit(self, Inst::Goto(state.0 as u16, payload));
+                self.block = None;
+            }
+            StmtKind::Receive(cases) => self.receive(statement, cases)?,
+        }
+        Ok(())
+    }
+
+    /// An operand that keeps its value while another expression is evaluated.
+    fn kept(&mut self, expr: &'p Expr, later: Option<&'p Expr>) -> Lowered<Src> {
+        let src = self.operand(expr)?;
+        if later.is_some() && src.kind() == Kind::Field {
+            let (dst, copy) = self.result();
+            self.emit(Inst::Move(dst, src));
+            return Ok(copy);
+        }
+        Ok(src)
+    }
+
+    fn optional(&mut self, expr: Option<&'p Expr>) -> Lowered<Src> {
+        match expr {
+            Some(expr) => self.operand(expr),
+            None => Ok(self.constant(Value::Null)),
+        }
+    }
+
+    /// The path of a place; its keys and these values are put into registers that follow each
+    /// other, and the answer is also the first of these.
+    fn place<const N: usize>(
+        &mut self,
+        place: &'p Place,
+        values: [&'p Expr; N],
+    ) -> Lowered<(u16, u16)> {
+        let mut steps = Vec::new();
+        let mut keys = Vec::new();
+        for projection in &place.path {
+            steps.push(match projection {
+                Projection::Position(position) => Step::Position(*position as u16),
+                Projection::Element(key) | Projection::Value(key) => {
+                    keys.push(key);
+                    Step::Key
+                }
+            });
+        }
+        let first = self.in_row(keys.into_iter().chain(values))?;
+        let steps = steps.into_boxed_slice();
+        let paths = &mut self.lower.code.paths;
+        let known = paths.iter().position(|path| *path == steps);
+        let index = known.unwrap_or_else(|| {
+            paths.push(steps);
+            paths.len() - 1
+        });
+        Ok((fits(index, u16::MAX.into(), place.span, "ways into values")? as u16, first))
+    }
+
+    /// The body of a loop, and the jump back.
+    fn around(&mut self, again: u32, body: &'p Stmt) -> Lowered<()> {
+        self.block = None;
+        self.loops.push(Around { again, breaks: Vec::new() });
+        self.statement(body)?;
+        self.emit(Inst::Loop(again));
+        self.block = None;
+        Ok(())
+    }
+
+    /// Where a `break` goes.
+    fn end_loop(&mut self) {
+        if let Some(around) = self.loops.pop() {
+            around.breaks.into_iter().for_each(|jump| self.land(jump));
+        }
+    }
+
+    fn receive(&mut self, statement: &'p Stmt, cases: &'p [Case]) -> Lowered<()> {
+        let span = statement.span;
+        fits(cases.len(), 255, span, "cases of one receive")?;
+        let index = fits(self.lower.code.receives.len(), u16::MAX.into(), span, "receives")?;
+        let mut by_event = vec![0u8; self.lower.code.events.len()].into_boxed_slice();
+        let mut events = std::collections::BTreeSet::new();
+        for (number, case) in cases.iter().enumerate() {
+            for event in &case.events {
+                by_event[event.index()] = number as u8 + 1;
+                events.insert(*event);
+            }
+        }
+        self.lower.code.receives.push(ReceiveCode {
+            cases: by_event,
+            entries: Vec::new(),
+            events,
+            span,
+        });
+        self.span = span;
+        self.emit(Inst::Receive(index as u16));
+        let mut ends = Vec::new();
+        for case in cases {
+            let entry = self.here();
+            let payload = case.payload.map(|local| Dst::register(local.index()));
+            self.lower.code.receives[index].entries.push((entry, payload));
+            self.block = None;
+            for local in case.locals.iter().filter(|&&local| case.payload != Some(local)) {
+                let ty = self.local_type(*local);
+                let value = self.lower.constants.default(&ty, self.lower.program);
+                let before = self.top;
+                let value = self.constant(value);
+                self.emit(Inst::Move(Dst::register(local.index()), value));
+                self.top = before;
+            }
+            self.statements(&case.body)?;
+            ends.push(self.emit(Inst::Jump(0)));
+        }
+        ends.into_iter().for_each(|jump| self.land(jump));
+        self.block = None;
+        Ok(())
+    }
+}
+
+fn root(place: &Place) -> Dst {
+    match place.root {
+        Root::Local(local) => Dst::register(local.index()),
+        Root::Field(field) => Dst::field(field.index()),
+    }
+}

@@ -1,0 +1,156 @@
+//! Machines, states, interfaces and specs as tables by number.
+
+use std::collections::BTreeSet;
+
+use dally_core::Heat;
+
+use super::code::{
+    Events, FunCode, InterfaceCode, MachineCode, NONE, Reaction, SpecCode, StateCode,
+};
+use super::inst::OPERANDS;
+use super::{Lower, UNUSED, fits, no_name};
+use crate::diagnostic::Diagnostic;
+use crate::program::{self, Action, InterfaceId, MachineId, MachineKind, State};
+use crate::source::Span;
+
+impl Lower<'_> {
+    /// Fills all tables but the code; asks for the functions of all machines of the test.
+    pub(super) fn tables(&mut self) -> Result<(), Diagnostic> {
+        let program = self.program;
+        let here = self.test.span;
+        fits(program.machines.len(), u16::MAX.into(), here, "machines")?;
+        fits(program.interfaces.len(), u16::MAX.into(), here, "interfaces")?;
+        fits(program.funs.len(), u16::MAX.into(), here, "functions")?;
+        self.code.events = program.events.iter().map(|event| event.name.clone()).collect();
+        let unused = |_| FunCode {
+            entry: UNUSED,
+            params: 0,
+            size: 0,
+            defaults: Box::default(),
+            name: no_name(),
+        };
+        self.code.funs = program.funs.iter().map(unused).collect();
+        let specs = &self.test.specs;
+        fits(specs.len(), 65, here, "specs and scenarios in one test")?;
+        let mut used: BTreeSet<MachineId> = self.test.machines.values().copied().collect();
+        used.extend(specs.iter().map(|spec| spec.0));
+        for (index, machine) in program.machines.iter().enumerate() {
+            let used = used.contains(&MachineId(index as u32));
+            let machine = self.machine(machine, used)?;
+            self.code.machines.push(machine);
+        }
+        self.interfaces(specs);
+        self.code.main = self.test.main.0 as u16;
+        for (machine, ..) in specs {
+            let live = program.machines[machine.index()].kind == MachineKind::Spec;
+            self.code.specs.push(SpecCode { machine: machine.0 as u16, live });
+        }
+        Ok(())
+    }
+
+    fn machine(
+        &mut self,
+        machine: &program::Machine,
+        used: bool,
+    ) -> Result<MachineCode, Diagnostic> {
+        fits(machine.fields.len(), OPERANDS, machine.span, "variables")?;
+        fits(machine.states.len(), u16::MAX.into(), machine.span, "states")?;
+        let fields = machine.fields.iter();
+        let fields = fields.map(|field| self.constants.default(&field.ty, self.program)).collect();
+        let states = match used {
+            true => machine.states.iter().map(|state| self.state(state)).collect(),
+            false => Vec::new(),
+        };
+        Ok(MachineCode {
+            name: machine.name.clone(),
+            kind: machine.kind,
+            interface: machine.interface.map_or(0, |interface| interface.0 as u16),
+            fields,
+            states,
+            start: machine.start.0,
+            sends: Events::of(&machine.sends, self.program.events.len()),
+            cover: 0,
+            used,
+        })
+    }
+
+    fn state(&mut self, state: &State) -> StateCode {
+        let mut reactions = vec![Reaction::Unhandled; self.program.events.len()];
+        for (event, handler) in &state.handlers {
+            reactions[event.index()] = match handler.action {
+                Action::Do(fun) => Reaction::Do(self.fun(fun)),
+                Action::Goto(to, with) => {
+                    Reaction::Goto(to.0 as u16, with.map_or(NONE, |with| self.fun(with)))
+                }
+                Action::Defer => Reaction::Defer,
+                Action::Ignore => Reaction::Ignore,
+            };
+        }
+        StateCode {
+            name: state.name.clone(),
+            span: state.span,
+            heat: match state.heat {
+                Some(program::Heat::Hot) => Heat::Hot,
+                Some(program::Heat::Cold) => Heat::Cold,
+                None => Heat::Neutral,
+            },
+            entry: state.entry.map_or(NONE, |entry| self.fun(entry)),
+            exit: state.exit.map_or(NONE, |exit| self.fun(exit)),
+            reactions: reactions.into_boxed_slice(),
+            cover: 0,
+        }
+    }
+
+    fn interfaces(&mut self, specs: &[(MachineId, BTreeSet<InterfaceId>)]) {
+        let (program, test) = (self.program, self.test);
+        let events = program.events.len();
+        for (index, interface) in program.interfaces.iter().enumerate() {
+            let id = InterfaceId(index as u32);
+            let mut observers = vec![0; events];
+            for (bit, (spec, tellers)) in specs.iter().enumerate() {
+                if tellers.contains(&id) {
+                    for event in &program.machines[spec.index()].observes {
+                        observers[event.index()] |= 1 << bit;
+                    }
+                }
+            }
+            let asked = (0..program.interfaces.len() as u32).map(InterfaceId);
+            let links = asked.map(|asked| test.links.get(&(id, asked)).map(|to| to.0 as u16));
+            self.code.interfaces.push(InterfaceCode {
+                name: interface.name.clone(),
+                receives: Events::of(&interface.receives, events),
+                machine: test.machines.get(&id).map(|machine| machine.0 as u16),
+                links: links.collect(),
+                observers: observers.into_boxed_slice(),
+            });
+        }
+    }
+
+    /// Gives every block, machine, state, handler, event and spec its bit.
+    pub(super) fn layout_coverage(&mut self) {
+        self.code.shapes = self.constants.shapes().to_vec();
+        let events = self.code.events.len() as u32;
+        let mut next = self.code.blocks.len() as u32;
+        for machine in &mut self.code.machines {
+            machine.cover = next;
+            next += 1;
+            for state in &mut machine.states {
+                state.cover = next;
+                next += 1 + events;
+            }
+        }
+        self.code.cover_events = next;
+        self.code.cover_specs = next + events;
+        self.code.cover_bits = next + events + self.code.specs.len() as u32;
+    }
+
+    /// A new stretch of source that is reached as a whole.
+    pub(super) fn block(&mut self) -> u32 {
+        self.code.blocks.push(Vec::new());
+        self.code.blocks.len() as u32 - 1
+    }
+
+    pub(super) fn covers(&mut self, block: u32, span: Span) {
+        self.code.blocks[block as usize].push(span);
+    }
+}

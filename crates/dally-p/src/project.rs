@@ -1,0 +1,263 @@
+//! Which files make a project: a `.p` file, a folder, or a `.pproj` with the projects it includes.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::source::Sources;
+
+/// The source files of the project at a path: of a `.p` file itself, of a folder all `.p` files in
+/// it and in its folders, of a `.pproj` file what it lists. Files come in the order of their
+/// paths, and a file that is named twice is read once. Paths are shown as they were given.
+pub fn load(path: &Path) -> Result<Sources, ProjectError> {
+    let mut files = Files::default();
+    if has_extension(path, "pproj") {
+        files.project(path, None)?;
+    } else {
+        files.file_or_folder(path, None)?;
+    }
+    if files.paths.is_empty() {
+        return Err(ProjectError::new(path, "there is no P source file in it")
+            .hint("source files end with `.p`"));
+    }
+    let mut sources = Sources::default();
+    for file in &files.paths {
+        let text = read(file)?;
+        let path = file.display().to_string();
+        if files.own.contains(file) {
+            sources.add(path, text)
+        } else {
+            sources.include(path, text)
+        };
+    }
+    Ok(sources)
+}
+
+/// Whether a path is one that [`load`] is meant for: an existing `.p` file, `.pproj` file or
+/// folder.
+pub fn is_project(path: &Path) -> bool {
+    path.is_dir() || (path.is_file() && (has_extension(path, "p") || has_extension(path, "pproj")))
+}
+
+/// Why a project could not be loaded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProjectError {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// The line in it, if it is about one.
+    pub line: Option<u32>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it, if that is known.
+    pub hint: Option<String>,
+}
+
+impl ProjectError {
+    fn new(path: &Path, message: impl Into<String>) -> ProjectError {
+        ProjectError { path: path.into(), line: None, message: message.into(), hint: None }
+    }
+
+    fn at(self, line: u32) -> ProjectError {
+        ProjectError { line: Some(line), ..self }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> ProjectError {
+        ProjectError { hint: Some(hint.into()), ..self }
+    }
+
+    fn reading(path: &Path, error: &std::io::Error) -> ProjectError {
+        ProjectError::new(path, format!("it cannot be read: {error}"))
+    }
+}
+
+impl fmt::Display for ProjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhelp: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ProjectError {}
+
+/// What was found so far.
+#[derive(Default)]
+struct Files {
+    /// Source files, without doubles.
+    paths: BTreeSet<PathBuf>,
+    /// Those of them that are not only in projects that are included.
+    own: BTreeSet<PathBuf>,
+    /// How many project files are open: the first, and those that are included by way of others.
+    open: usize,
+    /// Project files that are read, or being read: so cycles and diamonds end.
+    projects: BTreeSet<PathBuf>,
+}
+
+/// Where something was asked for: a project file and the line in it.
+type AskedBy<'a> = Option<(&'a Path, u32)>;
+
+impl Files {
+    fn file_or_folder(&mut self, path: &Path, by: AskedBy<'_>) -> Result<(), ProjectError> {
+        if path.is_dir() {
+            return self.folder(path);
+        }
+        if !path.exists() {
+            return Err(missing(path, by));
+        }
+        if !has_extension(path, "p") {
+            return Err(
+                asked(path, by, "it is no P source file").hint("source files end with `.p`")
+            );
+        }
+        self.add(path);
+        Ok(())
+    }
+
+    fn add(&mut self, path: &Path) {
+        self.paths.insert(tidy(path));
+        if self.open <= 1 {
+            self.own.insert(tidy(path));
+        }
+    }
+
+    /// All source files in a folder and its folders. Links to folders are not followed, so there
+    /// are no cycles.
+    fn folder(&mut self, path: &Path) -> Result<(), ProjectError> {
+        let entries = fs::read_dir(path).map_err(|error| ProjectError::reading(path, &error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| ProjectError::reading(path, &error))?;
+            let kind = entry.file_type().map_err(|error| ProjectError::reading(path, &error))?;
+            let inner = entry.path();
+            if kind.is_dir() {
+                self.folder(&inner)?;
+            } else if has_extension(&inner, "p") && inner.is_file() {
+                self.add(&inner);
+            }
+        }
+        Ok(())
+    }
+
+    fn project(&mut self, path: &Path, by: AskedBy<'_>) -> Result<(), ProjectError> {
+        if !path.is_file() {
+            return Err(missing(path, by));
+        }
+        if !self.projects.insert(tidy(path)) {
+            return Ok(());
+        }
+        self.open += 1;
+        let text = read(path)?;
+        let document = roxmltree::Document::parse(&text).map_err(|error| {
+            ProjectError::new(path, format!("it is no proper XML: {}", plain(&error)))
+                .at(error.pos().row)
+        })?;
+        let line = |node: roxmltree::Node<'_, '_>| document.text_pos_at(node.range().start).row;
+        let root = document.root_element();
+        if root.tag_name().name() != "Project" {
+            let found = root.tag_name().name();
+            return Err(ProjectError::new(path, format!("expected <Project>, found <{found}>"))
+                .at(line(root)));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut listed = 0;
+        for node in root.descendants().filter(roxmltree::Node::is_element) {
+            let name = node.tag_name().name();
+            if name != "PFile" && name != "IncludeProject" {
+                continue;
+            }
+            let named = node.text().unwrap_or("").trim();
+            if named.is_empty() {
+                return Err(
+                    ProjectError::new(path, format!("<{name}> names nothing")).at(line(node))
+                );
+            }
+            // Projects are written on all systems.
+            let named = folder.join(named.replace('\\', "/"));
+            let by = Some((path, line(node)));
+            if name == "PFile" {
+                self.file_or_folder(&named, by)?;
+            } else {
+                self.project(&named, by)?;
+            }
+            listed += 1;
+        }
+        self.open -= 1;
+        if listed == 0 {
+            return Err(ProjectError::new(path, "it lists no source files")
+                .hint("write <InputFiles><PFile>./PSrc/</PFile></InputFiles> in <Project>"));
+        }
+        Ok(())
+    }
+}
+
+fn missing(path: &Path, by: AskedBy<'_>) -> ProjectError {
+    match by {
+        Some((project, line)) => {
+            ProjectError::new(project, format!("there is no {}", tidy(path).display())).at(line)
+        }
+        None => ProjectError::new(path, "there is no such file or folder"),
+    }
+}
+
+fn asked(path: &Path, by: AskedBy<'_>, message: &str) -> ProjectError {
+    match by {
+        Some((project, line)) => {
+            ProjectError::new(project, format!("{}: {message}", tidy(path).display())).at(line)
+        }
+        None => ProjectError::new(path, message),
+    }
+}
+
+/// An XML error without its position, which is told as all positions are.
+fn plain(error: &roxmltree::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at ") {
+        Some(at) => text[..at].into(),
+        None => text,
+    }
+}
+
+/// Places in files are 32 bits wide.
+const LARGEST: u64 = 1 << 30;
+
+fn read(path: &Path) -> Result<String, ProjectError> {
+    let failed = |error| ProjectError::reading(path, &error);
+    if fs::metadata(path).map_err(failed)?.len() > LARGEST {
+        return Err(ProjectError::new(path, "it is larger than 1 GiB"));
+    }
+    let bytes = fs::read(path).map_err(failed)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count();
+        ProjectError::new(path, "it is not UTF-8 text").at(line as u32 + 1)
+    })
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
+/// The path without `./` and `folder/..`, so that one file has one path. `..` after a link to a
+/// folder would mean another place, so it stays if what is before it is not plain.
+fn tidy(path: &Path) -> PathBuf {
+    let mut tidy = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(tidy.components().next_back(), Some(Component::Normal(_)))
+                    && !tidy.is_symlink() =>
+            {
+                tidy.pop();
+            }
+            other => tidy.push(other),
+        }
+    }
+    tidy
+}

@@ -1,0 +1,184 @@
+//! When handlers may run as one step without leaving anything out.
+//!
+//! A handler with at most one send, create or announcement can be moved, as a whole, to where its
+//! effect is in any schedule: what it does before the effect nobody else sees, and taking an
+//! event from the front of a queue commutes with what others append to its end. Two effects
+//! cannot both stay where they are, and with one queue a machine the order in which different
+//! senders' events arrive matters. If specs hear of a send, it has two effects: specs are told
+//! before others may come between, the event arrives after.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::program::{
+    Action, Expr, ExprKind, Fun, FunId, MachineId, MachineKind, Place, Program, Projection, Stmt,
+    StmtKind, Test,
+};
+
+/// Why atomic handlers leave something out in this test, if they do.
+pub(crate) fn caveat(program: &Program, test: &Test) -> Option<String> {
+    let observed: BTreeSet<_> =
+        test.specs.iter().flat_map(|(spec, _)| &program.machines[spec.index()].observes).collect();
+    let machines: BTreeSet<MachineId> = test.machines.values().copied().collect();
+    let mut effects = Effects { program, known: BTreeMap::new(), under_way: BTreeSet::new() };
+    for &machine in &machines {
+        let machine = &program.machines[machine.index()];
+        if machine.kind != MachineKind::Machine {
+            continue;
+        }
+        let sent = machine.sends.iter().find(|event| observed.contains(event));
+        for state in &machine.states {
+            let here = |fun: FunId| &program.funs[fun.index()];
+            let entry = state.entry.map_or(0, |fun| effects.of(here(fun), fun));
+            let exit = state.exit.map_or(0, |fun| effects.of(here(fun), fun));
+            for (event, handler) in &state.handlers {
+                let handles = match handler.action {
+                    Action::Do(fun) => effects.of(here(fun), fun),
+                    Action::Goto(_, with) => with.map_or(0, |fun| effects.of(here(fun), fun)),
+                    Action::Defer | Action::Ignore => 0,
+                };
+                // Any handler may go on to another state by `goto` or `raise`.
+                if handles > 1 || handles > 0 && (entry > 0 || exit > 0) {
+                    let event = &program.events[event.index()].name;
+                    return Some(two_effects(
+                        &machine.name,
+                        &format!("`{}` on `{event}`", state.name),
+                    ));
+                }
+            }
+            if entry > 1 || exit > 1 || entry > 0 && exit > 0 {
+                return Some(two_effects(&machine.name, &format!("the state `{}`", state.name)));
+            }
+            if let Some(sent) = sent
+                && entry + exit > 0
+            {
+                let event = &program.events[sent.index()].name;
+                return Some(format!(
+                    "`{}` may send `{event}`, which a spec observes: specs are told of it before \
+                     other machines may step, and the event arrives after",
+                    machine.name
+                ));
+            }
+        }
+        if let Some(sent) = sent {
+            let event = &program.events[sent.index()].name;
+            return Some(format!(
+                "`{}` may send `{event}`, which a spec observes: specs are told of it before \
+                 other machines may step, and the event arrives after",
+                machine.name
+            ));
+        }
+    }
+    None
+}
+
+fn two_effects(machine: &str, place: &str) -> String {
+    format!(
+        "`{machine}` may send or create twice in one handler ({place}): what other machines send \
+         in between would be left out"
+    )
+}
+
+/// How many sends, creates and announcements functions have on one path, up to 2.
+struct Effects<'p> {
+    program: &'p Program,
+    known: BTreeMap<FunId, u32>,
+    under_way: BTreeSet<FunId>,
+}
+
+impl Effects<'_> {
+    fn of(&mut self, fun: &Fun, id: FunId) -> u32 {
+        if let Some(&known) = self.known.get(&id) {
+            return known;
+        }
+        if !self.under_way.insert(id) {
+            // A recursion counts as a loop.
+            return 2;
+        }
+        let effects = fun.body.as_ref().map_or(0, |body| self.all(body));
+        self.under_way.remove(&id);
+        self.known.insert(id, effects);
+        effects
+    }
+
+    fn all(&mut self, body: &[Stmt]) -> u32 {
+        body.iter().map(|statement| self.statement(statement)).sum::<u32>().min(2)
+    }
+
+    fn statement(&mut self, statement: &Stmt) -> u32 {
+        let exprs = |this: &mut Self, all: &[&Expr]| -> u32 {
+            all.iter().map(|expr| this.expr(expr)).sum()
+        };
+        let optional = |this: &mut Self, expr: &Option<Expr>| -> u32 {
+            expr.as_ref().map_or(0, |expr| this.expr(expr))
+        };
+        let effects = match &statement.kind {
+            StmtKind::Block(body) => self.all(body),
+            StmtKind::Assert(condition, message) => self.expr(condition) + optional(self, message),
+            StmtKind::Print(expr) | StmtKind::Effect(expr) => self.expr(expr),
+            StmtKind::Return(expr) => optional(self, expr),
+            StmtKind::Break | StmtKind::Continue => 0,
+            StmtKind::Assign(place, value)
+            | StmtKind::Add(place, value)
+            | StmtKind::Remove(place, value) => self.place(place) + self.expr(value),
+            StmtKind::Insert(place, key, value) => self.place(place) + exprs(self, &[key, value]),
+            StmtKind::While(condition, body) => {
+                let once = self.expr(condition) + self.statement(body);
+                if once > 0 { 2 } else { 0 }
+            }
+            StmtKind::Foreach(_, collection, body) => {
+                let each = if self.statement(body) > 0 { 2 } else { 0 };
+                self.expr(collection) + each
+            }
+            StmtKind::If(condition, then, otherwise) => {
+                let then = self.statement(then);
+                let otherwise = otherwise.as_deref().map_or(0, |other| self.statement(other));
+                self.expr(condition) + then.max(otherwise)
+            }
+            StmtKind::Raise(event, payload) => self.expr(event) + optional(self, payload),
+            StmtKind::Announce(event, payload) => 1 + self.expr(event) + optional(self, payload),
+            StmtKind::Send(to, event, payload) => {
+                1 + exprs(self, &[to, event]) + optional(self, payload)
+            }
+            StmtKind::Goto(_, payload) => optional(self, payload),
+            StmtKind::Receive(cases) => {
+                cases.iter().map(|case| self.all(&case.body)).max().unwrap_or(0)
+            }
+        };
+        effects.min(2)
+    }
+
+    fn place(&mut self, place: &Place) -> u32 {
+        place.path.iter().fold(0, |sum, projection| match projection {
+            Projection::Position(_) => sum,
+            Projection::Element(key) | Projection::Value(key) => sum + self.expr(key),
+        })
+    }
+
+    fn expr(&mut self, expr: &Expr) -> u32 {
+        let effects = match &expr.kind {
+            ExprKind::New(_, payload) => {
+                1 + payload.as_deref().map_or(0, |payload| self.expr(payload))
+            }
+            ExprKind::Call(fun, arguments) => {
+                let arguments: u32 = arguments.iter().map(|argument| self.expr(argument)).sum();
+                arguments + self.of(&self.program.funs[fun.index()], *fun)
+            }
+            ExprKind::Tuple(items) => items.iter().map(|item| self.expr(item)).sum(),
+            ExprKind::Position(one, _)
+            | ExprKind::Keys(one)
+            | ExprKind::Values(one)
+            | ExprKind::Sizeof(one)
+            | ExprKind::Negate(one)
+            | ExprKind::Not(one)
+            | ExprKind::Cast(one)
+            | ExprKind::Coerce(one)
+            | ExprKind::Choose(one) => self.expr(one),
+            ExprKind::Index(one, other) | ExprKind::Binary(_, one, other) => {
+                self.expr(one) + self.expr(other)
+            }
+            ExprKind::Format(parts) => parts.arguments.iter().map(|part| self.expr(part)).sum(),
+            _ => 0,
+        };
+        effects.min(2)
+    }
+}

@@ -1,0 +1,49 @@
+//! Whether a value is of a type, and conversions between numbers.
+
+use super::value::Value;
+use crate::lower::code::Code;
+use crate::program::Type;
+
+/// Whether a value is of a type. `null` is of every type of things that can be missing.
+pub(crate) fn fits(code: &Code, value: &Value, ty: &Type) -> bool {
+    let all = |items: &[Value], ty: &Type| items.iter().all(|item| fits(code, item, ty));
+    match (ty, value) {
+        (Type::Any | Type::Data | Type::Foreign(_), _) => true,
+        (Type::Null, Value::Null) => true,
+        (Type::Event | Type::Machine | Type::Interface(_) | Type::Permission(..), Value::Null) => {
+            true
+        }
+        (Type::Int | Type::Enum(_), Value::Int(_)) => true,
+        (Type::Float, Value::Float(_)) => true,
+        (Type::Bool, Value::Bool(_)) => true,
+        (Type::String, Value::Str(_)) => true,
+        (Type::Event, Value::Event(_)) => true,
+        // What a machine may be sent is checked when that happens.
+        (Type::Machine | Type::Interface(_) | Type::Permission(..), Value::Machine(..)) => true,
+        (Type::Seq(ty), Value::Seq(seq)) => all(seq, ty),
+        (Type::Set(ty), Value::Set(set)) => all(set.items(), ty),
+        (Type::Map(key, ty), Value::Map(map)) => all(map.keys(), key) && all(map.values(), ty),
+        (Type::Tuple(types), Value::Tuple(tuple)) => {
+            tuple.shape() == 0
+                && types.len() == tuple.items().len()
+                && types.iter().zip(tuple.items()).all(|(ty, item)| fits(code, item, ty))
+        }
+        (Type::NamedTuple(fields), Value::Tuple(tuple)) => {
+            let names = &code.shapes[tuple.shape() as usize];
+            fields.len() == tuple.items().len()
+                && fields.iter().map(|field| &field.0).eq(names)
+                && fields.iter().zip(tuple.items()).all(|(field, item)| fits(code, item, &field.1))
+        }
+        _ => false,
+    }
+}
+
+/// A number without what is behind its point; what is too large for a whole number becomes the
+/// largest one, and what is no number 0.
+pub(crate) fn to_int(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(n) => Some(*n),
+        Value::Float(x) => Some(*x as i64),
+        _ => None,
+    }
+}

@@ -1,0 +1,39 @@
+//! The virtual machine: a test of a P project as a system under Dally's control.
+//!
+//! ```text
+//!  program.rs   a test that can be started: lowered code, first state, coverage
+//!    system.rs    one execution: machines shared with its forks, who can step, fingerprints
+//!      step.rs      a step: what the machine was about to do, then on to its next scheduling point
+//!        run.rs       reactions to events: exit, transition and entry functions, raise, goto, specs
+//!          execute.rs   the instructions of one function and those it calls
+//!    machine.rs   variables, frames and queue of one machine: the unit of copying and hashing
+//!      value.rs     values; collections.rs, places.rs, casts.rs, print.rs, foreign.rs
+//! ```
+//!
+//! A machine can be suspended at any instruction: its frames are data, not part of a stack of
+//! the host.
+
+mod atomic;
+mod casts;
+mod collections;
+mod coverage;
+mod digest;
+mod execute;
+mod foreign;
+mod inbox;
+mod machine;
+mod places;
+mod print;
+mod program;
+mod run;
+mod step;
+mod system;
+mod tell;
+mod value;
+
+pub use collections::{Map, Seq, Set};
+pub use coverage::{CoverageReport, Reached};
+pub use foreign::{Answer, Foreign, ForeignFun, ForeignValue};
+pub use program::PProgram;
+pub use system::PSystem;
+pub use value::{Text, Tuple, Value};

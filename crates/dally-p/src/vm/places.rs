@@ -1,0 +1,130 @@
+//! Changes inside values: `x.a[k].b = v`, `x.s += (v)` and the like.
+
+use triomphe::Arc;
+
+use super::value::{MAX_DEPTH, MAX_WEIGHT, TooLarge, Value};
+use crate::lower::code::Step;
+
+/// What a program did wrong, in words.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Trouble(pub(crate) Wrong);
+
+/// The kinds of it. Values are quoted by whoever knows their names.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Wrong {
+    TooLarge,
+    /// An index, and the length that it is not within.
+    Index(i64, usize),
+    /// A key that is not there: the number of the key among those given.
+    NoKey(usize),
+    /// A key that is there already.
+    KeyTaken(usize),
+    /// The checker should have seen to it that this cannot happen.
+    Type,
+}
+
+impl From<TooLarge> for Trouble {
+    fn from(_: TooLarge) -> Trouble {
+        Trouble(Wrong::TooLarge)
+    }
+}
+
+pub(crate) fn too_large() -> String {
+    format!(
+        "a value grows without end: it consists of more than {MAX_WEIGHT} values or is nested \
+         more than {MAX_DEPTH} deep"
+    )
+}
+
+/// What is to be done with what is at a place; the keys that it needs follow those of the path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Change {
+    Store,
+    Insert,
+    Add,
+    Remove,
+}
+
+/// Changes what is at the end of a path into a value. The first of `keys` are those of the path;
+/// they and what follows them may be moved out.
+pub(crate) fn change(
+    value: &mut Value,
+    path: &[Step],
+    keys: &mut [Value],
+    used: usize,
+    what: Change,
+) -> Result<(), Trouble> {
+    let Some((step, rest)) = path.split_first() else {
+        return apply(value, keys, used, what);
+    };
+    match (step, value) {
+        (Step::Position(position), Value::Tuple(tuple)) => {
+            tuple.update(usize::from(*position), |item| change(item, rest, keys, used, what))
+        }
+        (Step::Key, Value::Seq(seq)) => {
+            let at = index(&keys[used], seq.len())?;
+            Arc::make_mut(seq).update(at, |item| change(item, rest, keys, used + 1, what))
+        }
+        (Step::Key, Value::Map(map)) => {
+            let map = Arc::make_mut(map);
+            let key = std::mem::take(&mut keys[used]);
+            let stores = rest.is_empty() && what == Change::Store;
+            match map.update(&key, |item| change(item, rest, keys, used + 1, what)) {
+                Some(changed) => changed,
+                None if stores => Ok(map.insert(key, std::mem::take(&mut keys[used + 1]))?),
+                None => {
+                    keys[used] = key;
+                    Err(Trouble(Wrong::NoKey(used)))
+                }
+            }
+        }
+        _ => Err(Trouble(Wrong::Type)),
+    }
+}
+
+fn apply(value: &mut Value, keys: &mut [Value], used: usize, what: Change) -> Result<(), Trouble> {
+    match (what, value) {
+        (Change::Store, value) => *value = std::mem::take(&mut keys[used]),
+        (Change::Insert, Value::Map(map)) => {
+            if map.get(&keys[used]).is_some() {
+                return Err(Trouble(Wrong::KeyTaken(used)));
+            }
+            let (key, value) =
+                (std::mem::take(&mut keys[used]), std::mem::take(&mut keys[used + 1]));
+            Arc::make_mut(map).insert(key, value)?;
+        }
+        (Change::Insert, Value::Seq(seq)) => {
+            // One past the end is where a value can be appended.
+            let at = index(&keys[used], seq.len() + 1).map_err(|trouble| match trouble.0 {
+                Wrong::Index(at, _) => Trouble(Wrong::Index(at, seq.len())),
+                _ => trouble,
+            })?;
+            Arc::make_mut(seq).insert(at, std::mem::take(&mut keys[used + 1]))?;
+        }
+        (Change::Add, Value::Set(set)) => {
+            Arc::make_mut(set).add(std::mem::take(&mut keys[used]))?;
+        }
+        (Change::Remove, Value::Set(set)) => {
+            if set.contains(&keys[used]) {
+                Arc::make_mut(set).remove(&keys[used]);
+            }
+        }
+        (Change::Remove, Value::Map(map)) => {
+            if map.get(&keys[used]).is_some() {
+                Arc::make_mut(map).remove(&keys[used]);
+            }
+        }
+        (Change::Remove, Value::Seq(seq)) => {
+            let at = index(&keys[used], seq.len())?;
+            Arc::make_mut(seq).remove(at);
+        }
+        _ => return Err(Trouble(Wrong::Type)),
+    }
+    Ok(())
+}
+
+/// An index below a length.
+pub(crate) fn index(key: &Value, length: usize) -> Result<usize, Trouble> {
+    let Value::Int(at) = *key else { return Err(Trouble(Wrong::Type)) };
+    usize::try_from(at).ok().filter(|at| *at < length).ok_or(Trouble(Wrong::Index(at, length)))
+}

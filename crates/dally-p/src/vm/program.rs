@@ -1,0 +1,182 @@
+//! A test of a project as a program that can be started.
+
+use dally_core::{Bug, Captured, Cut, Env, Event, MessageId, Stop, Tag, Text, WorkerId};
+use triomphe::Arc;
+
+use super::coverage::{Coverage, CoverageReport, report};
+use super::foreign::Foreign;
+use super::machine::{Machine, spec_id};
+use super::run::{Cx, Specs, state_of};
+use super::system::{PSystem, Shared};
+use super::tell::Teller;
+use super::value::Value;
+use crate::diagnostic::Diagnostic;
+use crate::lower;
+use crate::program::Program;
+
+/// A test of a project under Dally's control.
+pub struct PProgram {
+    name: String,
+    shared: Arc<Shared>,
+    /// The state that executions start from, or the bug of a spec that fails on entering its
+    /// first state.
+    pristine: Result<PSystem, Bug>,
+    /// Why atomic handlers would leave something out.
+    caveat: Option<String>,
+}
+
+impl PProgram {
+    /// The test with this index, with the foreign functions that it needs.
+    ///
+    /// # Errors
+    /// If a foreign function is missing, or the program exceeds a limit of the virtual machine.
+    pub fn new(
+        program: &Arc<Program>,
+        test: usize,
+        foreign: Foreign,
+    ) -> Result<PProgram, Diagnostic> {
+        let Some(test) = program.tests.get(test) else {
+            return Err(Diagnostic {
+                severity: crate::diagnostic::Severity::Error,
+                message: format!("there is no test with number {test}"),
+                span: None,
+                label: String::new(),
+                related: Vec::new(),
+                hint: None,
+            });
+        };
+        let code = lower::lower(program, test, &foreign)?;
+        let caveat = super::atomic::caveat(program, test);
+        let coverage = Coverage::new(code.cover_bits);
+        let shared = Arc::new(Shared { code, coverage, atomic: false });
+        let pristine = set_up(&shared);
+        Ok(PProgram { name: test.name.clone(), shared, pristine, caveat })
+    }
+
+    /// The name of the test.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same program with handlers that run without scheduling points at sends and creates:
+    /// far fewer schedules. Where [`PProgram::caveat`] has nothing to say, every bug can still be
+    /// found.
+    #[must_use]
+    pub fn atomic_handlers(self, atomic: bool) -> PProgram {
+        let code = match Arc::try_unwrap(self.shared) {
+            Ok(shared) => shared.code,
+            // The first state holds it as well.
+            Err(shared) => {
+                drop(self.pristine);
+                match Arc::try_unwrap(shared) {
+                    Ok(shared) => shared.code,
+                    Err(_) => unreachable!("no execution has been started yet, or all are over"),
+                }
+            }
+        };
+        let coverage = Coverage::new(code.cover_bits);
+        let shared = Arc::new(Shared { code, coverage, atomic });
+        let pristine = set_up(&shared);
+        PProgram { name: self.name, shared, pristine, caveat: self.caveat }
+    }
+
+    /// Why [atomic handlers](PProgram::atomic_handlers) would leave out something that can
+    /// happen in this test; `None` if they do not.
+    pub fn caveat(&self) -> Option<&str> {
+        self.caveat.as_deref()
+    }
+
+    /// What all executions so far have reached.
+    pub fn coverage(&self) -> CoverageReport {
+        report(&self.shared.code, &self.shared.coverage)
+    }
+}
+
+impl dally_core::Program for PProgram {
+    type System = PSystem;
+
+    fn start(&self) -> Result<PSystem, Bug> {
+        self.pristine.as_ref().map(PSystem::fork).map_err(Bug::clone)
+    }
+
+    fn restart(&self, system: &mut PSystem) -> Result<(), Bug> {
+        match &self.pristine {
+            Ok(pristine) => system.start_over_from(pristine),
+            Err(bug) => return Err(bug.clone()),
+        }
+        Ok(())
+    }
+
+    fn granularity(&self) -> &'static str {
+        if self.shared.atomic { "atomic" } else { "per-send" }
+    }
+}
+
+/// The first state: specs have entered their start states, and the main machine is there.
+fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
+    let code = &shared.code;
+    let mut system = PSystem {
+        shared: shared.clone(),
+        slots: Vec::new(),
+        ids: Arc::new(Vec::new()),
+        enabled: Vec::new(),
+        hot: 0,
+        relieved: 0,
+        spares: Vec::new(),
+    };
+    for (index, spec) in code.specs.iter().enumerate() {
+        let mut machine = Machine::blank();
+        machine.renew(code, spec_id(index), spec.machine, 0);
+        let mut env = Unasked;
+        let env = &mut Teller::new(&mut env);
+        let (coverage, specs) = (&shared.coverage, None);
+        let mut cx = Cx { code, coverage, env, specs, relieved: false };
+        match cx.start(&mut machine, Value::Null) {
+            Ok(()) => {}
+            Err(Stop::Bug(bug)) => return Err(*bug),
+            Err(Stop::Cut) => return Err(endless(&code.machines[usize::from(spec.machine)].name)),
+        }
+        let heat = state_of(code, &machine).heat;
+        let (hot, relieved) = (&mut system.hot, &mut system.relieved);
+        cx.specs = Some(Specs { all: &mut [], hot, relieved });
+        cx.judge(index, heat);
+        system.slots.push(Arc::new(machine));
+    }
+    let main = code.main;
+    if let Some(kind) = code.interfaces[usize::from(main)].machine {
+        let mut machine = Machine::blank();
+        machine.renew(code, WorkerId::root(0), kind, main);
+        system.add(Arc::new(machine));
+    }
+    Ok(system)
+}
+
+fn endless(spec: &str) -> Bug {
+    let message = format!("spec `{spec}` goes on without end on entering its first state");
+    Bug::new(dally_core::BugKind::EndlessStep, message).by(spec)
+}
+
+/// The environment of a set-up: hears nothing, answers nothing, and has a bound.
+struct Unasked;
+
+impl Env for Unasked {
+    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
+        Err(Cut)
+    }
+
+    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
+        Err(Cut)
+    }
+
+    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
+        Ok(())
+    }
+
+    fn leeway(&self) -> u32 {
+        10_000
+    }
+
+    fn unheard(&mut self, _: u32) -> Result<(), Cut> {
+        Err(Cut)
+    }
+}

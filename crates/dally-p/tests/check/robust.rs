@@ -1,0 +1,58 @@
+//! Programs that nobody would write: names exchanged, words and signs left out or doubled.
+
+use dally_p::compile;
+use dally_p::source::Sources;
+
+use super::programs::CLIENT_SERVER;
+
+/// The words and signs of a program, with what stands between them.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    for letter in text.chars() {
+        let word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let last = pieces.last_mut().filter(|last| word(letter) && last.ends_with(word));
+        match last {
+            Some(last) => last.push(letter),
+            None => pieces.push(letter.to_string()),
+        }
+    }
+    pieces
+}
+
+#[test]
+fn no_exchange_of_words_makes_the_checker_panic_and_two_runs_say_the_same() {
+    let whole = pieces(CLIENT_SERVER);
+    let words: Vec<&String> =
+        whole.iter().filter(|piece| piece.starts_with(char::is_alphabetic)).collect();
+    let mut random = fastrand::Rng::with_seed(5);
+    let (mut accepted, mut checked) = (0, 0);
+    for _ in 0..400 {
+        let mut program = whole.clone();
+        for _ in 0..random.usize(1..4) {
+            let at = random.usize(..program.len());
+            match random.u8(..8) {
+                0 => {
+                    program.remove(at);
+                }
+                1 => program.insert(at, program[at].clone()),
+                _ => {
+                    let is_word = |at: &usize| program[*at].starts_with(char::is_alphabetic);
+                    if let Some(at) = (at..program.len()).find(is_word) {
+                        program[at] = words[random.usize(..words.len())].clone();
+                    }
+                }
+            }
+        }
+        let run = || {
+            let mut sources = Sources::default();
+            sources.add("main.p", program.concat());
+            compile(sources)
+        };
+        let (once, again) = (run(), run());
+        assert_eq!(once.diagnostics, again.diagnostics);
+        accepted += usize::from(once.program.is_some());
+        checked += usize::from(!once.diagnostics.is_empty());
+    }
+    // Some exchanges are harmless, most are not.
+    assert!(accepted > 10 && checked > 300, "{accepted} accepted, {checked} with findings");
+}

@@ -1,0 +1,9 @@
+//! What programs do when they run, clause by clause of the language.
+
+mod driver;
+mod machines;
+mod queues;
+mod receives;
+mod scheduling;
+mod specs;
+mod values;

@@ -1,0 +1,326 @@
+use insta::assert_snapshot;
+
+use crate::driver::{ends, prints, prints_body, program_with, story_of};
+use dally_p::vm::{Foreign, Value};
+
+#[test]
+fn values_are_printed_as_p_prints_them() {
+    assert_snapshot!(prints(
+        "enum E { A = 5, B = 3 }
+         event e;
+         machine Main {
+             start state S {
+                 entry {
+                     var s: seq[int]; var t: set[int]; var m: map[string, bool]; var n: machine;
+                     var x: any; var f: float; var g: (a: int, b: string); var d: E; var v: event;
+                     s += (0, 0); s += (1, 1);
+                     t += (0); t += (1); t += (0);
+                     m[\"k\"] = true;
+                     f = 1.5;
+                     print format(\"{0} {1} {2}\", s, t, m);
+                     print format(\"[{0}] [{1}] [{2}]\", n, x, v);
+                     print format(\"{0} {1} {2}\", f, 2.0, true);
+                     g = (a = 1, b = \"hi\");
+                     print format(\"{0} {1} {2}\", (1, true), g, (2,));
+                     print format(\"{0} {1} {2}\", A, d, e);
+                 }
+             }
+         }
+         test t [main=Main]: {Main};"
+    ), @"
+    (0, 1) (<0>, <1>) (<k->True>)
+    [] [] []
+    1.5 2 True
+    <1,True,> <a:1, b:hi, > <2,>
+    5 3 e
+    done
+    ");
+}
+
+#[test]
+fn whole_numbers_wrap_at_64_bits() {
+    assert_snapshot!(prints_body(
+        "var n: int; var i: int;
+         n = 1;
+         while (i < 63) { n = n * 2; i = i + 1; }
+         print format(\"{0} {1} {2}\", n - 1, n, -n);
+         print format(\"{0}\", (n - 1) % 10);
+         print format(\"{0} {1}\", -7 / 2, -7 % 2);"
+    ), @"
+    9223372036854775807 -9223372036854775808 -9223372036854775808
+    7
+    -3 -1
+    done
+    ");
+}
+
+#[test]
+fn division_by_zero_is_a_bug_for_whole_numbers_only() {
+    assert_snapshot!(prints_body("var z: int; print format(\"{0}\", 1 / z);"), @"panic: 1 is divided by zero");
+    assert_snapshot!(prints_body("var z: int; print format(\"{0}\", 1 % z);"), @"panic: the remainder of 1 by zero is asked for");
+    assert_snapshot!(prints_body("var z: float; if (1.0 / z > 5.0) { print \"large\"; }"), @"
+    large
+    done
+    ");
+}
+
+#[test]
+fn conversions_truncate() {
+    assert_snapshot!(prints_body(
+        "var f: float; f = -2.7;
+         print format(\"{0} {1} {2}\", f to int, 3 to float, (3 to float) / 2.0);"
+    ), @"
+    -2 3 1.5
+    done
+    ");
+}
+
+#[test]
+fn both_operands_are_evaluated_only_if_needed() {
+    assert_snapshot!(prints(
+        "machine Main {
+             var n: int;
+             start state S {
+                 entry {
+                     var b: bool;
+                     b = false && say(1);
+                     b = true || say(2);
+                     b = b || say(3);
+                     b = true && say(4);
+                     b = (false || say(5)) && !say(6) || b;
+                     if (!(say(7) && false) && n == 4) { print format(\"{0}\", b); }
+                 }
+             }
+             fun say(k: int): bool { n = n + 1; print format(\"{0}\", k); return true; }
+         }
+         test t [main=Main]: {Main};"
+    ), @"
+    4
+    5
+    6
+    7
+    True
+    done
+    ");
+}
+
+#[test]
+fn maps_report_what_is_missing_or_there_already() {
+    let map = |work: &str| {
+        prints_body(&format!("var m: map[int, seq[int]]; var s: seq[int]; m[1] = s; {work}"))
+    };
+    assert_snapshot!(map("m += (1, s);"), @"panic: key `1` is in the map already: `m[k] = v` would replace its value");
+    assert_snapshot!(map("print format(\"{0}\", m[2]);"), @"panic: key `2` is not in the map");
+    assert_snapshot!(map("m[2] += (0, 1);"), @"panic: key `2` is not in the map");
+    assert_snapshot!(map("m -= (2); m -= (1); print format(\"{0}\", sizeof(m));"), @"
+    0
+    done
+    ");
+    assert_snapshot!(map("m[1] += (0, 7); m[3] = m[1]; m[3] += (1, 8); print format(\"{0} {1}\", m, s);"), @"
+    (<1->(7)>, <3->(7, 8)>) ()
+    done
+    ");
+}
+
+#[test]
+fn indices_are_checked() {
+    let seq = |work: &str| prints_body(&format!("var s: seq[int]; var t: set[int]; {work}"));
+    assert_snapshot!(seq("print format(\"{0}\", s[0]);"), @"panic: index 0 is out of range: the collection is empty");
+    assert_snapshot!(seq("s += (0, 5); print format(\"{0}\", s[-1]);"), @"panic: index -1 is out of range: there are 1 elements, from 0 on");
+    assert_snapshot!(seq("s += (1, 5);"), @"panic: index 1 is out of range: the collection is empty");
+    assert_snapshot!(seq("s += (0, 5); s -= (1);"), @"panic: index 1 is out of range: there are 1 elements, from 0 on");
+    assert_snapshot!(seq("s += (0, 5); s[1] = 2;"), @"panic: index 1 is out of range: there are 1 elements, from 0 on");
+    assert_snapshot!(seq("t += (4); t += (6); print format(\"{0}\", t[1]); t -= (9); print format(\"{0}\", t[2]);"), @"
+    6
+    panic: index 2 is out of range: there are 2 elements, from 0 on
+    ");
+}
+
+#[test]
+fn foreach_goes_over_a_copy() {
+    assert_snapshot!(prints_body(
+        "var s: seq[int]; var i: int; var t: set[string]; var x: string;
+         s += (0, 1); s += (1, 2);
+         foreach (i in s) { s += (0, i * 10); if (i == 2) { print \"two\"; } }
+         print format(\"{0} {1}\", s, i);
+         t += (\"b\"); t += (\"a\");
+         foreach (x in t) { if (x == \"a\") { break; } print x; }
+         foreach (x in t) { t -= (x); if (x == \"b\") { continue; } print x; }
+         print format(\"{0}\", t);"
+    ), @"
+    two
+    (20, 10, 1, 2) 2
+    b
+    a
+    ()
+    done
+    ");
+}
+
+#[test]
+fn sets_and_maps_keep_the_order_of_insertion() {
+    assert_snapshot!(prints_body(
+        "var t: set[int]; var m: map[int, int]; var i: int;
+         while (i < 20) { t += ((i * 7) % 20); i = i + 1; }
+         t -= (7); t += (7); t += (0);
+         print format(\"{0}\", t);
+         m[3] = 1; m[1] = 2; m[2] = 3; m -= (1); m[1] = 4; m[3] = 5;
+         print format(\"{0} {1} {2}\", m, keys(m), values(m));
+         print format(\"{0} {1}\", 13 in t, 20 in t);"
+    ), @"
+    (<0>, <14>, <1>, <8>, <15>, <2>, <9>, <16>, <3>, <10>, <17>, <4>, <11>, <18>, <5>, <12>, <19>, <6>, <13>, <7>)
+    (<3->5>, <2->3>, <1->4>) (3, 2, 1) (5, 3, 4)
+    True False
+    done
+    ");
+}
+
+#[test]
+fn values_are_copied_when_they_are_assigned() {
+    assert_snapshot!(prints_body(
+        "var a: (x: int, s: seq[int]); var b: (x: int, s: seq[int]); var all: seq[(x: int, s: seq[int])];
+         a.x = 1; a.s += (0, 5);
+         b = a; all += (0, a);
+         b.x = 2; b.s[0] = 6; all[0].s += (1, 7); all[0].x = all[0].x + 10;
+         print format(\"{0} {1} {2}\", a, b, all);"
+    ), @"
+    <x:1, s:(5), > <x:2, s:(6), > (<x:11, s:(5, 7), >)
+    done
+    ");
+}
+
+#[test]
+fn equality_is_deep_and_of_sets_without_order() {
+    assert_snapshot!(prints_body(
+        "var s: set[int]; var t: set[int]; var a: seq[int]; var b: seq[int]; var x: any; var y: any;
+         s += (1); s += (2); t += (2); t += (1);
+         a += (0, 1); a += (1, 2); b += (0, 2); b += (1, 1);
+         x = (1, \"k\"); y = (1, \"k\");
+         print format(\"{0} {1} {2} {3} {4}\", s == t, a == b, x == y, x == null, this == this);"
+    ), @"
+    True False True False True
+    done
+    ");
+}
+
+#[test]
+fn choices_are_made_in_order_and_checked() {
+    let choose = |what: &str| {
+        ends(&format!(
+            "machine Main {{
+                 start state S {{ entry {{
+                     var s: seq[int]; var t: set[int]; var m: map[string, int]; var z: seq[int]; var n: int;
+                     n = 10001;
+                     s += (0, 7); s += (1, 8); t += (5); m[\"k\"] = 1;
+                     assert false, format(\"{{0}}\", {what});
+                 }} }}
+             }}
+             test t [main=Main]: {{Main}};"
+        ))
+        .into_iter()
+        .map(|end| end.replace("panic: Assertion Failed: test.p:6:22", "chose"))
+        .collect::<Vec<_>>()
+        .join("\n")
+    };
+    assert_snapshot!(choose("choose(3)"), @"
+    chose 0
+    chose 1
+    chose 2
+    ");
+    assert_snapshot!(choose("($, $$)"), @"
+    chose <False,False,>
+    chose <False,True,>
+    chose <True,False,>
+    chose <True,True,>
+    ");
+    assert_snapshot!(choose("(choose(s), choose(t), choose(m))"), @"
+    chose <7,5,k,>
+    chose <8,5,k,>
+    ");
+    assert_snapshot!(choose("choose(0)"), @"chose 0");
+    assert_snapshot!(choose("choose(-1)"), @"panic: choose(-1): there is no number from 0 to below -1");
+    assert_snapshot!(choose("choose(z)"), @"panic: choose from an empty collection");
+    assert_snapshot!(choose("choose(n)"), @"panic: choose among 10001 values: there may be 10000");
+}
+
+#[test]
+fn casts_are_checked() {
+    assert_snapshot!(prints_body(
+        "var a: any; var s: seq[any];
+         a = (x = 1, y = \"k\");
+         print format(\"{0}\", (a as (x: int, y: string)).y);
+         s += (0, 1);
+         print format(\"{0}\", (s as any) as int);"
+    ), @"
+    k
+    panic: `(1)` is cast to `int`, which it is not
+    ");
+}
+
+#[test]
+fn an_assertion_names_its_place_and_its_message() {
+    assert_snapshot!(prints_body("var n: int;\n  assert n == 0;\n  assert n > 0, format(\"n is {0}\", n);"), @"panic: Assertion Failed: test.p:3:3 n is 0");
+    assert_snapshot!(prints_body("assert 1 > 2;"), @"panic: Assertion Failed: test.p:1:40");
+}
+
+#[test]
+fn texts_are_joined_and_compared() {
+    assert_snapshot!(prints_body(
+        "var s: string; s = \"ab\" + \"c\";
+         print s; print format(\"{0} {1} {{0}}\", s < \"b\", s == \"abc\");"
+    ), @"
+    abc
+    True True {0}
+    done
+    ");
+}
+
+#[test]
+fn what_is_foreign_is_given_by_the_host() {
+    let source = "type Tree;
+        fun Empty(): Tree; fun Add(t: Tree, n: int): Tree; fun Sum(t: Tree): int;
+        machine Main {
+            start state S {
+                entry {
+                    var t: Tree; var u: Tree;
+                    t = Add(Add(Empty(), 3), 4);
+                    u = Add(t, 5);
+                    print format(\"{0} {1} {2} {3}\", Sum(t), Sum(u), t == Add(Add(Empty(), 3), 4), t);
+                    t = Add(t, -1);
+                }
+            }
+        }
+        test t [main=Main]: {Main};";
+    let tree = |value: &Value| value.as_foreign::<Vec<i64>>().cloned().ok_or("no tree");
+    let foreign = Foreign::default()
+        .fun("Empty", |_| Ok(Value::foreign(Vec::<i64>::new())))
+        .fun("Add", move |values| match values {
+            [_, Value::Int(n)] if *n < 0 => Err(format!("{n} cannot be added")),
+            [t, Value::Int(n)] => {
+                let mut t = tree(t)?;
+                t.push(*n);
+                Ok(Value::foreign(t))
+            }
+            _ => Err("wrong values".into()),
+        })
+        .fun("Sum", move |values| Ok(Value::Int(tree(&values[0])?.iter().sum())));
+    let story = story_of(&program_with(source, foreign));
+    assert_snapshot!([story.notes.join("\n"), story.end].join("\n"), @"
+    7 12 True [3, 4]
+    panic: foreign function `Add`: -1 cannot be added
+    ");
+}
+
+#[test]
+fn what_is_foreign_and_missing_is_named() {
+    let mut sources = dally_p::source::Sources::default();
+    sources.add(
+        "test.p",
+        "fun A(): int; fun B(); fun Unused();
+         machine Main { fun C(): int; start state S { entry { var n: int; n = A() + C(); B(); } } }
+         test t [main=Main]: {Main};",
+    );
+    let program = triomphe::Arc::new(dally_p::compile(sources).program.unwrap());
+    let missing = dally_p::vm::PProgram::new(&program, 0, Foreign::default()).err().unwrap();
+    assert_snapshot!(missing.message, @"test `t` calls foreign functions that nobody has given: `A`, `Main.C`, `B`");
+}
