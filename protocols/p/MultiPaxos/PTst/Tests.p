@@ -119,6 +119,6 @@ test tcAppliesOutOfOrder [main=AppliesOutOfOrder]:
 test tcAppliesTwice [main=AppliesTwice]:
   assert AppliedInOrderOnce in (union MultiPaxos, { AppliesTwice });
 
-// expect: fail monitor: two commands are chosen for slot 1
+// expect: fail monitor: two commands are chosen for slot
 test tcForgetfulAcceptors [main=TwoLeaders]:
   assert OneCommandPerSlot in (union MultiPaxosForgetful, { TwoLeaders });
