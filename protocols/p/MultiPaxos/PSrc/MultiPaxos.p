@@ -138,7 +138,8 @@ machine Acceptor {
   }
 }
 
-// Wrong: forgets what it accepted in a slot when it votes in a later one, as if the log had one slot.
+// Wrong: forgets what it accepted in a slot when it votes in a later one, as if the log had one
+// slot.
 machine ForgetfulAcceptor {
   var replica: machine;
   var promised: int;

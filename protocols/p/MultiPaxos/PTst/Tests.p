@@ -1,7 +1,7 @@
 type tSystem = (leaders: int, acceptors: int, commands: int, shared: bool, flaw: tFlaw);
 
-// Every leader has commands of its own, or all were asked for the same ones by clients that did not
-// know whom to ask.
+// Every leader has commands of its own, or all were asked for the same ones by clients that did
+// not know whom to ask.
 fun SetUp(system: tSystem) {
   var replica: machine;
   var acceptors: set[Acceptor];
@@ -58,7 +58,8 @@ machine ThreeLeaders {
 machine AdoptsFirstSlotOnly {
   start state Init {
     entry {
-      SetUp((leaders = 2, acceptors = 3, commands = 2, shared = false, flaw = ADOPTS_FIRST_SLOT_ONLY));
+      SetUp((leaders = 2, acceptors = 3, commands = 2, shared = false,
+        flaw = ADOPTS_FIRST_SLOT_ONLY));
     }
   }
 }
@@ -74,7 +75,8 @@ machine TakesLastHeard {
 machine AppliesOutOfOrder {
   start state Init {
     entry {
-      SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false, flaw = APPLIES_OUT_OF_ORDER));
+      SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false,
+        flaw = APPLIES_OUT_OF_ORDER));
     }
   }
 }

@@ -11,8 +11,8 @@ spec OneLeaderPerTerm observes eBecameLeader {
   }
 }
 
-// Leader completeness and state machine safety: what is committed stays, at its index, in the logs of
-// the leaders of all later terms.
+// Leader completeness and state machine safety: what is committed stays, at its index, in the logs
+// of the leaders of all later terms.
 spec CommittedStays observes eBecameLeader, eCommitted {
   var committed: map[int, tEntry];
   // The term of the leader that committed each index first.

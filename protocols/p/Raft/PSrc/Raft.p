@@ -1,5 +1,5 @@
-// Raft (Ongaro and Ousterhout, 2014): leader election and log replication. A leader sends its whole
-// log with every append, which stands for the walk back of nextIndex.
+// Raft (Ongaro and Ousterhout, 2014): leader election and log replication. A leader sends its
+// whole log with every append, which stands for the walk back of nextIndex.
 
 type tEntry = (term: int, val: int);
 type tVoteReq = (term: int, candidate: machine, lastTerm: int, lastIndex: int);

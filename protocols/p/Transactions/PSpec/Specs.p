@@ -15,8 +15,8 @@ spec AllSaidYes observes eVote, eOutcome {
   }
 }
 
-// Of one store: it says yes when all of its replicas have the write, but for those that it knows to
-// be dead.
+// Of one store: it says yes when all of its replicas have the write, but for those that it knows
+// to be dead.
 spec CopiedEverywhere observes eReplicas, eReplicaDown, eCopied, eVote {
   var alive: set[machine];
   var copied: map[int, set[machine]];
