@@ -56,6 +56,7 @@ projects! {
     raft "Raft",
     time_sync "TimeSync",
     token_ring "TokenRing",
+    transactions "Transactions",
     truck_lift "TruckLift",
     two_phase_commit "TwoPhaseCommit",
     usb_hub "UsbHub",
@@ -82,7 +83,7 @@ fn there_are_many_projects_with_many_planted_bugs() {
             _ => None,
         }));
     }
-    assert_eq!((projects.len(), bugs), (19, 80));
+    assert_eq!((projects.len(), bugs), (20, 84));
     let all = ["deadlock", "hot-at-end", "livelock", "monitor", "panic", "unhandled-event"];
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), all);
 }

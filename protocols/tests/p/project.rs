@@ -6,17 +6,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::core::{BugKind, Finding, Schedule};
+use dally::core::{Bug, BugKind, Finding, Schedule};
 use dally::search::strata::{self, ExplorerKind, Plan, SearchKind};
 use dally::search::{self, Ended, Mode, Options, Report, replay};
-use dally_p::program::Program;
-use dally_p::{TestProgram, compile, project};
+use dally_p::program::{Program, Test};
+use dally_p::vm::{Foreign, PProgram};
 
 use crate::expectation::Expectation;
 
+/// What an exhaustive search may keep: enough for every test that says `pass`.
+const ALL_STATES: u64 = 1 << 30;
+/// What the search for a planted bug may keep before chance takes over.
+const FEW_STATES: u64 = 8 << 20;
 /// Random schedules of a test that is too large to be searched.
-const SCHEDULES: u64 = 300;
-/// Steps of a schedule at most; no test needs as many to show its bug.
+const SAMPLES: u64 = 300;
+/// Random schedules that may be needed for a planted bug that the search has not come to.
+const MORE_SAMPLES: u64 = 20_000;
+/// Steps of a random schedule at most.
 const MAX_STEPS: usize = 2_000;
 
 fn root() -> PathBuf {
@@ -37,7 +43,7 @@ pub fn folders() -> Vec<String> {
 /// A project that compiles, with what its tests are expected to come to.
 pub struct Project {
     name: String,
-    program: Arc<Program>,
+    program: triomphe::Arc<Program>,
     expectations: Vec<Expectation>,
 }
 
@@ -46,26 +52,22 @@ impl Project {
     #[track_caller]
     pub fn load(name: &str) -> Project {
         let file = root().join(name).join(format!("{name}.pproj"));
-        let sources = project::load(&file).unwrap_or_else(|error| panic!("{error}"));
-        let compiled = compile(sources);
-        let wrong: Vec<String> = compiled
-            .diagnostics
-            .iter()
-            .map(|it| match it.span {
-                Some(span) => format!("{}: {}", compiled.sources.location(span), it.message),
-                None => it.message.clone(),
-            })
-            .collect();
-        assert!(wrong.is_empty(), "{name} does not compile without complaint:\n{}", wrong.join("\n"));
-        let program = compiled.program.expect("a program without errors");
-        let expectation = |test: &dally_p::program::Test| {
+        let sources = dally_p::project::load(&file).unwrap_or_else(|error| panic!("{error}"));
+        let compiled = dally_p::compile(sources);
+        let complaints = compiled.diagnostics.iter().map(|it| match it.span {
+            Some(span) => format!("{}: {}\n", compiled.sources.location(span), it.message),
+            None => format!("{}\n", it.message),
+        });
+        assert_eq!(complaints.collect::<String>(), "", "the compiler has nothing to say of {name}");
+        let program = compiled.program.expect("a program, as there are no errors");
+        let expectation = |test: &Test| {
             let text = &program.sources.file(test.span.file).text;
             let line = program.sources.location(test.span).line;
             let expected = Expectation::above(text, line);
             expected.unwrap_or_else(|why| panic!("{name}, test {}: {why}", test.name))
         };
         let expectations = program.tests.iter().map(expectation).collect();
-        Project { name: name.to_owned(), program: Arc::new(program), expectations }
+        Project { name: name.to_owned(), program: triomphe::Arc::new(program), expectations }
     }
 
     /// Its name.
@@ -75,61 +77,71 @@ impl Project {
 
     /// What is expected of each of its declared tests; of a parametric one it is said once.
     pub fn expectations(&self) -> Vec<&Expectation> {
-        let mut seen = Vec::new();
-        let tests = self.program.tests.iter().zip(&self.expectations);
-        let first = tests.filter(|(test, _)| {
-            let new = !seen.contains(&test.span);
-            seen.push(test.span);
-            new
-        });
-        first.map(|(_, expected)| expected).collect()
+        let mut tests: Vec<_> = self.program.tests.iter().zip(&self.expectations).collect();
+        tests.dedup_by_key(|(test, _)| test.span);
+        tests.into_iter().map(|(_, expected)| expected).collect()
     }
 
     /// Runs all of its tests.
     pub fn run(&self) -> Vec<Outcome> {
-        let tests = self.program.tests.iter().zip(&self.expectations);
-        tests.enumerate().map(|(index, (test, expected))| self.run_test(index, &test.name, expected)).collect()
+        (0..self.program.tests.len()).map(|index| self.run_test(index)).collect()
     }
 
-    fn run_test(&self, index: usize, test: &str, expected: &Expectation) -> Outcome {
-        let program = Arc::new(TestProgram::new(self.program.clone(), index));
+    fn run_test(&self, index: usize) -> Outcome {
+        let (test, expected) = (&self.program.tests[index].name, &self.expectations[index]);
+        let program = PProgram::new(&self.program, index, Foreign::default());
+        let program = program.unwrap_or_else(|error| panic!("test {test}: {}", error.message));
+        let program = Arc::new(program);
         let report = match expected {
-            // What is to be found shows in few delays, and a cycle only to a search for cycles.
-            Expectation::Fail(BugKind::Livelock, _) => explore(&program, SearchKind::Map),
-            Expectation::Fail(..) => explore(&program, SearchKind::Ses),
-            Expectation::Pass => explore(&program, SearchKind::Map),
-            Expectation::PassSampled => sample(&program),
+            Expectation::Pass => explore(&program, SearchKind::Map, ALL_STATES),
+            Expectation::PassSampled => sample(&program, SAMPLES),
+            // Only a search for cycles finds one.
+            Expectation::Fail(BugKind::Livelock, _) => {
+                explore(&program, SearchKind::Map, ALL_STATES)
+            }
+            Expectation::Fail(..) => {
+                let searched = explore(&program, SearchKind::Ses, FEW_STATES);
+                match searched.ended {
+                    Ended::Memory => sample(&program, MORE_SAMPLES),
+                    _ => searched,
+                }
+            }
         };
-        let finding = report.findings.first().cloned();
-        let wrong = if !expected.is_met_by(finding.as_ref().map(|finding| &finding.bug)) {
-            Some(format!("expected {expected}"))
-        } else if let Some(finding) = &finding {
-            differs(&program, finding)
-        } else {
-            let whole = match expected {
-                Expectation::Pass => Ended::Exhausted,
-                _ => Ended::Schedules,
-            };
-            (report.ended != whole).then(|| format!("the run ended early: {:?}", report.ended))
-        };
-        Outcome { test: test.to_owned(), report, wrong }
+        let wrong = complaint(&program, expected, &report);
+        Outcome { test: test.clone(), report, wrong }
     }
 }
 
-fn explore(program: &Arc<TestProgram>, search: SearchKind) -> Report {
-    let plan = Plan { search, memory: 512 << 20, ..Plan::default() };
+fn explore(program: &Arc<PProgram>, search: SearchKind, memory: u64) -> Report {
+    let plan = Plan { search, memory, ..Plan::default() };
     let options = Options { max_steps: 1_000_000, shrink: false, ..Options::default() };
     strata::explore(program.clone(), ExplorerKind::default().build(0), plan, options, Arc::new(()))
 }
 
-fn sample(program: &Arc<TestProgram>) -> Report {
-    let options =
-        Options { schedules: SCHEDULES, max_steps: MAX_STEPS, shrink: false, ..Options::default() };
+fn sample(program: &Arc<PProgram>, schedules: u64) -> Report {
+    let options = Options { schedules, max_steps: MAX_STEPS, shrink: false, ..Options::default() };
     search::run(program.clone(), options, Arc::new(()))
 }
 
+/// What is wrong with a report, if it is not what was expected.
+fn complaint(program: &Arc<PProgram>, expected: &Expectation, report: &Report) -> Option<String> {
+    let found = report.findings.first();
+    if !expected.is_met_by(found.map(|finding| &finding.bug)) {
+        return Some(format!("expected {expected}"));
+    }
+    let ended = match expected {
+        Expectation::Pass => Ended::Exhausted,
+        Expectation::PassSampled => Ended::Schedules,
+        Expectation::Fail(..) => Ended::Bug,
+    };
+    if report.ended != ended {
+        return Some(format!("the run ended otherwise: {:?}", report.ended));
+    }
+    found.and_then(|finding| replay_differs(program, finding))
+}
+
 /// How the replay of a finding, through its token as a user would do it, differs from it.
-fn differs(program: &Arc<TestProgram>, finding: &Finding) -> Option<String> {
+fn replay_differs(program: &Arc<PProgram>, finding: &Finding) -> Option<String> {
     let schedule = match Schedule::parse(&finding.schedule.to_token()) {
         Ok(schedule) => schedule,
         Err(error) => return Some(format!("its schedule cannot be read back: {error}")),
@@ -138,8 +150,8 @@ fn differs(program: &Arc<TestProgram>, finding: &Finding) -> Option<String> {
     if let Some(left) = again.left_at {
         return Some(format!("its replay leaves the schedule at {left}"));
     }
-    let same = again.bug.as_ref() == Some(&finding.bug);
-    (!same).then(|| format!("its replay shows {:?}", again.bug))
+    let shown = again.bug.as_ref().map(Bug::to_string);
+    (again.bug.as_ref() != Some(&finding.bug)).then(|| format!("its replay shows {shown:?}"))
 }
 
 /// What became of a test.

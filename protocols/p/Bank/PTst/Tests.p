@@ -40,7 +40,9 @@ fun SetUp(system: tSystem) {
 }
 
 machine TwoClients {
-  start state Init { entry { SetUp((clients = 2, amount = 4, impatient = false, flaw = NO_FLAW)); } }
+  start state Init {
+    entry { SetUp((clients = 2, amount = 4, impatient = false, flaw = NO_FLAW)); }
+  }
 }
 machine Impatient {
   start state Init { entry { SetUp((clients = 2, amount = 4, impatient = true, flaw = NO_FLAW)); } }

@@ -1,4 +1,5 @@
-// An elevator: a controller, a door that meets obstacles and a motor that moves one floor at a time.
+// An elevator: a controller, a door that meets obstacles and a motor that moves one floor at a
+// time.
 
 event eCall: int;
 

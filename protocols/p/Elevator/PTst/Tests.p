@@ -23,7 +23,11 @@ fun Floors(a: int, b: int): seq[int] {
 
 machine TwoCalls { start state Init { entry { SetUp(Floors(1, 0), NO_FLAW); } } }
 machine AboveAndBelow { start state Init { entry { SetUp(Floors(1, -1), NO_FLAW); } } }
-machine MovesBeforeClosed { start state Init { entry { SetUp(Floors(0, 1), MOVES_BEFORE_CLOSED); } } }
+machine MovesBeforeClosed {
+  start state Init {
+    entry { SetUp(Floors(0, 1), MOVES_BEFORE_CLOSED); }
+  }
+}
 machine DropsCalls { start state Init { entry { SetUp(Floors(1, 0), DROPS_CALLS); } } }
 machine ChangesItsMind { start state Init { entry { SetUp(Floors(2, -1), CHANGES_ITS_MIND); } } }
 machine NoObstacle { start state Init { entry { SetUp(Floors(0, 1), EXPECTS_NO_OBSTACLE); } } }

@@ -9,6 +9,13 @@ event ePong: tPong;
 event eDie;
 event eNodesDown: set[machine];
 
+// The detector and its timer.
+event eStartTimer;
+event eCancelTimer;
+event eTimeOut;
+event eCancelled;
+event eCancelledTooLate;
+
 enum tDetectorFlaw {
   NO_FLAW,
   // Takes a pong of an earlier round for one of this round, so pings pile up at a slow node.
@@ -39,7 +46,7 @@ machine FailureDetector {
       alive = config.nodes;
       client = config.client;
       flaw = config.flaw;
-      timer = CreateTimer(this);
+      timer = new Timer(this);
       goto Round;
     }
   }
@@ -48,7 +55,7 @@ machine FailureDetector {
     entry {
       attempts = 0;
       PingSilent();
-      StartTimer(timer);
+      send timer, eStartTimer;
     }
 
     on ePong do (pong: tPong) {
@@ -59,8 +66,7 @@ machine FailureDetector {
         answered += (pong.node);
       }
       if (sizeof(answered) == sizeof(alive)) {
-        CancelTimer(timer);
-        goto Round;
+        goto Cancelling;
       }
     }
 
@@ -70,7 +76,7 @@ machine FailureDetector {
       attempts = attempts + 1;
       if (attempts < 2) {
         PingSilent();
-        StartTimer(timer);
+        send timer, eStartTimer;
         return;
       }
       foreach (node in alive) {
@@ -103,13 +109,18 @@ machine FailureDetector {
     }
   }
 
-  state Done {
+  // Waits for the timer, so that no timeout of this round is taken for one of the next.
+  state Cancelling {
+    entry { send timer, eCancelTimer; }
+    on eCancelled, eCancelledTooLate goto Round;
     ignore ePong, eTimeOut;
   }
 
-  state DeafDone {
-    ignore eTimeOut;
+  state Done {
+    ignore ePong;
   }
+
+  state DeafDone { }
 
   fun PingSilent() {
     var node: machine;
@@ -130,4 +141,30 @@ machine Node {
   }
 }
 
-module Detection = union { FailureDetector, Node }, Timers;
+// A timer that is cancelled says whether it was in time.
+machine Timer {
+  var owner: machine;
+
+  start state Init {
+    entry (who: machine) {
+      owner = who;
+      goto Idle;
+    }
+    defer eStartTimer, eCancelTimer;
+  }
+
+  state Idle {
+    on eStartTimer goto Armed;
+    on eCancelTimer do { send owner, eCancelledTooLate; }
+  }
+
+  state Armed {
+    on null do {
+      send owner, eTimeOut;
+      goto Idle;
+    }
+    on eCancelTimer goto Idle with { send owner, eCancelled; }
+  }
+}
+
+module Detection = { FailureDetector, Node, Timer };

@@ -1,5 +1,5 @@
-// German's cache coherence protocol: a home directory serves one request at a time; before it grants
-// an exclusive copy, or any copy while one is exclusive, it has the other copies given up.
+// German's cache coherence protocol: a home directory serves one request at a time; before it
+// grants an exclusive copy, or any copy while one is exclusive, it has the other copies given up.
 
 event eAskShared: machine;
 event eAskExclusive: machine;

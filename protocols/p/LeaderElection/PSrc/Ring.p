@@ -15,7 +15,8 @@ enum tFlaw {
   PASSES_ALL,
   // Stops every number but its own: none comes back.
   STOPS_ALL,
-  // Takes its own number for the winner when it has seen a smaller one, without waiting for the round.
+  // Takes its own number for the winner when it has seen a smaller one, without waiting for the
+  // round.
   WINS_EARLY
 }
 

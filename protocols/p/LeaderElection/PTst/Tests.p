@@ -26,7 +26,7 @@ fun SetUp(count: int, shift: int, up: bool, flaw: tFlaw) {
 machine AnyRing { start state Init { entry { SetUp(nodes, turn, rising, NO_FLAW); } } }
 machine PassesAll { start state Init { entry { SetUp(3, 0, true, PASSES_ALL); } } }
 machine StopsAll { start state Init { entry { SetUp(2, 0, true, STOPS_ALL); } } }
-machine WinsEarly { start state Init { entry { SetUp(3, 0, false, WINS_EARLY); } } }
+machine WinsEarly { start state Init { entry { SetUp(3, 0, true, WINS_EARLY); } } }
 
 // expect: pass
 test param (nodes in [2, 3], turn in [0, 1], rising in [true, false]) tcAnyRing [main=AnyRing]:

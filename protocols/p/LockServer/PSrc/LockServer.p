@@ -1,5 +1,6 @@
-// A lock server: grants one lock to one client at a time, in the order of the requests. Clients and
-// server are separate modules that meet at interfaces, so that `compose` can check their borders.
+// A lock server: grants one lock to one client at a time, in the order of the requests. Clients
+// and server are separate modules that meet at interfaces, so that `compose` can check their
+// borders.
 
 event eAcquire: machine;
 event eGranted;
@@ -67,7 +68,8 @@ sends eGranted;
   }
 }
 
-// Wrong: remembers one waiter only; a third client that asks overwrites it and its wake-up is lost.
+// Wrong: remembers one waiter only; a third client that asks overwrites it and its wake-up is
+// lost.
 machine OneWaiterServer
 receives eAcquire, eRelease;
 sends eGranted;

@@ -1,6 +1,6 @@
-// MSMIE, the multiprocessor shared-memory information exchange of a reactor protection system (Bruns
-// and Anderson, 1994): a slave processor publishes data in buffers, masters read the newest. The
-// table of buffer states is changed atomically; the data are not, and need not be.
+// MSMIE, the multiprocessor shared-memory information exchange of a reactor protection system
+// (Bruns and Anderson, 1994): a slave processor publishes data in buffers, masters read the
+// newest. The table of buffer states is changed atomically; the data are not, and need not be.
 
 enum tStatus {
   // Of no use to anyone.
@@ -35,8 +35,8 @@ enum tTableFlaw {
   OVERWRITES_ASSIGNED,
   // A released buffer becomes the newest even if newer data were published meanwhile.
   OLD_BECOMES_NEWEST,
-  // A master joins the others at the buffer they read, whatever was published since; as in the first
-  // version of the protocol, with three buffers.
+  // A master joins the others at the buffer they read, whatever was published since; as in the
+  // first version of the protocol, with three buffers.
   JOINS_READERS
 }
 

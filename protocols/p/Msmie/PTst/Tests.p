@@ -55,7 +55,7 @@ machine JoinsReaders {
 
 machine ThreeBuffers {
   start state Init {
-    entry { SetUp((buffers = 3, masters = 2, writes = 3, reads = 1, flaw = NO_FLAW)); }
+    entry { SetUp((buffers = 3, masters = 2, writes = 4, reads = 1, flaw = NO_FLAW)); }
   }
 }
 

@@ -69,17 +69,24 @@ machine Leader {
     entry {
       var slot: int;
       var next: int;
+      var plan: map[int, int];
       while (next < sizeof(commands) || slot < HighestHeard()) {
         slot = slot + 1;
         if (slot in heard && !(flaw == ADOPTS_FIRST_SLOT_ONLY && slot > 1)) {
-          Propose(slot, heard[slot].command);
+          plan += (slot, heard[slot].command);
         } else if (next < sizeof(commands)) {
-          Propose(slot, commands[next]);
+          plan += (slot, commands[next]);
           next = next + 1;
         } else {
           // Nothing to put there: a command that does nothing fills the gap.
-          Propose(slot, 0);
+          plan += (slot, 0);
         }
+      }
+      // Slots do not wait for each other.
+      while (sizeof(plan) > 0) {
+        slot = choose(plan);
+        Propose(slot, plan[slot]);
+        plan -= slot;
       }
     }
     ignore ePromise;
@@ -131,7 +138,8 @@ machine Acceptor {
   }
 }
 
-// Wrong: forgets what it accepted in a slot when it votes in a later one, as if the log had one slot.
+// Wrong: forgets what it accepted in a slot when it votes in a later one, as if the log had one
+// slot.
 machine ForgetfulAcceptor {
   var replica: machine;
   var promised: int;

@@ -1,7 +1,7 @@
 type tSystem = (leaders: int, acceptors: int, commands: int, shared: bool, flaw: tFlaw);
 
-// Every leader has commands of its own, or all were asked for the same ones by clients that did not
-// know whom to ask.
+// Every leader has commands of its own, or all were asked for the same ones by clients that did
+// not know whom to ask.
 fun SetUp(system: tSystem) {
   var replica: machine;
   var acceptors: set[Acceptor];
@@ -33,13 +33,13 @@ fun SetUp(system: tSystem) {
 
 machine OneLeader {
   start state Init {
-    entry { SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false, flaw = NO_FLAW)); }
+    entry { SetUp((leaders = 1, acceptors = 2, commands = 2, shared = false, flaw = NO_FLAW)); }
   }
 }
 
-machine TwoLeadersOneCommand {
+machine TwoOnTwo {
   start state Init {
-    entry { SetUp((leaders = 2, acceptors = 3, commands = 1, shared = true, flaw = NO_FLAW)); }
+    entry { SetUp((leaders = 2, acceptors = 2, commands = 1, shared = true, flaw = NO_FLAW)); }
   }
 }
 
@@ -58,7 +58,8 @@ machine ThreeLeaders {
 machine AdoptsFirstSlotOnly {
   start state Init {
     entry {
-      SetUp((leaders = 2, acceptors = 3, commands = 2, shared = false, flaw = ADOPTS_FIRST_SLOT_ONLY));
+      SetUp((leaders = 2, acceptors = 3, commands = 2, shared = false,
+        flaw = ADOPTS_FIRST_SLOT_ONLY));
     }
   }
 }
@@ -74,7 +75,8 @@ machine TakesLastHeard {
 machine AppliesOutOfOrder {
   start state Init {
     entry {
-      SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false, flaw = APPLIES_OUT_OF_ORDER));
+      SetUp((leaders = 1, acceptors = 3, commands = 2, shared = false,
+        flaw = APPLIES_OUT_OF_ORDER));
     }
   }
 }
@@ -92,8 +94,8 @@ test tcOneLeader [main=OneLeader]:
   assert OneCommandPerSlot, AppliedInOrderOnce in (union MultiPaxos, { OneLeader });
 
 // expect: pass
-test tcTwoLeadersOneCommand [main=TwoLeadersOneCommand]:
-  assert OneCommandPerSlot, AppliedInOrderOnce in (union MultiPaxos, { TwoLeadersOneCommand });
+test tcTwoOnTwo [main=TwoOnTwo]:
+  assert OneCommandPerSlot, AppliedInOrderOnce in (union MultiPaxos, { TwoOnTwo });
 
 // expect: pass sampled
 test tcTwoLeaders [main=TwoLeaders]:
@@ -119,6 +121,6 @@ test tcAppliesOutOfOrder [main=AppliesOutOfOrder]:
 test tcAppliesTwice [main=AppliesTwice]:
   assert AppliedInOrderOnce in (union MultiPaxos, { AppliesTwice });
 
-// expect: fail monitor: two commands are chosen for slot 1
+// expect: fail monitor: two commands are chosen for slot
 test tcForgetfulAcceptors [main=TwoLeaders]:
   assert OneCommandPerSlot in (union MultiPaxosForgetful, { TwoLeaders });

@@ -1,12 +1,12 @@
-param proposers: int;
+param proposers, acceptors: int;
 
-fun SetUp(n: int, acceptors: int, duplicates: bool, flaw: tProposerFlaw) {
+fun SetUp(n: int, voting: int, duplicates: bool, flaw: tProposerFlaw) {
   var learner: Learner;
   var voters: set[Acceptor];
   var i: int;
 
-  learner = new Learner(acceptors);
-  while (i < acceptors) {
+  learner = new Learner(voting);
+  while (i < voting) {
     voters += (new Acceptor((learner = learner, duplicates = duplicates)));
     i = i + 1;
   }
@@ -24,9 +24,9 @@ machine ThreeOnFive {
   }
 }
 
-machine SomeOnThree {
+machine SomeOnSome {
   start state Init {
-    entry { SetUp(proposers, 3, false, NO_FLAW); }
+    entry { SetUp(proposers, acceptors, false, NO_FLAW); }
   }
 }
 
@@ -65,8 +65,12 @@ test tcThreeOnFive [main=ThreeOnFive]:
   assert OneValue, Validity in (union Paxos, { ThreeOnFive });
 
 // expect: pass
-test param (proposers in [1, 2]) tcSomeOnThree [main=SomeOnThree]:
-  assert OneValue, Validity in (union Paxos, { SomeOnThree });
+test param (proposers in [1, 2], acceptors in [1, 2]) tcSomeOnSome [main=SomeOnSome]:
+  assert OneValue, Validity in (union Paxos, { SomeOnSome });
+
+// expect: pass sampled
+test tcTwoOnThree [main=TwoOnThree]:
+  assert OneValue, Validity in (union Paxos, { TwoOnThree });
 
 // expect: pass
 test tcDuplicated [main=Duplicated]:

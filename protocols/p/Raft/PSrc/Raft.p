@@ -1,5 +1,5 @@
-// Raft (Ongaro and Ousterhout, 2014): leader election and log replication. A leader sends its whole
-// log with every append, which stands for the walk back of nextIndex.
+// Raft (Ongaro and Ousterhout, 2014): leader election and log replication. A leader sends its
+// whole log with every append, which stands for the walk back of nextIndex.
 
 type tEntry = (term: int, val: int);
 type tVoteReq = (term: int, candidate: machine, lastTerm: int, lastIndex: int);
@@ -18,7 +18,7 @@ event eServers: set[Server];
 
 // Told to specs.
 event eBecameLeader: (term: int, leader: machine, log: seq[tEntry]);
-event eCommitted: (index: int, item: tEntry);
+event eCommitted: (term: int, index: int, item: tEntry);
 
 enum tFlaw {
   NO_FLAW,
@@ -187,7 +187,7 @@ machine Server {
       if (Enough(have) && log[index - 1].term == term) {
         while (commit < index) {
           commit = commit + 1;
-          announce eCommitted, (index = commit, item = log[commit - 1]);
+          announce eCommitted, (term = term, index = commit, item = log[commit - 1]);
         }
         return;
       }

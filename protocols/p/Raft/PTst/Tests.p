@@ -87,14 +87,17 @@ machine IgnoresLogs {
 
 machine CommitsOnHalf {
   start state Init {
-    entry { SetUp((servers = 3, timeouts = 2, commands = 1, restarts = 0, flaw = COMMITS_ON_HALF)); }
+    entry {
+      SetUp((servers = 3, timeouts = 2, commands = 1, restarts = 0, flaw = COMMITS_ON_HALF));
+    }
   }
 }
 
 machine ForgetsVote {
   start state Init {
     entry {
-      SetUp((servers = 3, timeouts = 2, commands = 0, restarts = 1, flaw = FORGETS_VOTE_ON_RESTART));
+      SetUp((servers = 3, timeouts = 2, commands = 0, restarts = 1,
+        flaw = FORGETS_VOTE_ON_RESTART));
     }
   }
 }
@@ -125,7 +128,7 @@ test tcCountsAnswers [main=CountsAnswers]:
 test tcIgnoresLogs [main=IgnoresLogs]:
   assert CommittedStays in (union System, { IgnoresLogs });
 
-// expect: fail monitor: lacks a committed entry
+// expect: fail monitor: committed
 test tcCommitsOnHalf [main=CommitsOnHalf]:
   assert CommittedStays in (union System, { CommitsOnHalf });
 

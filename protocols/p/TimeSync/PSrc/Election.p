@@ -1,5 +1,5 @@
-// The election of a time master: a candidate asks all the others and leads when all have yielded. Of
-// two candidates the one with the smaller number goes on.
+// The election of a time master: a candidate asks all the others and leads when all have yielded.
+// Of two candidates the one with the smaller number goes on.
 
 type tCandidate = (node: machine, id: int);
 

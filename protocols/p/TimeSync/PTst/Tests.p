@@ -35,7 +35,16 @@ fun Elect(count: int, withdraws: bool) {
     send node, eOthers, others;
   }
   foreach (node in nodes) {
-    send node, eNoMaster;
+    new Alarm(node);
+  }
+}
+
+// Tells a node that there is no master, when the node finds that out.
+machine Alarm {
+  start state Init {
+    entry (node: machine) {
+      send node, eNoMaster;
+    }
   }
 }
 
@@ -47,7 +56,7 @@ machine TakesStaleTimes { start state Init { entry { Group(OneClock(6), 3, TAKES
 machine SetsBack { start state Init { entry { Group(OneClock(6), 1, SETS_BACK); } } }
 machine NoTimeout { start state Init { entry { Group(OneClock(6), 1, EXPECTS_NO_TIMEOUT); } } }
 machine Elections { start state Init { entry { Elect(3, true); } } }
-machine NoWithdrawal { start state Init { entry { Elect(2, false); } } }
+machine NoWithdrawal { start state Init { entry { Elect(3, false); } } }
 
 // expect: pass
 test tcOneNode [main=OneNode]:
@@ -63,7 +72,7 @@ test tcBrokenClock [main=BrokenClock]:
 
 // expect: pass
 test tcElections [main=Elections]:
-  assert OneMaster, SomeMaster in (union Election, { Elections });
+  assert OneMaster, SomeMaster in (union Election, { Elections, Alarm });
 
 // expect: fail monitor: the time jumps
 test tcKeepsOutliers [main=KeepsOutliers]:
@@ -83,4 +92,4 @@ test tcNoTimeout [main=NoTimeout]:
 
 // expect: fail monitor: is a second master
 test tcNoWithdrawal [main=NoWithdrawal]:
-  assert OneMaster in (union Election, { NoWithdrawal });
+  assert OneMaster in (union Election, { NoWithdrawal, Alarm });

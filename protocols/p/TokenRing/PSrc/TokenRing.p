@@ -1,6 +1,7 @@
-// Mutual exclusion by a token that goes round a ring and may be lost. The first node finds out with
-// a probe that goes round too (after Misra, 1983): channels are FIFO, so a probe that has been round
-// and has met no token, while none came to the first node either, proves that there is none.
+// Mutual exclusion by a token that goes round a ring and may be lost. The first node finds out
+// with a probe that goes round too (after Misra, 1983): channels are FIFO, so a probe that has
+// been round and has met no token, while none came to the first node either, proves that there is
+// none.
 
 event eNext: machine;
 event eToken;

@@ -22,6 +22,7 @@ event eCopied: (replica: machine, id: int);
 event eApply: int;
 event eDrop: int;
 event eLook: machine;
+event eSeen: int;
 
 // Failures.
 event eReplicas: set[machine];
@@ -29,8 +30,8 @@ event eDie;
 event eReplicaDown: machine;
 
 // What may be asked of a store.
-eventset sStore = { ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied };
+eventset sStore = { ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied, eSeen };
 
 interface IStore((observer: machine, flaw: tStoreFlaw))
-  receives ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied;
+  receives ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied, eSeen;
 interface IReplica() receives eCopy, eApply, eDrop, eLook, eDie;

@@ -1,6 +1,6 @@
 enum tStoreFlaw {
   NO_FLAW,
-  // Votes when the first replica has the write, and then the only one that has it may die.
+  // Votes when the first replica has the write.
   VOTES_EARLY,
   // Does not think of a replica that dies while its copy is waited for.
   FORGETS_THE_DEAD,
@@ -10,8 +10,8 @@ enum tStoreFlaw {
 
 // A store with a primary and a backup that votes yes when all replicas that live have the write.
 machine ReplicatedStore
-receives ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied;
-sends eVote, eCopy, eApply, eDrop, eLook, eReplicas;
+receives ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied, eSeen;
+sends eVote, eFetched, eCopy, eApply, eDrop, eLook, eReplicas;
 {
   var flaw: tStoreFlaw;
   var replicas: seq[machine];
@@ -19,6 +19,7 @@ sends eVote, eCopy, eApply, eDrop, eLook, eReplicas;
   var manager: machine;
   var current: tWrite;
   var copied: set[machine];
+  var reader: machine;
 
   start state Init {
     entry (config: (observer: machine, flaw: tStoreFlaw)) {
@@ -43,14 +44,23 @@ sends eVote, eCopy, eApply, eDrop, eLook, eReplicas;
     }
     on eCommit do (id: int) { Tell(eApply, id); }
     on eAbort do (id: int) { Tell(eDrop, id); }
-    on eFetch do (client: machine) {
-      if (flaw == ASKS_THE_DEAD) {
-        send first, eLook, client;
-      } else {
-        send replicas[0], eLook, client;
+    on eFetch do (who: machine) {
+      reader = who;
+      Look();
+    }
+    on eSeen do (val: int) {
+      if (reader != null) {
+        send reader, eFetched, val;
+        reader = default(machine);
       }
     }
-    on eReplicaDown do Down;
+    on eReplicaDown do (replica: machine) {
+      Down(replica);
+      // It may have died over the answer.
+      if (reader != null) {
+        Look();
+      }
+    }
     // Sent before its replica died, or after the vote of a flawed store.
     ignore eCopied;
   }
@@ -89,6 +99,14 @@ sends eVote, eCopy, eApply, eDrop, eLook, eReplicas;
     goto Ready;
   }
 
+  fun Look() {
+    if (flaw == ASKS_THE_DEAD) {
+      send first, eLook, this;
+    } else {
+      send replicas[0], eLook, this;
+    }
+  }
+
   fun Tell(what: event, payload: any) {
     var replica: machine;
     foreach (replica in replicas) {
@@ -110,7 +128,7 @@ sends eVote, eCopy, eApply, eDrop, eLook, eReplicas;
 
 machine Replica
 receives eCopy, eApply, eDrop, eLook, eDie;
-sends eCopied, eFetched;
+sends eCopied, eSeen;
 {
   var prepared: map[int, int];
   var val: int;
@@ -126,14 +144,14 @@ sends eCopied, eFetched;
       prepared -= id;
     }
     on eDrop do (id: int) { prepared -= id; }
-    on eLook do (client: machine) { send client, eFetched, val; }
+    on eLook do (store: machine) { send store, eSeen, val; }
     on eDie do { raise halt; }
   }
 }
 
 // A store of one copy that never fails, and refuses at will: what a manager must cope with.
 machine PlainStore
-receives ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied;
+receives ePrepare, eCommit, eAbort, eFetch, eReplicaDown, eCopied, eSeen;
 sends eVote, eFetched, eReplicas;
 {
   var prepared: map[int, int];

@@ -88,11 +88,12 @@ test tcTwoReplicated [main=TwoReplicated]:
 
 // expect: pass
 test tcOneDies [main=OneDies]:
-  assert AllSaidYes, Ends in (union Managers, Replicated, Environment, { OneDies });
+  assert AllSaidYes, CopiedEverywhere, Ends in
+    (union Managers, Replicated, Environment, { OneDies });
 
-// expect: fail panic: a replica has write 1 when it is to apply it
+// expect: fail monitor: before all of its replicas have it
 test tcVotesEarly [main=VotesEarly]:
-  union Managers, Replicated, Environment, { VotesEarly };
+  assert CopiedEverywhere in (union Managers, Replicated, Environment, { VotesEarly });
 
 // expect: fail deadlock: TransactionClient
 test tcForgetsTheDead [main=ForgetsTheDead]:

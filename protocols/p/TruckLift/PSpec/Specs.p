@@ -22,11 +22,13 @@ spec Together observes eLifts, eMode, eMoved {
       var mode: tMode;
       var height: int;
       foreach (mode in values(modes)) {
-        assert mode == it.mode, format("lift {0} moves and another lift does not go with it", it.lift);
+        assert mode == it.mode,
+          format("lift {0} moves and another lift does not go with it", it.lift);
       }
       heights[it.lift] = it.height;
       foreach (height in values(heights)) {
-        assert height - it.height <= 1 && it.height - height <= 1, "the lifts are a step apart at most";
+        assert height - it.height <= 1 && it.height - height <= 1,
+          "the lifts are a step apart at most";
       }
     }
   }

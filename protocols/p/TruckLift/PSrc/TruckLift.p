@@ -1,7 +1,7 @@
-// A distributed system for lifting trucks (after Groote, Pang and Wouters, 2003): one lift at every
-// wheel, joined in a ring, each with its own buttons. Whoever presses a button at one lift moves all
-// of them, together: a round of the ring prepares the lifts, each further round moves them by one
-// step, and a last round stops them.
+// A distributed system for lifting trucks (after Groote, Pang and Wouters, 2003): one lift at
+// every wheel, joined in a ring, each with its own buttons. Whoever presses a button at one lift
+// moves all of them, together: a round of the ring prepares the lifts, each further round moves
+// them by one step, and a last round stops them.
 
 enum tMode { STANDBY, UP, DOWN }
 

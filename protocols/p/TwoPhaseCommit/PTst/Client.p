@@ -10,7 +10,11 @@ machine Client {
 
       while (n < config.writes) {
         n = n + 1;
-        trans = (id = config.name * 100 + n, key = format("{0}", choose(2)), val = config.name * 10 + n);
+        trans = (
+          id = config.name * 100 + n,
+          key = format("{0}", choose(2)),
+          val = config.name * 10 + n
+        );
         send config.coordinator, eWriteReq, (client = this, trans = trans);
         receive {
           case eWriteResp: (resp: tWriteResp) {

@@ -54,8 +54,8 @@ machine SmallNoFailure {
 machine SmallWithFailure {
   start state Init {
     entry {
-      SetUp((participants = 2, refuses = false, clients = 1, writes = 1, reads = false, failures = 1,
-        flaw = NO_FLAW));
+      SetUp((participants = 2, refuses = false, clients = 1, writes = 1, reads = false,
+        failures = 1, flaw = NO_FLAW));
     }
   }
 }
@@ -81,8 +81,8 @@ machine CountsAnyAnswer {
 machine CountsStaleVotes {
   start state Init {
     entry {
-      SetUp((participants = 2, refuses = false, clients = 1, writes = 2, reads = false, failures = 0,
-        flaw = COUNTS_STALE_VOTES));
+      SetUp((participants = 2, refuses = false, clients = 1, writes = 2, reads = false,
+        failures = 0, flaw = COUNTS_STALE_VOTES));
     }
   }
 }
@@ -90,8 +90,8 @@ machine CountsStaleVotes {
 machine SilentOnTimeout {
   start state Init {
     entry {
-      SetUp((participants = 2, refuses = false, clients = 1, writes = 1, reads = false, failures = 1,
-        flaw = SILENT_ON_TIMEOUT));
+      SetUp((participants = 2, refuses = false, clients = 1, writes = 1, reads = false,
+        failures = 1, flaw = SILENT_ON_TIMEOUT));
     }
   }
 }
@@ -99,8 +99,8 @@ machine SilentOnTimeout {
 machine TrustsCancel {
   start state Init {
     entry {
-      SetUp((participants = 2, refuses = false, clients = 1, writes = 1, reads = false, failures = 0,
-        flaw = TRUSTS_CANCEL));
+      SetUp((participants = 2, refuses = false, clients = 1, writes = 1, reads = false,
+        failures = 0, flaw = TRUSTS_CANCEL));
     }
   }
 }

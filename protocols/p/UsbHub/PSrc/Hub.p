@@ -1,5 +1,6 @@
 // The enumeration of USB devices: a device that is reset listens to address zero until it is given
-// an address of its own, so the hub lets one port at a time enumerate. Devices come and go at will.
+// an address of its own, so the hub lets one port at a time enumerate. Devices come and go at
+// will.
 
 // Device and port.
 event eAttached: machine;
