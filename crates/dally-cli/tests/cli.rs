@@ -1,6 +1,7 @@
 //! The `dally` command as people use it: output, exit codes, files.
 
 mod command;
+mod comparing;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
