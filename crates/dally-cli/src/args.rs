@@ -73,23 +73,28 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio, ql (ql-b,
-    /// ql-i, ql-c, ql-ndn), greedy, idb, bonus-max.
+    /// How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql, and others below.
     ///
-    /// random: uniform among the workers that can step; a strong default.
+    /// portfolio: random, pctcp, pos, surw and ql share the schedules; when you do not know the bug.
+    /// random: uniform among the workers that can step.
     /// pct: random priorities with that many change points; for bugs that need few, far-apart
     /// reorderings.
     /// dfs: every schedule once, exhaustive on small programs.
     /// round-robin: workers take turns.
     /// irs: random with an iteratively growing depth bound; for bugs near the start.
-    /// portfolio: rotates several of these.
+    /// pos: random priorities for steps, drawn again where steps race.
+    /// urw: uniform over interleavings, by what each worker has left to do.
+    /// surw: uniform over the interleavings of one inbox, lock or object at a time.
+    /// pctcp, pctcp:CHANGES: pct for chains of messages; where many workers do little each.
+    /// tapct, tapct:CHANGES: the same with change points at races only.
+    /// period: serial periods; enumerates who goes how far in each.
     /// ql: learns from what it observes to go where it has not been; for bugs behind long
     /// sequences of choices. It observes inboxes, states and pending operations; ql-i only inboxes;
     /// ql-c inboxes and what the program shows; ql-b has a flat reward; ql-ndn draws values.
     /// greedy: steps to what it has observed least often.
     /// idb: one worker at a time, with a growing number of random delays.
     /// bonus-max: learns like ql, from how new the best of what follows is.
-    #[arg(long, default_value = "random", verbatim_doc_comment)]
+    #[arg(long, default_value_t = StrategyKind::default(), verbatim_doc_comment)]
     pub strategy: StrategyKind,
 
     /// Go on from what an earlier run has learnt, if this file is there, and write to it what this

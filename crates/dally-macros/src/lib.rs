@@ -221,7 +221,7 @@ pub fn monitor(
 ///
 /// | option | meaning | environment variable |
 /// |---|---|---|
-/// | `strategy = "pct:3"` | random, pct, pct:CHANGES, dfs, round-robin, irs, portfolio | `DALLY_STRATEGY` |
+/// | `strategy = "pct:3"` | one of the guide's strategies, such as `random`; `portfolio` if not given | `DALLY_STRATEGY` |
 /// | `schedules = 5000` | how many schedules to run (1,000) | `DALLY_SCHEDULES` |
 /// | `time = "30s"` | how long to run, if that comes first | `DALLY_TIME` |
 /// | `seed = 7` | where random choices start from (0) | `DALLY_SEED` |

@@ -23,7 +23,6 @@ use crate::strategy::Strategy;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StrategyKind {
     /// Uniform among the enabled workers: [`Random`].
-    #[default]
     Random,
     /// Random priorities with `d` change points: [`Pct`], made fair.
     Pct {
@@ -36,7 +35,8 @@ pub enum StrategyKind {
     RoundRobin,
     /// Random with iterative depth bounding: [`Irs`].
     Irs,
-    /// Several strategies in rotation: [`Portfolio`].
+    /// Several of these that share the schedules: [`Portfolio`].
+    #[default]
     Portfolio,
     /// Partial order sampling: [`Pos`], made fair.
     Pos,
@@ -119,6 +119,16 @@ impl StrategyKind {
         "bonus-max",
     ];
 
+    /// The members of the portfolio: of those measured, each is the best by far for some of the
+    /// planted bugs.
+    pub const PORTFOLIO: [StrategyKind; 5] = [
+        StrategyKind::Random,
+        StrategyKind::Pctcp { d: 3 },
+        StrategyKind::Pos,
+        StrategyKind::Surw,
+        StrategyKind::Ql(QlVariant::Default),
+    ];
+
     /// The strategy itself. Strategies that are not fair become random after two fifths of
     /// `max_steps`: the tail is then longer than the default temperature, half of the step
     /// bound, so that a monitor that stays hot is found under them too. Those that learn do so
@@ -140,13 +150,14 @@ impl StrategyKind {
             StrategyKind::Idb => once_hot(Box::new(Idb::new(seed))),
             StrategyKind::BonusMax => once_hot(Box::new(BonusMax::new(seed))),
             StrategyKind::Portfolio => {
-                let members = [
-                    StrategyKind::Random,
-                    StrategyKind::Pct { d: 3 },
-                    StrategyKind::Irs,
-                    StrategyKind::Pct { d: 10 },
-                ];
-                Box::new(Portfolio::new(members.map(|kind| kind.build(seed, max_steps)).into()))
+                let members = StrategyKind::PORTFOLIO.iter().map(|kind| match kind {
+                    // Batches are larger than alone, since all members wait for them.
+                    StrategyKind::Ql(variant) => {
+                        once_hot(Box::new(variant.build(seed).batches_of(16))) as Box<dyn Strategy>
+                    }
+                    kind => kind.build(seed, max_steps),
+                });
+                Box::new(Portfolio::new(members.collect()))
             }
             StrategyKind::Pos => fair(Box::new(Pos::new(seed))),
             StrategyKind::Urw => fair(Box::new(Urw::new(seed))),
@@ -298,7 +309,7 @@ mod tests {
     #[test]
     fn a_name_that_is_unknown_gets_the_list_and_a_guess() {
         let message = |text: &str| text.parse::<StrategyKind>().unwrap_err().to_string();
-        insta::assert_snapshot!(message("radnom"), @"no strategy `radnom`: did you mean `random`? There are random, pct, dfs, round-robin, irs, portfolio, pos, urw, surw, pctcp, tapct, period (pct, pctcp, tapct also as `pct:10`)");
+        insta::assert_snapshot!(message("radnom"), @"no strategy `radnom`: did you mean `random`? There are random, pct, dfs, round-robin, irs, portfolio, pos, urw, surw, pctcp, tapct, period, ql, ql-b, ql-i, ql-c, ql-ndn, greedy, idb, bonus-max (pct, pctcp, tapct also as `pct:10`)");
         let guess = |text: &str| message(text).split(" There are").next().unwrap().to_owned();
         insta::assert_snapshot!(guess("Round_Robin"), @"no strategy `Round_Robin`: did you mean `round-robin`?");
         insta::assert_snapshot!(guess("genetic"), @"no strategy `genetic`.");
@@ -318,13 +329,21 @@ mod tests {
         dfs
         round-robin
         irs
-        portfolio(random, pct(3), irs, pct(10))
+        portfolio(random, pctcp(3), pos, surw, ql)
         pos
         urw
         surw
         pctcp(3)
         tapct(3)
         period
-    "#);
+        ql
+        ql-b
+        ql-i
+        ql-c
+        ql-ndn
+        greedy
+        idb
+        bonus-max
+        "#);
     }
 }

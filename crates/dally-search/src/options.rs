@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use dally_core::Finding;
 
+use crate::kind::StrategyKind;
 use crate::liveness::Fairness;
-use crate::sampling::Random;
 use crate::strategy::Strategy;
 
 /// What a run is asked to do.
@@ -74,16 +74,19 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
 }
 
+/// How many steps a schedule may have unless told otherwise.
+const MAX_STEPS: usize = 10_000;
+
 impl Default for Options {
     fn default() -> Options {
         Options {
             program: "program".into(),
             settings: Vec::new(),
-            strategy: Box::new(Random::new(0)),
+            strategy: StrategyKind::default().build(0, MAX_STEPS),
             seed: 0,
             schedules: 10_000,
             time: None,
-            max_steps: 10_000,
+            max_steps: MAX_STEPS,
             fail_on_max_steps: false,
             temperature: None,
             fairness: Fairness::Weak,

@@ -63,7 +63,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            strategy: StrategyKind::Random,
+            strategy: StrategyKind::default(),
             schedules: None,
             time: None,
             seed: 0,
@@ -87,11 +87,7 @@ impl Default for Settings {
 
 /// The environment variables that change settings, with what they mean.
 pub const VARIABLES: [(&str, &str); 22] = [
-    (
-        "DALLY_STRATEGY",
-        "random, pct, pct:CHANGES, dfs, round-robin, irs, portfolio, ql, ql-b, ql-i, ql-c, ql-ndn, \
-         greedy, idb or bonus-max",
-    ),
+    ("DALLY_STRATEGY", "a strategy such as portfolio, random or pct:10"),
     ("DALLY_SCHEDULES", "how many schedules to run"),
     ("DALLY_TIME", "how long to run, such as 30s"),
     ("DALLY_SEED", "where random choices start from"),

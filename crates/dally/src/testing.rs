@@ -60,8 +60,8 @@ impl Test {
 }
 
 impl<E: Explorer> Test<E> {
-    /// Picks the choices: `random`, `pct`, `pct:10`, `dfs`, `round-robin`, `irs`, `portfolio`, `ql`,
-    /// `ql-b`, `ql-i`, `ql-c`, `ql-ndn`, `greedy`, `idb`, `bonus-max`.
+    /// Picks the choices: a name of [`StrategyKind::NAMES`](crate::search::StrategyKind), such as
+    /// `random` or `pct:10`.
     #[must_use]
     pub fn strategy(mut self, name: &str) -> Test<E> {
         match name.parse() {

@@ -227,6 +227,7 @@ fn run(fixture: &str, variables: &[(&str, &str)]) -> (String, bool) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("fixtures::{fixture}"), "--nocapture", "--test-threads=1"])
         .env("DALLY_FIXTURES", "1")
+        .env("DALLY_STRATEGY", "random")
         .env("DALLY_OUT", &out)
         .env_remove("RUST_BACKTRACE")
         .envs(variables.iter().copied())
@@ -334,6 +335,7 @@ fn token(fixture: &str) -> String {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("fixtures::{fixture}"), "--nocapture"])
         .env("DALLY_FIXTURES", "1")
+        .env("DALLY_STRATEGY", "random")
         .env("DALLY_OUT", std::env::temp_dir().join("dally-failures-token"))
         .output()
         .unwrap();

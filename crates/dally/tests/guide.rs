@@ -27,6 +27,8 @@ mod production_2;
 mod production_3;
 #[path = "guide/strategies_1.rs"]
 mod strategies_1;
+#[path = "guide/strategies_2.rs"]
+mod strategies_2;
 #[path = "guide/tasks_1.rs"]
 mod tasks_1;
 #[path = "guide/writing_an_explorer_1.rs"]

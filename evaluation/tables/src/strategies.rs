@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "random,pct:3,pct:10,irs,pos,urw,surw,pctcp,tapct,period"
+        default_value = "random,pctcp,pos,surw,ql,pct:3,pct:10,urw,tapct,irs,period"
     )]
     strategies: Vec<StrategyKind>,
     /// Only these protocols.
@@ -43,11 +43,11 @@ pub fn print(arguments: &Arguments) {
     let mut kinds = arguments.strategies.clone();
     kinds.push(StrategyKind::Portfolio);
     columns.extend(kinds.iter().map(|kind| (kind.to_string(), CELL)));
-    columns.push(("ratio".to_owned(), 6));
+    columns.extend(["best", "of all"].map(|heading| (heading.to_owned(), 6)));
     let columns: Vec<(&str, usize)> =
         columns.iter().map(|(heading, width)| (&**heading, *width)).collect();
     let table = Table::new(2, &columns);
-    let mut ratios = Vec::new();
+    let mut ratios: Vec<f64> = Vec::new();
     for protocol in all() {
         if !arguments.only.is_empty() && !arguments.only.iter().any(|only| only == protocol.name) {
             continue;
@@ -56,26 +56,27 @@ pub fn print(arguments: &Arguments) {
             let hunts: Vec<Hunts> =
                 kinds.iter().map(|&kind| Hunts::of(kind, protocol, bug, arguments)).collect();
             let (portfolio, single) = hunts.split_last().expect("the portfolio is one of them");
-            let best = single.iter().map(|hunts| hunts.median).min().unwrap_or(u64::MAX);
-            let ratio = (best < u64::MAX && portfolio.median < u64::MAX)
-                .then(|| portfolio.median as f64 / best as f64);
-            ratios.push((best < u64::MAX).then_some(ratio));
+            let members =
+                kinds.iter().zip(single).filter(|(kind, _)| StrategyKind::PORTFOLIO.contains(kind));
+            let ratio = portfolio.ratio(members.map(|(_, hunts)| hunts));
+            let to_all = portfolio.ratio(single.iter());
+            ratios.extend(ratio);
             let cells = hunts.iter().map(Hunts::cell);
-            let ratio = ratio.map_or("*".to_owned(), |ratio| format!("{ratio:.1}"));
+            let shown = [ratio, to_all].map(|ratio| match ratio {
+                Some(ratio) if ratio.is_finite() => format!("{ratio:.1}"),
+                _ => "*".to_owned(),
+            });
             let names = [protocol.name, bug.name].map(String::from);
-            table.row(names.into_iter().chain(cells).chain([ratio]));
+            table.row(names.into_iter().chain(cells).chain(shown));
         }
     }
-    // Bugs that no strategy finds within the budget say nothing of the portfolio.
-    let mut known: Vec<f64> =
-        ratios.iter().flatten().map(|ratio| ratio.unwrap_or(f64::INFINITY)).collect();
-    known.sort_by(f64::total_cmp);
-    if let (Some(largest), Some(median)) = (known.last(), known.get(known.len() / 2)) {
+    ratios.sort_by(f64::total_cmp);
+    if let (Some(largest), Some(median)) = (ratios.last(), ratios.get(ratios.len() / 2)) {
         println!();
         println!(
-            "The portfolio needs {median:.1} times the schedules of the best strategy in the median \
+            "The portfolio needs {median:.1} times the schedules of its best member in the median \
              over {} bugs, at most {largest:.1} times",
-            known.len(),
+            ratios.len(),
         );
     }
     println!(
@@ -114,6 +115,13 @@ impl Hunts {
         hunts.sort_by_key(|found| found.unwrap_or(u64::MAX));
         let found = hunts.iter().flatten().count();
         Hunts { median: hunts[hunts.len() / 2].unwrap_or(u64::MAX), found, of: hunts.len() }
+    }
+
+    /// How many times the schedules of the best of these it takes. A bug that none of them finds
+    /// says nothing.
+    fn ratio<'a>(&self, others: impl Iterator<Item = &'a Hunts>) -> Option<f64> {
+        let best = others.map(|hunts| hunts.median).min().filter(|&best| best < u64::MAX)?;
+        Some(if self.median == u64::MAX { f64::INFINITY } else { self.median as f64 / best as f64 })
     }
 
     fn cell(&self) -> String {

@@ -95,11 +95,8 @@ fn percent(share: f64) -> String {
     // From 10 on no digits behind the point, below 1 as many more as there are zeros.
     let digits = (1.0 - percent.log10().floor()).clamp(0.0, 9.0) as usize;
     let text = format!("{percent:.digits$}");
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &text
-    };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text}%")
 }
 
@@ -221,9 +218,8 @@ mod tests {
 
     #[test]
     fn a_clean_run_says_what_it_saw_and_how_likely_something_new_is() {
-        let said = |last_new, judged, alone| {
-            news(&Seen { last_new, judged, alone, growth: Vec::new() })
-        };
+        let said =
+            |last_new, judged, alone| news(&Seen { last_new, judged, alone, growth: Vec::new() });
         insta::assert_snapshot!(said(Some(31_007), 40_000, 8), @", the last new one at schedule 31,007; estimated chance that the next schedule shows something new: 0.02%");
         insta::assert_snapshot!(said(Some(12), 2_500, 0), @", the last new one at schedule 12; estimated chance that the next schedule shows something new: under 0.04%");
         insta::assert_snapshot!(said(Some(9_000), 0, 0), @", the last new one at schedule 9,000");

@@ -34,7 +34,7 @@ pub(super) struct Chains {
     /// Sorted by worker.
     workers: Vec<(WorkerId, Standing)>,
     inboxes: FxHashMap<WorkerId, Vec<(MessageId, Pending)>>,
-    /// Where a duplicate of a message goes.
+    /// Whose inbox a message is in.
     receivers: FxHashMap<MessageId, WorkerId>,
     /// The step under way.
     stepping: Option<(WorkerId, Past)>,
@@ -139,7 +139,6 @@ impl Chains {
             }
             Event::Discarded { message, .. } => {
                 self.take(message);
-                self.sent.retain(|sent| sent.0 != message);
             }
             Event::Created { worker, .. } | Event::TimerSet { timer: worker, .. } => {
                 self.started.push(worker);
@@ -148,10 +147,11 @@ impl Chains {
         }
     }
 
-    /// Takes a message out of the inbox of the worker that steps.
+    /// Takes a message out of its inbox. Not every step was chosen by the strategy, so it need not
+    /// be that of the worker that was to step.
     fn take(&mut self, message: MessageId) -> Option<Pending> {
-        let (worker, _) = self.stepping.as_ref()?;
-        let inbox = self.inboxes.get_mut(worker)?;
+        self.sent.retain(|sent| sent.0 != message);
+        let inbox = self.inboxes.get_mut(&self.receivers.remove(&message)?)?;
         let place = inbox.iter().position(|(known, _)| *known == message)?;
         Some(inbox.remove(place).1)
     }

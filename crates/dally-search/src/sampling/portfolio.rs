@@ -37,15 +37,15 @@ struct Member {
     strategy: Box<dyn Strategy>,
     /// How many schedules it has been given.
     given: u64,
-    /// Its schedules and those of them with new observations; older batches count for less.
-    ran: f64,
-    new: f64,
+    /// Its schedules and those of them with new observations; older ones count for less.
+    ran: u64,
+    new: u64,
     /// What it is owed of the schedules that do not go round.
     owed: f64,
 }
 
-/// By how much a batch counts for less with each that follows.
-const FADING: f64 = 0.5;
+/// When so many schedules have been counted, all counts are halved.
+const COUNTED: u64 = 512;
 
 /// More observations than this are not told apart: then nothing is new, and shares are even.
 const MAX_KNOWN: usize = 1 << 18;
@@ -56,8 +56,8 @@ impl Portfolio {
         let members = members.into_iter().map(|strategy| Member {
             strategy,
             given: 0,
-            ran: 0.0,
-            new: 0.0,
+            ran: 0,
+            new: 0,
             owed: 0.0,
         });
         Portfolio {
@@ -78,7 +78,7 @@ impl Portfolio {
     /// Decides whom the schedules of this batch go to, up to the `place`-th.
     fn give(&mut self, place: usize) {
         // One more schedule than ran counts as new, so that no share is 0 and all start even.
-        let rate = |member: &Member| (member.new + 1.0) / (member.ran + 1.0);
+        let rate = |member: &Member| (member.new + 1) as f64 / (member.ran + 1) as f64;
         let total: f64 = self.members.iter().map(rate).sum();
         while self.batch.len() <= place {
             let goes_round = self.first == 0 || self.batch.len().is_multiple_of(2);
@@ -157,15 +157,17 @@ impl Strategy for Portfolio {
         let Some(last) = batch.last().filter(|_| !self.members.is_empty()) else { return };
         self.give(last.schedule.saturating_sub(self.first) as usize);
         let place = |outcome: &Outcome| outcome.schedule.saturating_sub(self.first) as usize;
-        for member in &mut self.members {
-            member.ran *= FADING;
-            member.new *= FADING;
+        if self.members.iter().map(|member| member.ran).sum::<u64>() >= COUNTED {
+            for member in &mut self.members {
+                member.ran /= 2;
+                member.new /= 2;
+            }
         }
         for outcome in batch {
             let (member, _) = self.batch[place(outcome)];
             let new = self.known.len() < MAX_KNOWN && self.known.insert(outcome.observation);
-            self.members[member].ran += 1.0;
-            self.members[member].new += f64::from(u8::from(new));
+            self.members[member].ran += 1;
+            self.members[member].new += u64::from(new);
         }
         for (index, member) in self.members.iter_mut().enumerate() {
             self.share.clear();
@@ -185,6 +187,15 @@ impl Strategy for Portfolio {
         let members = self.members.len().max(1) as u64;
         let smallest = self.members.iter().map(|member| member.strategy.batch()).min();
         smallest.unwrap_or(1).saturating_mul(members).min(1_024)
+    }
+
+    /// What the first member that can keep something has learnt.
+    fn learned(&self) -> Option<Vec<u8>> {
+        self.members.iter().find_map(|member| member.strategy.learned())
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        self.members.iter_mut().any(|member| member.strategy.recall(learned))
     }
 
     fn is_fair(&self) -> bool {

@@ -29,7 +29,15 @@ fn learn(program: &Arc<Scripts>, kind: &str, schedules: u64, file: Option<&Path>
     let learned = file.map(Path::to_owned);
     let report = check(
         program,
-        Options { strategy, schedules, learned, seed: 5, keep_going: true, ..options() },
+        Options {
+            strategy,
+            schedules,
+            learned,
+            seed: 5,
+            keep_going: true,
+            observe_every: 1,
+            ..options()
+        },
     );
     Report { elapsed: Duration::ZERO, ..report }
 }
@@ -88,19 +96,19 @@ fn a_file_that_does_not_fit_is_refused_before_anything_is_run() {
     let path = file("refused");
     learn(&climbing(), "ql", 20, Some(&path));
     let good = fs::read(&path).unwrap();
-    insta::assert_snapshot!(refused("ql", "another", &path), @"");
-    insta::assert_snapshot!(refused("ql-c", "test", &path), @"");
-    insta::assert_snapshot!(refused("random", "test", &path), @"");
+    insta::assert_snapshot!(refused("ql", "another", &path), @r#"`FILE` was learnt of the program "test", and this is "another": name another file."#);
+    insta::assert_snapshot!(refused("ql-c", "test", &path), @r#"`FILE` was learnt by the strategy "ql", and this is "ql-c": name another file."#);
+    insta::assert_snapshot!(refused("random", "test", &path), @"The strategy random learns nothing that could be kept, so there is no use for the file `FILE`: leave it out, or choose ql or one of its variants.");
     let with = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
         refused("ql", "test", &path)
     };
-    insta::assert_snapshot!(with(b"# notes\n"), @"");
-    insta::assert_snapshot!(with(&[b"dally-learned 7", &good[15..]].concat()), @"");
+    insta::assert_snapshot!(with(b"# notes\n"), @"`FILE` is not a file of what a strategy has learnt: name another file.");
+    insta::assert_snapshot!(with(&[b"dally-learned 7", &good[15..]].concat()), @"`FILE` was written by another version of Dally (format 7, this one reads 1). Delete it to start over.");
     let damaged = with(&good[..good.len() - 1]);
-    insta::assert_snapshot!(damaged, @"");
+    insta::assert_snapshot!(damaged, @"`FILE` is damaged: bytes of it are missing or have changed. Delete it to start over.");
     for bit in 0..8 {
-        for byte in (16..good.len()).step_by(61) {
+        for byte in (16..good.len()).step_by(997) {
             let mut changed = good.clone();
             changed[byte] ^= 1 << bit;
             assert_eq!(with(&changed), damaged, "bit {bit} of byte {byte}");

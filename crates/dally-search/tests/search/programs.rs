@@ -12,6 +12,7 @@ use dally_core::{
     Acceptance, Bug, BugKind, Choice, Env, Event, Finding, MessageId, Observe, Op, Program, Status,
     Stop, System, Tag, Text, Waiting, WorkerId, fingerprint, panics,
 };
+use dally_search::sampling::Random;
 use dally_search::{Lesson, Options, Outcome, Point, Report, Sink, Strategy, run};
 
 /// One operation of a worker, one step.
@@ -335,7 +336,9 @@ impl System for Live {
 
 /// Options for tests: few schedules, nothing slow.
 pub fn options() -> Options {
-    Options { program: "test".into(), schedules: 1_000, max_steps: 1_000, ..Options::default() }
+    let strategy = Box::new(Random::new(0));
+    let (program, schedules, max_steps) = ("test".into(), 1_000, 1_000);
+    Options { program, strategy, schedules, max_steps, ..Options::default() }
 }
 
 /// Runs quietly.
