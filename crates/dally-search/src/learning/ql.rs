@@ -100,10 +100,10 @@ impl Ql {
         Ql { values: false, ..self }
     }
 
-    /// With another learning rate and another discount than 0.3 and 0.7.
+    /// With another learning rate and another discount than 0.3 and 0.7, each from 0 to 1.
     #[must_use]
     pub fn rates(self, alpha: f64, gamma: f64) -> Ql {
-        Ql { alpha, gamma, ..self }
+        Ql { alpha: alpha.clamp(0.0, 1.0), gamma: gamma.clamp(0.0, 1.0), ..self }
     }
 
     /// With batches of this many schedules. The paper learns after each; every schedule of a batch
