@@ -229,7 +229,7 @@ fn curves_count_what_is_seen_and_done_and_charts_show_it() {
     let names = |curve: &dally_compare::Curve| -> Vec<String> {
         curve.actions[0].1.keys().cloned().collect()
     };
-    assert_eq!(names(&curves[2]), ["Digit"]);
+    assert_eq!(names(&curves[2]), ["One", "Zero"]);
     assert!(names(&curves[0]).len() >= 3, "{:?}", names(&curves[0]));
     let again = dally_compare::curves(&Plan { threads: 2, ..plan.clone() }, 100, &Arc::default());
     assert_eq!(curves, again);

@@ -41,12 +41,6 @@ impl Hunt {
         assert_eq!(report.cut, 0, "some schedules did not end in {} steps", self.max_steps);
     }
 
-    /// Runs all schedules there are of `program`, whatever bugs they show.
-    #[track_caller]
-    pub fn exhaust(self, program: impl Program + 'static) -> Report {
-        self.run(program, true)
-    }
-
     fn run(self, program: impl Program + 'static, keep_going: bool) -> Report {
         let strategy: StrategyKind = self.strategy.parse().expect("a bundled strategy");
         let options = Options {

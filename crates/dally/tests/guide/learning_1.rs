@@ -3,12 +3,14 @@ use dally::machines::{Addr, Cx, Setup};
 use std::hash::Hash;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Digit(char);
+struct Zero;
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct One;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Keypad {
     door: Addr<Door>,
-    digit: char,
+    ones: bool,
 }
 
 #[machine(states(Pressing))]
@@ -16,7 +18,7 @@ impl Keypad {
     #[entry(Pressing)]
     fn press(&mut self, cx: &mut Cx<Self>) {
         for _ in 0..6 {
-            cx.send(self.door, Digit(self.digit));
+            if self.ones { cx.send(self.door, One) } else { cx.send(self.door, Zero) }
         }
     }
 }
@@ -33,8 +35,17 @@ impl Door {
         self.right
     }
 
-    #[on(Locked, Digit)]
-    fn digit(&mut self, cx: &mut Cx<Self>, Digit(digit): Digit) {
+    #[on(Locked, Zero)]
+    fn zero(&mut self, cx: &mut Cx<Self>) {
+        self.digit(cx, '0');
+    }
+
+    #[on(Locked, One)]
+    fn one(&mut self, cx: &mut Cx<Self>) {
+        self.digit(cx, '1');
+    }
+
+    fn digit(&mut self, cx: &mut Cx<Self>, digit: char) {
         const CODE: &str = "010011010110";
         if CODE.as_bytes()[self.right] != digit as u8 {
             return cx.halt(); // One mistake is enough.
@@ -47,6 +58,6 @@ impl Door {
 #[dally::test(strategy = "ql-c", schedules = 2_000, should_fail = "the door is open")]
 fn the_code_is_found(setup: &mut Setup) {
     let door = setup.create(Door::default());
-    setup.create(Keypad { door, digit: '0' });
-    setup.create(Keypad { door, digit: '1' });
+    setup.create(Keypad { door, ones: false });
+    setup.create(Keypad { door, ones: true });
 }

@@ -38,6 +38,9 @@ pub struct Arguments {
 /// Prints the tables.
 pub fn print(arguments: &Arguments) -> Result<(), Problem> {
     states();
+    if arguments.strategies.is_empty() {
+        return Ok(());
+    }
     let programs = arguments.programs.iter().filter_map(|name| find(name));
     let plan = Plan {
         cases: programs.map(|program| Case::bundled(program, Some("lock-free"))).collect(),

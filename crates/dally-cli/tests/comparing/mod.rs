@@ -1,7 +1,5 @@
 //! `dally compare` as people use it.
 
-mod command;
-
 use std::collections::BTreeSet;
 
 use insta::assert_snapshot;
