@@ -1,8 +1,8 @@
 //! The P language, from source text to a system under Dally's control.
 //!
-//! Data flows one way: [`syntax`] turns files into trees, [`types`] resolves names and checks
-//! types over all files of a project, [`modules`] evaluates the module system and makes the list
-//! of tests, [`lower`] compiles functions to a compact code, and [`vm`] runs it as a
+//! Data flows one way: [`syntax`] turns files into trees, `types` resolves names and checks
+//! types over all files of a project, `modules` evaluates the module system and makes the list
+//! of tests, `lower` compiles functions to a compact code, and [`vm`] runs it as a
 //! `dally_core::System`.
 //!
 //! Invariant: errors are values with source spans ([`diagnostic::Diagnostic`]); no input makes
@@ -12,6 +12,7 @@ mod compile;
 pub mod diagnostic;
 mod lower;
 mod modules;
+mod open;
 pub mod program;
 pub mod project;
 pub mod source;
@@ -20,3 +21,4 @@ mod types;
 pub mod vm;
 
 pub use compile::{Compiled, compile};
+pub use open::{OpenError, Project};

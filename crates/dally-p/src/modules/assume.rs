@@ -9,16 +9,9 @@ pub(crate) fn holds(
     condition: &Expr,
     values: &impl Fn(ParamId) -> Option<LiteralValue>,
 ) -> Result<bool, Diagnostic> {
-    truth(condition, values)
-}
-
-fn truth(
-    expr: &Expr,
-    values: &impl Fn(ParamId) -> Option<LiteralValue>,
-) -> Result<bool, Diagnostic> {
-    match evaluate(expr, values)? {
+    match evaluate(condition, values)? {
         LiteralValue::Bool(value) => Ok(value),
-        LiteralValue::Int(_) => Err(unsupported(expr)),
+        LiteralValue::Int(_) => Err(unsupported(condition)),
     }
 }
 
@@ -45,7 +38,7 @@ fn evaluate(
                 .hint("add it to `param (...)` of the test")
         })?,
         ExprKind::Negate(of) => LiteralValue::Int(number(of, values)?.wrapping_neg()),
-        ExprKind::Not(of) => LiteralValue::Bool(!truth(of, values)?),
+        ExprKind::Not(of) => LiteralValue::Bool(!holds(of, values)?),
         ExprKind::Coerce(of) if matches!(expr.ty, Type::Int | Type::Enum(_)) => {
             LiteralValue::Int(number(of, values)?)
         }
@@ -68,8 +61,8 @@ fn binary(
         (left, right) => Ok(Int(by(left, right))),
     };
     Ok(match op {
-        BinaryOp::And => Bool(truth(left, values)? && truth(right, values)?),
-        BinaryOp::Or => Bool(truth(left, values)? || truth(right, values)?),
+        BinaryOp::And => Bool(holds(left, values)? && holds(right, values)?),
+        BinaryOp::Or => Bool(holds(left, values)? || holds(right, values)?),
         BinaryOp::Equal => Bool(evaluate(left, values)? == evaluate(right, values)?),
         BinaryOp::NotEqual => Bool(evaluate(left, values)? != evaluate(right, values)?),
         BinaryOp::Less => numbers().map(|(left, right)| Bool(left < right))?,

@@ -8,10 +8,9 @@ mod rules;
 mod tests;
 mod values;
 
-use crate::diagnostic::Diagnostic;
 use crate::program::Test;
 use crate::syntax::ast::{ModuleExpr, ModuleKind};
-use crate::types::{Creates, Report, Tables, order};
+use crate::types::{Creates, Report, Tables, circular, order};
 use expr::Context;
 
 /// Evaluates all modules and makes the list of tests.
@@ -23,14 +22,8 @@ pub(crate) fn check(tables: &Tables<'_>, creates: &Creates, report: &mut Report)
         needed
     });
     for cycle in &found.cycles {
-        let [first, rest @ ..] = &**cycle else { continue };
-        let name = list[*first].0;
-        let wrong =
-            Diagnostic::error(name.span, format!("module `{}` is defined by itself", name.text))
-                .label("needs itself");
-        report.push(rest.iter().fold(wrong, |wrong, &at| {
-            wrong.also(list[at].0.span, format!("by way of `{}`", list[at].0.text))
-        }));
+        let names: Vec<_> = cycle.iter().map(|&at| list[at].0).collect();
+        circular(&names, "module", report);
     }
     let mut context = Context { tables, creates, named: vec![None; list.len()] };
     for at in found.sorted {

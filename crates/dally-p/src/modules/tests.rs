@@ -193,15 +193,16 @@ impl<'a> Context<'_, 'a> {
 
 /// Names of parametric tests are made up, and could be those of others.
 fn different_names(tests: &[Test], report: &mut Report) {
-    let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut seen: BTreeMap<&str, &Test> = BTreeMap::new();
     for test in tests {
-        if let Some(first) = seen.insert(&test.name, test.span)
-            && first != test.span
+        // Two that are written with one name have been reported.
+        if let Some(first) = seen.insert(&test.name, test)
+            && first.params.is_empty() != test.params.is_empty()
         {
             report.push(
                 Diagnostic::error(test.span, format!("two tests are called `{}`", test.name))
                     .label("once with its values")
-                    .also(first, "the other one"),
+                    .also(first.span, "the other one"),
             );
         }
     }

@@ -1,15 +1,17 @@
 //! From text to trees.
 //!
 //! [`parse`] never fails: what it could not make sense of is left out of the tree and said in a
-//! diagnostic, so that one run tells everything that is wrong. [`lexer`] makes tokens, the parser
+//! diagnostic, so that one run tells everything that is wrong. `lexer` makes tokens, the parser
 //! is written by hand and split by idea; what the parser knows of the P verifier and of older
 //! versions of P, it knows in order to say so.
 
+mod assignments;
 pub mod ast;
 mod declarations;
 mod expressions;
 mod former;
 mod lexer;
+mod literals;
 mod machines;
 mod modules;
 mod parser;

@@ -65,6 +65,12 @@ fn advice(tables: &Tables<'_>, want: &Type, found: &Type) -> Option<String> {
         (_, Type::Any | Type::Data) if tables.comparable(want, found) => {
             format!("`as {want_name}` checks at run time that it is one")
         }
+        (Type::Tuple(of), found) if matches!(&**of, [only] if tables.assignable(only, found)) => {
+            format!("`{want_name}` is a tuple of one field: write `(value,)`")
+        }
+        (want, Type::Tuple(of)) if matches!(&**of, [only] if tables.assignable(want, only)) => {
+            "take the field of the tuple with `.0`".into()
+        }
         (Type::NamedTuple(_), Type::Tuple(_)) => {
             "name the fields: `(field = value, ...)`".to_owned()
         }

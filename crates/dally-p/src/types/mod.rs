@@ -29,6 +29,7 @@ use std::collections::BTreeSet;
 pub(crate) use body::Body;
 pub(crate) use order::order;
 pub(crate) use report::Report;
+pub(crate) use resolve::circular;
 pub(crate) use scope::{Names, Tables, TestDecl, TypeName};
 
 use crate::program::{

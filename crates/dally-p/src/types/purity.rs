@@ -196,7 +196,8 @@ impl<'t, 'a> Purity<'t, 'a> {
         let mut seen = BTreeSet::new();
         let mut open: Vec<FunId> = self.own.get(&machine).cloned().unwrap_or_default();
         while let Some(fun) = open.pop() {
-            if seen.insert(fun) {
+            // What never creates anything is not worth a visit.
+            if self.how[&Effect::New].contains_key(&fun) && seen.insert(fun) {
                 let checked = &self.checked[fun.index()];
                 created.extend(checked.creates.keys().copied());
                 open.extend(checked.calls.keys().copied());

@@ -230,7 +230,7 @@ impl<'a> Tables<'a> {
                     return None;
                 }
                 None => {
-                    report.unknown(ty.span, "type", name, self.types.names());
+                    self.unknown(ty.span, "type", name, self.types.names(), report);
                     return None;
                 }
             },
@@ -238,14 +238,18 @@ impl<'a> Tables<'a> {
     }
 }
 
-fn circular(names: &[&ast::Name], what: &str, report: &mut Report) {
+/// Reports what is defined by itself, by way of the others.
+pub(crate) fn circular(names: &[&ast::Name], what: &str, report: &mut Report) {
+    /// Nobody follows a longer way.
+    const SHOWN: usize = 5;
     let [first, rest @ ..] = names else { return };
     let message = format!("{what} `{}` is defined by itself", first.text);
     let found = Diagnostic::error(first.span, message).label("needs itself");
-    report
-        .push(rest.iter().fold(found, |found, name| {
-            found.also(name.span, format!("by way of `{}`", name.text))
-        }));
+    report.push(
+        rest.iter()
+            .take(SHOWN)
+            .fold(found, |found, name| found.also(name.span, format!("by way of `{}`", name.text))),
+    );
 }
 
 /// How many parts a type has and how deep it is; stops counting beyond the limits, so that this

@@ -21,7 +21,7 @@ machine Main {{
     var i: int; var f: float; var b: bool; var s: string; var ev: event; var m: machine;
     var an: any; var d: data; var c: Colour; var o: Other; var p: Peer; var fe: few;
     var q: seq[int]; var st: set[int]; var mp: map[int, bool]; var t: (int, bool);
-    var n: (x: int, y: bool); var fo: Foreign; var qa: seq[any];
+    var n: (x: int, y: bool); var one: (int); var fo: Foreign; var qa: seq[any];
     start state S {{ entry {{
 {statements}
     }} ignore e, pair, named, bare; }}
@@ -56,7 +56,7 @@ fn an_assignment_wants_the_type_of_the_variable() {
     assert_snapshot!(said(&inside(r#"
 i = 1.5; f = 1; i = RED; c = 1; c = LEFT; b = null; s = i; i = an; p = m; p = null; d = m; d = an;
 t = n; n = t; n = (y = true, x = 1); n = (x = 1, z = true); n = (x = true, y = true); q = qa; fo = 1; d = fo;
-m = 1; ev = m; i = nothing(); fe = m;
+m = 1; ev = m; i = nothing(); fe = m; one = 1; i = one;
 "#)), @r#"
     18:5 expected `int`, found `float` (this is `float`)
         12:9 `i` is `int`
@@ -108,7 +108,7 @@ m = 1; ev = m; i = nothing(); fe = m;
     19:91 expected `seq[int]`, found `seq[any]` (this is `seq[any]`)
         14:9 `q` is `seq[int]`
     19:100 expected `Foreign`, found `int` (this is `int`)
-        15:35 `fo` is `Foreign`
+        15:51 `fo` is `Foreign`
     19:107 expected `data`, found `Foreign` (this is `Foreign`)
         13:22 `d` is `data`
     20:5 expected `machine`, found `int` (this is `int`)
@@ -120,6 +120,12 @@ m = 1; ev = m; i = nothing(); fe = m;
     20:36 expected `few`, found `machine` (this is `machine`)
         13:77 `fe` is `few`
         help: `as few` checks at run time that it is one
+    20:45 expected `(int,)`, found `int` (this is `int`)
+        15:35 `one` is `(int,)`
+        help: `(int,)` is a tuple of one field: write `(value,)`
+    20:52 expected `int`, found `(int,)` (this is `(int,)`)
+        12:9 `i` is `int`
+        help: take the field of the tuple with `.0`
     "#);
 }
 
