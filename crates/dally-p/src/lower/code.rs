@@ -50,8 +50,9 @@ pub(crate) struct Code {
 pub(crate) struct FunCode {
     /// Where it begins; functions that nothing can call have no code.
     pub(crate) entry: u32,
-    /// Its first locals.
+    /// Its first locals, and all of them.
     pub(crate) params: u16,
+    pub(crate) locals: u16,
     /// The registers of a frame.
     pub(crate) size: u16,
     /// What the locals after the parameters begin with.

@@ -2,7 +2,7 @@
 
 use super::fits;
 use super::function::Function;
-use super::inst::{Arith, Dst, Inst, Kind, Src};
+use super::inst::{Arith, Dst, Inst, Kind, Src, Test};
 use crate::diagnostic::Diagnostic;
 use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type};
 use crate::vm::Value;
@@ -260,6 +260,16 @@ impl<'p> Function<'_, 'p> {
             _ => {}
         }
         let before = self.top;
+        if let ExprKind::Binary(op, left, right) = &condition.kind
+            && let Some((test, swapped)) = test_of(*op, wanted)
+        {
+            let a = self.operand_before(left, &[right])?;
+            let b = self.operand(right)?;
+            let (a, b) = if swapped { (b, a) } else { (a, b) };
+            self.top = before;
+            self.span = condition.span;
+            return Ok(vec![self.emit(Inst::Unless(test, a, b, 0))]);
+        }
         let value = self.operand(condition)?;
         self.top = before;
         self.span = condition.span;
@@ -268,6 +278,23 @@ impl<'p> Function<'_, 'p> {
             false => self.emit(Inst::JumpIf(value, 0)),
         }])
     }
+}
+
+/// How a comparison is tested for an outcome, and whether with its operands swapped.
+fn test_of(op: BinaryOp, wanted: bool) -> Option<(Test, bool)> {
+    Some(match (op, wanted) {
+        (BinaryOp::Equal, true) | (BinaryOp::NotEqual, false) => (Test::Equal, false),
+        (BinaryOp::NotEqual, true) | (BinaryOp::Equal, false) => (Test::NotEqual, false),
+        (BinaryOp::Less, true) => (Test::Less, false),
+        (BinaryOp::Less, false) => (Test::NotLess, false),
+        (BinaryOp::LessEqual, true) => (Test::LessEqual, false),
+        (BinaryOp::LessEqual, false) => (Test::NotLessEqual, false),
+        (BinaryOp::Greater, true) => (Test::Less, true),
+        (BinaryOp::Greater, false) => (Test::NotLess, true),
+        (BinaryOp::GreaterEqual, true) => (Test::LessEqual, true),
+        (BinaryOp::GreaterEqual, false) => (Test::NotLessEqual, true),
+        _ => return None,
+    })
 }
 
 /// Whether evaluating an expression runs code that can change the variables of the machine.

@@ -21,6 +21,8 @@ pub(super) struct Function<'l, 'p> {
     /// The stretch of source that statements belong to; `None` if the next begins another.
     pub(super) block: Option<u32>,
     fun: &'p Fun,
+    /// Whether a branch goes farther than an instruction can say.
+    far: bool,
 }
 
 /// A loop around a statement.
@@ -39,11 +41,23 @@ impl<'l, 'p> Function<'l, 'p> {
         body: &'p [Stmt],
     ) -> Result<usize, Diagnostic> {
         let top = fun.locals.len();
-        let mut function =
-            Function { lower, top, size: top, loops: Vec::new(), span: fun.span, block: None, fun };
+        let mut function = Function {
+            lower,
+            top,
+            size: top,
+            loops: Vec::new(),
+            span: fun.span,
+            block: None,
+            fun,
+            far: false,
+        };
         function.statements(body)?;
         function.span = fun.span;
         function.emit(Inst::ReturnNothing);
+        if function.far {
+            let message = format!("function `{}` is too long", fun.name);
+            return Err(Diagnostic::error(fun.span, message).hint("split it up"));
+        }
         // The whole window of a call, with one register to spare for a payload nobody takes.
         fits(function.size + 1, OPERANDS, fun.span, "variables and values at a time")
     }
@@ -76,9 +90,14 @@ impl<'l, 'p> Function<'l, 'p> {
         let here = self.here();
         match &mut self.lower.code.insts[jump] {
             Inst::Jump(to) | Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) | Inst::Next(_, to) => {
-                *to = here
+                *to = here;
             }
-            _ => {}
+            Inst::Unless(_, _, _, by) => {
+                let distance = here as usize - jump - 1;
+                self.far |= distance > usize::from(u16::MAX);
+                *by = distance as u16;
+            }
+            other => unreachable!("{other:?} does not jump"),
         }
     }
 

@@ -101,6 +101,17 @@ pub(crate) enum Arith {
     Rem,
 }
 
+/// What a branch tests. The negations are not the same as the other way round for floats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Test {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    NotLess,
+    NotLessEqual,
+}
+
 /// What one instruction does.
 ///
 /// Jumps go to a position of the whole code. `first` is the first of several registers that
@@ -128,6 +139,8 @@ pub(crate) enum Inst {
     Loop(u32),
     JumpIf(Src, u32),
     JumpUnless(Src, u32),
+    /// Skips so many instructions unless the test holds.
+    Unless(Test, Src, Src, u16),
     /// So many values from `first` on, with the names of this shape.
     Tuple(u8, Dst, u16, u16),
     Position(Dst, Src, u16),

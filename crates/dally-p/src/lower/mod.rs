@@ -95,6 +95,7 @@ impl Lower<'_> {
         self.code.funs[id.index()] = FunCode {
             entry,
             params: params as u16,
+            locals: fun.locals.len() as u16,
             size: size as u16,
             defaults,
             name: fun.name.clone(),

@@ -25,6 +25,7 @@ impl Lower<'_> {
         let unused = |_| FunCode {
             entry: UNUSED,
             params: 0,
+            locals: 0,
             size: 0,
             defaults: Box::default(),
             name: no_name(),

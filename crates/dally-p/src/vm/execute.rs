@@ -9,9 +9,10 @@ use super::machine::{Frame, Machine, Phase};
 use super::places::{Change, Trouble, Wrong, change, index, too_large};
 use super::print::{Carried, Shown, name_of};
 use super::run::{Cx, this};
-use super::value::{Tuple, Value};
+use super::tuple::Tuple;
+use super::value::Value;
 use crate::lower::code::Step;
-use crate::lower::inst::{Arith, Inst, Kind};
+use crate::lower::inst::{Arith, Inst, Kind, Test};
 use crate::program::EventId;
 
 /// Why execution stops.
@@ -56,7 +57,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
     macro_rules! set {
         ($dst:expr, $value:expr) => {{
             let value = $value;
-            machine.regs[$dst.place(base)] = value
+            machine.regs[$dst.place(base)].put(value)
         }};
     }
     macro_rules! fail {
@@ -96,7 +97,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
     macro_rules! wait {
         ($phase:expr) => {{
             machine.phase = $phase;
-            machine.regs.truncate(base + usize::from(code.heights[pc - 1]));
+            machine.live = (base + usize::from(code.heights[pc - 1])) as u32;
             if let Some(frame) = machine.frames.last_mut() {
                 frame.pc = pc as u32;
             }
@@ -207,6 +208,26 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             Inst::JumpUnless(src, to) => {
                 if !bool!(src) {
                     pc = to as usize;
+                }
+            }
+            Inst::Unless(test, a, b, by) => {
+                let (a, b) = (get!(a), get!(b));
+                let holds = match test {
+                    Test::Equal => equal(a, b),
+                    Test::NotEqual => !equal(a, b),
+                    Test::Less | Test::LessEqual => match less(a, b, test == Test::LessEqual) {
+                        Some(less) => less,
+                        None => wrong_type!(),
+                    },
+                    Test::NotLess | Test::NotLessEqual => {
+                        match less(a, b, test == Test::NotLessEqual) {
+                            Some(less) => !less,
+                            None => wrong_type!(),
+                        }
+                    }
+                };
+                if !holds {
+                    pc += usize::from(by);
                 }
             }
             Inst::Tuple(count, dst, first, shape) => {
@@ -350,11 +371,14 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     frame.pc = pc as u32;
                 }
                 base += usize::from(first);
+                let size = base + usize::from(callee.size);
+                if machine.regs.len() < size {
+                    machine.regs.resize(size, Value::Null);
+                }
                 let locals = base + usize::from(callee.params);
-                machine.regs.truncate(locals);
-                machine.regs.resize(locals, Value::Null);
-                machine.regs.extend_from_slice(&callee.defaults);
-                machine.regs.resize(base + usize::from(callee.size), Value::Null);
+                for (local, default) in machine.regs[locals..].iter_mut().zip(&callee.defaults) {
+                    local.put(default.clone());
+                }
                 pc = callee.entry as usize;
                 machine.frames.push(Frame { pc: callee.entry, base: base as u32, fun, dst });
             }
@@ -387,10 +411,10 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let (Some(callee), Some(caller)) = (callee, machine.frames.last()) else {
                     return Ok(Exit::Returned);
                 };
-                machine.regs.truncate(base);
+                // What its variables hold must not seem shared when it is changed elsewhere.
+                let locals = usize::from(code.funs[usize::from(callee.fun)].locals);
+                machine.regs[base..base + locals].iter_mut().for_each(|old| old.put(Value::Null));
                 (pc, base) = (caller.pc as usize, caller.base as usize);
-                let size = base + usize::from(code.funs[usize::from(caller.fun)].size);
-                machine.regs.resize(size, Value::Null);
                 set!(callee.dst, value);
             }
             Inst::New(dst, interface, payload) => {

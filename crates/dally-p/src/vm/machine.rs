@@ -35,6 +35,8 @@ pub(crate) struct Machine {
     pub(crate) to: WorkerId,
     /// Its variables, then the registers of its frames.
     pub(crate) regs: Vec<Value>,
+    /// How many of them are in use while it waits; what is above is left over and means nothing.
+    pub(crate) live: u32,
     pub(crate) frames: Vec<Frame>,
     pub(crate) inbox: Inbox,
     /// Its share in the fingerprint; zero while it is not known.
@@ -110,6 +112,7 @@ impl Machine {
             parcel: Value::Null,
             to: WorkerId::root(0),
             regs: Vec::new(),
+            live: 0,
             frames: Vec::new(),
             inbox: Inbox::default(),
             share: AtomicU64::new(0),
@@ -141,7 +144,8 @@ impl Machine {
         self.payload.clone_from(&other.payload);
         self.parcel.clone_from(&other.parcel);
         self.to = other.to;
-        self.regs.clone_from(&other.regs);
+        other.values().clone_into(&mut self.regs);
+        self.live = other.live;
         self.frames.clone_from(&other.frames);
         self.inbox.copy_from(&other.inbox);
         *self.share.get_mut() = other.share.load(Relaxed);
@@ -166,7 +170,12 @@ impl Machine {
         MessageId { sender: self.id, number }
     }
 
-    /// Calls a function as the outermost one.
+    /// The values that mean something.
+    pub(crate) fn values(&self) -> &[Value] {
+        if self.frames.is_empty() { &self.regs } else { &self.regs[..self.live as usize] }
+    }
+
+    /// Calls a function as the outermost one; there are no calls yet.
     #[inline]
     pub(crate) fn begin(&mut self, code: &Code, fun: u32, payload: Value) {
         let callee = &code.funs[fun as usize];
@@ -176,10 +185,11 @@ impl Machine {
             self.regs.push(payload);
         }
         // The checker allows one parameter; more would be of no use, but must not shift locals.
-        self.regs.resize(base + usize::from(callee.params), Value::Null);
+        if callee.params > 1 {
+            self.regs.resize(base + usize::from(callee.params), Value::Null);
+        }
         self.regs.extend_from_slice(&callee.defaults);
-        let size = base + usize::from(callee.size);
-        self.regs.resize(size, Value::Null);
+        self.regs.resize(base + usize::from(callee.size), Value::Null);
         self.frames.clear();
         self.frames.push(Frame {
             pc: callee.entry,
@@ -187,6 +197,21 @@ impl Machine {
             fun: fun as u16,
             dst: Dst::register(0),
         });
+    }
+
+    /// Makes room for the registers of all calls, if it was lost in a copy: the window of a caller
+    /// may be the larger one. Answers where those of the innermost begin.
+    #[inline]
+    pub(crate) fn widen(&mut self, code: &Code) -> usize {
+        let mut end = 0;
+        for frame in &self.frames {
+            let size = usize::from(code.funs[usize::from(frame.fun)].size);
+            end = end.max(frame.base as usize + size);
+        }
+        if self.regs.len() < end {
+            self.regs.resize(end, Value::Null);
+        }
+        self.frames.last().map_or(0, |frame| frame.base as usize)
     }
 
     /// Forgets all calls.
@@ -227,14 +252,14 @@ impl Machine {
         let (phase, detail) = self.phase_words();
         digest.word(phase << 56 | detail);
         if self.frames.is_empty() {
-            self.regs.iter().for_each(|value| digest.word(value.identity()));
+            self.values().iter().for_each(|value| digest.word(value.identity()));
         } else {
             digest.word(self.then_word());
             digest.word(self.payload.identity());
             for frame in &self.frames {
                 digest.word(u64::from(frame.pc) << 32 | u64::from(frame.base));
             }
-            self.regs.iter().for_each(|value| digest.word(value.identity()));
+            self.values().iter().for_each(|value| digest.word(value.identity()));
         }
         if self.holds_parcel() {
             digest.word(if self.phase == Phase::Sending { self.to.to_bits() } else { 0 });
@@ -294,8 +319,8 @@ impl Machine {
             && self.frames == other.frames
             && self.payload.is_same(&other.payload)
             && self.parcel.is_same(&other.parcel)
-            && self.regs.len() == other.regs.len()
-            && self.regs.iter().zip(&other.regs).all(|(a, b)| a.is_same(b))
+            && self.values().len() == other.values().len()
+            && self.values().iter().zip(other.values()).all(|(a, b)| a.is_same(b))
             && self.inbox.is_same(&other.inbox)
     }
 
@@ -310,7 +335,7 @@ impl Machine {
         word(out, u64::from(self.state) << 32 | u64::from(self.children));
         let (phase, detail) = self.phase_words();
         word(out, phase << 56 | detail);
-        word(out, (self.frames.len() as u64) << 32 | self.regs.len() as u64);
+        word(out, (self.frames.len() as u64) << 32 | self.values().len() as u64);
         if !self.frames.is_empty() {
             word(out, self.then_word());
             self.payload.encode(out);
@@ -318,7 +343,7 @@ impl Machine {
                 word(out, u64::from(frame.pc) << 32 | u64::from(frame.base));
             }
         }
-        self.regs.iter().for_each(|value| value.encode(out));
+        self.values().iter().for_each(|value| value.encode(out));
         if self.holds_parcel() {
             word(out, if self.phase == Phase::Sending { self.to.to_bits() } else { 0 });
             self.parcel.encode(out);

@@ -29,6 +29,7 @@ mod run;
 mod step;
 mod system;
 mod tell;
+mod tuple;
 mod value;
 mod workshop;
 
@@ -37,4 +38,5 @@ pub use coverage::{CoverageReport, Reached};
 pub use foreign::{Answer, Foreign, ForeignFun, ForeignValue};
 pub use program::PProgram;
 pub use system::PSystem;
-pub use value::{Text, Tuple, Value};
+pub use tuple::Tuple;
+pub use value::{Text, Value};

@@ -69,11 +69,7 @@ impl Cx<'_, '_> {
     #[inline]
     pub(crate) fn resume(&mut self, machine: &mut Machine) -> Result<(), Stop> {
         machine.phase = Phase::Running;
-        if let Some(frame) = machine.frames.last() {
-            let size =
-                frame.base as usize + usize::from(self.code.funs[usize::from(frame.fun)].size);
-            machine.regs.resize(size, Value::Null);
-        }
+        machine.widen(self.code);
         self.follow(machine, Flow::Execute)
     }
 

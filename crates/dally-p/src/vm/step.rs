@@ -71,12 +71,8 @@ impl Machines {
                     None => Value::Null,
                 };
                 self.cx(shared, at, env, |cx, machine| {
-                    if let Some(frame) = machine.frames.last() {
-                        let base = frame.base as usize;
-                        let size = base + usize::from(code.funs[usize::from(frame.fun)].size);
-                        machine.regs.resize(size, Value::Null);
-                        machine.regs[dst.place(base)] = created;
-                    }
+                    let base = machine.widen(code);
+                    machine.regs[dst.place(base)] = created;
                     cx.resume(machine)
                 })?;
             }
@@ -102,12 +98,10 @@ impl Machines {
                     };
                     if let Some(frame) = machine.frames.last_mut() {
                         frame.pc = entry;
-                        let base = frame.base as usize;
-                        let size = base + usize::from(code.funs[usize::from(frame.fun)].size);
-                        machine.regs.resize(size, Value::Null);
-                        if let Some(dst) = dst {
-                            machine.regs[dst.place(base)] = payload;
-                        }
+                    }
+                    let base = machine.widen(code);
+                    if let Some(dst) = dst {
+                        machine.regs[dst.place(base)] = payload;
                     }
                     cx.resume(machine)
                 })?;

@@ -10,11 +10,12 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use dally_core::WorkerId;
-use triomphe::{Arc, ThinArc};
+use triomphe::Arc;
 
 use super::collections::{Map, Seq, Set};
 use super::digest::Digest;
 use super::foreign::ForeignValue;
+use super::tuple::Tuple;
 use crate::program::EventId;
 
 /// A value of P.
@@ -101,6 +102,10 @@ pub(super) const MAX_DEPTH: u32 = 200;
 pub(crate) struct TooLarge;
 
 impl Head {
+    pub(super) fn of_shape(shape: u32) -> Head {
+        Head { shape, ..Head::default() }
+    }
+
     pub(super) fn hash(&self, compute: impl FnOnce() -> u64) -> u64 {
         match self.hash.load(Relaxed) {
             0 => {
@@ -146,67 +151,6 @@ impl Head {
     }
 }
 
-/// A tuple, in one piece of memory.
-#[derive(Clone)]
-pub struct Tuple(ThinArc<Head, Value>);
-
-impl Tuple {
-    pub(crate) fn new(
-        shape: u32,
-        items: impl ExactSizeIterator<Item = Value>,
-    ) -> Result<Tuple, TooLarge> {
-        let mut head = Head { shape, ..Head::default() };
-        let mut large = Ok(());
-        let tuple = ThinArc::from_header_and_iter(Head::default(), items);
-        for item in &tuple.slice {
-            large = large.and(head.add(item));
-        }
-        large?;
-        let mut tuple = tuple;
-        tuple.with_arc_mut(|arc| {
-            if let Some(whole) = Arc::get_mut(arc) {
-                *whole.header_mut() = head;
-            }
-        });
-        Ok(Tuple(tuple))
-    }
-
-    /// Its elements.
-    #[inline]
-    pub fn items(&self) -> &[Value] {
-        &self.0.slice
-    }
-
-    pub(crate) fn shape(&self) -> u32 {
-        self.0.header.header.shape
-    }
-
-    fn head(&self) -> &Head {
-        &self.0.header.header
-    }
-
-    /// Changes the element at a position, which exists.
-    pub(crate) fn update<E: From<TooLarge>>(
-        &mut self,
-        position: usize,
-        change: impl FnOnce(&mut Value) -> Result<(), E>,
-    ) -> Result<(), E> {
-        if ThinArc::strong_count(&self.0) != 1 {
-            let head = self.head().clone();
-            self.0 = ThinArc::from_header_and_iter(head, self.items().to_vec().into_iter());
-        }
-        self.0.with_arc_mut(|arc| {
-            let Some(whole) = Arc::get_mut(arc) else { return Ok(()) };
-            whole.header_mut().changes();
-            let Some(item) = whole.slice_mut().get_mut(position) else { return Ok(()) };
-            let before = item.weight();
-            change(item)?;
-            let (now, depth) = (item.weight(), item.depth());
-            Ok(whole.header_mut().changed(before, now, depth)?)
-        })
-    }
-}
-
 /// What kind of value, in hashes and encodings; far apart, so that a number is seldom taken for
 /// an event.
 const TAGS: [u64; 12] = [
@@ -245,7 +189,7 @@ impl Value {
     pub(super) fn weight(&self) -> u32 {
         match self {
             Value::Str(text) => 1 + (text.text.len() / 16) as u32,
-            Value::Tuple(tuple) => tuple.head().weight,
+            Value::Tuple(tuple) => tuple.head().map_or(1, |head| head.weight),
             Value::Seq(seq) => seq.head.weight,
             Value::Set(set) => set.head.weight,
             Value::Map(map) => map.head.weight,
@@ -260,11 +204,25 @@ impl Value {
 
     pub(super) fn depth(&self) -> u32 {
         match self {
-            Value::Tuple(tuple) => tuple.head().depth,
+            Value::Tuple(tuple) => tuple.head().map_or(0, |head| head.depth),
             Value::Seq(seq) => seq.head.depth,
             Value::Set(set) => set.head.depth,
             Value::Map(map) => map.head.depth,
             _ => 0,
+        }
+    }
+
+    /// Puts a value in the place of this one: most have nothing to be dropped.
+    #[inline(always)]
+    pub(super) fn put(&mut self, value: Value) {
+        match self {
+            Value::Null
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Event(_)
+            | Value::Machine(..) => std::mem::forget(std::mem::replace(self, value)),
+            _ => *self = value,
         }
     }
 
@@ -319,8 +277,9 @@ impl Value {
                 id.to_bits() ^ TAGS[5] ^ u64::from(*kind) << 16 ^ u64::from(*permission)
             }
             Value::Str(text) => text.hash ^ TAGS[6],
-            Value::Tuple(tuple) => tuple.head().hash(|| {
-                ordered(tuple.items(), Value::identity) ^ TAGS[7] ^ u64::from(tuple.shape())
+            Value::Tuple(tuple) => tuple.head().map_or(0, |head| {
+                let items = || ordered(tuple.items(), Value::identity);
+                head.hash(|| items() ^ TAGS[7] ^ u64::from(tuple.shape()))
             }),
             Value::Seq(seq) => seq.head.hash(|| ordered(seq, Value::identity) ^ TAGS[8]),
             Value::Set(set) => set.head.hash(|| ordered(set.items(), Value::identity) ^ TAGS[9]),
