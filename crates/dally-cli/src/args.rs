@@ -75,10 +75,6 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// Of a P project.
-    #[command(flatten)]
-    pub p: PArgs,
-
     /// How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql, and others below.
     ///
     /// portfolio: random, pctcp, pos, surw and ql share the schedules; when you do not know the bug.
@@ -201,6 +197,10 @@ pub struct CheckArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+
+    // Last: its heading holds for all that follows.
+    #[command(flatten)]
+    pub p: PArgs,
 }
 
 /// Arguments of `dally check` that only P projects know.

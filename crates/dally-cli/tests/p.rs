@@ -221,7 +221,7 @@ fn a_run_as_json_has_every_test_with_its_verdict_and_coverage() {
     assert_eq!(json["tests"][0]["verdict"], "no bug");
     assert_eq!(json["tests"][0]["run"]["statistics"]["schedules"], 100);
     assert_eq!(json["tests"][0]["coverage"]["states"]["missing"][0], "Client.Unused");
-    assert_eq!(json["tests"][1]["verdict"], "BUG: assertion");
+    assert_eq!(json["tests"][1]["verdict"], "BUG: panic");
     assert_eq!(json["tests"][1]["run"]["findings"][0]["format"], "dally-trace");
 }
 
