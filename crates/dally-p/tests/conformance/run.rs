@@ -132,7 +132,7 @@ fn judged(case: &Case, test: &Arc<PProgram>, wrong: &mut Vec<String>) {
 }
 
 fn options() -> Options {
-    let time = Some(Duration::from_secs(20));
+    let time = Some(Duration::from_secs(60));
     Options { keep_going: true, shrink: false, time, max_steps: MAX_STEPS, ..Options::default() }
 }
 
