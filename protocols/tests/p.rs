@@ -62,6 +62,15 @@ projects! {
     usb_hub "UsbHub",
 }
 
+/// Every machine has a step for each of its creations, sends and dequeues: a change of that, or of
+/// what a state is, shows here.
+#[test]
+fn the_states_of_a_program_are_as_many_as_ever() {
+    let outcomes = Project::load("LockServer").run();
+    let states: Vec<_> = outcomes.iter().filter_map(Outcome::exhausted).collect();
+    assert_eq!(states, [("tcThreeWorkers", 762), ("tcTwoClients", 260), ("tcThreeForEver", 821)]);
+}
+
 #[test]
 fn no_project_is_left_out() {
     assert_eq!(folders(), PROJECTS);

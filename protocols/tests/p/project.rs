@@ -21,7 +21,7 @@ const FEW_STATES: u64 = 8 << 20;
 /// Random schedules of a test that is too large to be searched.
 const SAMPLES: u64 = 300;
 /// Random schedules that may be needed for a planted bug that the search has not come to.
-const MORE_SAMPLES: u64 = 20_000;
+const MORE_SAMPLES: u64 = 50_000;
 /// Steps of a random schedule at most.
 const MAX_STEPS: usize = 2_000;
 
@@ -165,6 +165,13 @@ impl Outcome {
     /// Whether all went as the comment says.
     pub fn is_as_expected(&self) -> bool {
         self.wrong.is_none()
+    }
+
+    /// The test and the number of its states, if all of them were searched and there is no bug.
+    pub fn exhausted(&self) -> Option<(&str, u64)> {
+        let states =
+            self.report.states.as_ref().filter(|_| self.report.ended == Ended::Exhausted)?;
+        Some((&self.test, states.states))
     }
 }
 
