@@ -104,6 +104,27 @@ fn all_tests_are_checked_and_end_in_a_table_with_coverage() {
     assert_eq!(ran.err, "");
 }
 
+/// The first block of this kind in a page of the guide.
+fn block<'a>(page: &'a str, kind: &str) -> &'a str {
+    let (_, rest) = page.split_once(&format!("```{kind}\n")).unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[test]
+fn the_guide_shows_what_is_printed() {
+    let page = include_str!("../../../docs/p.md");
+    let scratch = Scratch::new("p-guide").with("account.p", block(page, "p"));
+    let ran = dally(&["check", "account.p"], &scratch);
+    let mut printed = ran.out.lines();
+    let mut shown = block(page, "text").lines();
+    assert_eq!(shown.next(), Some("$ dally check account.p"));
+    // Three dots stand for lines that are left out.
+    for line in shown.filter(|&line| line != "...") {
+        assert!(printed.any(|other| other == line), "{line}\nis not in, or not here:\n{}", ran.out);
+    }
+    assert_eq!(ran.code, 1);
+}
+
 #[test]
 fn one_test_that_passes_exits_with_0() {
     let scratch = counter("p-one");

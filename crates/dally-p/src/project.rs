@@ -7,13 +7,16 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::source::Sources;
 
-/// The source files of the project at a path: of a `.p` file itself, of a folder all `.p` files in
-/// it and in its folders, of a `.pproj` file what it lists. Files come in the order of their
+/// The source files of the project at a path: of a `.p` file itself, of a `.pproj` file what it
+/// lists, of a folder what the one `.pproj` file in it lists, or else all `.p` files in it and in
+/// its folders. Files come in the order of their
 /// paths, and a file that is named twice is read once. Paths are shown as they were given.
 pub fn load(path: &Path) -> Result<Sources, ProjectError> {
     let mut files = Files::default();
     if has_extension(path, "pproj") {
         files.project(path, None)?;
+    } else if let Some(project) = only_project(path) {
+        files.project(&project, None)?;
     } else {
         files.file_or_folder(path, None)?;
     }
@@ -32,6 +35,13 @@ pub fn load(path: &Path) -> Result<Sources, ProjectError> {
         };
     }
     Ok(sources)
+}
+
+/// The project file of a folder, if there is one and not several.
+fn only_project(folder: &Path) -> Option<PathBuf> {
+    let inside = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut projects = inside.filter(|path| has_extension(path, "pproj") && path.is_file());
+    projects.next().filter(|_| projects.next().is_none())
 }
 
 /// Whether a path is one that [`load`] is meant for: an existing `.p` file, `.pproj` file or

@@ -54,6 +54,17 @@ fn a_folder_is_all_source_files_in_it_in_the_order_of_their_paths() {
 }
 
 #[test]
+fn a_folder_with_one_project_file_is_that_project() {
+    let lists = "<Project><InputFiles><PFile>src/b.p</PFile></InputFiles></Project>";
+    let files = [("src/a.p", ""), ("src/b.p", ""), ("One.pproj", lists)];
+    let folder = Folder::new("folder-project", &files);
+    insta::assert_snapshot!(folder.load(""), @"src/b.p");
+    let files = [("src/a.p", ""), ("src/b.p", ""), ("One.pproj", lists), ("Two.pproj", lists)];
+    let folder = Folder::new("folder-projects", &files);
+    insta::assert_snapshot!(folder.load(""), @"src/a.p src/b.p");
+}
+
+#[test]
 fn a_project_file_lists_files_folders_and_other_projects() {
     let folder = Folder::new(
         "pproj",
