@@ -25,7 +25,7 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 pub struct Surw {
     seed: u64,
     rng: Rng,
-    profiles: Vec<(Arc<Profile>, Vec<(Spot, u64)>)>,
+    profiles: Vec<(Arc<Profile>, Touched)>,
     profiler: Profiler,
     /// What the present schedule is about; everything if that is not said.
     about: Option<Spot>,
@@ -35,6 +35,9 @@ pub struct Surw {
     /// Sorted by worker.
     priorities: Vec<(WorkerId, u64)>,
 }
+
+/// The things that several workers touch in a schedule, each with how often.
+type Touched = Vec<(Spot, u64)>;
 
 impl Surw {
     /// With this seed.
