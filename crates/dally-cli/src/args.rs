@@ -70,8 +70,8 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio, ql (ql-b,
-    /// ql-i, ql-c, ql-ndn), greedy, idb, bonus-max.
+    /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio, ql
+    /// (ql-b, ql-i, ql-c, ql-ndn), greedy, idb, bonus-max.
     ///
     /// random: uniform among the workers that can step; a strong default.
     /// pct: random priorities with that many change points; for bugs that need few, far-apart
@@ -81,8 +81,9 @@ pub struct CheckArgs {
     /// irs: random with an iteratively growing depth bound; for bugs near the start.
     /// portfolio: rotates several of these.
     /// ql: learns from what it observes to go where it has not been; for bugs behind long
-    /// sequences of choices. It observes inboxes, states and pending operations; ql-i only inboxes;
-    /// ql-c inboxes and what the program shows; ql-b has a flat reward; ql-ndn draws values.
+    /// sequences of choices. It observes inboxes, states and pending operations; ql-i inboxes
+    /// alone; ql-c inboxes and what the program shows; ql-b has a flat reward; ql-ndn draws
+    /// values.
     /// greedy: steps to what it has observed least often.
     /// idb: one worker at a time, with a growing number of random delays.
     /// bonus-max: learns like ql, from how new the best of what follows is.
