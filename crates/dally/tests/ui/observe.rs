@@ -35,19 +35,6 @@ impl Shapes {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct NoHash;
-
-#[machine(states(Idle))]
-impl NoHash {
-    #[observe]
-    fn share(&self) -> f64 {
-        0.5
-    }
-    #[ignore(Idle, Begin)]
-    const RULES: () = ();
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Watch;
 
 #[monitor(states(Watching))]
