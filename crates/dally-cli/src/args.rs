@@ -272,8 +272,8 @@ pub struct CompareArgs {
 }
 
 const COMPARE_NOTES: &str = "\
-Every strategy makes as many independent runs of every program, each up to its first bug. Seeds derive
-from names and numbers of runs, so nothing but times depends on threads or on what else is compared.
+Every strategy makes as many independent runs of every program, each up to its first bug. Seeds
+derive from names and numbers of runs: only times depend on threads or on what else is compared.
 
 Examples:
   dally compare paxos --strategies random,pct:3,pct:30 --out cmp
