@@ -284,10 +284,6 @@ pub struct ReplayArgs {
 }
 
 /// Arguments of `dally compare`.
-///
-/// Every strategy makes the same number of independent runs of every program, each up to its first
-/// bug. The seed of a run derives from the seed given, the program, the strategy and the number of
-/// the run, so no figure but times depends on threads, or on what else is compared.
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_NOTES)]
 pub struct CompareArgs {
@@ -331,6 +327,9 @@ pub struct CompareArgs {
 }
 
 const COMPARE_NOTES: &str = "\
+Every strategy makes as many independent runs of every program, each up to its first bug. Seeds
+derive from names and numbers of runs: only times depend on threads or on what else is compared.
+
 Examples:
   dally compare paxos --strategies random,pct:3,pct:30 --out cmp
   dally compare raft-v1 chord messaging:0101010101 --strategies random,pct --runs 100 --out cmp

@@ -11,10 +11,10 @@
 //! use dally_compare::{Case, Contestant, Plan, compare, summarise, table};
 //! use dally::search::StrategyKind;
 //!
-//! let stack = dally_protocols::find("stale-cache").unwrap();
+//! let cache = dally_protocols::find("stale-cache").unwrap();
 //! let strategies = [StrategyKind::Random, StrategyKind::Pct { d: 3 }];
 //! let plan = Plan {
-//!     cases: vec![Case::bundled(stack, Some("stale-read"))],
+//!     cases: vec![Case::bundled(cache, Some("stale-read"))],
 //!     contestants: strategies.map(Contestant::from).into(),
 //!     runs: 5,
 //!     schedules: 1_000,

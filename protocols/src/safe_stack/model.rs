@@ -14,7 +14,7 @@ use dally::core::{
 use super::{Bug, ROUNDS};
 
 /// The most workers there can be.
-pub const MOST: usize = 8;
+const MOST: usize = 8;
 
 /// The stack, as many cells and as many workers.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// With so many workers, at most [`MOST`], and as many cells.
+    /// With so many workers, at most 8, and as many cells.
     pub fn new(size: usize, bug: Option<Bug>) -> Model {
         Model { size: size.clamp(1, MOST), bug, symmetric: true }
     }

@@ -9,7 +9,7 @@ use crate::command::{Ran, Scratch, dally};
 const TWO: [&str; 11] = [
     "compare",
     "stale-cache",
-    "messaging:0000000001",
+    "connection-pool",
     "--strategies",
     "random,pct:3",
     "--runs",
@@ -48,7 +48,21 @@ fn a_comparison_prints_a_table_writes_its_files_and_exits_with_0() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    assert_snapshot!(files.into_iter().collect::<Vec<_>>().join("\n"), @"");
+    assert_snapshot!(files.into_iter().collect::<Vec<_>>().join("\n"), @r"
+    actions-connection-pool-deadlock-pct-3.svg
+    actions-connection-pool-deadlock-random.svg
+    actions-stale-cache-stale-read-pct-3.svg
+    actions-stale-cache-stale-read-random.svg
+    actions.csv
+    coverage-connection-pool-deadlock.svg
+    coverage-stale-cache-stale-read.svg
+    coverage.csv
+    survival-connection-pool-deadlock.svg
+    survival-stale-cache-stale-read.svg
+    table.txt
+    times.csv
+    trials.csv
+    ");
 }
 
 #[test]
