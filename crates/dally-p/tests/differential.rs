@@ -38,12 +38,14 @@ fn searched(program: &Arc<PProgram>, plan: Plan, threads: usize) -> (u64, BTreeS
     (report.states.map_or(0, |states| states.states), bugs.collect())
 }
 
+/// A step: the place of its worker, how many there were, and its values, each with how many.
+type Taken = (usize, usize, Vec<(u32, u32)>);
+
 /// Runs every schedule from the start, without forks or a cache; `None` if there are too many.
 fn by_replay(program: &PProgram) -> Option<(BTreeSet<Vec<u8>>, BTreeSet<String>)> {
     let (mut finals, mut bugs) = (BTreeSet::new(), BTreeSet::new());
     let mut system = program.start().ok()?;
-    // Of each step: the place of its worker, how many there were, and its values.
-    let mut path: Vec<(usize, usize, Vec<(u32, u32)>)> = Vec::new();
+    let mut path: Vec<Taken> = Vec::new();
     for _ in 0..SCHEDULES {
         program.restart(&mut system).ok()?;
         let mut depth = 0;

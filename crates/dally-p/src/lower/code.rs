@@ -25,8 +25,7 @@ pub(crate) struct Code {
     pub(crate) machines: Vec<MachineCode>,
     pub(crate) paths: Vec<Box<[Step]>>,
     pub(crate) receives: Vec<ReceiveCode>,
-    /// Texts, each followed by the value of this index, and the text at the end.
-    pub(crate) formats: Vec<(Vec<(Arc<str>, usize)>, Arc<str>)>,
+    pub(crate) formats: Vec<FormatCode>,
     /// Types, and how people write them.
     pub(crate) types: Vec<(Type, String)>,
     /// The names of positions in tuples; the first has none.
@@ -58,6 +57,14 @@ pub(crate) struct FunCode {
     /// What the locals after the parameters begin with.
     pub(crate) defaults: Box<[Value]>,
     pub(crate) name: Arc<str>,
+}
+
+/// A text made of values.
+pub(crate) struct FormatCode {
+    /// Texts, each followed by the value of this index.
+    pub(crate) pieces: Vec<(Arc<str>, usize)>,
+    /// The text at the end.
+    pub(crate) rest: Arc<str>,
 }
 
 /// A foreign function.

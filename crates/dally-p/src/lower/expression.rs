@@ -1,5 +1,6 @@
 //! Expressions. Operands are evaluated from left to right, each once.
 
+use super::code::FormatCode;
 use super::fits;
 use super::function::Function;
 use super::inst::{Arith, Dst, Inst, Kind, Src, Test};
@@ -197,7 +198,8 @@ impl<'p> Function<'_, 'p> {
                 let format = fits(self.lower.code.formats.len(), u16::MAX.into(), span, "texts")?;
                 let end = parts.arguments.len();
                 let pieces = parts.pieces.iter().filter(|piece| piece.1 < end).cloned().collect();
-                self.lower.code.formats.push((pieces, parts.rest.clone()));
+                let rest = parts.rest.clone();
+                self.lower.code.formats.push(FormatCode { pieces, rest });
                 emit(self, Inst::Format(dst, format as u16, first));
             }
             _ => {

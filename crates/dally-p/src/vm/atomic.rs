@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::program::{
-    Action, Expr, ExprKind, Fun, FunId, MachineId, MachineKind, Place, Program, Projection, Stmt,
+    Action, Expr, ExprKind, FunId, MachineId, MachineKind, Place, Program, Projection, Stmt,
     StmtKind, Test,
 };
 
@@ -25,41 +25,31 @@ pub(crate) fn caveat(program: &Program, test: &Test) -> Option<String> {
         if machine.kind != MachineKind::Machine {
             continue;
         }
-        let sent = machine.sends.iter().find(|event| observed.contains(event));
+        let mut acts = false;
         for state in &machine.states {
-            let here = |fun: FunId| &program.funs[fun.index()];
-            let entry = state.entry.map_or(0, |fun| effects.of(here(fun), fun));
-            let exit = state.exit.map_or(0, |fun| effects.of(here(fun), fun));
+            let mut of = |fun: Option<FunId>| fun.map_or(0, |fun| effects.of(fun));
+            let (entry, exit) = (of(state.entry), of(state.exit));
             for (event, handler) in &state.handlers {
                 let handles = match handler.action {
-                    Action::Do(fun) => effects.of(here(fun), fun),
-                    Action::Goto(_, with) => with.map_or(0, |fun| effects.of(here(fun), fun)),
+                    Action::Do(fun) => of(Some(fun)),
+                    Action::Goto(_, with) => of(with),
                     Action::Defer | Action::Ignore => 0,
                 };
+                acts |= handles > 0;
                 // Any handler may go on to another state by `goto` or `raise`.
                 if handles > 1 || handles > 0 && (entry > 0 || exit > 0) {
                     let event = &program.events[event.index()].name;
-                    return Some(two_effects(
-                        &machine.name,
-                        &format!("`{}` on `{event}`", state.name),
-                    ));
+                    let place = format!("`{}` on `{event}`", state.name);
+                    return Some(two_effects(&machine.name, &place));
                 }
             }
-            if entry > 1 || exit > 1 || entry > 0 && exit > 0 {
+            acts |= entry + exit > 0;
+            if entry + exit > 1 {
                 return Some(two_effects(&machine.name, &format!("the state `{}`", state.name)));
             }
-            if let Some(sent) = sent
-                && entry + exit > 0
-            {
-                let event = &program.events[sent.index()].name;
-                return Some(format!(
-                    "`{}` may send `{event}`, which a spec observes: specs are told of it before \
-                     other machines may step, and the event arrives after",
-                    machine.name
-                ));
-            }
         }
-        if let Some(sent) = sent {
+        let sent = machine.sends.iter().find(|event| observed.contains(event));
+        if let Some(sent) = sent.filter(|_| acts) {
             let event = &program.events[sent.index()].name;
             return Some(format!(
                 "`{}` may send `{event}`, which a spec observes: specs are told of it before \
@@ -86,7 +76,7 @@ struct Effects<'p> {
 }
 
 impl Effects<'_> {
-    fn of(&mut self, fun: &Fun, id: FunId) -> u32 {
+    fn of(&mut self, id: FunId) -> u32 {
         if let Some(&known) = self.known.get(&id) {
             return known;
         }
@@ -94,7 +84,7 @@ impl Effects<'_> {
             // A recursion counts as a loop.
             return 2;
         }
-        let effects = fun.body.as_ref().map_or(0, |body| self.all(body));
+        let effects = self.program.funs[id.index()].body.as_ref().map_or(0, |body| self.all(body));
         self.under_way.remove(&id);
         self.known.insert(id, effects);
         effects
@@ -161,7 +151,7 @@ impl Effects<'_> {
             }
             ExprKind::Call(fun, arguments) => {
                 let arguments: u32 = arguments.iter().map(|argument| self.expr(argument)).sum();
-                arguments + self.of(&self.program.funs[fun.index()], *fun)
+                arguments + self.of(*fun)
             }
             ExprKind::Tuple(items) => items.iter().map(|item| self.expr(item)).sum(),
             ExprKind::Position(one, _)

@@ -11,7 +11,7 @@ use super::print::{Carried, Shown, name_of};
 use super::run::{Cx, this};
 use super::tuple::Tuple;
 use super::value::Value;
-use crate::lower::code::Step;
+use crate::lower::code::FormatCode;
 use crate::lower::inst::{Arith, Inst, Kind, Test};
 use crate::program::EventId;
 
@@ -111,7 +111,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             let path = &code.paths[usize::from($path)];
             if let Err(trouble) = change(&mut below[root], path, keys, 0, $what) {
                 let first = base + usize::from($first);
-                let what = describe(cx, trouble, path, &machine.regs[first..]);
+                let what = describe(cx, trouble, &machine.regs[first..]);
                 fail!("{what}");
             }
         }};
@@ -260,7 +260,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     Ok(found) => set!(dst, found.clone()),
                     Err(trouble) => {
                         let key = key.clone();
-                        let what = describe(cx, trouble, &[Step::Key], &[key]);
+                        let what = describe(cx, trouble, &[key]);
                         fail!("{what}");
                     }
                 }
@@ -505,7 +505,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 cx.env.tell(|| Event::Noted { text: Text::Display(&shown) })?;
             }
             Inst::Format(dst, format, first) => {
-                let (pieces, end) = &code.formats[usize::from(format)];
+                let FormatCode { pieces, rest } = &code.formats[usize::from(format)];
                 let first = base + usize::from(first);
                 let mut text = String::new();
                 for (piece, argument) in pieces {
@@ -513,7 +513,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     let value = &machine.regs[first + argument];
                     let _ = write!(text, "{piece}{}", Shown(code, value));
                 }
-                text.push_str(end);
+                text.push_str(rest);
                 match short(text) {
                     Some(text) => set!(dst, text),
                     None => fail!("{}", too_large()),
@@ -564,10 +564,9 @@ fn short(text: String) -> Option<Value> {
 
 /// What a program did wrong with a collection.
 #[cold]
-fn describe(cx: &Cx<'_, '_>, trouble: Trouble, path: &[Step], keys: &[Value]) -> String {
+fn describe(cx: &Cx<'_, '_>, trouble: Trouble, keys: &[Value]) -> String {
     let show = |at: usize| keys.get(at).map(|key| Shown(cx.code, key).to_string());
     let show = |at: usize| show(at).unwrap_or_default();
-    let _ = path;
     match trouble.0 {
         Wrong::TooLarge => too_large(),
         Wrong::Index(at, 0) => format!("index {at} is out of range: the collection is empty"),

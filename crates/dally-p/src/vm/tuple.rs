@@ -73,7 +73,8 @@ impl Tuple {
         let Some(memory) = &mut self.0 else { return Ok(()) };
         if ThinArc::strong_count(memory) != 1 {
             let head = memory.header.header.clone();
-            *memory = ThinArc::from_header_and_iter(head, memory.slice.to_vec().into_iter());
+            let copy = ThinArc::from_header_and_iter(head, memory.slice.iter().cloned());
+            *memory = copy;
         }
         memory.with_arc_mut(|whole| {
             let Some(whole) = Arc::get_mut(whole) else { return Ok(()) };

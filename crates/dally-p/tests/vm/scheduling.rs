@@ -155,4 +155,10 @@ fn atomic_handlers_have_fewer_steps_and_say_where_that_is_not_sound() {
         machine Main { start state S { entry { send this, a; } on a do { } } }
         test t [main=Main]: {Main};";
     assert_eq!(program(one).caveat(), None);
+    let observed = "event a;
+        machine Main { start state S { entry { send this, a; } on a do { } } }
+        spec Watch observes a { start state S { ignore a; } }
+        test t [main=Main]: assert Watch in {Main};";
+    let caveat = program(observed).caveat().map(str::to_owned);
+    insta::assert_snapshot!(caveat.unwrap(), @"`Main` may send `a`, which a spec observes: specs are told of it before other machines may step, and the event arrives after");
 }
