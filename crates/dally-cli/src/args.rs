@@ -16,7 +16,8 @@ use dally::settings::{parse_bytes, parse_time};
 /// arrives, which value a choice returns. When a schedule fails, Dally shrinks it, tells its
 /// story and hands back a file and a token that replay it every time.
 ///
-/// Start with `dally list`, then `dally check raft-v1 --bug duplicate-votes`.
+/// Start with `dally list`, then `dally check raft-v1 --bug duplicate-votes`, or with a project in
+/// the language P: `dally check Model.pproj`.
 #[derive(Debug, Parser)]
 #[command(name = "dally", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
@@ -36,7 +37,7 @@ Exit codes:
 pub enum Command {
     /// List the bundled protocols and the bugs planted in them.
     List(ListArgs),
-    /// Check a protocol under many schedules.
+    /// Check a protocol or the tests of a P project under many schedules.
     Check(CheckArgs),
     /// Run one recorded schedule again.
     Replay(ReplayArgs),
@@ -63,12 +64,17 @@ pub struct ListArgs {
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// The protocol, one of `dally list`.
-    pub name: String,
+    /// A P project: a `.p` file, a folder or a `.pproj` file; or a protocol, one of `dally list`.
+    #[arg(value_name = "PATH|PROTOCOL")]
+    pub subject: String,
 
-    /// Switch on this planted bug; without it the correct version is checked.
+    /// Of a protocol: switch on this planted bug; without it the correct version is checked.
     #[arg(long)]
     pub bug: Option<String>,
+
+    /// Of a P project.
+    #[command(flatten)]
+    pub p: PArgs,
 
     /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio.
     ///
@@ -137,7 +143,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N")]
     pub schedules: Option<u64>,
 
-    /// Stop after this time, such as 500ms, 30s or 5m.
+    /// Stop after this time, such as 500ms, 30s or 5m; each test has so much.
     #[arg(long, value_parser = parse_time, value_name = "TIME")]
     pub time: Option<Duration>,
 
@@ -146,7 +152,7 @@ pub struct CheckArgs {
     pub seed: u64,
 
     /// Abandon a schedule after this many steps (values chosen count too); by default what
-    /// suits the protocol.
+    /// suits the protocol, and 10,000 for P.
     #[arg(long, value_name = "N")]
     pub max_steps: Option<usize>,
 
@@ -177,8 +183,52 @@ pub struct CheckArgs {
     pub format: Format,
 }
 
+/// Arguments of `dally check` that only P projects know.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Of a P project")]
+pub struct PArgs {
+    /// Check the test of this name, or all tests whose names begin so; can be given several times.
+    /// Without it all tests are checked.
+    #[arg(short, long = "test", value_name = "TEST")]
+    pub tests: Vec<String>,
+
+    /// List the tests and check nothing.
+    #[arg(long)]
+    pub list_tests: bool,
+
+    /// Search all states of each test: `--search map` where a spec has hot states, `--search ses`
+    /// elsewhere.
+    #[arg(long, conflicts_with = "search")]
+    pub exhaustive: bool,
+
+    /// Run handlers without scheduling points at their sends: far fewer schedules. Says so where
+    /// bugs can be missed by it.
+    #[arg(long)]
+    pub atomic_handlers: bool,
+
+    /// Run this schedule again, a file or a token, on the project as it is now.
+    #[arg(long, value_name = "SCHEDULE")]
+    pub replay: Option<String>,
+}
+
+impl PArgs {
+    /// The first of them that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--test", !self.tests.is_empty()),
+            ("--list-tests", self.list_tests),
+            ("--exhaustive", self.exhaustive),
+            ("--atomic-handlers", self.atomic_handlers),
+            ("--replay", self.replay.is_some()),
+        ];
+        given.into_iter().find_map(|(name, given)| given.then_some(name))
+    }
+}
+
 const CHECK_EXAMPLES: &str = "\
 Examples:
+  dally check Model.pproj
+  dally check Model.pproj -t tcSingle --exhaustive --threads 2
   dally check raft-v1 --bug duplicate-votes
   dally check two-phase-commit --schedules 100000 --threads 2
   dally check failure-detector --bug pings-pile-up --strategy pct:10 --seed 7
@@ -191,6 +241,10 @@ Examples:
 pub struct ReplayArgs {
     /// A schedule: a file that `dally check` wrote, or a token that starts with `dally1-`.
     pub schedule: String,
+
+    /// The P project, if it is not where the schedule says.
+    #[arg(long, value_name = "PATH")]
+    pub project: Option<PathBuf>,
 
     /// Where the program no longer fits the schedule, go on as far as possible instead of
     /// stopping, and say where the recording was left.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dally::checking::{self, Checked, Checking};
+use dally::checking::{self, Checked, Checking, Job};
 use dally::report::{About, Statistics, Style, json, text};
-use dally::search::Ended;
-use dally::search::strata::Plan;
+use dally::search::strata::{Plan, SearchKind};
+use dally::search::{Ended, Report};
 use dally::settings::Settings;
 
 use crate::args::{CheckArgs, Format};
 use crate::list::look_up;
-use crate::{BUG, CLEAN, print, progress};
+use crate::{BUG, CLEAN, p, print, progress};
 
 /// How many schedules are run if nobody says how many or how long.
 const SCHEDULES: u64 = 10_000;
@@ -22,20 +22,65 @@ const OBSERVE_EVERY: u64 = 16;
 /// The name under which a schedule remembers its planted bug.
 pub const BUG_SETTING: &str = "bug";
 
-/// Checks a protocol and prints what came of it; answers the exit code.
+/// Checks a P project or a protocol and prints what came of it; answers the exit code.
 pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
-    let (protocol, bug) = look_up(&arguments.name, arguments.bug.as_deref())?;
+    match p::path(&arguments.subject) {
+        Some(path) => p::check(arguments, path),
+        None => protocol(arguments),
+    }
+}
+
+fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
+    let (protocol, bug) = look_up(&arguments.subject, arguments.bug.as_deref())?;
+    if let Some(given) = arguments.p.given() {
+        return Err(format!("{given} is for P projects, and `{}` is a protocol", protocol.name));
+    }
+    let subject = Subject {
+        program: protocol.name.to_owned(),
+        // Findings of one planted bug must not take the place of another's.
+        shown: bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name)),
+        replay_settings: bug
+            .map(|bug| (BUG_SETTING.to_owned(), bug.to_owned()))
+            .into_iter()
+            .collect(),
+        note: String::new(),
+    };
+    let settings = settings(arguments, arguments.search, protocol.max_steps)?;
+    let stop = stop_on_interrupt()?;
+    let run = subject.run(settings, &stop, |job| (protocol.program)(bug).check(job));
+    match arguments.format {
+        Format::Text => {
+            let style = Style::of(&std::io::stdout());
+            let findings = &run.checked.report.findings;
+            let summary = text::summary(&subject.shown, &run.statistics, findings, style);
+            print(&(run.findings(&subject.program) + &summary));
+        }
+        Format::Json => print(&run.json(&subject.program)),
+    }
+    run.notes();
+    if run.is_failed() {
+        return Err(format!("`{}` could not be checked", protocol.name));
+    }
+    Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })
+}
+
+/// What the command line says of a run.
+pub fn settings(
+    arguments: &CheckArgs,
+    search: Option<SearchKind>,
+    max_steps: usize,
+) -> Result<Settings, String> {
     let settings = Settings {
         strategy: arguments.strategy,
         schedules: arguments.schedules.or(arguments.time.is_none().then_some(SCHEDULES)),
         time: arguments.time,
         seed: arguments.seed,
-        max_steps: arguments.max_steps.unwrap_or(protocol.max_steps),
+        max_steps: arguments.max_steps.unwrap_or(max_steps),
         fairness: arguments.fairness,
         threads: arguments.threads,
         keep_going: arguments.all,
         observe_every: OBSERVE_EVERY,
-        search: arguments.search,
+        search,
         explorer: arguments.explorer,
         plan: Plan {
             delays: arguments.delays,
@@ -50,61 +95,96 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
         ..Settings::default()
     };
     settings.check()?;
-    let bar = progress::bar(settings.search, settings.schedules());
-    let watched = bar.clone();
-    let shown = bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name));
-    let checking = Checking {
-        replay_settings: bug
-            .map(|bug| (BUG_SETTING.to_owned(), bug.to_owned()))
-            .into_iter()
-            .collect(),
-        watch: Box::new(move |progress| progress::show(&watched, progress)),
-        stop: stop_on_interrupt()?,
-        // Findings of one planted bug must not take the place of another's.
-        shown: shown.clone(),
-        ..Checking::new(protocol.name, settings)
-    };
-    let checked = checking.run(|job| (protocol.program)(bug).check(job));
-    bar.finish_and_clear();
-    let statistics = checking::statistics(&checked.report, arguments.threads);
-    match arguments.format {
-        Format::Text => print(&as_text(protocol.name, &shown, &checked, &statistics)),
-        Format::Json => print(&json::run(protocol.name, &statistics, &checked.report.findings)),
-    }
-    for problem in checked.problems.iter().chain(&checked.report.notes) {
-        eprintln!("note: {problem}");
-    }
-    match (checked.report.findings.is_empty(), checked.report.ended) {
-        (true, Ended::Failed | Ended::Unsound) => {
-            Err(format!("`{}` could not be checked", protocol.name))
-        }
-        (true, _) => Ok(CLEAN),
-        (false, _) => Ok(BUG),
+    Ok(settings)
+}
+
+/// What is checked.
+pub struct Subject {
+    /// The name that schedules carry.
+    pub program: String,
+    /// The name that files and reports carry.
+    pub shown: String,
+    /// What else a schedule must say to be replayed.
+    pub replay_settings: Vec<(String, String)>,
+    /// What stands before the progress.
+    pub note: String,
+}
+
+/// One run of it.
+pub struct Run {
+    /// What came of it.
+    pub checked: Checked,
+    /// Its figures.
+    pub statistics: Statistics,
+}
+
+impl Subject {
+    /// Runs it; `run` is a method of [`Job`].
+    pub fn run(
+        &self,
+        settings: Settings,
+        stop: &Arc<AtomicBool>,
+        run: impl FnOnce(Job) -> Report,
+    ) -> Run {
+        let bar = progress::bar(settings.search, settings.schedules(), &self.note);
+        let watched = bar.clone();
+        let threads = settings.threads;
+        let checking = Checking {
+            replay_settings: self.replay_settings.clone(),
+            watch: Box::new(move |progress| progress::show(&watched, progress)),
+            stop: Arc::clone(stop),
+            shown: self.shown.clone(),
+            ..Checking::new(self.program.clone(), settings)
+        };
+        let checked = checking.run(run);
+        bar.finish_and_clear();
+        let statistics = checking::statistics(&checked.report, threads);
+        Run { checked, statistics }
     }
 }
 
-fn as_text(protocol: &str, shown: &str, checked: &Checked, statistics: &Statistics) -> String {
-    let style = Style::of(&std::io::stdout());
-    let mut out = String::new();
-    for (finding, saved) in checked.report.findings.iter().zip(&checked.saved) {
-        let about = About {
-            statistics: statistics.clone(),
-            replay: checking::replay_on_command_line(&finding.schedule, saved.as_deref()),
-            saved: saved.clone(),
-            see_all: Some("`dally replay` shows all".into()),
-            style,
-            ..About::new(protocol)
-        };
-        out += &text::finding(finding, &about);
-        out.push('\n');
+impl Run {
+    /// The findings as text, each with its story.
+    pub fn findings(&self, program: &str) -> String {
+        let style = Style::of(&std::io::stdout());
+        let mut out = String::new();
+        for (finding, saved) in self.checked.report.findings.iter().zip(&self.checked.saved) {
+            let about = About {
+                statistics: self.statistics.clone(),
+                replay: checking::replay_on_command_line(&finding.schedule, saved.as_deref()),
+                saved: saved.clone(),
+                see_all: Some("`dally replay` shows all".into()),
+                style,
+                ..About::new(program)
+            };
+            out += &text::finding(finding, &about);
+            out.push('\n');
+        }
+        out
     }
-    out += &text::summary(shown, statistics, &checked.report.findings, style);
-    out
+
+    /// The run as JSON.
+    pub fn json(&self, program: &str) -> String {
+        json::run(program, &self.statistics, &self.checked.report.findings)
+    }
+
+    /// Tells on standard error what else there is to say.
+    pub fn notes(&self) {
+        for problem in self.checked.problems.iter().chain(&self.checked.report.notes) {
+            eprintln!("note: {problem}");
+        }
+    }
+
+    /// Whether nothing was learnt.
+    pub fn is_failed(&self) -> bool {
+        let report = &self.checked.report;
+        report.findings.is_empty() && matches!(report.ended, Ended::Failed | Ended::Unsound)
+    }
 }
 
 /// A flag that Ctrl-C sets: the run ends and tells what it knows. A second Ctrl-C ends the
 /// process at once; findings are on disk by then.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, String> {
+pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>, String> {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);
     ctrlc::set_handler(move || {

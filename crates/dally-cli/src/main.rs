@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod list;
+mod p;
 mod progress;
 mod replay;
 

@@ -5,18 +5,19 @@ use dally::search::{Phase, Progress};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar on standard error, where that is a terminal; invisible otherwise. Nobody knows how far a
-/// search of states has to go, so it gets a line without a bar.
-pub fn bar(search: Option<SearchKind>, schedules: u64) -> ProgressBar {
+/// search of states has to go, so it gets a line without a bar. `note` stands before it.
+pub fn bar(search: Option<SearchKind>, schedules: u64, note: &str) -> ProgressBar {
     let sampling = search.is_none_or(|search| search == SearchKind::Ss);
     let length = sampling.then_some(schedules);
     let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
     let template = match sampling {
-        true => "{bar:30} {human_pos}/{human_len} schedules, {msg} {elapsed}",
-        false => "{spinner} {msg} {elapsed}",
+        true => "{prefix}{bar:30} {human_pos}/{human_len} schedules, {msg} {elapsed}",
+        false => "{prefix}{spinner} {msg} {elapsed}",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
+    bar.set_prefix(note.to_owned());
     bar
 }
 

@@ -1,15 +1,18 @@
 //! `dally replay`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dally::checking::{read_schedule, retell, shell_word};
+use dally::core::Schedule;
 use dally::report::{About, Statistics, Style, json, text};
-use dally::search::Mode;
+use dally::search::{self, Mode};
+use dally_protocols::Subject;
 
 use crate::args::{Format, ReplayArgs};
 use crate::check::BUG_SETTING;
 use crate::list::look_up;
-use crate::{BAD_INPUT, BUG, CLEAN, print};
+use crate::{BAD_INPUT, BUG, CLEAN, p, print};
 
 /// How long a step may take before it counts as blocking its thread.
 const STEP_TIME: Duration = Duration::from_secs(10);
@@ -17,16 +20,16 @@ const STEP_TIME: Duration = Duration::from_secs(10);
 /// Runs a schedule again and prints what happens; answers the exit code.
 pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     let schedule = read_schedule(&arguments.schedule)?;
-    let (protocol, bug) =
-        look_up(&schedule.program, schedule.setting(BUG_SETTING)).map_err(|why| {
-            format!(
-                "{why}\n  the schedule is of `{}`; the schedule of a test is replayed with \
-                 DALLY_REPLAY=... cargo test",
-                schedule.program
-            )
-        })?;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
-    let replayed = (protocol.program)(bug).replay(&schedule, mode, arguments.rounds, STEP_TIME);
+    let project = arguments.project.as_deref();
+    let replayed = if project.is_some() || p::is_recorded(&schedule) {
+        let Some(program) = p::recorded(&schedule, project, arguments.format)? else {
+            return Ok(BAD_INPUT);
+        };
+        search::replay(Arc::new(program), &schedule, mode, arguments.rounds, STEP_TIME)
+    } else {
+        protocol(&schedule)?.replay(&schedule, mode, arguments.rounds, STEP_TIME)
+    };
     let statistics = Statistics {
         schedules: 1,
         steps: replayed.schedule.steps() as u64,
@@ -36,7 +39,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     let retold = retell(&schedule, replayed, mode, go_on);
     match (arguments.format, &retold.finding) {
         (Format::Json, finding) => {
-            print(&json::run(protocol.name, &statistics, finding.as_slice()));
+            print(&json::run(&schedule.program, &statistics, finding.as_slice()));
         }
         (Format::Text, Some(finding)) => {
             let about = About {
@@ -44,7 +47,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
                 steps_shown: None,
                 replay: vec![format!("dally replay {}", shell_word(&arguments.schedule))],
                 style: Style::of(&std::io::stdout()),
-                ..About::new(protocol.name)
+                ..About::new(&schedule.program)
             };
             print(&(text::finding(finding, &about) + "\n"));
         }
@@ -58,4 +61,17 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
         None if retold.gave_up => BAD_INPUT,
         None => CLEAN,
     })
+}
+
+/// The protocol that a schedule is of.
+fn protocol(schedule: &Schedule) -> Result<Subject, String> {
+    let (protocol, bug) =
+        look_up(&schedule.program, schedule.setting(BUG_SETTING)).map_err(|why| {
+            format!(
+                "{why}\n  the schedule is of `{}`; the schedule of a test is replayed with \
+                 DALLY_REPLAY=... cargo test",
+                schedule.program
+            )
+        })?;
+    Ok((protocol.program)(bug))
 }

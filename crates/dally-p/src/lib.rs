@@ -12,6 +12,7 @@ mod compile;
 pub mod diagnostic;
 mod lower;
 mod modules;
+mod open;
 pub mod program;
 pub mod project;
 pub mod source;
@@ -20,3 +21,4 @@ mod types;
 pub mod vm;
 
 pub use compile::{Compiled, compile};
+pub use open::{OpenError, Project};

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dally_core::{Captured, Finding, Program, Schedule};
 use dally_machines::MachineProgram;
+use dally_p::vm::PProgram;
 use dally_report::{About, Searched, Statistics, Store};
 use dally_search::strata::{
     self, Bundled, CachePolicy, Explorer, ExplorerKind, Plan, SearchKind, States,
@@ -140,6 +141,11 @@ impl Job {
     /// [`Job::captured`] with machines and without an explorer of one's own: compiled here, once,
     /// and not in every crate of tests.
     pub fn machines(self, program: Arc<MachineProgram>) -> Report {
+        self.captured::<_, Bundled>(program, None)
+    }
+
+    /// [`Job::captured`] with a test of a P project and without an explorer of one's own.
+    pub fn p(self, program: Arc<PProgram>) -> Report {
         self.captured::<_, Bundled>(program, None)
     }
 

@@ -28,11 +28,12 @@
 //! # fn main() {}
 //! ```
 //!
-//! Two kinds of program are under control:
+//! Three kinds of program are under control:
 //!
 //! - [`tasks`]: `async` code, with channels, locks and time in the shapes of tokio;
 //! - [`machines`]: state machines that exchange messages, whose state can be captured, with
-//!   timers, lost messages and crashes; the same machines run in production on tokio.
+//!   timers, lost messages and crashes; the same machines run in production on tokio;
+//! - [`p`]: projects in the language P, with foreign functions in Rust.
 //!
 //! [`monitor`]s state what must always hold and what must happen eventually. The guide is in
 //! `docs/` of the repository.
@@ -45,6 +46,7 @@ pub use dally_core as core;
 pub use dally_core::{Moment, Property, Proposition};
 pub use dally_machines as machines;
 pub use dally_macros::{machine, monitor, test};
+pub use dally_p as p;
 pub use dally_report as report;
 pub use dally_search as search;
 pub use dally_tasks as tasks;

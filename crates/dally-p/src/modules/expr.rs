@@ -74,7 +74,8 @@ impl<'t, 'a> Context<'t, 'a> {
             ModuleKind::Named(name) => match self.tables.modules.get(name) {
                 Some(module) => self.named[module].clone(),
                 None => {
-                    report.unknown(expr.span, "module", name, self.tables.modules.names());
+                    let known = self.tables.modules.names();
+                    self.tables.unknown(expr.span, "module", name, known, report);
                     None
                 }
             },
@@ -179,7 +180,7 @@ impl<'t, 'a> Context<'t, 'a> {
                 ),
                 None => {
                     let known = self.tables.types.names_of(|it| matches!(it, TypeName::Spec(_)));
-                    report.unknown(name.span, "spec", &name.text, known);
+                    self.tables.unknown(name.span, "spec", &name.text, known, report);
                 }
             }
         }

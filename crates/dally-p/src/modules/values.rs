@@ -25,7 +25,8 @@ impl<'a> Context<'_, 'a> {
         for (name, values) in &test.params {
             seen.declare(name, (), report);
             let Some(param) = self.tables.params.get(&name.text) else {
-                report.unknown(name.span, "parameter", &name.text, self.tables.params.names());
+                let known = self.tables.params.names();
+                self.tables.unknown(name.span, "parameter", &name.text, known, report);
                 fine = None;
                 continue;
             };

@@ -1,10 +1,9 @@
 //! What stands at the top of a file, and functions and variables wherever they stand.
 
-use super::ast::{Body, Decl, EventName, File, Fun, IntLiteral, Name, Type, Var};
+use super::ast::{Body, Decl, EventName, File, Fun, Name, Type, Var};
 use super::parser::{Parsed, Parser};
 use super::token::{Kind, Token};
 use crate::diagnostic::Diagnostic;
-use crate::source::Span;
 
 impl Parser<'_> {
     /// The whole file.
@@ -276,37 +275,6 @@ impl Parser<'_> {
         }
         let lost = self.expected("`:` and a type");
         if begins_type(self.kind()) { Ok(()) } else { Err(lost) }
-    }
-
-    /// A whole number.
-    pub(super) fn int(&mut self) -> Parsed<IntLiteral> {
-        let minus = if self.is(Kind::Minus) { Some(self.bump()) } else { None };
-        if !self.is(Kind::Int) {
-            return Err(self.expected("a whole number"));
-        }
-        let token = self.token();
-        let span = self.bump();
-        let digits = self.text_of(token);
-        let value = self.int_value(digits, span, minus.is_some());
-        Ok(IntLiteral { value, span: minus.unwrap_or(span).to(span) })
-    }
-
-    /// The value of a number that is written in digits, with its sign.
-    pub(super) fn int_value(&mut self, digits: &str, span: Span, negative: bool) -> i64 {
-        let value = digits.parse::<i64>().ok().map(|value| if negative { -value } else { value });
-        match value.filter(|&value| i32::try_from(value).is_ok()) {
-            Some(value) => value,
-            None => {
-                self.remark(Diagnostic::error(span, "this number does not fit 32 bits").hint(
-                    format!(
-                        "literals go from {} to {}; calculate larger numbers",
-                        i32::MIN,
-                        i32::MAX
-                    ),
-                ));
-                0
-            }
-        }
     }
 
     /// Complains about a `;` after a declaration that ends with a brace.

@@ -5,11 +5,13 @@
 //! is written by hand and split by idea; what the parser knows of the P verifier and of older
 //! versions of P, it knows in order to say so.
 
+mod assignments;
 pub mod ast;
 mod declarations;
 mod expressions;
 mod former;
 mod lexer;
+mod literals;
 mod machines;
 mod modules;
 mod parser;

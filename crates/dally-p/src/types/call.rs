@@ -21,7 +21,7 @@ impl<'a> Body<'_, 'a> {
             let machine = self.machine();
             let own = machine.into_iter().flat_map(|machine| machine.funs.names());
             let known = own.chain(self.tables.funs.names());
-            self.report.unknown(name.span, "function", &name.text, known);
+            self.tables.unknown(name.span, "function", &name.text, known, self.report);
             return None;
         };
         self.calls.entry(fun).or_insert(name.span);

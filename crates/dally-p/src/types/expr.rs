@@ -138,7 +138,8 @@ impl<'a> Body<'_, 'a> {
                     .variable_names()
                     .chain(self.tables.params.names())
                     .chain(self.tables.values.names());
-                self.report.unknown(span, "variable, event or enum element", name, known);
+                let what = "variable, event or enum element";
+                self.tables.unknown(span, what, name, known, self.report);
                 None
             }
         }

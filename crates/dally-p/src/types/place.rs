@@ -111,7 +111,7 @@ impl<'a> Body<'_, 'a> {
             return None;
         }
         let known = self.variable_names();
-        self.report.unknown(span, "variable", name, known);
+        self.tables.unknown(span, "variable", name, known, self.report);
         None
     }
 }

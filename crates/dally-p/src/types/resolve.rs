@@ -230,7 +230,7 @@ impl<'a> Tables<'a> {
                     return None;
                 }
                 None => {
-                    report.unknown(ty.span, "type", name, self.types.names());
+                    self.unknown(ty.span, "type", name, self.types.names(), report);
                     return None;
                 }
             },

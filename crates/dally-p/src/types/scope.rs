@@ -211,7 +211,7 @@ impl<'a> Tables<'a> {
         if let Some(TypeName::EventSet(set)) = self.types.get(&name.text) {
             return self.event_sets[set].events.iter().copied().collect();
         }
-        report.unknown(name.span, "event", &name.text, self.event_names());
+        self.unknown(name.span, "event", &name.text, self.event_names(), report);
         Vec::new()
     }
 
@@ -237,10 +237,64 @@ impl<'a> Tables<'a> {
             }
             _ => {
                 let known = self.types.names_of(|it| matches!(it, TypeName::Interface(_)));
-                report.unknown(name.span, "machine or interface", &name.text, known);
+                self.unknown(name.span, "machine or interface", &name.text, known, report);
                 None
             }
         }
+    }
+
+    /// Reports a name that is not declared as what it should be; if it is declared as something
+    /// else, with that, otherwise with the nearest name.
+    pub fn unknown<'n>(
+        &self,
+        span: Span,
+        what: &str,
+        name: &str,
+        known: impl Iterator<Item = &'n str>,
+        report: &mut Report,
+    ) {
+        report.unknown(span, what, name, known);
+        if let Some((is, declared)) = self.declared_as(name)
+            && let Some(found) = report.diagnostics.last_mut()
+        {
+            found.label = format!("this is {is}");
+            found.related.push((declared, "declared here".into()));
+            found.hint = match (what, is) {
+                ("function", "a machine or interface") => {
+                    Some(format!("`new {name}(...)` creates a machine"))
+                }
+                ("variable, event or enum element", "a function") => {
+                    Some(format!("call it: `{name}(...)`"))
+                }
+                ("module", "a machine or interface") => {
+                    Some(format!("a module of one machine is written `{{ {name} }}`"))
+                }
+                _ => None,
+            };
+        }
+    }
+
+    /// What a name is declared as, and where.
+    fn declared_as(&self, name: &str) -> Option<(&'static str, Span)> {
+        let value = self.values.get(name).map(|value| match value {
+            ValueName::Event(_) => "an event",
+            ValueName::Element(..) => "an element of an enum",
+        });
+        let ty = self.types.get(name).map(|ty| match ty {
+            TypeName::Alias(_) | TypeName::Foreign(_) => "a type",
+            TypeName::Enum(_) => "an enum",
+            TypeName::Interface(_) => "a machine or interface",
+            TypeName::Spec(_) => "a spec",
+            TypeName::EventSet(_) => "a set of events",
+        });
+        let found = [
+            (value, self.values.place(name)),
+            (ty, self.types.place(name)),
+            (Some("a function"), self.funs.place(name)),
+            (Some("a parameter of the project"), self.params.place(name)),
+            (Some("a module"), self.modules.place(name)),
+        ];
+        found.into_iter().find_map(|(is, place)| Some((is?, place?)))
     }
 
     /// The machine a function belongs to, if it has one.

@@ -159,7 +159,7 @@ impl<'a> Tables<'a> {
                     .hint(format!("call it from a handler: `{{ {}(...); }}`", name.text)),
                 );
             } else {
-                report.unknown(name.span, "function", &name.text, machine.funs.names());
+                self.unknown(name.span, "function", &name.text, machine.funs.names(), report);
             }
             return None;
         };

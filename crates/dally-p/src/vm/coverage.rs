@@ -40,7 +40,9 @@ pub struct Reached {
     pub reached: usize,
     /// How many there are.
     pub of: usize,
-    /// The names of the others, sorted.
+    /// Their names, sorted; lines in the order of files.
+    pub hit: Vec<String>,
+    /// The names of the others, in the same order.
     pub missing: Vec<String>,
 }
 
@@ -49,6 +51,7 @@ impl Reached {
         self.of += 1;
         if reached {
             self.reached += 1;
+            self.hit.push(name());
         } else {
             self.missing.push(name());
         }
@@ -119,7 +122,10 @@ pub(crate) fn report(code: &Code, coverage: &Coverage) -> CoverageReport {
         &mut report.handlers,
         &mut report.scenarios,
     ];
-    kinds.into_iter().for_each(|kind| kind.missing.sort());
+    for kind in kinds {
+        kind.hit.sort();
+        kind.missing.sort();
+    }
     report
 }
 

@@ -110,6 +110,46 @@ machine Server { start state S { } }
 }
 
 #[test]
+fn what_is_declared_as_something_else_is_said_to_be_that() {
+    assert_snapshot!(said(r#"
+event e: Colour; event f: g; event g: RED;
+enum Colour { RED }
+fun help(): int { return 1; }
+machine Client { start state S { } }
+machine Main {
+    var i: int;
+    start state S { entry { i = help; Client(); i = Client; help = 1; i = Colour; new e(); } on Client do { } }
+}
+module m = { Main };
+test t [main=m]: Main;
+"#), @r"
+    2:27 there is no type `g` (this is an event)
+        2:36 declared here
+    2:39 there is no type `RED` (this is an element of an enum)
+        3:15 declared here
+    8:33 there is no variable, event or enum element `help` (this is a function)
+        4:5 declared here
+        help: call it: `help(...)`
+    8:39 there is no function `Client` (this is a machine or interface)
+        5:9 declared here
+        help: `new Client(...)` creates a machine
+    8:53 there is no variable, event or enum element `Client` (this is a machine or interface)
+        5:9 declared here
+    8:61 there is no variable `help` (this is a function)
+        4:5 declared here
+    8:75 there is no variable, event or enum element `Colour` (this is an enum)
+        3:6 declared here
+    8:87 there is no machine or interface `e` (this is an event)
+        2:7 declared here
+    8:97 there is no event `Client` (this is a machine or interface)
+        5:9 declared here
+    11:18 there is no module `Main` (this is a machine or interface)
+        6:9 declared here
+        help: a module of one machine is written `{ Main }`
+    ");
+}
+
+#[test]
 fn types_and_event_sets_are_not_defined_by_themselves() {
     assert_snapshot!(said(r#"
 type A = seq[B];

@@ -20,6 +20,27 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn programs_as_deep_as_the_parser_allows_do_not_overflow_the_stack() {
+    let nested = |begin: &str, middle: &str, end: &str, depth: usize| {
+        [begin.repeat(depth), middle.into(), end.repeat(depth)].concat()
+    };
+    for statement in [
+        format!("x = {};", nested("f(", "x", ")", 240)),
+        format!("b = {};", nested("!", "b", "", 240)),
+        format!("a = {};", nested("(", "x", ",)", 240)),
+        format!("x = {};", ["x"; 250].join(" + ")),
+        nested("while (b) ", ";", "", 240),
+        nested("if (b) { ", "", "}", 120),
+        nested("receive { case e: { ", "", "} }", 80),
+    ] {
+        super::accepted(&format!(
+            "event e; fun f(x: int): int {{ return x; }}
+            machine Main {{ var x: int; var b: bool; var a: any; start state S {{ entry {{ {statement} }} }} }}"
+        ));
+    }
+}
+
+#[test]
 fn no_exchange_of_words_makes_the_checker_panic_and_two_runs_say_the_same() {
     let whole = pieces(CLIENT_SERVER);
     let words: Vec<&String> =

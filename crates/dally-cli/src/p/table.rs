@@ -1,0 +1,79 @@
+//! The table at the end: one row a test, and what no test reached.
+
+use dally::search::Ended;
+
+use super::{Row, coverage};
+
+/// What came of a test, in a word or two.
+pub fn verdict(row: &Row) -> String {
+    let report = &row.run.checked.report;
+    match (report.findings.as_slice(), report.ended) {
+        ([first, ..], _) => format!("BUG: {}", first.bug.kind.name()),
+        ([], Ended::Exhausted) => "no bug, exhausted".into(),
+        ([], Ended::Failed | Ended::Unsound) => "not checked".into(),
+        ([], Ended::Interrupted) => "no bug, interrupted".into(),
+        ([], Ended::Memory) => "no bug, memory full".into(),
+        ([], Ended::Time) => "no bug, time up".into(),
+        ([], _) => "no bug".into(),
+    }
+}
+
+/// The table.
+pub fn text(rows: &[Row]) -> String {
+    let heads = ["test", "verdict", "tried", "steps/s", "coverage", "time"];
+    let mut table = vec![heads.map(str::to_owned)];
+    table.extend(rows.iter().map(cells));
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|column| table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut out = String::new();
+    for row in &table {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            // Numbers end at one line, words begin at one.
+            match column {
+                2 | 3 | 5 => format!("{cell:>width$}"),
+                _ => format!("{cell:<width$}"),
+            }
+        });
+        out += cells.collect::<Vec<_>>().join("  ").trim_end();
+        out.push('\n');
+    }
+    out + &coverage::text(rows.iter().map(|row| &row.coverage))
+}
+
+fn cells(row: &Row) -> [String; 6] {
+    let report = &row.run.checked.report;
+    let (tried, steps) = match &row.run.statistics.searched {
+        Some(searched) if searched.states > 0 => {
+            (counted(searched.states, "state"), searched.transitions)
+        }
+        _ => (counted(report.schedules, "schedule"), report.steps),
+    };
+    let seconds = report.elapsed.as_secs_f64();
+    let rate = if seconds > 0.0 { (steps as f64 / seconds) as u64 } else { 0 };
+    [
+        row.test.clone(),
+        verdict(row),
+        tried,
+        grouped(rate),
+        coverage::brief(&row.coverage),
+        format!("{seconds:.2} s"),
+    ]
+}
+
+fn counted(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
+}
+
+/// A number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

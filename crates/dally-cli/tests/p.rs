@@ -1,0 +1,244 @@
+//! `dally check` on P projects, as people use it.
+
+mod command;
+
+use insta::assert_snapshot;
+
+use crate::command::{Ran, Scratch, dally, without_time, without_times};
+
+const COUNTER: &str = "\
+event eAdd: (from: machine, by: int);
+event eDone: int;
+
+machine Counter {
+  var total: int;
+  start state Counting {
+    on eAdd do (add: (from: machine, by: int)) {
+      total = total + add.by;
+      send add.from, eDone, total;
+    }
+  }
+}
+
+machine Client {
+  var counter: machine;
+  start state Start {
+    entry (to_count: machine) {
+      counter = to_count;
+      send counter, eAdd, (from = this, by = 1);
+    }
+    on eDone do (total: int) { assert total == 1, \"somebody else counted\"; }
+  }
+  state Unused { entry { counter = null; } }
+}
+
+machine Alone {
+  start state S { entry { new Client(new Counter()); } }
+}
+
+machine Two {
+  start state S {
+    entry {
+      var counter: machine;
+      counter = new Counter();
+      new Client(counter);
+      new Client(counter);
+    }
+  }
+}
+
+test tcAlone [main=Alone]: { Alone, Client, Counter };
+test tcTwo [main=Two]: { Two, Client, Counter };
+";
+
+const WAITING: &str = "\
+event ePing;
+spec Answered observes ePing {
+  start hot state Waiting { ignore ePing; }
+}
+machine Main {
+  start state S {
+    entry { send this, ePing; }
+    on ePing do { send this, ePing; }
+  }
+}
+test tcForEver [main=Main]: assert Answered in { Main };
+";
+
+impl Scratch {
+    fn with(self, name: &str, text: &str) -> Scratch {
+        std::fs::write(self.0.join(name), text).unwrap();
+        self
+    }
+}
+
+fn counter(name: &str) -> Scratch {
+    Scratch::new(name).with("Counter.p", COUNTER)
+}
+
+/// The output without times and rates: cells of the table are set apart by bars.
+fn plain(ran: &Ran) -> String {
+    let mut in_table = false;
+    let lines = without_times(&ran.out).lines().map(|line| {
+        in_table = line.starts_with("test ") || (in_table && !line.is_empty());
+        if !in_table {
+            return line.to_owned();
+        }
+        let cells = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+        let mut cells: Vec<&str> = cells.collect();
+        cells.truncate(5);
+        if cells[0] != "test" {
+            cells[3] = "...";
+        }
+        cells.join(" | ")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn all_tests_are_checked_and_end_in_a_table_with_coverage() {
+    let scratch = counter("p-all");
+    let ran = dally(&["check", "Counter.p", "--schedules", "200"], &scratch);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert_snapshot!("p_all", plain(&ran));
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn one_test_that_passes_exits_with_0() {
+    let scratch = counter("p-one");
+    let ran = dally(&["check", "Counter.p", "-t", "tcAl", "--schedules", "200"], &scratch);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_snapshot!("p_one", plain(&ran));
+    assert!(!scratch.0.join(".dally").exists());
+}
+
+#[test]
+fn a_folder_and_a_project_file_are_projects_too() {
+    let scratch = counter("p-folder").with(
+        "Counter.pproj",
+        "<Project><InputFiles><PFile>Counter.p</PFile></InputFiles></Project>",
+    );
+    for path in [".", "Counter.pproj", "./Counter.p"] {
+        let ran = dally(&["check", path, "--list-tests"], &scratch);
+        assert_eq!((ran.out.as_str(), ran.code), ("tcAlone\ntcTwo\n", 0), "{path}: {}", ran.err);
+    }
+}
+
+#[test]
+fn every_state_can_be_searched() {
+    let scratch = counter("p-exhaustive");
+    let ran = dally(&["check", "Counter.p", "-t", "tcAlone", "--exhaustive"], &scratch);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_snapshot!("p_exhaustive", plain(&ran));
+    let both = dally(&["check", "Counter.p", "--exhaustive", "--threads", "2"], &scratch);
+    assert_eq!(both.code, 1);
+}
+
+#[test]
+fn a_spec_that_stays_hot_for_ever_is_found_by_an_exhaustive_search() {
+    let scratch = Scratch::new("p-hot").with("Waiting.p", WAITING);
+    let ran = dally(&["check", "Waiting.p", "--exhaustive"], &scratch);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert_snapshot!("p_hot", plain(&ran));
+}
+
+#[test]
+fn a_finding_is_replayed_from_its_file_and_its_token_and_from_elsewhere() {
+    let scratch = counter("p-replay");
+    let found = dally(&["check", "Counter.p", "-t", "tcTwo"], &scratch);
+    assert_eq!(found.code, 1, "{}", found.err);
+    let saved = std::fs::read_dir(scratch.0.join(".dally")).unwrap();
+    let saved = saved.map(|entry| entry.unwrap().path());
+    let saved = saved.into_iter().find(|path| path.extension().unwrap() == "schedule").unwrap();
+    let saved = saved.display().to_string();
+    let replayed = dally(&["replay", &saved], &scratch);
+    assert_eq!(replayed.code, 1, "{}", replayed.err);
+    assert_snapshot!("p_replayed", without_time(&replayed.out));
+    let schedule = dally::core::Schedule::parse(&std::fs::read_to_string(&saved).unwrap()).unwrap();
+    let token = dally(&["replay", &schedule.to_token()], &scratch);
+    assert_eq!(token.code, 1, "{}", token.err);
+    let again = dally(&["check", "Counter.p", "--replay", &saved], &scratch);
+    assert_eq!(again.out, replayed.out);
+
+    let elsewhere = Scratch::new("p-elsewhere");
+    let lost = dally(&["replay", &saved], &elsewhere);
+    assert_eq!(lost.code, 2);
+    assert_snapshot!("p_lost", lost.err);
+    let project = scratch.0.join("Counter.p").display().to_string();
+    let named = dally(&["check", &project, "--replay", &saved], &elsewhere);
+    assert_eq!(named.code, 1, "{}", named.err);
+}
+
+#[test]
+fn errors_in_the_source_are_told_and_exit_with_2() {
+    let source = "machine Main {\n  start state S { entry { x = 1; goto Nowhere; } }\n}\n";
+    let scratch = Scratch::new("p-errors").with("Wrong.p", source);
+    let ran = dally(&["check", "Wrong.p"], &scratch);
+    assert_eq!((ran.out.as_str(), ran.code), ("", 2));
+    assert_snapshot!("p_errors", ran.err);
+    let json = dally(&["check", "Wrong.p", "--format", "json"], &scratch);
+    assert_eq!((json.err.as_str(), json.code), ("", 2));
+    assert_snapshot!("p_errors_json", json.out);
+}
+
+#[test]
+fn what_a_project_lacks_is_told_and_exits_with_2() {
+    let foreign = "fun Clock(): int;\nmachine Main { start state S { entry { assert Clock() > 0; } } }\ntest t [main=Main]: { Main };\n";
+    let scratch = counter("p-lacks")
+        .with("Foreign.p", foreign)
+        .with("Empty.p", "event e;\n")
+        .with("Bad.pproj", "<Project>\n<PFile>gone.p</PFile></Project>");
+    let mut out = String::new();
+    for arguments in [
+        &["check", "gone.p"][..],
+        &["check", "Bad.pproj"],
+        &["check", "Empty.p"],
+        &["check", "Foreign.p"],
+        &["check", "Counter.p", "-t", "tcThree"],
+        &["check", "Counter.p", "--bug", "b"],
+        &["check", "raft-v1", "--exhaustive"],
+        &["check", "Counter.p", "--exhaustive", "--search", "ses"],
+        &["check", "Counter.p", "--schedules", "0"],
+        &["check", "Counter.p", "--replay", "gone.schedule"],
+    ] {
+        let ran = dally(arguments, &scratch);
+        assert_eq!((ran.out.as_str(), ran.code), ("", 2), "{arguments:?}");
+        out += &format!("$ dally {}\n{}\n", arguments.join(" "), ran.err);
+    }
+    assert_snapshot!("p_lacks", out);
+}
+
+#[test]
+fn a_run_as_json_has_every_test_with_its_verdict_and_coverage() {
+    let scratch = counter("p-json");
+    let ran = dally(&["check", "Counter.p", "--schedules", "100", "--format", "json"], &scratch);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(json["format"], "dally-p-run");
+    assert_eq!(json["project"], "Counter.p");
+    assert_eq!(json["tests"][0]["test"], "tcAlone");
+    assert_eq!(json["tests"][0]["verdict"], "no bug");
+    assert_eq!(json["tests"][0]["run"]["statistics"]["schedules"], 100);
+    assert_eq!(json["tests"][0]["coverage"]["states"]["missing"][0], "Client.Unused");
+    assert_eq!(json["tests"][1]["verdict"], "BUG: assertion");
+    assert_eq!(json["tests"][1]["run"]["findings"][0]["format"], "dally-trace");
+}
+
+#[test]
+fn atomic_handlers_say_what_they_can_miss() {
+    let scratch = counter("p-atomic");
+    let arguments = ["check", "Counter.p", "-t", "tcAlone", "--atomic-handlers", "--exhaustive"];
+    let ran = dally(&arguments, &scratch);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_snapshot!("p_atomic", format!("{}\n{}", ran.err, plain(&ran)));
+}
+
+#[test]
+fn the_same_command_prints_the_same_with_any_number_of_threads() {
+    let scratch = counter("p-threads");
+    let run = |threads: &str| {
+        plain(&dally(&["check", "Counter.p", "--all", "--threads", threads], &scratch))
+    };
+    assert_eq!(run("1"), run("2"));
+}

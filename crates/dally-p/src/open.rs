@@ -1,0 +1,126 @@
+//! A project from its path to programs that can be run: all that a user of the library needs.
+
+use std::fmt;
+use std::path::Path;
+
+use triomphe::Arc;
+
+use crate::compile::compile;
+use crate::diagnostic::{self, Diagnostic};
+use crate::program::Program;
+use crate::project::{self, ProjectError};
+use crate::source::Sources;
+use crate::vm::{Foreign, PProgram};
+
+/// A project without errors.
+///
+/// A test of it is a [`dally_core::Program`] like any other:
+///
+/// ```
+/// use dally_core::Program;
+/// use dally_p::{Project, vm::{Foreign, Value}};
+///
+/// let source = "fun Twice(n: int): int;
+///     machine Main { start state S { entry { assert Twice(2) == 4; } } }
+///     test t [main=Main]: { Main };";
+/// let project = Project::of_source("twice.p", source).unwrap();
+/// let foreign = Foreign::default().fun("Twice", |values| match values {
+///     [Value::Int(n)] => Ok(Value::Int(2 * n)),
+///     _ => Err("Twice takes a number".into()),
+/// });
+/// let test = project.test("t", foreign).unwrap();
+/// assert!(test.start().is_ok());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// What the compiler made of it.
+    pub program: Arc<Program>,
+    /// What is doubtful about it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Project {
+    /// The project at this path: a `.p` file, a folder or a `.pproj` file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Project, OpenError> {
+        Project::of_sources(project::load(path.as_ref()).map_err(OpenError::Files)?)
+    }
+
+    /// A project of one file that is not on disk.
+    pub fn of_source(path: &str, text: &str) -> Result<Project, OpenError> {
+        let mut sources = Sources::default();
+        sources.add(path, text);
+        Project::of_sources(sources)
+    }
+
+    /// A project of these files.
+    pub fn of_sources(sources: Sources) -> Result<Project, OpenError> {
+        let compiled = compile(sources);
+        match compiled.program {
+            Some(program) => {
+                Ok(Project { program: Arc::new(program), warnings: compiled.diagnostics })
+            }
+            None => Err(OpenError::Source {
+                diagnostics: compiled.diagnostics,
+                sources: Box::new(compiled.sources),
+            }),
+        }
+    }
+
+    /// The names of its tests, in the order of the source.
+    pub fn tests(&self) -> impl Iterator<Item = &str> {
+        self.program.tests.iter().map(|test| test.name.as_str())
+    }
+
+    /// The test of this name, with the foreign functions that it needs.
+    pub fn test(&self, name: &str, foreign: Foreign) -> Result<PProgram, OpenError> {
+        let number = self.tests().position(|test| test == name);
+        // The virtual machine says what is wrong with a number too high.
+        let number = number.unwrap_or(usize::MAX);
+        PProgram::new(&self.program, number, foreign).map_err(|wrong| {
+            let wrong = match number {
+                usize::MAX => self.no_test(name, wrong),
+                _ => wrong,
+            };
+            OpenError::Source {
+                diagnostics: vec![wrong],
+                sources: Box::new(self.program.sources.clone()),
+            }
+        })
+    }
+
+    fn no_test(&self, name: &str, wrong: Diagnostic) -> Diagnostic {
+        let names: Vec<&str> = self.tests().collect();
+        let hint = match names.is_empty() {
+            true => "declare one: `test t [main=M]: { M };`".to_owned(),
+            false => format!("there are: {}", names.join(", ")),
+        };
+        Diagnostic { message: format!("there is no test `{name}`"), hint: Some(hint), ..wrong }
+    }
+}
+
+/// Why a project cannot be run.
+#[derive(Clone, Debug)]
+pub enum OpenError {
+    /// Its files cannot be had.
+    Files(ProjectError),
+    /// There are errors in them.
+    Source {
+        /// The errors, and warnings too.
+        diagnostics: Vec<Diagnostic>,
+        /// What they point into.
+        sources: Box<Sources>,
+    },
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Files(error) => write!(f, "{error}"),
+            OpenError::Source { diagnostics, sources } => {
+                f.write_str(&diagnostic::render(diagnostics, sources, false))
+            }
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
