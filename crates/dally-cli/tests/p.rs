@@ -79,7 +79,8 @@ fn counter(name: &str) -> Scratch {
 /// The output without times and rates: cells of the table are set apart by bars.
 fn plain(ran: &Ran) -> String {
     let mut in_table = false;
-    let lines = without_times(&ran.out).lines().map(|line| {
+    let text = without_times(&ran.out);
+    let lines = text.lines().map(|line| {
         in_table = line.starts_with("test ") || (in_table && !line.is_empty());
         if !in_table {
             return line.to_owned();
