@@ -79,8 +79,8 @@ fn counter(name: &str) -> Scratch {
 /// The output without times and rates: cells of the table are set apart by bars.
 fn plain(ran: &Ran) -> String {
     let mut in_table = false;
-    let text = without_times(&ran.out);
-    let lines = text.lines().map(|line| {
+    let out = without_times(&ran.out);
+    let lines = out.lines().map(|line| {
         in_table = line.starts_with("test ") || (in_table && !line.is_empty());
         if !in_table {
             return line.to_owned();
@@ -168,12 +168,9 @@ fn a_spec_that_stays_hot_for_ever_is_found_by_an_exhaustive_search() {
 #[test]
 fn a_finding_is_replayed_from_its_file_and_its_token_and_from_elsewhere() {
     let scratch = counter("p-replay");
-    let found = dally(&["check", "Counter.p", "-t", "tcTwo"], &scratch);
+    let found = dally(&["check", "Counter.p", "-t", "tcTwo", "--out", "."], &scratch);
     assert_eq!(found.code, 1, "{}", found.err);
-    let saved = std::fs::read_dir(scratch.0.join(".dally")).unwrap();
-    let saved = saved.map(|entry| entry.unwrap().path());
-    let saved = saved.into_iter().find(|path| path.extension().unwrap() == "schedule").unwrap();
-    let saved = saved.display().to_string();
+    let saved = scratch.schedules()[0].display().to_string();
     let replayed = dally(&["replay", &saved], &scratch);
     assert_eq!(replayed.code, 1, "{}", replayed.err);
     assert_snapshot!("p_replayed", without_time(&replayed.out));
