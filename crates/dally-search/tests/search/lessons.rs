@@ -8,6 +8,9 @@ use dally_search::{Lesson, Options, Outcome, Point, Strategy};
 
 use crate::programs::{Do, check, options, scripts};
 
+/// Lessons, and how many there were in each batch.
+type Heard = (Vec<u64>, Vec<usize>);
+
 /// Answers every choice with the first candidate, teaches the number of its schedule and the state
 /// that it ended in, and writes down what it is taught.
 #[derive(Clone, Default)]
@@ -16,7 +19,7 @@ struct Pupil {
     heard: Vec<u64>,
     batches: Vec<usize>,
     /// What every copy had heard at the end of its last schedule.
-    all: Arc<Mutex<BTreeSet<(Vec<u64>, Vec<usize>)>>>,
+    all: Arc<Mutex<BTreeSet<Heard>>>,
 }
 
 impl Strategy for Pupil {
