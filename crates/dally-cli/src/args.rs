@@ -72,10 +72,6 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// Of a P project.
-    #[command(flatten)]
-    pub p: PArgs,
-
     /// How to pick choices: random, pct or pct:CHANGES, dfs, round-robin, irs, portfolio.
     ///
     /// random: uniform among the workers that can step; a strong default.
@@ -181,6 +177,10 @@ pub struct CheckArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+
+    // Last: its heading holds for all that follows.
+    #[command(flatten)]
+    pub p: PArgs,
 }
 
 /// Arguments of `dally check` that only P projects know.

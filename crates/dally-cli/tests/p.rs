@@ -79,7 +79,8 @@ fn counter(name: &str) -> Scratch {
 /// The output without times and rates: cells of the table are set apart by bars.
 fn plain(ran: &Ran) -> String {
     let mut in_table = false;
-    let lines = without_times(&ran.out).lines().map(|line| {
+    let out = without_times(&ran.out);
+    let lines = out.lines().map(|line| {
         in_table = line.starts_with("test ") || (in_table && !line.is_empty());
         if !in_table {
             return line.to_owned();
@@ -146,12 +147,9 @@ fn a_spec_that_stays_hot_for_ever_is_found_by_an_exhaustive_search() {
 #[test]
 fn a_finding_is_replayed_from_its_file_and_its_token_and_from_elsewhere() {
     let scratch = counter("p-replay");
-    let found = dally(&["check", "Counter.p", "-t", "tcTwo"], &scratch);
+    let found = dally(&["check", "Counter.p", "-t", "tcTwo", "--out", "."], &scratch);
     assert_eq!(found.code, 1, "{}", found.err);
-    let saved = std::fs::read_dir(scratch.0.join(".dally")).unwrap();
-    let saved = saved.map(|entry| entry.unwrap().path());
-    let saved = saved.into_iter().find(|path| path.extension().unwrap() == "schedule").unwrap();
-    let saved = saved.display().to_string();
+    let saved = scratch.schedules()[0].display().to_string();
     let replayed = dally(&["replay", &saved], &scratch);
     assert_eq!(replayed.code, 1, "{}", replayed.err);
     assert_snapshot!("p_replayed", without_time(&replayed.out));
@@ -221,7 +219,7 @@ fn a_run_as_json_has_every_test_with_its_verdict_and_coverage() {
     assert_eq!(json["tests"][0]["verdict"], "no bug");
     assert_eq!(json["tests"][0]["run"]["statistics"]["schedules"], 100);
     assert_eq!(json["tests"][0]["coverage"]["states"]["missing"][0], "Client.Unused");
-    assert_eq!(json["tests"][1]["verdict"], "BUG: assertion");
+    assert_eq!(json["tests"][1]["verdict"], "BUG: panic");
     assert_eq!(json["tests"][1]["run"]["findings"][0]["format"], "dally-trace");
 }
 

@@ -98,8 +98,9 @@ impl Project {
     }
 }
 
-/// Why a project cannot be run.
-#[derive(Clone, Debug)]
+/// Why a project cannot be run. Shown as people read it by `Debug` too, so that `unwrap` in a test
+/// says what is wrong.
+#[derive(Clone)]
 pub enum OpenError {
     /// Its files cannot be had.
     Files(ProjectError),
@@ -120,6 +121,12 @@ impl fmt::Display for OpenError {
                 f.write_str(&diagnostic::render(diagnostics, sources, false))
             }
         }
+    }
+}
+
+impl fmt::Debug for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
     }
 }
 

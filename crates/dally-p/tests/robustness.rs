@@ -10,7 +10,7 @@ fn random_inputs_are_rejected_or_accepted_and_nothing_else() {
     let mut accepted = 0;
     for number in 0..3_000 {
         let text = random::input(number);
-        match random::check(&text) {
+        match random::check(&text, true) {
             Ok(Outcome::Accepted(_)) => accepted += 1,
             Ok(Outcome::Rejected) => {}
             Err(why) => panic!("input {number}: {why}\n{text}"),
@@ -24,7 +24,7 @@ fn random_inputs_are_rejected_or_accepted_and_nothing_else() {
 fn every_prefix_of_a_program_is_survived() {
     let text = random::program(&mut fastrand::Rng::with_seed(1));
     for (end, _) in text.char_indices().step_by(3) {
-        if let Err(why) = random::check(&text[..end]) {
+        if let Err(why) = random::check(&text[..end], true) {
             panic!("{why}\n{}", &text[..end]);
         }
     }

@@ -285,7 +285,7 @@ impl Parser<'_> {
                 Ok(case) => cases.push(case),
                 Err(_) => {
                     self.get_past(before);
-                    self.skip_to(|token| ends_body(token));
+                    self.skip_to(ends_body);
                 }
             }
         }

@@ -64,7 +64,7 @@ impl Writer<'_> {
 
     /// Now and then something unexpected.
     fn slip(&mut self) -> bool {
-        self.one_in(150)
+        self.one_in(2_000)
     }
 
     fn any_type(&mut self) -> Ty {
@@ -109,12 +109,16 @@ impl Writer<'_> {
     fn global_fun(&mut self) {
         let number = self.text.len();
         self.put(&format!("fun g{number}(i: int, b: bool): int {{\n"));
+        for (_, name, variable) in &TYPES[2..] {
+            self.put(&format!("  var {variable}: {name};\n"));
+        }
+        // Specs may call it, so it does nothing that they may not.
         self.in_spec = true;
         self.statements(Place::Fun);
-        self.in_spec = false;
         self.put("return ");
         self.small(Ty::Int);
         self.put(";\n}\n");
+        self.in_spec = false;
     }
 
     fn fields(&mut self) {
@@ -358,12 +362,15 @@ impl Writer<'_> {
             Ty::Map => &["default(map[int, bool])", "_m"],
             Ty::Pair => &["(_i, _b)", "_p"],
             Ty::Record => &["(x = _i, y = _b)", "_r"],
-            Ty::Machine => &["this", "null", "new Other()", "_w"],
+            Ty::Machine => &["null", "this", "new Other()", "_w"],
             Ty::Event => &["e0", "e1", "halt", "null"],
             Ty::Enum => &["Red", "Green", "(1 to Colour)"],
             Ty::Any => &["_i", "_b", "_s", "_r", "_q", "null", "(_i, _i)"],
         };
-        let form = pick(self.rng, forms);
+        let mut form = pick(self.rng, forms);
+        if self.in_spec && ["$", "choose", "this", "new"].iter().any(|no| form.contains(no)) {
+            form = forms[0];
+        }
         let mut parts = form.split('_');
         self.put(parts.next().unwrap_or(""));
         for part in parts {
