@@ -4,6 +4,7 @@
 //! exhaustive searches on one thread, bytes a state takes on the stack of a search, and the time
 //! from reading a project to its first schedule.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -193,20 +194,32 @@ fn allocations(project: &str, program: &Arc<PProgram>) {
     println!("{project}, random: {:.3} allocations a step", calls as f64 / steps as f64);
 }
 
-/// What the states along one path take, each kept as a search keeps those on its stack.
+/// What states take that are kept as a search keeps those on its frontier: breadth first, the
+/// first so many of them.
 fn memory(project: &str, program: &Arc<PProgram>) {
-    let mut dice = Dice(fastrand::Rng::with_seed(1));
-    let mut system = program.start().expect("a start");
-    let mut kept: Vec<PSystem> = Vec::with_capacity(1 << 20);
-    // Several paths, as on a frontier.
-    let before = BYTES.load(Relaxed) as f64;
-    for _ in 0..50 {
-        program.restart(&mut system).expect("a start");
-        walk(&mut system, &mut dice, |state| kept.push(state.fork()));
+    const STATES: usize = 50_000;
+    let mut kept: Vec<PSystem> = Vec::with_capacity(2 * STATES);
+    let mut seen = BTreeSet::new();
+    kept.push(program.start().expect("a start"));
+    let (mut before, mut at) = (0.0, 0);
+    while at < kept.len() && kept.len() < STATES {
+        if at == 100 {
+            // The workshop of the thread is there by now.
+            before = BYTES.load(Relaxed) as f64;
+        }
+        for worker in kept[at].enabled().to_vec() {
+            let mut next = kept[at].fork();
+            let mut dice = Dice(fastrand::Rng::with_seed(at as u64));
+            if next.step(worker, &mut dice).is_ok() && seen.insert(next.fingerprint()) {
+                kept.push(next);
+            }
+        }
+        at += 1;
     }
-    let bytes = BYTES.load(Relaxed) as f64 - before;
-    let each = bytes / kept.len() as f64 + size_of::<PSystem>() as f64;
-    println!("{project}, memory: {each:.0} bytes a state on the stack ({} states)", kept.len());
+    let count = seen.len();
+    drop(seen);
+    let each = (BYTES.load(Relaxed) as f64 - before) / count as f64 + size_of::<PSystem>() as f64;
+    println!("{project}, memory: {each:.0} bytes a state on the frontier ({count} states)");
 }
 
 /// From the files of all projects to the first schedule of each, as if they were one.

@@ -55,15 +55,19 @@ fn states_of_a_project_can_be_searched() -> PProgram {
 fn a_foreign_function_that_is_missing_is_named() {
     let project = Project::of_source("clocks.p", CLOCKS).unwrap();
     let Err(error) = project.test("tcClock", Foreign::default()) else { panic!("it runs") };
-    insta::assert_snapshot!(error, @"");
+    let text = error.to_string();
+    assert!(text.contains("calls a foreign function that nobody has given"), "{text}");
     let Err(error) = project.test("tcWatch", Foreign::default()) else { panic!("it runs") };
-    insta::assert_snapshot!(error, @"");
+    let text = error.to_string();
+    assert!(text.contains("there is no test `tcWatch`"), "{text}");
+    assert!(text.contains("there are: tcClock"), "{text}");
 }
 
 #[test]
 fn errors_of_a_project_are_told_with_their_lines() {
     let Err(error) = Project::of_source("a.p", "event e: t;\n") else { panic!("it compiles") };
-    insta::assert_snapshot!(format!("{error:?}"), @"");
+    let text = format!("{error:?}");
+    assert!(text.contains("--> a.p:1:10"), "{text}");
     let Err(error) = Project::open("gone.p") else { panic!("it is there") };
-    insta::assert_snapshot!(error, @"");
+    assert_eq!(error.to_string(), "gone.p: there is no such file or folder");
 }

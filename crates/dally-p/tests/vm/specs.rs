@@ -198,6 +198,9 @@ fn coverage_says_what_was_never_reached() {
         machines: Reached {
             reached: 1,
             of: 2,
+            hit: [
+                "Main",
+            ],
             missing: [
                 "Other",
             ],
@@ -205,6 +208,14 @@ fn coverage_says_what_was_never_reached() {
         states: Reached {
             reached: 6,
             of: 8,
+            hit: [
+                "Both.None",
+                "Both.One",
+                "First.Done",
+                "First.None",
+                "Main.S",
+                "Main.T",
+            ],
             missing: [
                 "Both.Covered",
                 "Other.S",
@@ -213,6 +224,9 @@ fn coverage_says_what_was_never_reached() {
         events: Reached {
             reached: 1,
             of: 3,
+            hit: [
+                "a",
+            ],
             missing: [
                 "b",
                 "c",
@@ -221,6 +235,11 @@ fn coverage_says_what_was_never_reached() {
         handlers: Reached {
             reached: 3,
             of: 6,
+            hit: [
+                "Both.None on a",
+                "First.None on a",
+                "Main.S on a",
+            ],
             missing: [
                 "Both.One on b",
                 "Main.S on b",
@@ -230,6 +249,11 @@ fn coverage_says_what_was_never_reached() {
         lines: Reached {
             reached: 3,
             of: 4,
+            hit: [
+                "test.p:4",
+                "test.p:6",
+                "test.p:9",
+            ],
             missing: [
                 "test.p:7",
             ],
@@ -237,6 +261,9 @@ fn coverage_says_what_was_never_reached() {
         scenarios: Reached {
             reached: 1,
             of: 2,
+            hit: [
+                "First",
+            ],
             missing: [
                 "Both",
             ],
