@@ -3,59 +3,89 @@
 
 mod running;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use dally::search::{Options, StrategyKind};
+use dally::search::{self, Options, StrategyKind};
+use dally::tasks::{TaskProgram, observe_shared, spawn, yield_now};
 use dally_protocols::chord;
-use dally_protocols::messaging::{self, Bug};
 
 use crate::running::run;
 
-/// How many of 2,000 schedules spell the string.
-fn spelt(bug: Bug, strategy: &str) -> u64 {
+/// Senders of a digit each, ten times 0 and 1 and once 2, and a string that what they send may
+/// spell. A message is received when it is sent, and what is observed is the number of characters
+/// that match, as in the paper. (In the protocol `messaging` messages wait in an inbox: there a
+/// string that is already spoilt can be put off in so many ways that learning has less to go by.)
+fn senders(string: &'static str) -> TaskProgram {
+    TaskProgram::new("senders", move || async move {
+        // Nothing after a mismatch.
+        let matched = Arc::new(Mutex::new(Some(0usize)));
+        let receive = move |digit: u8| {
+            let mut matched = matched.lock().unwrap();
+            let goes_on = |&place: &usize| string.as_bytes()[place] == digit;
+            *matched = matched.filter(goes_on).map(|place| place + 1);
+            observe_shared("matched", &*matched);
+            assert!(*matched != Some(string.len()), "{string} was spelt");
+        };
+        let mut senders = Vec::new();
+        for (digit, sends) in [(b'0', 10), (b'1', 10), (b'2', 1)] {
+            if string.contains('2') || digit != b'2' {
+                let receive = receive.clone();
+                senders.push(spawn(async move {
+                    for _ in 0..sends {
+                        yield_now().await;
+                        receive(digit);
+                    }
+                }));
+            }
+        }
+        for sender in senders {
+            sender.await.unwrap();
+        }
+    })
+}
+
+/// How many of 1,000 schedules spell the string.
+fn spelt(string: &'static str, strategy: &str) -> u64 {
     let strategy: StrategyKind = strategy.parse().unwrap();
     let options = Options {
-        strategy: strategy.build(1, messaging::PROTOCOL.max_steps),
+        strategy: strategy.build(1, 200),
         seed: 1,
-        schedules: 2_000,
-        max_steps: messaging::PROTOCOL.max_steps,
+        schedules: 1_000,
+        max_steps: 200,
         keep_going: true,
         shrink: false,
         ..Options::default()
     };
-    let report = dally::search::run(Arc::new(messaging::program(Some(bug))), options, Arc::new(()));
+    let report = search::run(Arc::new(senders(string)), options, Arc::new(()));
     report.findings.iter().map(|finding| finding.occurrences).sum()
 }
 
 #[test]
-fn every_string_of_two_senders_is_spelt_by_one_schedule_in_twenty_or_more() {
-    for bug in [Bug::Late, Bug::Alternating, Bug::Mixed] {
-        let (random, ql) = (spelt(bug, "random"), spelt(bug, "ql-c"));
-        // Random spells 2 of 2,000; 9 would be five standard deviations away.
-        assert!(random < 9 && ql >= 100, "{bug:?}: random {random}, ql-c {ql}");
+fn every_string_is_spelt_by_most_schedules_of_q_learning_and_by_hardly_one_of_random() {
+    for string in
+        ["0000000001", "0101010101", "0101010001", "20000000001", "00000000012", "01010101012"]
+    {
+        let (random, ql) = (spelt(string, "random"), spelt(string, "ql-c"));
+        // Table 1 has 0.08% for random and 7% for QL; 5% is what is asked for.
+        assert!(random <= 6 && ql >= 500, "{string}: random {random}, ql-c {ql}");
     }
 }
 
 #[test]
-fn strings_with_a_third_sender_are_spelt_wherever_its_message_comes() {
-    for bug in [Bug::TwoThenLate, Bug::LateThenTwo, Bug::AlternatingThenTwo] {
-        let (random, ql) = (spelt(bug, "random"), spelt(bug, "ql-c"));
-        assert!(random < 9 && ql >= 34, "{bug:?}: random {random}, ql-c {ql}");
-    }
+fn pct_spells_what_few_changes_of_worker_make_and_nothing_else() {
+    assert!(spelt("0000000001", "pct:3") >= 5);
+    assert_eq!(spelt("0101010101", "pct:3"), 0);
+    assert_eq!(spelt("0101010001", "pct:3"), 0);
 }
 
 #[test]
 fn a_key_behind_36_coins_is_looked_up_only_by_who_learns_values() {
-    let program = || chord::program(Some(chord::Bug::MissingKey));
-    let hunts = |strategy: &str| {
-        (0..3)
-            .filter_map(|seed| {
-                let report = run(&chord::PROTOCOL, program(), strategy, 10_000, seed);
-                report.findings.first().map(|finding| finding.found_at)
-            })
-            .collect::<Vec<u64>>()
+    let found = |strategy: &str| {
+        let hunt = |seed| {
+            let program = chord::program(Some(chord::Bug::MissingKey));
+            run(&chord::PROTOCOL, program, strategy, 5_000, seed).findings.len()
+        };
+        (0..3).map(hunt).sum::<usize>()
     };
-    assert_eq!(hunts("random"), []);
-    assert_eq!(hunts("ql-ndn"), []);
-    assert_eq!(hunts("ql"), [0; 3]);
+    assert_eq!([found("random"), found("ql-ndn"), found("ql")], [0, 0, 3]);
 }

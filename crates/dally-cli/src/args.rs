@@ -86,8 +86,9 @@ pub struct CheckArgs {
     /// tapct, tapct:CHANGES: the same with change points at races only.
     /// period: serial periods; enumerates who goes how far in each.
     /// ql: learns from what it observes to go where it has not been; for bugs behind long
-    /// sequences of choices. It observes inboxes, states and pending operations; ql-i only inboxes;
-    /// ql-c inboxes and what the program shows; ql-b has a flat reward; ql-ndn draws values.
+    /// sequences of choices. It observes inboxes, states and pending operations; ql-i inboxes
+    /// alone; ql-c inboxes and what the program shows; ql-b has a flat reward; ql-ndn draws
+    /// values.
     /// greedy: steps to what it has observed least often.
     /// idb: one worker at a time, with a growing number of random delays.
     /// bonus-max: learns like ql, from how new the best of what follows is.

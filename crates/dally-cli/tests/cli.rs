@@ -315,3 +315,24 @@ fn bad_options_of_a_search_exit_with_2() {
     }
     assert_snapshot!(text);
 }
+
+#[test]
+fn a_strategy_goes_on_from_a_file_and_a_file_of_another_program_is_refused() {
+    let scratch = Scratch::new("learned");
+    let learn = |protocol: &str, more: &[&str]| {
+        let arguments = ["check", protocol, "--schedules", "40", "--learned", "what.learned"];
+        dally(&[&arguments[..], more].concat(), &scratch)
+    };
+    let first = learn("stale-cache", &["--strategy", "ql"]);
+    assert_eq!((first.code, first.err.as_str()), (0, ""));
+    let second = learn("stale-cache", &["--strategy", "ql"]);
+    assert_eq!((second.code, second.err.as_str()), (0, ""));
+    let refused = [
+        learn("chord", &["--strategy", "ql"]),
+        learn("stale-cache", &["--strategy", "ql-i"]),
+        learn("stale-cache", &[]),
+        learn("stale-cache", &["--search", "ses"]),
+    ];
+    assert!(refused.iter().all(|refused| refused.code == 2));
+    assert_snapshot!(refused.map(|refused| refused.err).join("\n"));
+}

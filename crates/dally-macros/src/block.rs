@@ -180,9 +180,9 @@ impl Block {
         };
         let attribute = function.attrs.remove(at);
         let sig = &function.sig;
-        let by_reference = sig.receiver().is_some_and(|receiver| {
-            matches!(receiver.kind, ReceiverKind::Reference { .. }) && receiver.mutability.is_none()
-        });
+        let by_reference = sig
+            .receiver()
+            .is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Reference(_, _, None)));
         let returns = !matches!(sig.output, ReturnType::Default);
         let message = if self.kind == Kind::Monitor {
             "a monitor is no worker: strategies do not observe it"

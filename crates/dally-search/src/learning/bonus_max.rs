@@ -52,7 +52,7 @@ impl BonusMax {
     }
 
     /// The best of `of` actions, which `place` finds, or now and then any.
-    fn pick(&mut self, here: u64, of: usize, mut place: impl FnMut(u64) -> Option<usize>) -> usize {
+    fn pick(&mut self, of: usize, mut place: impl FnMut(u64) -> Option<usize>) -> usize {
         if of <= 1 {
             return 0;
         }
@@ -60,8 +60,7 @@ impl BonusMax {
         if self.rng.f64() < EPSILON {
             return any;
         }
-        let Some(at) = self.table.find(here) else { return any };
-        self.walk.knows(at);
+        let Some(at) = self.walk.look_up(&self.table) else { return any };
         self.taken.clear();
         let known = self.table.taken(at);
         self.taken.extend(known.filter_map(|(action, worth)| Some((place(action)?, worth.value))));
@@ -120,18 +119,18 @@ impl Strategy for BonusMax {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        let here = self.walk.at(point);
+        self.walk.at(point);
         let enabled = point.enabled;
         let place = place_among(enabled);
-        let worker = *enabled.get(self.pick(here, enabled.len(), place))?;
+        let worker = *enabled.get(self.pick(enabled.len(), place))?;
         self.walk.step(worker, enabled.len());
         Some(worker)
     }
 
     fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        let here = self.walk.inside();
+        self.walk.inside();
         let place = |action| Some(action as usize).filter(|&place| place < of as usize);
-        let index = self.pick(here, of as usize, place) as u32;
+        let index = self.pick(of as usize, place) as u32;
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
         Some(index)
     }

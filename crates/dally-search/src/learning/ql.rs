@@ -100,10 +100,10 @@ impl Ql {
         Ql { values: false, ..self }
     }
 
-    /// With another learning rate and another discount than 0.3 and 0.7.
+    /// With another learning rate and another discount than 0.3 and 0.7, each from 0 to 1.
     #[must_use]
     pub fn rates(self, alpha: f64, gamma: f64) -> Ql {
-        Ql { alpha, gamma, ..self }
+        Ql { alpha: alpha.clamp(0.0, 1.0), gamma: gamma.clamp(0.0, 1.0), ..self }
     }
 
     /// With batches of this many schedules. The paper learns after each; every schedule of a batch
@@ -115,12 +115,11 @@ impl Ql {
 
     /// Picks one of `of` actions, which `place` finds in their order.
     #[inline]
-    fn pick(&mut self, here: u64, of: usize, mut place: impl FnMut(u64) -> Option<usize>) -> usize {
+    fn pick(&mut self, of: usize, mut place: impl FnMut(u64) -> Option<usize>) -> usize {
         if of <= 1 {
             return 0;
         }
-        let Some(at) = self.table.find(here) else { return self.rng.usize(..of) };
-        self.walk.knows(at);
+        let Some(at) = self.walk.look_up(&self.table) else { return self.rng.usize(..of) };
         self.taken.clear();
         for (action, value) in self.table.taken(at) {
             if let Some(place) = place(action) {
@@ -194,10 +193,10 @@ impl Strategy for Ql {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        let here = self.walk.at(point);
+        self.walk.at(point);
         let enabled = point.enabled;
         let place = place_among(enabled);
-        let worker = *enabled.get(self.pick(here, enabled.len(), place))?;
+        let worker = *enabled.get(self.pick(enabled.len(), place))?;
         self.walk.step(worker, enabled.len());
         Some(worker)
     }
@@ -206,9 +205,9 @@ impl Strategy for Ql {
         if !self.values {
             return Some(Random::choose(&mut self.rng, of, tag));
         }
-        let here = self.walk.inside();
+        self.walk.inside();
         let place = |action| Some(action as usize).filter(|&place| place < of as usize);
-        let index = self.pick(here, of as usize, place) as u32;
+        let index = self.pick(of as usize, place) as u32;
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
         Some(index)
     }

@@ -74,6 +74,17 @@ impl<V: Copy + Default> Table<V> {
         }
     }
 
+    /// Where an observation is, if it is known, with a guess: what came after another one before
+    /// is mostly beside it.
+    #[inline]
+    pub(super) fn find_after(&self, before: At, observation: u64) -> Option<At> {
+        let guess = before.0.wrapping_add(1);
+        match self.places.get(guess as usize) {
+            Some(place) if place.observation == observation => Some(At(guess)),
+            _ => self.find(observation),
+        }
+    }
+
     /// Counts a visit. The observation may be known to be in this place.
     #[inline]
     pub(super) fn visit(&mut self, observation: u64, known: At) -> At {

@@ -2,7 +2,7 @@
 
 use dally_core::{Observe, System, WorkerId, fingerprint};
 
-use super::table::At;
+use super::table::{At, Table};
 use crate::strategy::{Lesson, Point};
 
 /// Writes down where a schedule comes by and what it does there.
@@ -16,6 +16,8 @@ pub(super) struct Walk {
     here: u64,
     /// Where a table has this observation, if that is known.
     at: At,
+    /// Where it has the one before.
+    before: At,
     /// The worker whose step has begun, and in which no value was chosen yet.
     stepping: Option<WorkerId>,
     /// A record of three words for each action.
@@ -37,33 +39,42 @@ pub(super) struct Move {
 
 impl Walk {
     pub(super) fn new(how: Observe) -> Walk {
-        Walk { how, here: 0, at: At::NOWHERE, stepping: None, words: Vec::new() }
+        Walk {
+            how,
+            here: 0,
+            at: At::NOWHERE,
+            before: At::NOWHERE,
+            stepping: None,
+            words: Vec::new(),
+        }
     }
 
     pub(super) fn begin(&mut self) {
         self.words.clear();
+        self.before = At::NOWHERE;
     }
 
-    /// The observation where a worker is to be picked.
+    /// A worker is to be picked: the observation there.
     #[inline]
     pub(super) fn at(&mut self, point: &Point<'_>) -> u64 {
         self.here = point.system.observe(self.how);
         self.here
     }
 
-    /// The observation where a value is to be chosen.
+    /// A value is to be chosen, in the middle of a step.
     #[inline]
-    pub(super) fn inside(&mut self) -> u64 {
+    pub(super) fn inside(&mut self) {
         if let Some(worker) = self.stepping.take() {
             self.here = fingerprint::mix(self.here, worker.to_bits());
         }
-        self.here
     }
 
-    /// The observation where the next action is taken is known, and in this place.
+    /// Looks the observation where the next action is taken up in a table.
     #[inline]
-    pub(super) fn knows(&mut self, at: At) {
-        self.at = at;
+    pub(super) fn look_up<V: Copy + Default>(&mut self, table: &Table<V>) -> Option<At> {
+        let found = table.find_after(self.before, self.here);
+        self.at = found.unwrap_or(At::NOWHERE);
+        found
     }
 
     /// One of `of` workers was picked here.
@@ -83,6 +94,7 @@ impl Walk {
     #[inline]
     fn write(&mut self, action: u64, of: u32, fault: bool) {
         let at = std::mem::replace(&mut self.at, At::NOWHERE);
+        self.before = at;
         let rest = u64::from(at.0) << 32 | u64::from(of.min(u32::MAX >> 1)) << 1 | u64::from(fault);
         self.words.extend([self.here, action, rest]);
     }

@@ -2,51 +2,65 @@ use dally::machine;
 use dally::machines::{Addr, Cx, Setup};
 use std::hash::Hash;
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Digit(char);
+const CODE: [usize; 8] = [2, 0, 3, 1, 1, 2, 0, 3];
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Keypad {
-    door: Addr<Door>,
-    digit: char,
+struct Digit {
+    digit: usize,
+    from: Addr<Thief>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Click;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Thief {
+    safe: Addr<Safe>,
+    digit: usize,
+    turns: usize,
 }
 
-#[machine(states(Pressing))]
-impl Keypad {
-    #[entry(Pressing)]
-    fn press(&mut self, cx: &mut Cx<Self>) {
-        for _ in 0..6 {
-            cx.send(self.door, Digit(self.digit));
+#[machine(states(Trying))]
+impl Thief {
+    #[observe]
+    fn digit(&self) -> impl Hash {
+        self.digit
+    }
+
+    #[entry(Trying)]
+    #[on(Trying, Click)]
+    fn turn(&mut self, cx: &mut Cx<Self>) {
+        if self.turns == CODE.len() {
+            return cx.halt();
         }
+        self.turns += 1;
+        self.digit = cx.choose(4);
+        cx.send(self.safe, Digit { digit: self.digit, from: cx.me() });
     }
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-struct Door {
-    right: usize,
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Safe {
+    /// How many digits were right; nothing after a wrong one.
+    right: Option<usize>,
 }
 
 #[machine(states(Locked))]
-impl Door {
+impl Safe {
     #[observe]
     fn progress(&self) -> impl Hash {
         self.right
     }
 
     #[on(Locked, Digit)]
-    fn digit(&mut self, cx: &mut Cx<Self>, Digit(digit): Digit) {
-        const CODE: &str = "010011010110";
-        if CODE.as_bytes()[self.right] != digit as u8 {
-            return cx.halt(); // One mistake is enough.
-        }
-        self.right += 1;
-        assert!(self.right < CODE.len(), "the door is open");
+    fn turned(&mut self, cx: &mut Cx<Self>, Digit { digit, from }: Digit) {
+        self.right = self.right.filter(|&right| CODE[right] == digit).map(|right| right + 1);
+        assert!(self.right != Some(CODE.len()), "the safe is open");
+        cx.send(from, Click);
     }
 }
 
-#[dally::test(strategy = "ql-c", schedules = 2_000, should_fail = "the door is open")]
+#[dally::test(strategy = "ql-c", schedules = 1_000, should_fail = "the safe is open")]
 fn the_code_is_found(setup: &mut Setup) {
-    let door = setup.create(Door::default());
-    setup.create(Keypad { door, digit: '0' });
-    setup.create(Keypad { door, digit: '1' });
+    let safe = setup.create(Safe { right: Some(0) });
+    setup.create(Thief { safe, digit: 0, turns: 0 });
 }
