@@ -75,9 +75,9 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql, and others below.
+    /// How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql and others.
     ///
-    /// portfolio: random, pctcp, pos, surw and ql share the schedules; when you do not know the bug.
+    /// portfolio: random, pctcp, pos, surw and ql share the schedules; for unknown bugs.
     /// random: uniform among the workers that can step.
     /// pct: random priorities with that many change points; for bugs that need few, far-apart
     /// reorderings.
