@@ -331,7 +331,7 @@ fn a_strategy_goes_on_from_a_file_and_a_file_of_another_program_is_refused() {
     let refused = [
         learn("chord", &["--strategy", "ql"]),
         learn("stale-cache", &["--strategy", "ql-i"]),
-        learn("stale-cache", &[]),
+        learn("stale-cache", &["--strategy", "random"]),
         learn("stale-cache", &["--search", "ses"]),
     ];
     assert!(refused.iter().all(|refused| refused.code == 2));

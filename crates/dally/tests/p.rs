@@ -55,8 +55,19 @@ fn states_of_a_project_can_be_searched() -> PProgram {
 fn a_foreign_function_that_is_missing_is_named() {
     let project = Project::of_source("clocks.p", CLOCKS).unwrap();
     let Err(error) = project.test("tcClock", Foreign::default()) else { panic!("it runs") };
-    let text = error.to_string();
-    assert!(text.contains("calls a foreign function that nobody has given"), "{text}");
+    insta::assert_snapshot!(error, @r"
+    error: test `tcClock` calls foreign functions that nobody has given: `Tick`, `Hours`
+     --> clocks.p:2:5
+      |
+    2 | fun Tick(clock: tClock): tClock;
+      |     ^^^^ declared here without a body
+    3 | fun Hours(clock: tClock): int;
+      |     ----- `Hours` is declared here
+      |
+      = help: write them in P, or use Dally as a library and give them with `Foreign::fun`
+
+    error: 1 error in 1 file
+    ");
     let Err(error) = project.test("tcWatch", Foreign::default()) else { panic!("it runs") };
     let text = error.to_string();
     assert!(text.contains("there is no test `tcWatch`"), "{text}");
@@ -66,8 +77,15 @@ fn a_foreign_function_that_is_missing_is_named() {
 #[test]
 fn errors_of_a_project_are_told_with_their_lines() {
     let Err(error) = Project::of_source("a.p", "event e: t;\n") else { panic!("it compiles") };
-    let text = format!("{error:?}");
-    assert!(text.contains("--> a.p:1:10"), "{text}");
+    insta::assert_snapshot!(format!("{error:?}"), @r"
+    error: there is no type `t`
+     --> a.p:1:10
+      |
+    1 | event e: t;
+      |          ^ not declared
+
+    error: 1 error in 1 file
+    ");
     let Err(error) = Project::open("gone.p") else { panic!("it is there") };
     assert_eq!(error.to_string(), "gone.p: there is no such file or folder");
 }

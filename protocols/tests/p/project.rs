@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dally::core::{Bug, BugKind, Finding, Schedule};
 use dally::search::strata::{self, ExplorerKind, Plan, SearchKind};
-use dally::search::{self, Ended, Mode, Options, Report, replay};
+use dally::search::{self, Ended, Mode, Options, Report, StrategyKind, replay};
 use dally_p::program::{Program, Test};
 use dally_p::vm::{Foreign, PProgram};
 
@@ -18,6 +18,9 @@ use crate::expectation::Expectation;
 const ALL_STATES: u64 = 1 << 30;
 /// What the search for a planted bug may keep before chance takes over.
 const FEW_STATES: u64 = 8 << 20;
+/// How schedules are drawn: what is wrong in these programs is the order of messages, and that is
+/// what `pos` draws.
+const STRATEGY: StrategyKind = StrategyKind::Pos;
 /// Random schedules of a test that is too large to be searched.
 const SAMPLES: u64 = 300;
 /// Random schedules that may be needed for a planted bug that the search has not come to.
@@ -119,7 +122,9 @@ fn explore(program: &Arc<PProgram>, search: SearchKind, memory: u64) -> Report {
 }
 
 fn sample(program: &Arc<PProgram>, schedules: u64) -> Report {
-    let options = Options { schedules, max_steps: MAX_STEPS, shrink: false, ..Options::default() };
+    let strategy = STRATEGY.build(0, MAX_STEPS);
+    let (max_steps, shrink) = (MAX_STEPS, false);
+    let options = Options { strategy, schedules, max_steps, shrink, ..Options::default() };
     search::run(program.clone(), options, Arc::new(()))
 }
 
