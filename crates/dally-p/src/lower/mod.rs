@@ -178,7 +178,7 @@ fn fits(number: usize, limit: usize, span: Span, what: &str) -> Result<usize, Di
     if number < limit {
         return Ok(number);
     }
-    let message = format!("too many {what}: there may be {limit}");
+    let message = format!("too many {what}: there may be {}", limit - 1);
     Err(Diagnostic::error(span, message).hint("split it up"))
 }
 

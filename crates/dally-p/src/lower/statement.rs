@@ -5,7 +5,7 @@ use super::fits;
 use super::function::{Around, Function};
 use super::inst::{Dst, Inst, Kind, Src};
 use crate::diagnostic::Diagnostic;
-use crate::program::{Case, Expr, Place, Projection, Root, Stmt, StmtKind};
+use crate::program::{Case, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind};
 use crate::vm::Value;
 
 type Lowered<T> = Result<T, Diagnostic>;
@@ -152,14 +152,16 @@ impl<'p> Function<'_, 'p> {
                 self.expression(expr, Dst::register(nowhere))?;
             }
             StmtKind::Raise(event, payload) => {
-                let event = self.operand(event)?;
+                let event = self.kept(event, payload.as_ref())?;
                 let payload = self.optional(payload.as_ref())?;
                 emit(self, Inst::Raise(event, payload));
                 self.block = None;
             }
             StmtKind::Send(to, event, payload) => {
-                // The payload is the only one of the three that may call.
-                let to = self.kept(to, payload.as_ref())?;
+                // Most events are constants, which call nothing that could change the target.
+                let named = matches!(event.kind, ExprKind::Event(_));
+                let later = if named { payload.as_ref() } else { Some(event) };
+                let to = self.kept(to, later)?;
                 let event = self.kept(event, payload.as_ref())?;
                 let payload = self.optional(payload.as_ref())?;
                 emit(self, Inst::Send(to, event, payload));

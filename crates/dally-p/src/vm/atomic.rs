@@ -6,6 +6,10 @@
 //! cannot both stay where they are, and with one queue a machine the order in which different
 //! senders' events arrive matters. If specs hear of a send, it has two effects: specs are told
 //! before others may come between, the event arrives after.
+//!
+//! A handler may go on by `goto` or `raise` in other functions. So these count as an effect
+//! themselves: of two effects on the way through several functions, the first is then in a
+//! function with something else that counts, or in one that runs while a state is left.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,37 +23,34 @@ pub(crate) fn caveat(program: &Program, test: &Test) -> Option<String> {
     let observed: BTreeSet<_> =
         test.specs.iter().flat_map(|(spec, _)| &program.machines[spec.index()].observes).collect();
     let machines: BTreeSet<MachineId> = test.machines.values().copied().collect();
-    let mut effects = Effects { program, known: BTreeMap::new(), under_way: BTreeSet::new() };
     for &machine in &machines {
         let machine = &program.machines[machine.index()];
         if machine.kind != MachineKind::Machine {
             continue;
         }
-        let mut acts = false;
+        let (known, under_way) = (BTreeMap::new(), BTreeSet::new());
+        let mut effects = Effects { program, known, under_way, acts: false };
         for state in &machine.states {
             let mut of = |fun: Option<FunId>| fun.map_or(0, |fun| effects.of(fun));
             let (entry, exit) = (of(state.entry), of(state.exit));
             for (event, handler) in &state.handlers {
                 let handles = match handler.action {
                     Action::Do(fun) => of(Some(fun)),
-                    Action::Goto(_, with) => of(with),
+                    Action::Goto(_, with) => 1 + of(with),
                     Action::Defer | Action::Ignore => 0,
                 };
-                acts |= handles > 0;
-                // Any handler may go on to another state by `goto` or `raise`.
                 if handles > 1 || handles > 0 && (entry > 0 || exit > 0) {
                     let event = &program.events[event.index()].name;
                     let place = format!("`{}` on `{event}`", state.name);
                     return Some(two_effects(&machine.name, &place));
                 }
             }
-            acts |= entry + exit > 0;
             if entry + exit > 1 {
                 return Some(two_effects(&machine.name, &format!("the state `{}`", state.name)));
             }
         }
         let sent = machine.sends.iter().find(|event| observed.contains(event));
-        if let Some(sent) = sent.filter(|_| acts) {
+        if let Some(sent) = sent.filter(|_| effects.acts) {
             let event = &program.events[sent.index()].name;
             return Some(format!(
                 "`{}` may send `{event}`, which a spec observes: specs are told of it before \
@@ -63,14 +64,16 @@ pub(crate) fn caveat(program: &Program, test: &Test) -> Option<String> {
 
 fn two_effects(machine: &str, place: &str) -> String {
     format!(
-        "`{machine}` may send or create twice in one handler ({place}): what other machines send \
-         in between would be left out"
+        "`{machine}` may send or create, and then go on or do so again, in one handler ({place}): \
+         what other machines send in between would be left out"
     )
 }
 
-/// How many sends, creates and announcements functions have on one path, up to 2.
+/// How many sends, creates, announcements and ways on functions have on one path, up to 2.
 struct Effects<'p> {
     program: &'p Program,
+    /// Whether there was one that others can see.
+    acts: bool,
     known: BTreeMap<FunId, u32>,
     under_way: BTreeSet<FunId>,
 }
@@ -124,12 +127,16 @@ impl Effects<'_> {
                 let otherwise = otherwise.as_deref().map_or(0, |other| self.statement(other));
                 self.expr(condition) + then.max(otherwise)
             }
-            StmtKind::Raise(event, payload) => self.expr(event) + optional(self, payload),
-            StmtKind::Announce(event, payload) => 1 + self.expr(event) + optional(self, payload),
+            StmtKind::Raise(event, payload) => 1 + self.expr(event) + optional(self, payload),
+            StmtKind::Announce(event, payload) => {
+                self.acts = true;
+                1 + self.expr(event) + optional(self, payload)
+            }
             StmtKind::Send(to, event, payload) => {
+                self.acts = true;
                 1 + exprs(self, &[to, event]) + optional(self, payload)
             }
-            StmtKind::Goto(_, payload) => optional(self, payload),
+            StmtKind::Goto(_, payload) => 1 + optional(self, payload),
             StmtKind::Receive(cases) => {
                 cases.iter().map(|case| self.all(&case.body)).max().unwrap_or(0)
             }
@@ -147,6 +154,7 @@ impl Effects<'_> {
     fn expr(&mut self, expr: &Expr) -> u32 {
         let effects = match &expr.kind {
             ExprKind::New(_, payload) => {
+                self.acts = true;
                 1 + payload.as_deref().map_or(0, |payload| self.expr(payload))
             }
             ExprKind::Call(fun, arguments) => {

@@ -8,7 +8,8 @@ use crate::program::Type;
 pub(crate) fn fits(code: &Code, value: &Value, ty: &Type) -> bool {
     let all = |items: &[Value], ty: &Type| items.iter().all(|item| fits(code, item, ty));
     match (ty, value) {
-        (Type::Any | Type::Data | Type::Foreign(_), _) => true,
+        (Type::Any | Type::Data, _) => true,
+        (Type::Foreign(_), Value::Foreign(_) | Value::Null) => true,
         (Type::Null, Value::Null) => true,
         (Type::Event | Type::Machine | Type::Interface(_) | Type::Permission(..), Value::Null) => {
             true

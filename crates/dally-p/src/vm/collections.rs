@@ -4,7 +4,7 @@
 
 use std::ops::Deref;
 
-use super::value::{Head, TooLarge, Value};
+use super::value::{Head, TooLarge, Value, depth_of};
 
 /// A sequence.
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ impl Seq {
     pub(crate) fn remove(&mut self, at: usize) {
         self.head.changes();
         let gone = self.items.remove(at);
-        self.head.remove(&gone);
+        self.head.remove(&gone, || depth_of(self.items.iter()));
     }
 
     pub(crate) fn update<E: From<TooLarge>>(
@@ -51,10 +51,11 @@ impl Seq {
         change: impl FnOnce(&mut Value) -> Result<(), E>,
     ) -> Result<(), E> {
         let item = &mut self.items[at];
-        let before = item.weight();
+        let before = item.size();
         self.head.changes();
         change(item)?;
-        Ok(self.head.changed(before, item.weight(), item.depth())?)
+        let now = item.size();
+        Ok(self.head.changed(before, now, || depth_of(self.items.iter()))?)
     }
 }
 
@@ -167,7 +168,7 @@ impl Set {
         if let Some(at) = self.keys.find(value) {
             self.head.changes();
             let gone = self.keys.remove(at);
-            self.head.remove(&gone);
+            self.head.remove(&gone, || depth_of(self.keys.items.iter()));
         }
     }
 
@@ -222,10 +223,10 @@ impl Map {
     pub(crate) fn remove(&mut self, key: &Value) {
         if let Some(at) = self.keys.find(key) {
             self.head.changes();
-            let gone = self.keys.remove(at);
-            self.head.remove(&gone);
-            let gone = self.values.remove(at);
-            self.head.remove(&gone);
+            let (key, value) = (self.keys.remove(at), self.values.remove(at));
+            let deep = || depth_of(self.keys.items.iter().chain(&self.values));
+            self.head.remove(&key, deep);
+            self.head.remove(&value, deep);
         }
     }
 
@@ -237,12 +238,14 @@ impl Map {
     ) -> Option<Result<(), E>> {
         let at = self.keys.find(key)?;
         let value = &mut self.values[at];
-        let before = value.weight();
+        let before = value.size();
         self.head.changes();
         if let Err(error) = change(value) {
             return Some(Err(error));
         }
-        Some(self.head.changed(before, value.weight(), value.depth()).map_err(E::from))
+        let now = value.size();
+        let deep = || depth_of(self.keys.items.iter().chain(&self.values));
+        Some(self.head.changed(before, now, deep).map_err(E::from))
     }
 
     pub(super) fn equals(&self, other: &Map) -> bool {

@@ -10,7 +10,7 @@ use super::places::{Change, Trouble, Wrong, change, index, too_large};
 use super::print::{Carried, Shown, name_of};
 use super::run::{Cx, this};
 use super::tuple::Tuple;
-use super::value::Value;
+use super::value::{MAX_TEXT, Value};
 use crate::lower::code::FormatCode;
 use crate::lower::inst::{Arith, Inst, Kind, Test};
 use crate::program::EventId;
@@ -512,6 +512,9 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     // Writing to a text cannot fail.
                     let value = &machine.regs[first + argument];
                     let _ = write!(text, "{piece}{}", Shown(code, value));
+                    if text.len() > MAX_TEXT {
+                        fail!("{}", too_large());
+                    }
                 }
                 text.push_str(rest);
                 match short(text) {

@@ -55,7 +55,8 @@ impl Inbox {
     pub(crate) fn digest(&self) -> u64 {
         let mut digest = Digest::new(self.events.len() as u64);
         for envelope in &self.events {
-            digest.word(u64::from(envelope.event.0) << 32 ^ envelope.payload.identity());
+            digest.word(envelope.event.0.into());
+            digest.word(envelope.payload.identity());
         }
         digest.value()
     }

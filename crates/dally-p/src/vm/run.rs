@@ -182,6 +182,10 @@ impl Cx<'_, '_> {
             let monitor = Text::Str(&code.machines[usize::from(machine.kind)].name);
             let (to, heat) = (Text::Str(&state.name), state.heat);
             self.relieved |= heat != Heat::Hot;
+            let index = !machine.id.to_bits();
+            if heat == Heat::Cold && !code.specs[index as usize].live {
+                self.coverage.reach(code.cover_specs + index as u32);
+            }
             self.env.tell(|| Event::MonitorChanged { monitor, to, heat })?;
         }
         let payload = std::mem::take(&mut machine.payload);
@@ -237,9 +241,6 @@ impl Cx<'_, '_> {
             *specs.hot |= 1 << index;
         } else {
             *specs.hot &= !(1 << index);
-        }
-        if !spec.live && heat == Heat::Cold {
-            self.coverage.reach(self.code.cover_specs + index as u32);
         }
     }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use triomphe::{Arc, ThinArc};
 
-use super::value::{Head, TooLarge, Value};
+use super::value::{Head, TooLarge, Value, depth_of};
 
 /// A tuple, named or not.
 #[derive(Clone)]
@@ -80,10 +80,11 @@ impl Tuple {
             let Some(whole) = Arc::get_mut(whole) else { return Ok(()) };
             whole.header_mut().changes();
             let Some(item) = whole.slice_mut().get_mut(position) else { return Ok(()) };
-            let before = item.weight();
+            let before = item.size();
             change(item)?;
-            let (now, depth) = (item.weight(), item.depth());
-            Ok(whole.header_mut().changed(before, now, depth)?)
+            let now = item.size();
+            let deep = depth_of(whole.slice().iter());
+            Ok(whole.header_mut().changed(before, now, || deep)?)
         })
     }
 }

@@ -94,6 +94,9 @@ impl Default for Head {
 /// is a program that grows without end.
 pub(super) const MAX_WEIGHT: u32 = 1 << 20;
 
+/// So a text has at most this many bytes.
+pub(super) const MAX_TEXT: usize = 16 * MAX_WEIGHT as usize;
+
 /// Values are nested at most this deep: only `any` and `data` can nest without end.
 pub(super) const MAX_DEPTH: u32 = 200;
 
@@ -136,19 +139,43 @@ impl Head {
         if self.weight > MAX_WEIGHT || self.depth > MAX_DEPTH { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// Takes note of an element that is gone.
+    /// Takes note of an element that is gone; `deep` tells [`depth_of`] those that are left.
     #[inline]
-    pub(super) fn remove(&mut self, element: &Value) {
+    pub(super) fn remove(&mut self, element: &Value, deep: impl FnOnce() -> u32) {
         self.weight = self.weight.saturating_sub(element.weight()).max(1);
+        if element.depth() > 0 && element.depth() + 1 == self.depth {
+            self.depth = deep();
+        }
     }
 
-    /// Takes note of an element that was changed in its place.
+    /// Takes note of an element that was changed in its place, from this size to this; `deep`
+    /// tells [`depth_of`] all elements.
     #[inline]
-    pub(super) fn changed(&mut self, before: u32, now: u32, depth: u32) -> Result<(), TooLarge> {
-        self.weight = self.weight.saturating_sub(before).saturating_add(now);
-        self.depth = self.depth.max(depth + 1);
+    pub(super) fn changed(
+        &mut self,
+        before: Size,
+        now: Size,
+        deep: impl FnOnce() -> u32,
+    ) -> Result<(), TooLarge> {
+        self.weight = self.weight.saturating_sub(before.weight).saturating_add(now.weight);
+        if now.depth < before.depth && before.depth + 1 == self.depth {
+            self.depth = deep();
+        }
+        self.depth = self.depth.max(now.depth + 1);
         self.check()
     }
+}
+
+/// How large a value is.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    weight: u32,
+    depth: u32,
+}
+
+/// How deep a value with these elements is.
+pub(super) fn depth_of<'v>(elements: impl Iterator<Item = &'v Value>) -> u32 {
+    elements.map(|element| element.depth() + 1).max().unwrap_or(1)
 }
 
 /// What kind of value, in hashes and encodings; far apart, so that a number is seldom taken for
@@ -197,6 +224,11 @@ impl Value {
         }
     }
 
+    #[inline]
+    pub(super) fn size(&self) -> Size {
+        Size { weight: self.weight(), depth: self.depth() }
+    }
+
     /// Whether it is no larger than a value may be.
     pub(super) fn is_small(&self) -> bool {
         self.weight() <= MAX_WEIGHT && self.depth() <= MAX_DEPTH
@@ -226,13 +258,14 @@ impl Value {
         }
     }
 
-    /// P's `==`.
+    /// P's `==`. Every value equals itself, also what is no number: a collection that holds it
+    /// would otherwise equal itself or not by the way it was made.
     pub fn equals(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
             (Value::Bool(a), Value::Bool(b)) => a == b,
             (Value::Int(a), Value::Int(b)) => a == b,
-            (Value::Float(a), Value::Float(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a == b || a.is_nan() && b.is_nan(),
             (Value::Event(a), Value::Event(b)) => a == b,
             (Value::Machine(_, _, a), Value::Machine(_, _, b)) => a == b,
             (Value::Str(a), Value::Str(b)) => a.hash == b.hash && a.text == b.text,
@@ -249,6 +282,7 @@ impl Value {
     pub(super) fn equality_hash(&self) -> u64 {
         match self {
             Value::Float(x) if *x == 0.0 => TAGS[3],
+            Value::Float(x) if x.is_nan() => !TAGS[3],
             Value::Machine(_, _, id) => id.to_bits() ^ TAGS[5],
             Value::Tuple(tuple) => ordered(tuple.items(), Value::equality_hash),
             Value::Seq(seq) => ordered(seq, Value::equality_hash),
@@ -274,7 +308,9 @@ impl Value {
             Value::Float(x) => x.to_bits() ^ TAGS[3],
             Value::Event(event) => u64::from(event.0) ^ TAGS[4],
             Value::Machine(kind, permission, id) => {
-                id.to_bits() ^ TAGS[5] ^ u64::from(*kind) << 16 ^ u64::from(*permission)
+                // Ids fill all bits, so what is beside them is spread over all bits, too.
+                let beside = u64::from(*kind) << 16 | u64::from(*permission);
+                id.to_bits() ^ TAGS[5] ^ beside.wrapping_mul(TAGS[4] | 1)
             }
             Value::Str(text) => text.hash ^ TAGS[6],
             Value::Tuple(tuple) => tuple.head().map_or(0, |head| {

@@ -150,7 +150,7 @@ fn atomic_handlers_have_fewer_steps_and_say_where_that_is_not_sound() {
     assert_eq!(all(false), ("per-send", 7));
     assert_eq!(all(true), ("atomic", 4));
     let caveat = program(TWO).caveat().map(str::to_owned);
-    insta::assert_snapshot!(caveat.unwrap(), @"`Main` may send or create twice in one handler (the state `S`): what other machines send in between would be left out");
+    insta::assert_snapshot!(caveat.unwrap(), @"`Main` may send or create, and then go on or do so again, in one handler (the state `S`): what other machines send in between would be left out");
     let one = "event a;
         machine Main { start state S { entry { send this, a; } on a do { } } }
         test t [main=Main]: {Main};";
