@@ -4,7 +4,7 @@ use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::table::{At, Table};
-use super::walk::{Walk, Walked, place_among};
+use super::walk::{Walk, Walked, place_among, place_below, untaken};
 use crate::sampling::Random;
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
@@ -64,12 +64,10 @@ impl BonusMax {
         self.taken.clear();
         let known = self.table.taken(at);
         self.taken.extend(known.filter_map(|(action, worth)| Some((place(action)?, worth.value))));
-        let untaken = of - self.taken.len();
-        if untaken > 0 {
-            // What was never done is worth most. The places of the others are passed over.
-            let place = self.rng.usize(..untaken);
-            let pass = |place, &(other, _): &(usize, f64)| place + usize::from(other <= place);
-            return self.taken.iter().fold(place, pass);
+        let left = of - self.taken.len();
+        if left > 0 {
+            // What was never done is worth most.
+            return untaken(self.rng.usize(..left), &self.taken);
         }
         let best = self.taken.iter().fold(0.0, |best: f64, &(_, value)| best.max(value));
         self.taken.retain(|&(_, value)| value == best);
@@ -78,8 +76,7 @@ impl BonusMax {
 
     fn study(&mut self, walked: Walked<'_>) {
         let BonusMax { table, places, .. } = self;
-        places.clear();
-        places.extend(walked.observations().map(|(observation, at)| table.visit(observation, at)));
+        walked.visit(table, places);
         // Nothing follows the end of a schedule.
         let mut next = 0.0;
         for place in (0..walked.len()).rev() {
@@ -129,8 +126,7 @@ impl Strategy for BonusMax {
 
     fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
         self.walk.inside();
-        let place = |action| Some(action as usize).filter(|&place| place < of as usize);
-        let index = self.pick(of as usize, place) as u32;
+        let index = self.pick(of as usize, place_below(of)) as u32;
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
         Some(index)
     }

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use super::knowledge;
 use super::softmax;
 use super::table::{At, Table};
-use super::walk::{Walk, Walked, place_among};
+use super::walk::{Walk, Walked, place_among, place_below};
 use crate::sampling::Random;
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
@@ -132,8 +132,7 @@ impl Ql {
     /// Algorithm 3, with the rewards of section 5.
     fn study(&mut self, walked: Walked<'_>) {
         let Ql { table, places, .. } = self;
-        places.clear();
-        places.extend(walked.observations().map(|(observation, at)| table.visit(observation, at)));
+        walked.visit(table, places);
         let mut next = best(table, places[walked.len()], walked.last.1);
         for place in (0..walked.len()).rev() {
             let done = walked.get(place);
@@ -206,8 +205,7 @@ impl Strategy for Ql {
             return Some(Random::choose(&mut self.rng, of, tag));
         }
         self.walk.inside();
-        let place = |action| Some(action as usize).filter(|&place| place < of as usize);
-        let index = self.pick(of as usize, place) as u32;
+        let index = self.pick(of as usize, place_below(of)) as u32;
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
         Some(index)
     }

@@ -2,6 +2,8 @@
 
 use fastrand::Rng;
 
+use super::walk::untaken;
+
 /// Picks one of `of` actions, of which `taken` have these values, none above 0, and all others
 /// the value 0: each with a probability proportional to e to the power of its value. What is
 /// taken is sorted by place; its values are overwritten.
@@ -11,23 +13,21 @@ use fastrand::Rng;
 /// give the same action on every machine, since only additions, multiplications and divisions are
 /// used. What it costs depends on how many actions were taken, not on how many there are.
 pub(super) fn pick(of: usize, taken: &mut [(usize, f64)], rng: &mut Rng) -> usize {
-    let untaken = of - taken.len();
-    let greatest = match untaken {
+    let others = of - taken.len();
+    let greatest = match others {
         0 => taken.iter().fold(f64::NEG_INFINITY, |greatest, &(_, value)| greatest.max(value)),
         _ => 0.0,
     };
-    let mut total = untaken as f64;
+    let mut total = others as f64;
     for (_, value) in taken.iter_mut() {
         *value = power(*value - greatest);
         total += *value;
     }
     let mut left = rng.f64() * total;
-    if left < untaken as f64 {
-        // One of those that were not taken: the places of the others are passed over.
-        let place = left as usize;
-        return taken.iter().fold(place, |place, &(other, _)| place + usize::from(other <= place));
+    if left < others as f64 {
+        return untaken(left as usize, taken);
     }
-    left -= untaken as f64;
+    left -= others as f64;
     let mut last = 0;
     for &(place, weight) in taken.iter() {
         if weight > 0.0 {

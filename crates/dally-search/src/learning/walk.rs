@@ -122,6 +122,18 @@ pub(super) fn place_among(enabled: &[WorkerId]) -> impl FnMut(u64) -> Option<usi
     }
 }
 
+/// Finds values below `of`, which are their own places.
+#[inline]
+pub(super) fn place_below(of: u32) -> impl FnMut(u64) -> Option<usize> {
+    move |value| (value < u64::from(of)).then_some(value as usize)
+}
+
+/// The place of the `nth` action that is not among those taken, which are sorted by place.
+#[inline]
+pub(super) fn untaken(nth: usize, taken: &[(usize, f64)]) -> usize {
+    taken.iter().fold(nth, |place, &(other, _)| place + usize::from(other <= place))
+}
+
 /// A lesson of a walk, read back.
 #[derive(Clone, Copy)]
 pub(super) struct Walked<'a> {
@@ -145,6 +157,12 @@ impl<'a> Walked<'a> {
     pub(super) fn get(self, place: usize) -> Move {
         let [observation, action, rest] = self.moves[place];
         Move { observation, action, of: rest as u32 >> 1, fault: rest & 1 == 1 }
+    }
+
+    /// Visits all observations, from the first to the last, and writes down where they are.
+    pub(super) fn visit<V: Copy + Default>(self, table: &mut Table<V>, places: &mut Vec<At>) {
+        places.clear();
+        places.extend(self.observations().map(|(observation, at)| table.visit(observation, at)));
     }
 
     /// All observations, from the first to the last, and where each is in the table if that is

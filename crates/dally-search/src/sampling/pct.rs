@@ -79,6 +79,11 @@ impl Pct {
         self.priorities.insert(place, (worker, priority));
         priority
     }
+
+    /// The most steps of a schedule so far; while that is not known, schedules guess powers of two.
+    pub(super) fn length(known: u64, schedule: u64) -> u64 {
+        if known > 0 { known } else { 8 << (schedule % 8) }
+    }
 }
 
 impl Strategy for Pct {
@@ -96,7 +101,7 @@ impl Strategy for Pct {
         self.taken = 0;
         self.next_change = 0;
         self.changes.clear();
-        let length = if self.length > 0 { self.length } else { 8 << (schedule % 8) };
+        let length = Pct::length(self.length as u64, schedule) as usize;
         for level in 0..self.d {
             // The level is independent of the place, as the proof of the guarantee needs.
             self.changes.push((self.rng.usize(..length), u64::from(level)));

@@ -3,8 +3,8 @@
 use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 
-use super::Random;
 use super::chains::Chains;
+use super::{Pct, Random};
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
 /// PCT with chain partitioning (Kulahcioglu Ozkan, Majumdar, Niksic, Tabaei Befrouei and
@@ -58,7 +58,7 @@ impl Strategy for Pctcp {
     fn begin(&mut self, schedule: u64) -> bool {
         self.rng = Random::generator(self.seed, schedule);
         self.chains.clear();
-        let steps = if self.steps > 0 { self.steps } else { 8 << (schedule % 8) };
+        let steps = Pct::length(self.steps, schedule);
         self.falls.clear();
         self.falls.extend((0..self.d).map(|_| self.rng.u64(..steps)));
         true

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use dally_core::{Event, Op, Shared, Text, WorkerId, fingerprint};
 
-use crate::strategy::{Lesson, Outcome};
+use super::Random;
+use crate::strategy::{Lesson, Outcome, Point};
 
 /// What a step touches, as one word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -64,6 +65,13 @@ impl Profiler {
     pub(super) fn step(&mut self, worker: WorkerId, op: Op) {
         *self.steps.entry((worker, Spot::of(op, worker))).or_default() += 1;
         self.stepping = Some(worker);
+    }
+
+    /// Picks at random who steps, and counts the step.
+    pub(super) fn pick(&mut self, rng: &mut fastrand::Rng, point: &Point<'_>) -> Option<WorkerId> {
+        let picked = Random::pick(rng, point.enabled)?;
+        self.step(picked, point.system.pending(picked));
+        Some(picked)
     }
 
     pub(super) fn heard(&mut self, event: &Event<Text<'_>>) {
@@ -135,9 +143,7 @@ impl Profile {
         let several = spots.into_iter().filter(|(_, (workers, _))| *workers > 1);
         several.map(|(spot, (_, count))| (spot, count)).collect()
     }
-}
 
-impl Profile {
     /// How many steps of each worker others can notice, by worker.
     pub(super) fn key_points(&self) -> Vec<(WorkerId, u64)> {
         let mut workers: Vec<(WorkerId, u64)> = Vec::new();
@@ -230,20 +236,20 @@ impl Weights {
     }
 }
 
-/// One of these workers, each with a probability in proportion to its weight; nobody if all
-/// weigh nothing.
-pub(super) fn draw(
+/// One of these things, each with a probability in proportion to its weight; none if all weigh
+/// nothing.
+pub(super) fn draw<T>(
     rng: &mut fastrand::Rng,
-    weights: impl Iterator<Item = (WorkerId, u64)> + Clone,
-) -> Option<WorkerId> {
+    weights: impl Iterator<Item = (T, u64)> + Clone,
+) -> Option<T> {
     let total: u64 = weights.clone().map(|(_, weight)| weight).sum();
     if total == 0 {
         return None;
     }
     let mut at = rng.u64(..total);
-    for (worker, weight) in weights {
+    for (thing, weight) in weights {
         if at < weight {
-            return Some(worker);
+            return Some(thing);
         }
         at -= weight;
     }

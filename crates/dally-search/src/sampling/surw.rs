@@ -95,14 +95,8 @@ impl Strategy for Surw {
         self.held.clear();
         self.intended = None;
         if let Some((profile, contended)) = self.rng.choice(&self.profiles) {
-            let total: u64 = contended.iter().map(|spot| spot.1).sum();
-            let mut at = if total == 0 { 0 } else { self.rng.u64(..total) };
-            self.about = contended.iter().find_map(|&(spot, count)| {
-                let found = at < count;
-                at = at.saturating_sub(count);
-                found.then_some(spot)
-            });
-            let about = self.about;
+            let about = draw(&mut self.rng, contended.iter().copied());
+            self.about = about;
             self.weights.reset(profile, |spot| about.is_none_or(|about| about == spot));
         }
         true
@@ -110,9 +104,7 @@ impl Strategy for Surw {
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
         if self.profiles.is_empty() {
-            let picked = Random::pick(&mut self.rng, point.enabled)?;
-            self.profiler.step(picked, point.system.pending(picked));
-            return Some(picked);
+            return self.profiler.pick(&mut self.rng, point);
         }
         for &worker in point.enabled {
             if let Some((creator, chance)) = self.weights.meet(worker)

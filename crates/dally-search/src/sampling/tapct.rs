@@ -4,9 +4,9 @@ use dally_core::{Event, MessageId, Op, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashSet;
 
-use super::Random;
 use super::chains::Chains;
 use super::profile::{Profile, Profiler, Spot};
+use super::{Pct, Random};
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
 /// Trace-aware PCT (Kulahcioglu Ozkan, Majumdar and Oraee, "Trace aware random testing for
@@ -77,7 +77,7 @@ impl Strategy for TaPct {
         self.profiler.clear();
         self.fallen.clear();
         self.met = 0;
-        let races = if self.races > 0 { self.races } else { 8 << (schedule % 8) };
+        let races = Pct::length(self.races, schedule);
         self.falls.clear();
         self.falls.extend((0..self.d).map(|_| self.rng.u64(..races)));
         true

@@ -61,9 +61,7 @@ impl Strategy for Urw {
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
         if self.profiles.is_empty() {
-            let picked = Random::pick(&mut self.rng, point.enabled)?;
-            self.profiler.step(picked, point.system.pending(picked));
-            return Some(picked);
+            return self.profiler.pick(&mut self.rng, point);
         }
         for &worker in point.enabled {
             self.weights.meet(worker);
