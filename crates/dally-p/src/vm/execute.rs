@@ -6,7 +6,7 @@ use dally_core::{Bug, BugKind, Event, Stop, Text};
 
 use super::casts::{fits, to_int};
 use super::machine::{Frame, Machine, Phase};
-use super::places::{Change, Trouble, Wrong, change, index, too_large};
+use super::places::{Change, Trouble, change, index, too_large};
 use super::print::{Carried, Shown, name_of};
 use super::run::{Cx, this};
 use super::tuple::Tuple;
@@ -111,7 +111,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             let path = &code.paths[usize::from($path)];
             if let Err(trouble) = change(&mut below[root], path, keys, 0, $what) {
                 let first = base + usize::from($first);
-                let what = describe(cx, trouble, &machine.regs[first..]);
+                let what = trouble.in_words(code, &machine.regs[first..]);
                 fail!("{what}");
             }
         }};
@@ -253,14 +253,14 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let found = match collection {
                     Value::Seq(seq) => index(key, seq.len()).map(|at| &seq[at]),
                     Value::Set(set) => index(key, set.len()).map(|at| &set.items()[at]),
-                    Value::Map(map) => map.get(key).ok_or(Trouble(Wrong::NoKey(0))),
-                    _ => Err(Trouble(Wrong::Type)),
+                    Value::Map(map) => map.get(key).ok_or(Trouble::NoKey(0)),
+                    _ => Err(Trouble::Type),
                 };
                 match found {
                     Ok(found) => set!(dst, found.clone()),
                     Err(trouble) => {
                         let key = key.clone();
-                        let what = describe(cx, trouble, &[key]);
+                        let what = trouble.in_words(code, &[key]);
                         fail!("{what}");
                     }
                 }
@@ -563,25 +563,6 @@ fn size(collection: &Value) -> Option<usize> {
 fn short(text: String) -> Option<Value> {
     let value = Value::text(text);
     value.is_small().then_some(value)
-}
-
-/// What a program did wrong with a collection.
-#[cold]
-fn describe(cx: &Cx<'_, '_>, trouble: Trouble, keys: &[Value]) -> String {
-    let show = |at: usize| keys.get(at).map(|key| Shown(cx.code, key).to_string());
-    let show = |at: usize| show(at).unwrap_or_default();
-    match trouble.0 {
-        Wrong::TooLarge => too_large(),
-        Wrong::Index(at, 0) => format!("index {at} is out of range: the collection is empty"),
-        Wrong::Index(at, length) => {
-            format!("index {at} is out of range: there are {length} elements, from 0 on")
-        }
-        Wrong::NoKey(at) => format!("key `{}` is not in the map", show(at)),
-        Wrong::KeyTaken(at) => {
-            format!("key `{}` is in the map already: `m[k] = v` would replace its value", show(at))
-        }
-        Wrong::Type => "a value is not of the type that it was checked for".into(),
-    }
 }
 
 /// The checker let something pass that it should not have, or a foreign function lied: that is a

@@ -2,16 +2,13 @@
 
 use triomphe::Arc;
 
+use super::print::Shown;
 use super::value::{MAX_DEPTH, MAX_WEIGHT, TooLarge, Value};
-use crate::lower::code::Step;
+use crate::lower::code::{Code, Step};
 
-/// What a program did wrong, in words.
+/// What a program did wrong with a collection.
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) struct Trouble(pub(crate) Wrong);
-
-/// The kinds of it. Values are quoted by whoever knows their names.
-#[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Wrong {
+pub(crate) enum Trouble {
     TooLarge,
     /// An index, and the length that it is not within.
     Index(i64, usize),
@@ -23,9 +20,31 @@ pub(crate) enum Wrong {
     Type,
 }
 
+impl Trouble {
+    /// What to tell people; `keys` are those that were given.
+    #[cold]
+    pub(crate) fn in_words(self, code: &Code, keys: &[Value]) -> String {
+        let show = |at: usize| keys.get(at).map(|key| Shown(code, key).to_string());
+        let show = |at: usize| show(at).unwrap_or_default();
+        match self {
+            Trouble::TooLarge => too_large(),
+            Trouble::Index(at, 0) => format!("index {at} is out of range: the collection is empty"),
+            Trouble::Index(at, length) => {
+                format!("index {at} is out of range: there are {length} elements, from 0 on")
+            }
+            Trouble::NoKey(at) => format!("key `{}` is not in the map", show(at)),
+            Trouble::KeyTaken(at) => format!(
+                "key `{}` is in the map already: `m[k] = v` would replace its value",
+                show(at)
+            ),
+            Trouble::Type => "a value is not of the type that it was checked for".into(),
+        }
+    }
+}
+
 impl From<TooLarge> for Trouble {
     fn from(_: TooLarge) -> Trouble {
-        Trouble(Wrong::TooLarge)
+        Trouble::TooLarge
     }
 }
 
@@ -74,11 +93,11 @@ pub(crate) fn change(
                 None if stores => Ok(map.insert(key, std::mem::take(&mut keys[used + 1]))?),
                 None => {
                     keys[used] = key;
-                    Err(Trouble(Wrong::NoKey(used)))
+                    Err(Trouble::NoKey(used))
                 }
             }
         }
-        _ => Err(Trouble(Wrong::Type)),
+        _ => Err(Trouble::Type),
     }
 }
 
@@ -87,7 +106,7 @@ fn apply(value: &mut Value, keys: &mut [Value], used: usize, what: Change) -> Re
         (Change::Store, value) => *value = std::mem::take(&mut keys[used]),
         (Change::Insert, Value::Map(map)) => {
             if map.get(&keys[used]).is_some() {
-                return Err(Trouble(Wrong::KeyTaken(used)));
+                return Err(Trouble::KeyTaken(used));
             }
             let (key, value) =
                 (std::mem::take(&mut keys[used]), std::mem::take(&mut keys[used + 1]));
@@ -95,8 +114,8 @@ fn apply(value: &mut Value, keys: &mut [Value], used: usize, what: Change) -> Re
         }
         (Change::Insert, Value::Seq(seq)) => {
             // One past the end is where a value can be appended.
-            let at = index(&keys[used], seq.len() + 1).map_err(|trouble| match trouble.0 {
-                Wrong::Index(at, _) => Trouble(Wrong::Index(at, seq.len())),
+            let at = index(&keys[used], seq.len() + 1).map_err(|trouble| match trouble {
+                Trouble::Index(at, _) => Trouble::Index(at, seq.len()),
                 _ => trouble,
             })?;
             Arc::make_mut(seq).insert(at, std::mem::take(&mut keys[used + 1]))?;
@@ -118,13 +137,13 @@ fn apply(value: &mut Value, keys: &mut [Value], used: usize, what: Change) -> Re
             let at = index(&keys[used], seq.len())?;
             Arc::make_mut(seq).remove(at);
         }
-        _ => return Err(Trouble(Wrong::Type)),
+        _ => return Err(Trouble::Type),
     }
     Ok(())
 }
 
 /// An index below a length.
 pub(crate) fn index(key: &Value, length: usize) -> Result<usize, Trouble> {
-    let Value::Int(at) = *key else { return Err(Trouble(Wrong::Type)) };
-    usize::try_from(at).ok().filter(|at| *at < length).ok_or(Trouble(Wrong::Index(at, length)))
+    let Value::Int(at) = *key else { return Err(Trouble::Type) };
+    usize::try_from(at).ok().filter(|at| *at < length).ok_or(Trouble::Index(at, length))
 }

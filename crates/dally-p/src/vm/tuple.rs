@@ -83,8 +83,8 @@ impl Tuple {
             let before = item.size();
             change(item)?;
             let now = item.size();
-            let deep = depth_of(whole.slice().iter());
-            Ok(whole.header_mut().changed(before, now, || deep)?)
+            let deep = now.is_shallower_than(before).then(|| depth_of(whole.slice().iter()));
+            Ok(whole.header_mut().changed(before, now, || deep.unwrap_or_default())?)
         })
     }
 }

@@ -158,7 +158,7 @@ impl Head {
         deep: impl FnOnce() -> u32,
     ) -> Result<(), TooLarge> {
         self.weight = self.weight.saturating_sub(before.weight).saturating_add(now.weight);
-        if now.depth < before.depth && before.depth + 1 == self.depth {
+        if now.is_shallower_than(before) && before.depth + 1 == self.depth {
             self.depth = deep();
         }
         self.depth = self.depth.max(now.depth + 1);
@@ -171,6 +171,12 @@ impl Head {
 pub(super) struct Size {
     weight: u32,
     depth: u32,
+}
+
+impl Size {
+    pub(super) fn is_shallower_than(self, other: Size) -> bool {
+        self.depth < other.depth
+    }
 }
 
 /// How deep a value with these elements is.
