@@ -12,7 +12,9 @@
 //! With [`Bug::GivesUpCoins`] a node that is asked back twice declares itself the root. So may the
 //! other. With [`Bug::SameDelay`] two nodes that contend wait equally long before they ask again,
 //! and can do so for ever. Random scheduling gets out of step with probability one, soon: only a
-//! search for cycles finds this bug with certainty.
+//! search for cycles finds this bug with certainty. With [`Bug::TurnsAwayEarly`] the nodes are
+//! reset one after the other, from the leaves to the top of the tree, and one that is asked before
+//! its turn turns the other away, then and whenever it asks again.
 //!
 //! See Devillers, Griffioen, Romijn and Vaandrager, "Verification of a Leader Election Protocol:
 //! Formal Methods Applied to IEEE 1394" (2000).
@@ -30,6 +32,8 @@ pub enum Bug {
     /// A node that is asked by the one it has asked waits a while and asks again, and so does the
     /// other.
     SameDelay,
+    /// A node that is asked before it was reset turns the other away, and does so for ever.
+    TurnsAwayEarly,
 }
 
 /// Its entry in the registry.
@@ -45,12 +49,17 @@ pub const PROTOCOL: Protocol = Protocol {
             name: "same-delay",
             summary: "two nodes that contend ask each other again at the same time, for ever",
         },
+        PlantedBug {
+            name: "turns-away-early",
+            summary: "a node turns away for ever who asks it before it was reset",
+        },
     ],
     max_steps: 500,
     program: |name| {
         let bug = match name {
             Some("gives-up-coins") => Some(Bug::GivesUpCoins),
             Some("same-delay") => Some(Bug::SameDelay),
+            Some("turns-away-early") => Some(Bug::TurnsAwayEarly),
             _ => None,
         };
         Subject::Machines(program(NODES, bug))
@@ -66,16 +75,40 @@ pub fn program(nodes: usize, bug: Option<Bug>) -> MachineProgram {
 
 /// Creates a binary tree and the monitor.
 pub fn deploy(setup: &mut Setup, nodes: usize, bug: Option<Bug>) {
-    let nodes: Vec<_> = (0..nodes)
-        .map(|_| setup.create(Node { strangers: Vec::new(), contended: false, bug }))
-        .collect();
-    for (i, &node) in nodes.iter().enumerate() {
+    let early = bug == Some(Bug::TurnsAwayEarly);
+    let bus = early.then(|| setup.create(Bus));
+    let node = Node { strangers: Vec::new(), turned_away: Vec::new(), contended: false, bug };
+    let nodes: Vec<_> = (0..nodes).map(|_| setup.create(node.clone())).collect();
+    let resets = nodes.iter().enumerate().map(|(i, &node)| {
         let above = i.checked_sub(1).map(|below| below / 2);
         let neighbours = above.into_iter().chain([2 * i + 1, 2 * i + 2]);
-        let neighbours = neighbours.filter_map(|i| nodes.get(i).copied()).collect();
-        setup.send(node, Reset { neighbours });
+        (node, Reset { neighbours: neighbours.filter_map(|i| nodes.get(i).copied()).collect() })
+    });
+    match bus {
+        Some(bus) => setup.send(bus, PowerOn { resets: resets.rev().collect() }),
+        None => resets.for_each(|(node, reset)| setup.send(node, reset)),
     }
     setup.monitor(OneRoot);
+}
+
+/// To the bus: reset these.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct PowerOn {
+    resets: Vec<(Addr<Node>, Reset)>,
+}
+
+/// Resets the nodes one after the other, for [`Bug::TurnsAwayEarly`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Bus;
+
+#[machine(states(On))]
+impl Bus {
+    #[on(On, PowerOn)]
+    fn reset_all(&mut self, cx: &mut Cx<Self>, PowerOn { resets }: PowerOn) {
+        for (node, reset) in resets {
+            cx.send(node, reset);
+        }
+    }
 }
 
 /// To a node: you are connected with these.
@@ -94,19 +127,40 @@ struct BeMyParent {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct IAmYourParent;
 
+/// To a neighbour that asked: ask again.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct NotNow;
+
 /// One of the tree.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Node {
     /// The neighbours that are not its children.
     strangers: Vec<Addr<Node>>,
+    /// The neighbours that asked too early for [`Bug::TurnsAwayEarly`].
+    turned_away: Vec<Addr<Node>>,
     /// Whether it was asked by the one it had asked.
     contended: bool,
     bug: Option<Bug>,
 }
 
-#[machine(states(Starting, Gathering, Ready, Asking, Yielding, Child, Root))]
+#[machine(states(Starting, Unprepared, Gathering, Ready, Asking, Yielding, Child, Root))]
 impl Node {
-    #[on(Starting, Reset)]
+    #[entry(Starting)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        if self.bug == Some(Bug::TurnsAwayEarly) {
+            cx.goto(Unprepared);
+        }
+    }
+
+    #[on(Unprepared, BeMyParent)]
+    fn turn_away(&mut self, cx: &mut Cx<Self>, BeMyParent { child }: BeMyParent) {
+        if !self.turned_away.contains(&child) {
+            self.turned_away.push(child);
+        }
+        cx.send(child, NotNow);
+    }
+
+    #[on(Starting | Unprepared, Reset)]
     fn reset(&mut self, cx: &mut Cx<Self>, Reset { neighbours }: Reset) {
         self.strangers = neighbours;
         self.look_around(cx);
@@ -114,6 +168,9 @@ impl Node {
 
     #[on(Gathering | Ready | Yielding, BeMyParent)]
     fn adopt(&mut self, cx: &mut Cx<Self>, BeMyParent { child }: BeMyParent) {
+        if self.turned_away.contains(&child) {
+            return cx.send(child, NotNow);
+        }
         self.strangers.retain(|&stranger| stranger != child);
         cx.send(child, IAmYourParent);
         self.look_around(cx);
@@ -141,9 +198,8 @@ impl Node {
         match self.bug {
             Some(Bug::GivesUpCoins) if again => self.adopt(cx, ask),
             Some(Bug::SameDelay) => cx.goto(Ready),
-            None if again && cx.me() < ask.child => cx.goto(Yielding),
-            None if again => self.ask(cx),
-            _ if cx.flip() => cx.goto(Ready),
+            _ if !again && cx.flip() => cx.goto(Ready),
+            _ if again && cx.me() < ask.child => cx.goto(Yielding),
             _ => self.ask(cx),
         }
     }
@@ -162,6 +218,8 @@ impl Node {
 
     #[defer(Starting, BeMyParent)]
     #[goto(Asking, IAmYourParent => Child)]
+    #[goto(Asking, NotNow => Ready)]
+    #[ignore(Gathering | Ready | Yielding | Child | Root, NotNow)]
     const RULES: () = ();
 }
 

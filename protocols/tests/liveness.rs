@@ -307,6 +307,18 @@ mod tree_identification {
     }
 
     #[test]
+    fn asks_in_vain_for_ever_if_a_node_turns_away_who_was_early() {
+        let judged = [2, 3, 4].map(|nodes| judge(program(nodes, Some(Bug::TurnsAwayEarly))));
+        let endless = |(states, livelocks)| Verdict { states, hot_ends: 0, livelocks };
+        assert_eq!(judged, [(135, 3), (936, 8), (3_727, 12)].map(endless));
+        let buggy = || program(4, Some(Bug::TurnsAwayEarly));
+        let (kinds, monitor, found_at) = hunts(&PROTOCOL, buggy);
+        let expected = [BugKind::Livelock, BugKind::Temperature, BugKind::Temperature];
+        assert_eq!((kinds, monitor.as_str()), (expected, "OneRoot"));
+        assert_eq!(found_at, [5, 2, 4]);
+    }
+
+    #[test]
     fn gets_out_of_step_too_soon_for_random_to_notice() {
         let buggy = || program(4, Some(Bug::SameDelay));
         assert_eq!(running::run(&PROTOCOL, buggy(), "random", 1_000, 0).findings, []);

@@ -28,7 +28,7 @@ pub const LIVELOCKS: [Livelock; 7] = [
         name: elevator_door::PROTOCOL.name,
         bug: "sees-ghosts",
         monitor: "Closes",
-        large: 3,
+        large: 5,
         program: |things| {
             elevator_door::program(3, things as u32, Some(elevator_door::Bug::SeesGhosts))
         },
@@ -44,7 +44,7 @@ pub const LIVELOCKS: [Livelock; 7] = [
         name: elevator_planning::PROTOCOL.name,
         bug: "nearest-first",
         monitor: "Served",
-        large: 4,
+        large: 6,
         program: |floors| {
             let building = elevator_planning::Building { floors, cabins: 2 };
             elevator_planning::program(building, Some(elevator_planning::Bug::NearestFirst))
@@ -52,11 +52,11 @@ pub const LIVELOCKS: [Livelock; 7] = [
     },
     Livelock {
         name: tree_identification::PROTOCOL.name,
-        bug: "same-delay",
+        bug: "turns-away-early",
         monitor: "OneRoot",
         large: 8,
         program: |nodes| {
-            tree_identification::program(nodes, Some(tree_identification::Bug::SameDelay))
+            tree_identification::program(nodes, Some(tree_identification::Bug::TurnsAwayEarly))
         },
     },
     Livelock {
