@@ -141,8 +141,8 @@ impl fmt::Debug for Moment {
 /// | [`eventually_always`](Property::eventually_always) `p` | from some moment on `p` holds | `p` holds at the end |
 /// | [`leads_to`](Property::leads_to) `p`, `q` | after every moment of `p`, or then, `q` holds some time | the same, before the end |
 ///
-/// Cycles are judged by the states between steps: what begins and ends within one step is not
-/// seen there.
+/// Cycles are judged by what was so all through a step, or at some moment of it: to hold at the
+/// one moment between two announcements of a step is to hold.
 ///
 /// So an execution that ends is taken for one that stays in its last state for ever. One that is
 /// cut by a bound has not ended, and says nothing but by the temperature of the monitor.

@@ -63,15 +63,16 @@ impl Mailbox {
         }
         match self {
             Mailbox::Fifo | Mailbox::PerSender => found.sort_unstable(),
-            // Who sent a message, and when, is no part of the state.
+            // When a message was sent is no part of the state.
             Mailbox::Unordered => found.sort_unstable_by_key(|&(id, at)| {
                 let Envelope { event, timer, ref message, .. } = inbox[at as usize];
-                (event, timer, message.hash(), id)
+                (id.sender, event, timer, message.hash(), id)
             }),
         }
     }
 
-    /// Appends an encoding that tells apart inboxes with different futures, and no others.
+    /// Appends an encoding that tells apart inboxes with different futures, and no others. Where
+    /// senders are chosen from they are told apart: strong fairness owes each of them its turn.
     pub(crate) fn encode(self, inbox: &[Envelope], out: &mut Vec<u8>) {
         let one = |envelope: &Envelope, out: &mut Vec<u8>| {
             Encoder::encode(&envelope.timer, out);
@@ -97,6 +98,7 @@ impl Mailbox {
                 let mut all: Vec<Vec<u8>> = Vec::with_capacity(inbox.len());
                 for envelope in inbox {
                     let mut bytes = Vec::new();
+                    Encoder::encode(&envelope.id.sender, &mut bytes);
                     one(envelope, &mut bytes);
                     all.push(bytes);
                 }
@@ -120,7 +122,7 @@ impl Mailbox {
                     let before = inbox[..at].iter();
                     (sender.to_bits(), before.filter(|earlier| earlier.id.sender == sender).count())
                 }
-                Mailbox::Unordered => (0, 0),
+                Mailbox::Unordered => (sender.to_bits(), 0),
             };
             let timer = envelope.timer.map_or(0, |timer| u64::from(timer) + 1);
             let mut digest = Digest::at(queue, place);

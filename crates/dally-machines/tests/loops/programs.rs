@@ -154,14 +154,16 @@ impl Clerk {
     }
 }
 
+const MAILBOXES: [Mailbox; 3] = [Mailbox::Fifo, Mailbox::PerSender, Mailbox::Unordered];
+
 /// Two to four clerks with up to three letters and parcels among them.
-pub fn random(seed: u64, mailboxes: &[Mailbox]) -> MachineProgram {
+pub fn random(seed: u64) -> MachineProgram {
     let mut rng = Rng::with_seed(seed);
     let clerks = rng.usize(2..=4);
     let rules: Vec<_> = (0..clerks).map(|_| Arc::new(random_rules(&mut rng, clerks))).collect();
     let posts: Vec<(usize, bool)> =
         (0..rng.usize(1..=3)).map(|_| (rng.usize(..clerks), rng.bool())).collect();
-    let mailbox = mailboxes[rng.usize(..mailboxes.len())];
+    let mailbox = MAILBOXES[rng.usize(..MAILBOXES.len())];
     let granularity = [Granularity::PerSend, Granularity::Atomic][rng.usize(..2)];
     let faulty = u32::from(rng.u8(..8) == 0);
     let lit = rng.bool();

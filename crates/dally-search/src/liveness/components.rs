@@ -26,7 +26,20 @@ pub(crate) struct Components {
 }
 
 /// The bytes that a state takes here.
-pub(crate) const BYTES: usize = 12;
+const BYTES: usize = 12;
+
+/// The bytes that a state takes in [`Parts`].
+const PARTS_BYTES: usize = BYTES + 4;
+
+impl Fairness {
+    /// The bytes that a state takes while it is judged.
+    pub(super) fn judging_bytes(self) -> usize {
+        match self {
+            Fairness::None | Fairness::Weak => BYTES,
+            Fairness::Strong => BYTES + PARTS_BYTES,
+        }
+    }
+}
 
 impl Components {
     pub(crate) fn new(states: usize) -> Components {

@@ -103,9 +103,10 @@ impl Graph {
         self.edges.len()
     }
 
-    /// The bytes of states and edges.
+    /// The bytes of states and edges, and of what is kept once for many of them.
     pub(crate) fn bytes(&self) -> u64 {
-        self.index.bytes() + self.states.bytes() + self.edges.bytes()
+        let interned = self.looks.bytes + self.labels.bytes + self.actions.bytes;
+        self.index.bytes() + self.states.bytes() + self.edges.bytes() + interned as u64
     }
 
     /// Finds or adds a state. `None` if there is no room.
@@ -226,8 +227,9 @@ impl Graph {
         if let Some(known) = self.looks.find(hash, same) {
             return known;
         }
-        let enabled = enabled.iter().filter(fair).map(|&id| self.number(id)).collect();
-        self.looks.add(hash, Look { enabled, hot })
+        let enabled: Box<[u32]> = enabled.iter().filter(fair).map(|&id| self.number(id)).collect();
+        let further = enabled.len() * size_of::<u32>();
+        self.looks.add(hash, Look { enabled, hot }, further)
     }
 
     fn label(&mut self, transition: Transition<'_>) -> u32 {
@@ -250,9 +252,10 @@ impl Graph {
         }
         let action = action.map(|action| match self.actions.find(action, |&one| one == action) {
             Some(known) => known,
-            None => self.actions.add(action, action),
+            None => self.actions.add(action, action, 0),
         });
-        self.labels.add(hash, Label { worker, values: values.into(), visits, action })
+        let label = Label { worker, values: values.into(), visits, action };
+        self.labels.add(hash, label, size_of_val(values))
     }
 }
 
@@ -308,11 +311,13 @@ struct Interner<T> {
     numbers: FxHashMap<u64, u32>,
     /// With the number before of the same hash.
     things: Vec<(T, u32)>,
+    /// About what all this takes.
+    bytes: usize,
 }
 
 impl<T> Interner<T> {
     fn new() -> Interner<T> {
-        Interner { numbers: FxHashMap::default(), things: Vec::new() }
+        Interner { numbers: FxHashMap::default(), things: Vec::new(), bytes: 0 }
     }
 
     fn len(&self) -> usize {
@@ -335,7 +340,10 @@ impl<T> Interner<T> {
         None
     }
 
-    fn add(&mut self, hash: u64, thing: T) -> u32 {
+    /// Adds a thing that owns so many bytes `further` to its own.
+    fn add(&mut self, hash: u64, thing: T, further: usize) -> u32 {
+        // Lists and tables that double are three quarters full in the mean.
+        self.bytes += further + (size_of::<(T, u32)>() + size_of::<(u64, u32)>()) * 4 / 3;
         let number = self.things.len() as u32;
         let before = self.numbers.insert(hash, number).unwrap_or(NIL);
         self.things.push((thing, before));

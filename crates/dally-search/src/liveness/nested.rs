@@ -23,10 +23,12 @@ pub(crate) struct Nested {
     path: Vec<(Node, Cursor)>,
 }
 
-/// The bytes that a state takes here.
-pub(crate) const BYTES: usize = 2;
-
 impl Nested {
+    /// The bytes that a state takes here.
+    pub(crate) fn bytes_a_state(&self) -> usize {
+        1 + self.passed.len()
+    }
+
     /// A new state is on the stack.
     pub(crate) fn entered(&mut self, node: Node) {
         self.on_stack.resize(node as usize + 1, false);

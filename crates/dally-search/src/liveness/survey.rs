@@ -8,12 +8,12 @@ use std::time::Duration;
 use dally_core::fingerprint;
 use rustc_hash::FxHashMap;
 
-use super::components::{self, Judge};
+use super::components::Judge;
 use super::fairness::Fairness;
 use super::graph::{EDGE_BYTES, Graph, Node, Transition};
 use super::lasso::{Cycle, cycle};
 use super::map::{self, Map, Refinery};
-use super::nested::{self, Nested};
+use super::nested::Nested;
 use super::property::Property;
 use crate::batch::Shared;
 use crate::deadline::Stopwatch;
@@ -37,8 +37,6 @@ struct Inside {
     candidates: FxHashMap<Property, Vec<Node>>,
     /// How many edges there were when the candidates were judged last.
     judged: usize,
-    /// How many edges there were when a stratum was concluded; 0 while there are few.
-    concluded: usize,
     /// Whether some monitor was hot in some state.
     hot: bool,
     /// The monitors with transitions that they allow only finitely often.
@@ -60,9 +58,8 @@ enum Algorithm {
 /// longer than twice what the last takes.
 const GROWTH: usize = 2;
 
-/// A graph of so many edges is judged after every stratum. A larger one only when it has grown by a
-/// quarter: then all judging together takes no longer than a few times what the last takes, and a
-/// cycle is found a quarter later at most.
+/// A graph of fewer edges is judged after every stratum. A larger one is only judged when it has
+/// doubled, as within a stratum, and in the end.
 const CHEAP: usize = 1 << 16;
 
 /// The fewest edges that are worth a judgement before the end.
@@ -94,15 +91,14 @@ impl Survey {
         }
     }
 
-    /// A stratum is complete: judges all that it has shown, if there is enough that is new, or if
-    /// it is the `last`.
+    /// A stratum is complete: judges all that it has shown, if that is cheap, or if it is the
+    /// `last`.
     pub(crate) fn conclude(&self, last: bool, threads: usize) {
         let mut inside = self.lock();
         let edges = inside.graph.edge_count();
-        if inside.is_done() || !last && edges < inside.concluded + inside.concluded / 4 {
+        if inside.is_done() || !last && edges >= CHEAP {
             return;
         }
-        inside.concluded = if edges < CHEAP { 0 } else { edges };
         let clock = Stopwatch::start();
         // A candidate of which not everything is known is not judged under strong fairness, and
         // others of its component were not candidates because it was.
@@ -189,7 +185,6 @@ impl Inside {
             memory,
             candidates: FxHashMap::default(),
             judged: 0,
-            concluded: 0,
             hot: false,
             visits: 0,
             one_is_enough,
@@ -309,10 +304,11 @@ impl Inside {
     fn bytes(&self) -> u64 {
         let states = self.graph.len();
         let own = match &self.algorithm {
-            Algorithm::Nested(_) => nested::BYTES,
+            Algorithm::Nested(nested) => nested.bytes_a_state(),
             Algorithm::Map(maps) => maps.len() * map::BYTES + map::REFINERY_BYTES,
         };
-        let judging = if self.candidates.is_empty() { 0 } else { components::BYTES };
+        // To be judged takes memory that must be there when it is time.
+        let judging = if self.hot || self.visits != 0 { self.fairness.judging_bytes() } else { 0 };
         let candidates: usize = self.candidates.values().map(Vec::capacity).sum();
         let whole = self.whole.as_ref().map_or(0, Numbered::bytes);
         self.graph.bytes() + whole + (states * (own + judging) + 4 * candidates) as u64

@@ -62,7 +62,7 @@ fn check(seed: u64, fairness: Fairness, kind: SearchKind, threads: usize) {
 }
 
 fn check_all(kind: SearchKind, threads: usize) {
-    for seed in 0..15_000 {
+    for seed in 0..20_000 {
         check(seed, FAIRNESS[seed as usize % 3], kind, threads);
     }
 }
