@@ -6,6 +6,7 @@ use super::function::{Around, Function};
 use super::inst::{Dst, Inst, Kind, Src};
 use crate::diagnostic::Diagnostic;
 use crate::program::{Case, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind};
+use crate::source::Span;
 use crate::vm::Value;
 
 type Lowered<T> = Result<T, Diagnostic>;
@@ -152,8 +153,7 @@ impl<'p> Function<'_, 'p> {
                 self.expression(expr, Dst::register(nowhere))?;
             }
             StmtKind::Raise(event, payload) => {
-                let event = self.kept(event, payload.as_ref())?;
-                let payload = self.optional(payload.as_ref())?;
+                let (event, payload) = self.carried(event, payload.as_ref(), span)?;
                 emit(self, Inst::Raise(event, payload));
                 self.block = None;
             }
@@ -162,13 +162,11 @@ impl<'p> Function<'_, 'p> {
                 let named = matches!(event.kind, ExprKind::Event(_));
                 let later = if named { payload.as_ref() } else { Some(event) };
                 let to = self.kept(to, later)?;
-                let event = self.kept(event, payload.as_ref())?;
-                let payload = self.optional(payload.as_ref())?;
+                let (event, payload) = self.carried(event, payload.as_ref(), span)?;
                 emit(self, Inst::Send(to, event, payload));
             }
             StmtKind::Announce(event, payload) => {
-                let event = self.kept(event, payload.as_ref())?;
-                let payload = self.optional(payload.as_ref())?;
+                let (event, payload) = self.carried(event, payload.as_ref(), span)?;
                 emit(self, Inst::Announce(event, payload));
             }
             StmtKind::Goto(state, payload) => {
@@ -190,6 +188,23 @@ impl<'p> Function<'_, 'p> {
             return Ok(copy);
         }
         Ok(src)
+    }
+
+    /// An event and what goes with it, which the checker has compared if the event is named.
+    fn carried(
+        &mut self,
+        event: &'p Expr,
+        payload: Option<&'p Expr>,
+        span: Span,
+    ) -> Lowered<(Src, Src)> {
+        let named = matches!(event.kind, ExprKind::Event(_));
+        let event = self.kept(event, payload)?;
+        let payload = self.optional(payload)?;
+        if !named {
+            self.span = span;
+            self.emit(Inst::Carry(event, payload));
+        }
+        Ok((event, payload))
     }
 
     fn optional(&mut self, expr: Option<&'p Expr>) -> Lowered<Src> {
