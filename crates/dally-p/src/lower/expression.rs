@@ -6,6 +6,7 @@ use super::function::Function;
 use super::inst::{Arith, Dst, Inst, Kind, Src, Test};
 use crate::diagnostic::Diagnostic;
 use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type};
+use crate::source::Span;
 use crate::vm::Value;
 
 type Lowered<T> = Result<T, Diagnostic>;
@@ -123,35 +124,10 @@ impl<'p> Function<'_, 'p> {
                 let operand = self.operand(operand)?;
                 emit(self, Inst::Not(dst, operand));
             }
-            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..) => {
+            ExprKind::Chain(_, links) if decisions(links) < links.len() => {
                 return self.short_circuit(expr, dst);
             }
-            ExprKind::Binary(op, left, right) => {
-                let a = self.operand_before(left, &[right])?;
-                let b = self.operand(right)?;
-                let arith = |op| match &left.ty {
-                    Type::Float => Inst::Float(op, dst, a, b),
-                    Type::String => Inst::Concat(dst, a, b),
-                    _ => Inst::Int(op, dst, a, b),
-                };
-                emit(
-                    self,
-                    match op {
-                        BinaryOp::Mul => arith(Arith::Mul),
-                        BinaryOp::Div => arith(Arith::Div),
-                        BinaryOp::Rem => arith(Arith::Rem),
-                        BinaryOp::Add => arith(Arith::Add),
-                        BinaryOp::Sub => arith(Arith::Sub),
-                        BinaryOp::Less => Inst::Less(dst, a, b),
-                        BinaryOp::LessEqual => Inst::LessEqual(dst, a, b),
-                        BinaryOp::Greater => Inst::Less(dst, b, a),
-                        BinaryOp::GreaterEqual => Inst::LessEqual(dst, b, a),
-                        BinaryOp::In => Inst::In(dst, a, b),
-                        BinaryOp::NotEqual => Inst::NotEqual(dst, a, b),
-                        BinaryOp::Equal | BinaryOp::And | BinaryOp::Or => Inst::Equal(dst, a, b),
-                    },
-                );
-            }
+            ExprKind::Chain(first, links) => self.operators(first, links, span, dst)?,
             ExprKind::Cast(operand) => {
                 let value = self.operand(operand)?;
                 if matches!(expr.ty, Type::Any) || expr.ty == operand.ty {
@@ -225,18 +201,69 @@ impl<'p> Function<'_, 'p> {
     }
 
     fn decide(&mut self, expr: &'p Expr, out: Dst) -> Lowered<()> {
-        let ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) = &expr.kind else {
+        let ExprKind::Chain(first, links) = &expr.kind else {
             return self.expression(expr, out);
         };
-        self.decide(left, out)?;
-        self.span = expr.span;
+        let (before, decisions) = links.split_at(decisions(links));
+        if decisions.is_empty() {
+            return self.expression(expr, out);
+        }
+        self.beginning(first, before, out)?;
         let known = Src::new(Kind::Local, out.place(0));
-        let jump = match op {
-            BinaryOp::And => self.emit(Inst::JumpUnless(known, 0)),
-            _ => self.emit(Inst::JumpIf(known, 0)),
-        };
-        self.decide(right, out)?;
-        self.land(jump);
+        let mut decided = Vec::new();
+        for (at, (op, operand)) in decisions.iter().enumerate() {
+            // What decides `a && b` decides it for all further `&&`.
+            if at > 0 && decisions[at - 1].0 != *op {
+                decided.drain(..).for_each(|jump| self.land(jump));
+            }
+            self.span = expr.span;
+            decided.push(match op {
+                BinaryOp::And => self.emit(Inst::JumpUnless(known, 0)),
+                _ => self.emit(Inst::JumpIf(known, 0)),
+            });
+            self.decide(operand, out)?;
+        }
+        decided.into_iter().for_each(|jump| self.land(jump));
+        Ok(())
+    }
+
+    /// The first operand and the operators after it that do not decide anything.
+    fn beginning(
+        &mut self,
+        first: &'p Expr,
+        links: &'p [(BinaryOp, Expr)],
+        out: Dst,
+    ) -> Lowered<()> {
+        let Some((_, last)) = links.last() else { return self.decide(first, out) };
+        let before = self.top;
+        self.operators(first, links, first.span.to(last.span), out)?;
+        self.top = before;
+        Ok(())
+    }
+
+    /// Operators that evaluate both operands, from left to right. What is not in its place yet is
+    /// in one temporary.
+    fn operators(
+        &mut self,
+        first: &'p Expr,
+        links: &'p [(BinaryOp, Expr)],
+        span: Span,
+        dst: Dst,
+    ) -> Lowered<()> {
+        let before = self.top;
+        let others: Vec<&Expr> = links.iter().take(1).map(|(_, operand)| operand).collect();
+        let mut left = self.operand_before(first, &others)?;
+        for (at, (op, operand)) in links.iter().enumerate() {
+            let right = self.operand(operand)?;
+            let last = at + 1 == links.len();
+            let result = if last { dst } else { Dst::register(before) };
+            self.span = if last { span } else { first.span.to(operand.span) };
+            self.top = before;
+            self.emit(operation(*op, &operand.ty, result, left, right));
+            if !last {
+                left = Src::new(Kind::Temp, self.temp());
+            }
+        }
         Ok(())
     }
 
@@ -244,41 +271,127 @@ impl<'p> Function<'_, 'p> {
     pub(super) fn jump_unless(&mut self, condition: &'p Expr, wanted: bool) -> Lowered<Vec<usize>> {
         match &condition.kind {
             ExprKind::Not(operand) => return self.jump_unless(operand, !wanted),
-            // Both must be as wanted.
-            ExprKind::Binary(op, left, right)
-                if (*op == BinaryOp::And && wanted) || (*op == BinaryOp::Or && !wanted) =>
-            {
-                let mut jumps = self.jump_unless(left, wanted)?;
-                jumps.extend(self.jump_unless(right, wanted)?);
-                return Ok(jumps);
-            }
-            // One is enough.
-            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
-                let enough = self.jump_unless(left, !wanted)?;
-                let jumps = self.jump_unless(right, wanted)?;
-                enough.into_iter().for_each(|jump| self.land(jump));
-                return Ok(jumps);
+            ExprKind::Chain(first, links) => {
+                let (before, decisions) = links.split_at(decisions(links));
+                return self.jump_unless_chain(condition, first, before, decisions, wanted);
             }
             _ => {}
         }
         let before = self.top;
-        if let ExprKind::Binary(op, left, right) = &condition.kind
-            && let Some((test, swapped)) = test_of(*op, wanted)
-        {
-            let a = self.operand_before(left, &[right])?;
-            let b = self.operand(right)?;
-            let (a, b) = if swapped { (b, a) } else { (a, b) };
-            self.top = before;
-            self.span = condition.span;
-            return Ok(vec![self.emit(Inst::Unless(test, a, b, 0))]);
-        }
         let value = self.operand(condition)?;
         self.top = before;
         self.span = condition.span;
-        Ok(vec![match wanted {
+        Ok(vec![self.jump_unless_value(value, wanted)])
+    }
+
+    fn jump_unless_value(&mut self, value: Src, wanted: bool) -> usize {
+        match wanted {
             true => self.emit(Inst::JumpUnless(value, 0)),
             false => self.emit(Inst::JumpIf(value, 0)),
-        }])
+        }
+    }
+
+    fn jump_unless_chain(
+        &mut self,
+        condition: &'p Expr,
+        first: &'p Expr,
+        before: &'p [(BinaryOp, Expr)],
+        decisions: &'p [(BinaryOp, Expr)],
+        wanted: bool,
+    ) -> Lowered<Vec<usize>> {
+        // What is wanted of each beginning of the chain: the same as of the whole where both must
+        // be as wanted, the contrary where one is enough, because then the rest is skipped.
+        let mut wants = vec![wanted];
+        for (op, _) in decisions.iter().rev() {
+            let whole = wants[wants.len() - 1];
+            wants.push(if both_count(*op, whole) { whole } else { !whole });
+        }
+        let mut wants = wants.into_iter().rev();
+        let mut want = wants.next().unwrap_or(wanted);
+        let mut jumps = match before.split_last() {
+            None => self.jump_unless(first, want)?,
+            Some((last, others)) => {
+                let span = match decisions.is_empty() {
+                    true => condition.span,
+                    false => first.span.to(last.1.span),
+                };
+                vec![self.jump_unless_operators(first, others, last, span, want)?]
+            }
+        };
+        for ((_, operand), whole) in decisions.iter().zip(wants) {
+            let enough = if want == whole { Vec::new() } else { std::mem::take(&mut jumps) };
+            jumps.extend(self.jump_unless(operand, whole)?);
+            enough.into_iter().for_each(|jump| self.land(jump));
+            want = whole;
+        }
+        Ok(jumps)
+    }
+
+    /// The same for operators that decide nothing: the last one is tested by the jump if it
+    /// compares.
+    fn jump_unless_operators(
+        &mut self,
+        first: &'p Expr,
+        others: &'p [(BinaryOp, Expr)],
+        (op, operand): &'p (BinaryOp, Expr),
+        span: Span,
+        wanted: bool,
+    ) -> Lowered<usize> {
+        let top = self.top;
+        let left = match others.last() {
+            None => self.operand_before(first, &[operand])?,
+            Some((_, last)) => {
+                let register = Dst::register(top);
+                self.operators(first, others, first.span.to(last.span), register)?;
+                self.top = top;
+                Src::new(Kind::Temp, self.temp())
+            }
+        };
+        let right = self.operand(operand)?;
+        self.top = top;
+        self.span = span;
+        if let Some((test, swapped)) = test_of(*op, wanted) {
+            let (a, b) = if swapped { (right, left) } else { (left, right) };
+            return Ok(self.emit(Inst::Unless(test, a, b, 0)));
+        }
+        let (dst, value) = self.result();
+        self.top = top;
+        self.emit(operation(*op, &operand.ty, dst, left, right));
+        Ok(self.jump_unless_value(value, wanted))
+    }
+}
+
+/// How many operators of a chain evaluate both operands in any case: `&&` and `||`, which do not,
+/// bind loosest, so they come after all others.
+fn decisions(links: &[(BinaryOp, Expr)]) -> usize {
+    links.partition_point(|(op, _)| !matches!(op, BinaryOp::And | BinaryOp::Or))
+}
+
+/// Whether both operands must be as it is wanted of the whole, and not just one.
+fn both_count(op: BinaryOp, wanted: bool) -> bool {
+    (op == BinaryOp::And) == wanted
+}
+
+/// The instruction of an operator that evaluates both operands, whose right one has this type.
+fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> Inst {
+    let arith = |op| match ty {
+        Type::Float => Inst::Float(op, dst, a, b),
+        Type::String => Inst::Concat(dst, a, b),
+        _ => Inst::Int(op, dst, a, b),
+    };
+    match op {
+        BinaryOp::Mul => arith(Arith::Mul),
+        BinaryOp::Div => arith(Arith::Div),
+        BinaryOp::Rem => arith(Arith::Rem),
+        BinaryOp::Add => arith(Arith::Add),
+        BinaryOp::Sub => arith(Arith::Sub),
+        BinaryOp::Less => Inst::Less(dst, a, b),
+        BinaryOp::LessEqual => Inst::LessEqual(dst, a, b),
+        BinaryOp::Greater => Inst::Less(dst, b, a),
+        BinaryOp::GreaterEqual => Inst::LessEqual(dst, b, a),
+        BinaryOp::In => Inst::In(dst, a, b),
+        BinaryOp::NotEqual => Inst::NotEqual(dst, a, b),
+        BinaryOp::Equal | BinaryOp::And | BinaryOp::Or => Inst::Equal(dst, a, b),
     }
 }
 
@@ -323,8 +436,9 @@ fn contains(expr: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
             | ExprKind::Cast(one)
             | ExprKind::Coerce(one)
             | ExprKind::Choose(one) => inside(one),
-            ExprKind::Index(one, other) | ExprKind::Binary(_, one, other) => {
-                inside(one) || inside(other)
+            ExprKind::Index(one, other) => inside(one) || inside(other),
+            ExprKind::Chain(first, links) => {
+                inside(first) || links.iter().any(|(_, operand)| inside(operand))
             }
             ExprKind::New(_, payload) => payload.as_deref().is_some_and(inside),
             ExprKind::Format(parts) => parts.arguments.iter().any(inside),

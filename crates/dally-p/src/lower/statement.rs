@@ -21,6 +21,16 @@ impl<'p> Function<'_, 'p> {
         if let StmtKind::Block(inner) = &statement.kind {
             return self.statements(inner);
         }
+        self.reach(statement.span);
+        let before = self.top;
+        self.lower_statement(statement)?;
+        self.top = before;
+        Ok(())
+    }
+
+    /// What begins at this place is reached with what is before it, unless that branches.
+    fn reach(&mut self, span: Span) {
+        self.span = span;
         let block = match self.block {
             Some(block) => block,
             None => {
@@ -29,11 +39,7 @@ impl<'p> Function<'_, 'p> {
                 *self.block.insert(block)
             }
         };
-        self.lower.covers(block, statement.span);
-        let before = self.top;
-        self.lower_statement(statement)?;
-        self.top = before;
-        Ok(())
+        self.lower.covers(block, span);
     }
 
     fn lower_statement(&mut self, statement: &'p Stmt) -> Lowered<()> {
@@ -133,18 +139,25 @@ impl<'p> Function<'_, 'p> {
                 }
                 self.land(over);
             }
-            StmtKind::If(condition, then, otherwise) => {
-                let not = self.jump_unless(condition, true)?;
-                self.block = None;
-                self.statement(then)?;
-                let end =
-                    otherwise.as_deref().map(|otherwise| (self.emit(Inst::Jump(0)), otherwise));
-                not.into_iter().for_each(|jump| self.land(jump));
-                if let Some((jump, otherwise)) = end {
+            StmtKind::If(arms, otherwise) => {
+                let mut ends = Vec::new();
+                for (at, arm) in arms.iter().enumerate() {
+                    if at > 0 {
+                        self.reach(arm.span);
+                    }
+                    let not = self.jump_unless(&arm.condition, true)?;
                     self.block = None;
-                    self.statement(otherwise)?;
-                    self.land(jump);
+                    self.statement(&arm.then)?;
+                    if at + 1 < arms.len() || otherwise.is_some() {
+                        ends.push(self.emit(Inst::Jump(0)));
+                    }
+                    not.into_iter().for_each(|jump| self.land(jump));
+                    self.block = None;
                 }
+                if let Some(otherwise) = otherwise {
+                    self.statement(otherwise)?;
+                }
+                ends.into_iter().for_each(|jump| self.land(jump));
                 self.block = None;
             }
             StmtKind::Effect(expr) => {

@@ -122,10 +122,14 @@ impl Effects<'_> {
                 let each = if self.statement(body) > 0 { 2 } else { 0 };
                 self.expr(collection) + each
             }
-            StmtKind::If(condition, then, otherwise) => {
-                let then = self.statement(then);
+            StmtKind::If(arms, otherwise) => {
+                let (mut tested, mut most) = (0, 0);
+                for arm in arms {
+                    tested = (tested + self.expr(&arm.condition)).min(2);
+                    most = most.max(tested + self.statement(&arm.then));
+                }
                 let otherwise = otherwise.as_deref().map_or(0, |other| self.statement(other));
-                self.expr(condition) + then.max(otherwise)
+                most.max(tested + otherwise)
             }
             StmtKind::Raise(event, payload) => 1 + self.expr(event) + optional(self, payload),
             StmtKind::Announce(event, payload) => {
@@ -171,8 +175,10 @@ impl Effects<'_> {
             | ExprKind::Cast(one)
             | ExprKind::Coerce(one)
             | ExprKind::Choose(one) => self.expr(one),
-            ExprKind::Index(one, other) | ExprKind::Binary(_, one, other) => {
-                self.expr(one) + self.expr(other)
+            ExprKind::Index(one, other) => self.expr(one) + self.expr(other),
+            ExprKind::Chain(first, links) => {
+                let others: u32 = links.iter().map(|(_, operand)| self.expr(operand)).sum();
+                self.expr(first) + others
             }
             ExprKind::Format(parts) => parts.arguments.iter().map(|part| self.expr(part)).sum(),
             _ => 0,
