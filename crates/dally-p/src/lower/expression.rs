@@ -1,9 +1,10 @@
 //! Expressions. Operands are evaluated from left to right, each once.
 
 use super::code::FormatCode;
+use super::condition::decisions;
 use super::fits;
 use super::function::Function;
-use super::inst::{Arith, Dst, Inst, Kind, Src, Test};
+use super::inst::{Arith, Dst, Inst, Kind, Src};
 use crate::diagnostic::Diagnostic;
 use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type};
 use crate::source::Span;
@@ -53,7 +54,7 @@ impl<'p> Function<'_, 'p> {
     }
 
     /// The value of an expression as an operand that stays as it is while others are evaluated.
-    fn operand_before(&mut self, expr: &'p Expr, others: &[&Expr]) -> Lowered<Src> {
+    pub(super) fn operand_before(&mut self, expr: &'p Expr, others: &[&Expr]) -> Lowered<Src> {
         let src = self.operand(expr)?;
         if src.kind() == Kind::Field && others.iter().any(|other| calls(other)) {
             let (dst, copy) = self.result();
@@ -186,64 +187,9 @@ impl<'p> Function<'_, 'p> {
         Ok(())
     }
 
-    /// `&&` and `||`. The result is made beside its place, which the right operand may read.
-    fn short_circuit(&mut self, expr: &'p Expr, dst: Dst) -> Lowered<()> {
-        let (out, result) = self.result();
-        if suspends(expr) {
-            // What the register held before must not tell states apart.
-            let nothing = self.constant(Value::Null);
-            self.emit(Inst::Move(out, nothing));
-        }
-        self.decide(expr, out)?;
-        self.span = expr.span;
-        self.emit(Inst::Move(dst, result));
-        Ok(())
-    }
-
-    fn decide(&mut self, expr: &'p Expr, out: Dst) -> Lowered<()> {
-        let ExprKind::Chain(first, links) = &expr.kind else {
-            return self.expression(expr, out);
-        };
-        let (before, decisions) = links.split_at(decisions(links));
-        if decisions.is_empty() {
-            return self.expression(expr, out);
-        }
-        self.beginning(first, before, out)?;
-        let known = Src::new(Kind::Local, out.place(0));
-        let mut decided = Vec::new();
-        for (at, (op, operand)) in decisions.iter().enumerate() {
-            // What decides `a && b` decides it for all further `&&`.
-            if at > 0 && decisions[at - 1].0 != *op {
-                decided.drain(..).for_each(|jump| self.land(jump));
-            }
-            self.span = expr.span;
-            decided.push(match op {
-                BinaryOp::And => self.emit(Inst::JumpUnless(known, 0)),
-                _ => self.emit(Inst::JumpIf(known, 0)),
-            });
-            self.decide(operand, out)?;
-        }
-        decided.into_iter().for_each(|jump| self.land(jump));
-        Ok(())
-    }
-
-    /// The first operand and the operators after it that do not decide anything.
-    fn beginning(
-        &mut self,
-        first: &'p Expr,
-        links: &'p [(BinaryOp, Expr)],
-        out: Dst,
-    ) -> Lowered<()> {
-        let Some((_, last)) = links.last() else { return self.decide(first, out) };
-        let before = self.top;
-        self.operators(first, links, first.span.to(last.span), out)?;
-        self.top = before;
-        Ok(())
-    }
-
     /// Operators that evaluate both operands, from left to right. What is not in its place yet is
     /// in one temporary.
-    fn operators(
+    pub(super) fn operators(
         &mut self,
         first: &'p Expr,
         links: &'p [(BinaryOp, Expr)],
@@ -251,8 +197,8 @@ impl<'p> Function<'_, 'p> {
         dst: Dst,
     ) -> Lowered<()> {
         let before = self.top;
-        let others: Vec<&Expr> = links.iter().take(1).map(|(_, operand)| operand).collect();
-        let mut left = self.operand_before(first, &others)?;
+        let next = links.first().map(|(_, operand)| operand);
+        let mut left = self.operand_before(first, next.as_slice())?;
         for (at, (op, operand)) in links.iter().enumerate() {
             let right = self.operand(operand)?;
             let last = at + 1 == links.len();
@@ -266,114 +212,10 @@ impl<'p> Function<'_, 'p> {
         }
         Ok(())
     }
-
-    /// Jumps if a condition is not what is wanted; answers the jumps, which are still to land.
-    pub(super) fn jump_unless(&mut self, condition: &'p Expr, wanted: bool) -> Lowered<Vec<usize>> {
-        match &condition.kind {
-            ExprKind::Not(operand) => return self.jump_unless(operand, !wanted),
-            ExprKind::Chain(first, links) => {
-                let (before, decisions) = links.split_at(decisions(links));
-                return self.jump_unless_chain(condition, first, before, decisions, wanted);
-            }
-            _ => {}
-        }
-        let before = self.top;
-        let value = self.operand(condition)?;
-        self.top = before;
-        self.span = condition.span;
-        Ok(vec![self.jump_unless_value(value, wanted)])
-    }
-
-    fn jump_unless_value(&mut self, value: Src, wanted: bool) -> usize {
-        match wanted {
-            true => self.emit(Inst::JumpUnless(value, 0)),
-            false => self.emit(Inst::JumpIf(value, 0)),
-        }
-    }
-
-    fn jump_unless_chain(
-        &mut self,
-        condition: &'p Expr,
-        first: &'p Expr,
-        before: &'p [(BinaryOp, Expr)],
-        decisions: &'p [(BinaryOp, Expr)],
-        wanted: bool,
-    ) -> Lowered<Vec<usize>> {
-        // What is wanted of each beginning of the chain: the same as of the whole where both must
-        // be as wanted, the contrary where one is enough, because then the rest is skipped.
-        let mut wants = vec![wanted];
-        for (op, _) in decisions.iter().rev() {
-            let whole = wants[wants.len() - 1];
-            wants.push(if both_count(*op, whole) { whole } else { !whole });
-        }
-        let mut wants = wants.into_iter().rev();
-        let mut want = wants.next().unwrap_or(wanted);
-        let mut jumps = match before.split_last() {
-            None => self.jump_unless(first, want)?,
-            Some((last, others)) => {
-                let span = match decisions.is_empty() {
-                    true => condition.span,
-                    false => first.span.to(last.1.span),
-                };
-                vec![self.jump_unless_operators(first, others, last, span, want)?]
-            }
-        };
-        for ((_, operand), whole) in decisions.iter().zip(wants) {
-            let enough = if want == whole { Vec::new() } else { std::mem::take(&mut jumps) };
-            jumps.extend(self.jump_unless(operand, whole)?);
-            enough.into_iter().for_each(|jump| self.land(jump));
-            want = whole;
-        }
-        Ok(jumps)
-    }
-
-    /// The same for operators that decide nothing: the last one is tested by the jump if it
-    /// compares.
-    fn jump_unless_operators(
-        &mut self,
-        first: &'p Expr,
-        others: &'p [(BinaryOp, Expr)],
-        (op, operand): &'p (BinaryOp, Expr),
-        span: Span,
-        wanted: bool,
-    ) -> Lowered<usize> {
-        let top = self.top;
-        let left = match others.last() {
-            None => self.operand_before(first, &[operand])?,
-            Some((_, last)) => {
-                let register = Dst::register(top);
-                self.operators(first, others, first.span.to(last.span), register)?;
-                self.top = top;
-                Src::new(Kind::Temp, self.temp())
-            }
-        };
-        let right = self.operand(operand)?;
-        self.top = top;
-        self.span = span;
-        if let Some((test, swapped)) = test_of(*op, wanted) {
-            let (a, b) = if swapped { (right, left) } else { (left, right) };
-            return Ok(self.emit(Inst::Unless(test, a, b, 0)));
-        }
-        let (dst, value) = self.result();
-        self.top = top;
-        self.emit(operation(*op, &operand.ty, dst, left, right));
-        Ok(self.jump_unless_value(value, wanted))
-    }
-}
-
-/// How many operators of a chain evaluate both operands in any case: `&&` and `||`, which do not,
-/// bind loosest, so they come after all others.
-fn decisions(links: &[(BinaryOp, Expr)]) -> usize {
-    links.partition_point(|(op, _)| !matches!(op, BinaryOp::And | BinaryOp::Or))
-}
-
-/// Whether both operands must be as it is wanted of the whole, and not just one.
-fn both_count(op: BinaryOp, wanted: bool) -> bool {
-    (op == BinaryOp::And) == wanted
 }
 
 /// The instruction of an operator that evaluates both operands, whose right one has this type.
-fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> Inst {
+pub(super) fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> Inst {
     let arith = |op| match ty {
         Type::Float => Inst::Float(op, dst, a, b),
         Type::String => Inst::Concat(dst, a, b),
@@ -395,30 +237,13 @@ fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> Inst {
     }
 }
 
-/// How a comparison is tested for an outcome, and whether with its operands swapped.
-fn test_of(op: BinaryOp, wanted: bool) -> Option<(Test, bool)> {
-    Some(match (op, wanted) {
-        (BinaryOp::Equal, true) | (BinaryOp::NotEqual, false) => (Test::Equal, false),
-        (BinaryOp::NotEqual, true) | (BinaryOp::Equal, false) => (Test::NotEqual, false),
-        (BinaryOp::Less, true) => (Test::Less, false),
-        (BinaryOp::Less, false) => (Test::NotLess, false),
-        (BinaryOp::LessEqual, true) => (Test::LessEqual, false),
-        (BinaryOp::LessEqual, false) => (Test::NotLessEqual, false),
-        (BinaryOp::Greater, true) => (Test::Less, true),
-        (BinaryOp::Greater, false) => (Test::NotLess, true),
-        (BinaryOp::GreaterEqual, true) => (Test::LessEqual, true),
-        (BinaryOp::GreaterEqual, false) => (Test::NotLessEqual, true),
-        _ => return None,
-    })
-}
-
 /// Whether evaluating an expression runs code that can change the variables of the machine.
 fn calls(expr: &Expr) -> bool {
     contains(expr, &|part| matches!(part.kind, ExprKind::Call(..)))
 }
 
 /// Whether evaluating an expression can be interrupted.
-fn suspends(expr: &Expr) -> bool {
+pub(super) fn suspends(expr: &Expr) -> bool {
     contains(expr, &|part| matches!(part.kind, ExprKind::Call(..) | ExprKind::New(..)))
 }
 
