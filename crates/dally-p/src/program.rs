@@ -267,8 +267,8 @@ pub enum StmtKind {
     While(Expr, Box<Stmt>),
     /// `foreach (variable in collection) body`, where the collection is a sequence or a set.
     Foreach(Place, Expr, Box<Stmt>),
-    /// `if (condition) then else otherwise`
-    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    /// `if (condition) then else if (condition) then else otherwise`
+    If(Vec<Arm>, Option<Box<Stmt>>),
     /// An expression for its effect: `new I(...);`, `f(...);`
     Effect(Expr),
     /// `raise event, payload;`
@@ -281,6 +281,17 @@ pub enum StmtKind {
     Goto(StateId, Option<Expr>),
     /// `receive { ... }`
     Receive(Vec<Case>),
+}
+
+/// `if (condition) then`, also after an `else`.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// When it is taken.
+    pub condition: Expr,
+    /// What is done then.
+    pub then: Stmt,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// A case of `receive`.
@@ -382,8 +393,10 @@ pub enum ExprKind {
     Negate(Box<Expr>),
     /// `!e`
     Not(Box<Expr>),
-    /// An operator with two operands; operands of arithmetic and comparison have one type.
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// Operators with two operands, from left to right: each takes what is before it and the
+    /// operand after it. None binds tighter than the one before it, so `&&` and `||` are at the
+    /// end. Operands of arithmetic and comparison have one type.
+    Chain(Box<Expr>, Vec<(BinaryOp, Expr)>),
     /// `e as T`, where T is the type of this expression: checked at run time.
     Cast(Box<Expr>),
     /// `e to T`, where T is the type of this expression.

@@ -42,6 +42,7 @@ documents! {
     how_values_are_printed: "printing",
     hot_and_cold_states: "liveness",
     what_may_be_sent_to_whom: "permissions",
+    what_events_carry: "payloads",
     foreign_types_and_functions: "foreign",
     the_vocabulary_of_the_verifier: "verifier-words",
     what_traces_show: "traces",

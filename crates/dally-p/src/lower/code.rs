@@ -31,6 +31,8 @@ pub(crate) struct Code {
     /// The names of positions in tuples; the first has none.
     pub(crate) shapes: Vec<Vec<Arc<str>>>,
     pub(crate) events: Vec<Arc<str>>,
+    /// Of each event: the type of what it carries, and how people write it.
+    pub(crate) payloads: Vec<(Type, String)>,
     pub(crate) interfaces: Vec<InterfaceCode>,
     pub(crate) specs: Vec<SpecCode>,
     /// The interface to start with.
@@ -165,6 +167,10 @@ impl Events {
             words[event.index() / 64] |= 1 << (event.index() % 64);
         }
         Events(words)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
     }
 
     #[inline]

@@ -1,11 +1,13 @@
 //! Expressions. Operands are evaluated from left to right, each once.
 
 use super::code::FormatCode;
+use super::condition::decisions;
 use super::fits;
 use super::function::Function;
-use super::inst::{Arith, Dst, Inst, Kind, Src, Test};
+use super::inst::{Arith, Dst, Inst, Kind, Src};
 use crate::diagnostic::Diagnostic;
 use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type};
+use crate::source::Span;
 use crate::vm::Value;
 
 type Lowered<T> = Result<T, Diagnostic>;
@@ -52,7 +54,7 @@ impl<'p> Function<'_, 'p> {
     }
 
     /// The value of an expression as an operand that stays as it is while others are evaluated.
-    fn operand_before(&mut self, expr: &'p Expr, others: &[&Expr]) -> Lowered<Src> {
+    pub(super) fn operand_before(&mut self, expr: &'p Expr, others: &[&Expr]) -> Lowered<Src> {
         let src = self.operand(expr)?;
         if src.kind() == Kind::Field && others.iter().any(|other| calls(other)) {
             let (dst, copy) = self.result();
@@ -123,35 +125,10 @@ impl<'p> Function<'_, 'p> {
                 let operand = self.operand(operand)?;
                 emit(self, Inst::Not(dst, operand));
             }
-            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..) => {
+            ExprKind::Chain(_, links) if decisions(links) < links.len() => {
                 return self.short_circuit(expr, dst);
             }
-            ExprKind::Binary(op, left, right) => {
-                let a = self.operand_before(left, &[right])?;
-                let b = self.operand(right)?;
-                let arith = |op| match &left.ty {
-                    Type::Float => Inst::Float(op, dst, a, b),
-                    Type::String => Inst::Concat(dst, a, b),
-                    _ => Inst::Int(op, dst, a, b),
-                };
-                emit(
-                    self,
-                    match op {
-                        BinaryOp::Mul => arith(Arith::Mul),
-                        BinaryOp::Div => arith(Arith::Div),
-                        BinaryOp::Rem => arith(Arith::Rem),
-                        BinaryOp::Add => arith(Arith::Add),
-                        BinaryOp::Sub => arith(Arith::Sub),
-                        BinaryOp::Less => Inst::Less(dst, a, b),
-                        BinaryOp::LessEqual => Inst::LessEqual(dst, a, b),
-                        BinaryOp::Greater => Inst::Less(dst, b, a),
-                        BinaryOp::GreaterEqual => Inst::LessEqual(dst, b, a),
-                        BinaryOp::In => Inst::In(dst, a, b),
-                        BinaryOp::NotEqual => Inst::NotEqual(dst, a, b),
-                        BinaryOp::Equal | BinaryOp::And | BinaryOp::Or => Inst::Equal(dst, a, b),
-                    },
-                );
-            }
+            ExprKind::Chain(first, links) => self.operators(first, links, span, dst)?,
             ExprKind::Cast(operand) => {
                 let value = self.operand(operand)?;
                 if matches!(expr.ty, Type::Any) || expr.ty == operand.ty {
@@ -210,93 +187,54 @@ impl<'p> Function<'_, 'p> {
         Ok(())
     }
 
-    /// `&&` and `||`. The result is made beside its place, which the right operand may read.
-    fn short_circuit(&mut self, expr: &'p Expr, dst: Dst) -> Lowered<()> {
-        let (out, result) = self.result();
-        if suspends(expr) {
-            // What the register held before must not tell states apart.
-            let nothing = self.constant(Value::Null);
-            self.emit(Inst::Move(out, nothing));
-        }
-        self.decide(expr, out)?;
-        self.span = expr.span;
-        self.emit(Inst::Move(dst, result));
-        Ok(())
-    }
-
-    fn decide(&mut self, expr: &'p Expr, out: Dst) -> Lowered<()> {
-        let ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) = &expr.kind else {
-            return self.expression(expr, out);
-        };
-        self.decide(left, out)?;
-        self.span = expr.span;
-        let known = Src::new(Kind::Local, out.place(0));
-        let jump = match op {
-            BinaryOp::And => self.emit(Inst::JumpUnless(known, 0)),
-            _ => self.emit(Inst::JumpIf(known, 0)),
-        };
-        self.decide(right, out)?;
-        self.land(jump);
-        Ok(())
-    }
-
-    /// Jumps if a condition is not what is wanted; answers the jumps, which are still to land.
-    pub(super) fn jump_unless(&mut self, condition: &'p Expr, wanted: bool) -> Lowered<Vec<usize>> {
-        match &condition.kind {
-            ExprKind::Not(operand) => return self.jump_unless(operand, !wanted),
-            // Both must be as wanted.
-            ExprKind::Binary(op, left, right)
-                if (*op == BinaryOp::And && wanted) || (*op == BinaryOp::Or && !wanted) =>
-            {
-                let mut jumps = self.jump_unless(left, wanted)?;
-                jumps.extend(self.jump_unless(right, wanted)?);
-                return Ok(jumps);
-            }
-            // One is enough.
-            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
-                let enough = self.jump_unless(left, !wanted)?;
-                let jumps = self.jump_unless(right, wanted)?;
-                enough.into_iter().for_each(|jump| self.land(jump));
-                return Ok(jumps);
-            }
-            _ => {}
-        }
+    /// Operators that evaluate both operands, from left to right. What is not in its place yet is
+    /// in one temporary.
+    pub(super) fn operators(
+        &mut self,
+        first: &'p Expr,
+        links: &'p [(BinaryOp, Expr)],
+        span: Span,
+        dst: Dst,
+    ) -> Lowered<()> {
         let before = self.top;
-        if let ExprKind::Binary(op, left, right) = &condition.kind
-            && let Some((test, swapped)) = test_of(*op, wanted)
-        {
-            let a = self.operand_before(left, &[right])?;
-            let b = self.operand(right)?;
-            let (a, b) = if swapped { (b, a) } else { (a, b) };
+        let next = links.first().map(|(_, operand)| operand);
+        let mut left = self.operand_before(first, next.as_slice())?;
+        for (at, (op, operand)) in links.iter().enumerate() {
+            let right = self.operand(operand)?;
+            let last = at + 1 == links.len();
+            let result = if last { dst } else { Dst::register(before) };
+            self.span = if last { span } else { first.span.to(operand.span) };
             self.top = before;
-            self.span = condition.span;
-            return Ok(vec![self.emit(Inst::Unless(test, a, b, 0))]);
+            self.emit(operation(*op, &operand.ty, result, left, right));
+            if !last {
+                left = Src::new(Kind::Temp, self.temp());
+            }
         }
-        let value = self.operand(condition)?;
-        self.top = before;
-        self.span = condition.span;
-        Ok(vec![match wanted {
-            true => self.emit(Inst::JumpUnless(value, 0)),
-            false => self.emit(Inst::JumpIf(value, 0)),
-        }])
+        Ok(())
     }
 }
 
-/// How a comparison is tested for an outcome, and whether with its operands swapped.
-fn test_of(op: BinaryOp, wanted: bool) -> Option<(Test, bool)> {
-    Some(match (op, wanted) {
-        (BinaryOp::Equal, true) | (BinaryOp::NotEqual, false) => (Test::Equal, false),
-        (BinaryOp::NotEqual, true) | (BinaryOp::Equal, false) => (Test::NotEqual, false),
-        (BinaryOp::Less, true) => (Test::Less, false),
-        (BinaryOp::Less, false) => (Test::NotLess, false),
-        (BinaryOp::LessEqual, true) => (Test::LessEqual, false),
-        (BinaryOp::LessEqual, false) => (Test::NotLessEqual, false),
-        (BinaryOp::Greater, true) => (Test::Less, true),
-        (BinaryOp::Greater, false) => (Test::NotLess, true),
-        (BinaryOp::GreaterEqual, true) => (Test::LessEqual, true),
-        (BinaryOp::GreaterEqual, false) => (Test::NotLessEqual, true),
-        _ => return None,
-    })
+/// The instruction of an operator that evaluates both operands, whose right one has this type.
+pub(super) fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> Inst {
+    let arith = |op| match ty {
+        Type::Float => Inst::Float(op, dst, a, b),
+        Type::String => Inst::Concat(dst, a, b),
+        _ => Inst::Int(op, dst, a, b),
+    };
+    match op {
+        BinaryOp::Mul => arith(Arith::Mul),
+        BinaryOp::Div => arith(Arith::Div),
+        BinaryOp::Rem => arith(Arith::Rem),
+        BinaryOp::Add => arith(Arith::Add),
+        BinaryOp::Sub => arith(Arith::Sub),
+        BinaryOp::Less => Inst::Less(dst, a, b),
+        BinaryOp::LessEqual => Inst::LessEqual(dst, a, b),
+        BinaryOp::Greater => Inst::Less(dst, b, a),
+        BinaryOp::GreaterEqual => Inst::LessEqual(dst, b, a),
+        BinaryOp::In => Inst::In(dst, a, b),
+        BinaryOp::NotEqual => Inst::NotEqual(dst, a, b),
+        BinaryOp::Equal | BinaryOp::And | BinaryOp::Or => Inst::Equal(dst, a, b),
+    }
 }
 
 /// Whether evaluating an expression runs code that can change the variables of the machine.
@@ -305,7 +243,7 @@ fn calls(expr: &Expr) -> bool {
 }
 
 /// Whether evaluating an expression can be interrupted.
-fn suspends(expr: &Expr) -> bool {
+pub(super) fn suspends(expr: &Expr) -> bool {
     contains(expr, &|part| matches!(part.kind, ExprKind::Call(..) | ExprKind::New(..)))
 }
 
@@ -323,8 +261,9 @@ fn contains(expr: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
             | ExprKind::Cast(one)
             | ExprKind::Coerce(one)
             | ExprKind::Choose(one) => inside(one),
-            ExprKind::Index(one, other) | ExprKind::Binary(_, one, other) => {
-                inside(one) || inside(other)
+            ExprKind::Index(one, other) => inside(one) || inside(other),
+            ExprKind::Chain(first, links) => {
+                inside(first) || links.iter().any(|(_, operand)| inside(operand))
             }
             ExprKind::New(_, payload) => payload.as_deref().is_some_and(inside),
             ExprKind::Format(parts) => parts.arguments.iter().any(inside),

@@ -21,8 +21,8 @@ pub(super) struct Function<'l, 'p> {
     /// The stretch of source that statements belong to; `None` if the next begins another.
     pub(super) block: Option<u32>,
     fun: &'p Fun,
-    /// Whether a branch goes farther than an instruction can say.
-    far: bool,
+    /// The branches that go farther than an instruction can say, and where they go.
+    far: Vec<(usize, u32)>,
 }
 
 /// A loop around a statement.
@@ -49,15 +49,12 @@ impl<'l, 'p> Function<'l, 'p> {
             span: fun.span,
             block: None,
             fun,
-            far: false,
+            far: Vec::new(),
         };
         function.statements(body)?;
         function.span = fun.span;
         function.emit(Inst::ReturnNothing);
-        if function.far {
-            let message = format!("function `{}` is too long", fun.name);
-            return Err(Diagnostic::error(fun.span, message).hint("split it up"));
-        }
+        function.go_far();
         // The whole window of a call, with one register to spare for a payload nobody takes.
         fits(function.size + 1, OPERANDS, fun.span, "variables and values at a time")
     }
@@ -92,12 +89,26 @@ impl<'l, 'p> Function<'l, 'p> {
             Inst::Jump(to) | Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) | Inst::Next(_, to) => {
                 *to = here;
             }
-            Inst::Unless(_, _, _, by) => {
-                let distance = here as usize - jump - 1;
-                self.far |= distance > usize::from(u16::MAX);
-                *by = distance as u16;
-            }
+            Inst::Unless(_, _, _, by) => match u16::try_from(here as usize - jump - 1) {
+                Ok(distance) => *by = distance,
+                Err(_) => self.far.push((jump, here)),
+            },
             other => unreachable!("{other:?} does not jump"),
+        }
+    }
+
+    /// Moves branches that go too far to the end of the function, where jumps follow them.
+    fn go_far(&mut self) {
+        for (branch, to) in std::mem::take(&mut self.far) {
+            let here = self.here();
+            self.span = self.lower.code.spans[branch];
+            let mut moved = std::mem::replace(&mut self.lower.code.insts[branch], Inst::Jump(here));
+            if let Inst::Unless(_, _, _, by) = &mut moved {
+                *by = 1;
+            }
+            self.emit(moved);
+            self.emit(Inst::Jump(branch as u32 + 1));
+            self.emit(Inst::Jump(to));
         }
     }
 

@@ -166,6 +166,8 @@ pub(crate) enum Inst {
     Return(Src),
     ReturnNothing,
     New(Dst, u16, Src),
+    /// Checks that the event, which is not known before, carries values of the payload's type.
+    Carry(Src, Src),
     Send(Src, Src, Src),
     Announce(Src, Src),
     Raise(Src, Src),

@@ -7,6 +7,7 @@
 //! and two that wait at the same place with the same values are the same.
 
 pub(crate) mod code;
+mod condition;
 mod constants;
 mod expression;
 mod function;

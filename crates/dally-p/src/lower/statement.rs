@@ -6,6 +6,7 @@ use super::function::{Around, Function};
 use super::inst::{Dst, Inst, Kind, Src};
 use crate::diagnostic::Diagnostic;
 use crate::program::{Case, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind};
+use crate::source::Span;
 use crate::vm::Value;
 
 type Lowered<T> = Result<T, Diagnostic>;
@@ -20,6 +21,16 @@ impl<'p> Function<'_, 'p> {
         if let StmtKind::Block(inner) = &statement.kind {
             return self.statements(inner);
         }
+        self.reach(statement.span);
+        let before = self.top;
+        self.lower_statement(statement)?;
+        self.top = before;
+        Ok(())
+    }
+
+    /// What begins at this place is reached with what is before it, unless that branches.
+    fn reach(&mut self, span: Span) {
+        self.span = span;
         let block = match self.block {
             Some(block) => block,
             None => {
@@ -28,11 +39,7 @@ impl<'p> Function<'_, 'p> {
                 *self.block.insert(block)
             }
         };
-        self.lower.covers(block, statement.span);
-        let before = self.top;
-        self.lower_statement(statement)?;
-        self.top = before;
-        Ok(())
+        self.lower.covers(block, span);
     }
 
     fn lower_statement(&mut self, statement: &'p Stmt) -> Lowered<()> {
@@ -132,18 +139,25 @@ impl<'p> Function<'_, 'p> {
                 }
                 self.land(over);
             }
-            StmtKind::If(condition, then, otherwise) => {
-                let not = self.jump_unless(condition, true)?;
-                self.block = None;
-                self.statement(then)?;
-                let end =
-                    otherwise.as_deref().map(|otherwise| (self.emit(Inst::Jump(0)), otherwise));
-                not.into_iter().for_each(|jump| self.land(jump));
-                if let Some((jump, otherwise)) = end {
+            StmtKind::If(arms, otherwise) => {
+                let mut ends = Vec::new();
+                for (at, arm) in arms.iter().enumerate() {
+                    if at > 0 {
+                        self.reach(arm.span);
+                    }
+                    let not = self.jump_unless(&arm.condition, true)?;
                     self.block = None;
-                    self.statement(otherwise)?;
-                    self.land(jump);
+                    self.statement(&arm.then)?;
+                    if at + 1 < arms.len() || otherwise.is_some() {
+                        ends.push(self.emit(Inst::Jump(0)));
+                    }
+                    not.into_iter().for_each(|jump| self.land(jump));
+                    self.block = None;
                 }
+                if let Some(otherwise) = otherwise {
+                    self.statement(otherwise)?;
+                }
+                ends.into_iter().for_each(|jump| self.land(jump));
                 self.block = None;
             }
             StmtKind::Effect(expr) => {
@@ -152,8 +166,7 @@ impl<'p> Function<'_, 'p> {
                 self.expression(expr, Dst::register(nowhere))?;
             }
             StmtKind::Raise(event, payload) => {
-                let event = self.kept(event, payload.as_ref())?;
-                let payload = self.optional(payload.as_ref())?;
+                let (event, payload) = self.carried(event, payload.as_ref(), span)?;
                 emit(self, Inst::Raise(event, payload));
                 self.block = None;
             }
@@ -162,13 +175,11 @@ impl<'p> Function<'_, 'p> {
                 let named = matches!(event.kind, ExprKind::Event(_));
                 let later = if named { payload.as_ref() } else { Some(event) };
                 let to = self.kept(to, later)?;
-                let event = self.kept(event, payload.as_ref())?;
-                let payload = self.optional(payload.as_ref())?;
+                let (event, payload) = self.carried(event, payload.as_ref(), span)?;
                 emit(self, Inst::Send(to, event, payload));
             }
             StmtKind::Announce(event, payload) => {
-                let event = self.kept(event, payload.as_ref())?;
-                let payload = self.optional(payload.as_ref())?;
+                let (event, payload) = self.carried(event, payload.as_ref(), span)?;
                 emit(self, Inst::Announce(event, payload));
             }
             StmtKind::Goto(state, payload) => {
@@ -190,6 +201,23 @@ impl<'p> Function<'_, 'p> {
             return Ok(copy);
         }
         Ok(src)
+    }
+
+    /// An event and what goes with it, which the checker has compared if the event is named.
+    fn carried(
+        &mut self,
+        event: &'p Expr,
+        payload: Option<&'p Expr>,
+        span: Span,
+    ) -> Lowered<(Src, Src)> {
+        let named = matches!(event.kind, ExprKind::Event(_));
+        let event = self.kept(event, payload)?;
+        let payload = self.optional(payload)?;
+        if !named {
+            self.span = span;
+            self.emit(Inst::Carry(event, payload));
+        }
+        Ok((event, payload))
     }
 
     fn optional(&mut self, expr: Option<&'p Expr>) -> Lowered<Src> {

@@ -8,9 +8,9 @@ use super::code::{
     Events, FunCode, InterfaceCode, MachineCode, NONE, Reaction, SpecCode, StateCode,
 };
 use super::inst::OPERANDS;
-use super::{Lower, UNUSED, fits, no_name};
+use super::{Lower, UNUSED, fits, no_name, written};
 use crate::diagnostic::Diagnostic;
-use crate::program::{self, Action, InterfaceId, MachineId, MachineKind, State};
+use crate::program::{self, Action, InterfaceId, MachineId, MachineKind, State, Type};
 use crate::source::Span;
 
 impl Lower<'_> {
@@ -22,6 +22,10 @@ impl Lower<'_> {
         fits(program.interfaces.len(), u16::MAX.into(), here, "interfaces")?;
         fits(program.funs.len(), u16::MAX.into(), here, "functions")?;
         self.code.events = program.events.iter().map(|event| event.name.clone()).collect();
+        self.code.payloads = (program.events.iter())
+            .map(|event| event.payload.clone().unwrap_or(Type::Null))
+            .map(|ty| (ty.clone(), written(&ty, program)))
+            .collect();
         let unused = |_| FunCode {
             entry: UNUSED,
             params: 0,

@@ -3,6 +3,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, ParamId, Type};
+use crate::source::Span;
 
 /// Evaluates a checked condition under the values of the parameters.
 pub(crate) fn holds(
@@ -11,7 +12,7 @@ pub(crate) fn holds(
 ) -> Result<bool, Diagnostic> {
     match evaluate(condition, values)? {
         LiteralValue::Bool(value) => Ok(value),
-        LiteralValue::Int(_) => Err(unsupported(condition)),
+        LiteralValue::Int(_) => Err(unsupported(condition.span)),
     }
 }
 
@@ -21,7 +22,7 @@ fn number(
 ) -> Result<i64, Diagnostic> {
     match evaluate(expr, values)? {
         LiteralValue::Int(value) => Ok(value),
-        LiteralValue::Bool(_) => Err(unsupported(expr)),
+        LiteralValue::Bool(_) => Err(unsupported(expr.span)),
     }
 }
 
@@ -42,43 +43,58 @@ fn evaluate(
         ExprKind::Coerce(of) if matches!(expr.ty, Type::Int | Type::Enum(_)) => {
             LiteralValue::Int(number(of, values)?)
         }
-        ExprKind::Binary(op, left, right) => binary(*op, left, right, expr, values)?,
-        _ => return Err(unsupported(expr)),
+        ExprKind::Chain(first, links) => {
+            let mut result = evaluate(first, values)?;
+            for (op, operand) in links {
+                let span = first.span.to(operand.span);
+                result = operate(*op, result, operand, span, values)?;
+            }
+            result
+        }
+        _ => return Err(unsupported(expr.span)),
     })
 }
 
-fn binary(
+/// Applies an operator to what is before it and the operand after it.
+fn operate(
     op: BinaryOp,
-    left: &Expr,
-    right: &Expr,
-    whole: &Expr,
+    left: LiteralValue,
+    operand: &Expr,
+    span: Span,
     values: &impl Fn(ParamId) -> Option<LiteralValue>,
 ) -> Result<LiteralValue, Diagnostic> {
     use LiteralValue::{Bool, Int};
-    let numbers = || Ok((number(left, values)?, number(right, values)?));
-    let divided = |by: fn(i64, i64) -> i64| match numbers()? {
-        (_, 0) => Err(Diagnostic::error(whole.span, "division by zero in an assumption")),
-        (left, right) => Ok(Int(by(left, right))),
+    // The right operand of `&&` and `||` counts only if the left does not decide.
+    match (op, left) {
+        (BinaryOp::And, Bool(false)) | (BinaryOp::Or, Bool(true)) => return Ok(left),
+        (BinaryOp::And | BinaryOp::Or, _) => return holds(operand, values).map(Bool),
+        _ => {}
+    }
+    let right = evaluate(operand, values)?;
+    let (a, b) = match (op, left, right) {
+        (BinaryOp::Equal, ..) => return Ok(Bool(left == right)),
+        (BinaryOp::NotEqual, ..) => return Ok(Bool(left != right)),
+        (_, Int(a), Int(b)) => (a, b),
+        _ => return Err(unsupported(span)),
     };
     Ok(match op {
-        BinaryOp::And => Bool(holds(left, values)? && holds(right, values)?),
-        BinaryOp::Or => Bool(holds(left, values)? || holds(right, values)?),
-        BinaryOp::Equal => Bool(evaluate(left, values)? == evaluate(right, values)?),
-        BinaryOp::NotEqual => Bool(evaluate(left, values)? != evaluate(right, values)?),
-        BinaryOp::Less => numbers().map(|(left, right)| Bool(left < right))?,
-        BinaryOp::LessEqual => numbers().map(|(left, right)| Bool(left <= right))?,
-        BinaryOp::Greater => numbers().map(|(left, right)| Bool(left > right))?,
-        BinaryOp::GreaterEqual => numbers().map(|(left, right)| Bool(left >= right))?,
-        BinaryOp::Add => numbers().map(|(left, right)| Int(left.wrapping_add(right)))?,
-        BinaryOp::Sub => numbers().map(|(left, right)| Int(left.wrapping_sub(right)))?,
-        BinaryOp::Mul => numbers().map(|(left, right)| Int(left.wrapping_mul(right)))?,
-        BinaryOp::Div => divided(i64::wrapping_div)?,
-        BinaryOp::Rem => divided(i64::wrapping_rem)?,
-        BinaryOp::In => return Err(unsupported(whole)),
+        BinaryOp::Less => Bool(a < b),
+        BinaryOp::LessEqual => Bool(a <= b),
+        BinaryOp::Greater => Bool(a > b),
+        BinaryOp::GreaterEqual => Bool(a >= b),
+        BinaryOp::Add => Int(a.wrapping_add(b)),
+        BinaryOp::Sub => Int(a.wrapping_sub(b)),
+        BinaryOp::Mul => Int(a.wrapping_mul(b)),
+        BinaryOp::Div | BinaryOp::Rem if b == 0 => {
+            return Err(Diagnostic::error(span, "division by zero in an assumption"));
+        }
+        BinaryOp::Div => Int(a.wrapping_div(b)),
+        BinaryOp::Rem => Int(a.wrapping_rem(b)),
+        _ => return Err(unsupported(span)),
     })
 }
 
-fn unsupported(expr: &Expr) -> Diagnostic {
-    Diagnostic::error(expr.span, "not possible in an assumption")
+fn unsupported(span: Span) -> Diagnostic {
+    Diagnostic::error(span, "not possible in an assumption")
         .label("neither a parameter, a literal nor an operator")
 }

@@ -266,8 +266,8 @@ pub enum StmtKind {
     While(Expr, Box<Stmt>),
     /// `foreach (x in e) s`
     Foreach(Name, Expr, Box<Stmt>),
-    /// `if (e) s else s`
-    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    /// `if (e) s else if (e) s else s`: flat, because there may be very many.
+    If(Vec<Arm>, Option<Box<Stmt>>),
     /// `new I(...);`
     New(Name, Vec<Expr>),
     /// `f(...);`
@@ -282,6 +282,17 @@ pub enum StmtKind {
     Goto(Name, Vec<Expr>),
     /// `receive { case a, b: (x: T) { ... } }`
     Receive(Vec<(Vec<EventName>, Fun)>),
+}
+
+/// `if (e) s`, also after an `else`.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// When it is taken.
+    pub condition: Expr,
+    /// What is done then.
+    pub then: Stmt,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// An expression.
@@ -345,8 +356,9 @@ pub enum ExprKind {
     Negate(Box<Expr>),
     /// `!e`
     Not(Box<Expr>),
-    /// `a + b` and the like.
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `a + b - c` and the like: operators with two operands, from left to right. None binds
+    /// tighter than the one before it. Flat, because there may be very many.
+    Chain(Box<Expr>, Vec<(BinaryOp, Expr)>),
     /// `e as T`
     Cast(Box<Expr>, Type),
     /// `e to T`

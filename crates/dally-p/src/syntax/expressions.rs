@@ -1,7 +1,7 @@
 //! Expressions, by precedence climbing.
 //!
-//! Every function leaves the height of its tree in `self.height`: chains like `a + b + c` grow
-//! without recursion here, but nowhere else.
+//! Every function leaves the height of its tree in `self.height`. A chain like `a + b + c` is one
+//! level, however long it is.
 
 use super::ast::{BinaryOp, Expr, ExprKind, Name};
 use super::parser::{Lost, Parsed, Parser};
@@ -19,35 +19,35 @@ impl Parser<'_> {
 
     /// An expression whose operators bind at least this tight.
     pub(super) fn binary(&mut self, tightness: u8) -> Parsed<Expr> {
-        let mut left = self.unary()?;
+        let mut first = self.unary()?;
+        let mut links = Vec::new();
         loop {
             let below = self.height;
             if matches!(self.kind(), Kind::As | Kind::To) && CAST >= tightness {
                 let cast = self.bump();
                 let ty = self.ty()?;
                 self.grow(below)?;
-                let span = self.since(left.span);
-                let of = Box::new(left);
+                let span = self.since(first.span);
+                let of = Box::new(chain(first, std::mem::take(&mut links)));
                 let kind = if self.text_at(cast) == "as" {
                     ExprKind::Cast(of, ty)
                 } else {
                     ExprKind::Coerce(of, ty)
                 };
-                left = Expr { kind, span };
+                first = Expr { kind, span };
             } else if let Some((op, op_tightness)) = binary_op(self.kind())
                 && op_tightness >= tightness
             {
                 self.bump();
                 self.doubled_sign(op);
                 let right = self.binary(op_tightness + 1)?;
-                self.grow(below.max(self.height))?;
-                let span = self.since(left.span);
-                let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
-                left = Expr { kind, span };
+                let operands = if links.is_empty() { below } else { below - 1 };
+                self.grow(operands.max(self.height))?;
+                links.push((op, right));
             } else if self.verifier_operator(tightness)? {
                 self.height = below;
             } else {
-                return Ok(left);
+                return Ok(chain(first, links));
             }
         }
     }
@@ -306,6 +306,13 @@ impl Parser<'_> {
         self.expect(Kind::ParenClose)?;
         Ok(())
     }
+}
+
+/// The first operand with the operators after it, if there are any.
+fn chain(first: Expr, links: Vec<(BinaryOp, Expr)>) -> Expr {
+    let Some((_, last)) = links.last() else { return first };
+    let span = first.span.to(last.span);
+    Expr { kind: ExprKind::Chain(Box::new(first), links), span }
 }
 
 /// The operator that a token stands for, and how tight it binds.

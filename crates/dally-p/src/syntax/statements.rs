@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::ast::{EventName, Expr, ExprKind, Fun, Stmt, StmtKind, Var};
+use super::ast::{Arm, EventName, Expr, ExprKind, Fun, Stmt, StmtKind, Var};
 use super::declarations::begins_declaration;
 use super::parser::{Parsed, Parser};
 use super::token::{Kind, Token};
@@ -176,11 +176,19 @@ impl Parser<'_> {
     }
 
     fn if_statement(&mut self) -> Parsed<StmtKind> {
-        self.bump();
-        let condition = self.condition("if")?;
-        let then = self.inner_statement()?;
-        let otherwise = if self.eat(Kind::Else) { Some(self.inner_statement()?) } else { None };
-        Ok(StmtKind::If(condition, then, otherwise))
+        let mut arms = Vec::new();
+        loop {
+            let start = self.bump();
+            let condition = self.condition("if")?;
+            let then = *self.inner_statement()?;
+            arms.push(Arm { condition, then, span: self.since(start) });
+            if !self.eat(Kind::Else) {
+                return Ok(StmtKind::If(arms, None));
+            }
+            if !self.is(Kind::If) {
+                return Ok(StmtKind::If(arms, Some(self.inner_statement()?)));
+            }
+        }
     }
 
     fn foreach(&mut self) -> Parsed<StmtKind> {

@@ -85,10 +85,7 @@ impl<'a> Body<'_, 'a> {
                 self.expect(&Type::Bool, &of)?;
                 made(ExprKind::Not(Box::new(of)), Type::Bool)
             }
-            ast::ExprKind::Binary(op, left, right) => {
-                let (left, right) = (self.expr(left), self.expr(right));
-                self.binary(*op, left?, right?, span)
-            }
+            ast::ExprKind::Chain(first, links) => self.chain(first, links, span),
             ast::ExprKind::Cast(of, ty) => {
                 let (of, ty) = (self.expr(of), self.tables.resolve(ty, self.report));
                 self.cast(of?, ty?, span)

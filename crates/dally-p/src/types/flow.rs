@@ -32,7 +32,9 @@ fn ends(statement: &Stmt) -> bool {
         StmtKind::Return(_) | StmtKind::Raise(..) | StmtKind::Goto(..) => true,
         StmtKind::Assert(condition, _) => matches!(condition.kind, ExprKind::Bool(false)),
         StmtKind::Block(statements) => statements.iter().any(ends),
-        StmtKind::If(_, then, Some(otherwise)) => ends(then) && ends(otherwise),
+        StmtKind::If(arms, Some(otherwise)) => {
+            arms.iter().all(|arm| ends(&arm.then)) && ends(otherwise)
+        }
         StmtKind::Receive(cases) => cases.iter().all(|case| case.body.iter().any(ends)),
         _ => false,
     }

@@ -4,41 +4,65 @@ use super::body::Body;
 use crate::diagnostic::Diagnostic;
 use crate::program::{BinaryOp, Expr, ExprKind, Type};
 use crate::source::Span;
+use crate::syntax::ast;
 
-impl Body<'_, '_> {
-    /// An operator with two operands. Those of arithmetic and order have one type; those of
-    /// equality may be more and less general.
-    pub fn binary(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Option<Expr> {
+impl<'a> Body<'_, 'a> {
+    /// Operators with two operands, from left to right.
+    pub fn chain(
+        &mut self,
+        first: &'a ast::Expr,
+        links: &'a [(BinaryOp, ast::Expr)],
+        span: Span,
+    ) -> Option<Expr> {
+        let mut left = self.expr(first);
+        for (at, (op, right)) in links.iter().enumerate() {
+            let right = self.expr(right);
+            left = match (left, right) {
+                (Some(left), Some(right)) => {
+                    let last = at + 1 == links.len();
+                    let span = if last { span } else { left.span.to(right.span) };
+                    let ty = self.result_of(*op, &left, &right, span);
+                    ty.map(|ty| link(left, at > 0, *op, right, ty, span))
+                }
+                _ => None,
+            };
+        }
+        left
+    }
+
+    /// The type of what an operator yields. Operands of arithmetic and order have one type; those
+    /// of equality may be more and less general.
+    fn result_of(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) -> Option<Type> {
         let ty = match op {
             BinaryOp::And | BinaryOp::Or => {
                 let (left, right) =
-                    (self.expect(&Type::Bool, &left), self.expect(&Type::Bool, &right));
+                    (self.expect(&Type::Bool, left), self.expect(&Type::Bool, right));
                 left.and(right)?;
                 Type::Bool
             }
             BinaryOp::Equal | BinaryOp::NotEqual => {
                 if !self.tables.comparable(&left.ty, &right.ty) {
-                    return self.incompatible(op, &left, &right, span);
+                    return self.incompatible(op, left, right, span);
                 }
                 Type::Bool
             }
-            BinaryOp::In => self.contains(&left, &right)?,
+            BinaryOp::In => self.contains(left, right)?,
             BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
                 if left.ty != right.ty || !matches!(left.ty, Type::Int | Type::Float | Type::String)
                 {
-                    return self.incompatible(op, &left, &right, span);
+                    return self.incompatible(op, left, right, span);
                 }
                 Type::Bool
             }
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
                 let text = left.ty == Type::String && op == BinaryOp::Add;
                 if left.ty != right.ty || !(text || matches!(left.ty, Type::Int | Type::Float)) {
-                    return self.incompatible(op, &left, &right, span);
+                    return self.incompatible(op, left, right, span);
                 }
                 left.ty.clone()
             }
         };
-        Some(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span })
+        Some(ty)
     }
 
     fn contains(&mut self, left: &Expr, right: &Expr) -> Option<Type> {
@@ -141,6 +165,18 @@ impl Body<'_, '_> {
         }
         Some(Expr { kind: ExprKind::Coerce(Box::new(of)), ty, span })
     }
+}
+
+/// Appends an operator and its right operand to a chain, or begins one.
+fn link(left: Expr, goes_on: bool, op: BinaryOp, right: Expr, ty: Type, span: Span) -> Expr {
+    let kind = match left.kind {
+        ExprKind::Chain(first, mut links) if goes_on => {
+            links.push((op, right));
+            ExprKind::Chain(first, links)
+        }
+        kind => ExprKind::Chain(Box::new(Expr { kind, ..left }), vec![(op, right)]),
+    };
+    Expr { kind, ty, span }
 }
 
 fn sign(op: BinaryOp) -> &'static str {

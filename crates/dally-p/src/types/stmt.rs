@@ -3,7 +3,7 @@
 use super::body::{Body, Effect};
 use super::call::Subject;
 use crate::diagnostic::Diagnostic;
-use crate::program::{Expr, Stmt, StmtKind, Type};
+use crate::program::{Arm, Expr, Stmt, StmtKind, Type};
 use crate::source::Span;
 use crate::syntax::ast;
 
@@ -47,14 +47,13 @@ impl<'a> Body<'_, 'a> {
                 StmtKind::While(condition?, body?)
             }
             ast::StmtKind::Foreach(name, of, body) => self.foreach(name, of, body)?,
-            ast::StmtKind::If(condition, then, otherwise) => {
-                let condition = self.condition(condition);
-                let then = self.stmt(then);
+            ast::StmtKind::If(arms, otherwise) => {
+                let arms: Vec<_> = arms.iter().map(|arm| self.arm(arm)).collect();
                 let otherwise = match otherwise {
                     Some(otherwise) => Some(Box::new(self.stmt(otherwise)?)),
                     None => None,
                 };
-                StmtKind::If(condition?, Box::new(then?), otherwise)
+                StmtKind::If(arms.into_iter().collect::<Option<_>>()?, otherwise)
             }
             ast::StmtKind::New(name, arguments) => {
                 StmtKind::Effect(self.create(name, arguments, span)?)
@@ -84,6 +83,11 @@ impl<'a> Body<'_, 'a> {
             ast::StmtKind::Receive(cases) => self.receive(cases, span)?,
         };
         Some(Stmt { kind, span })
+    }
+
+    fn arm(&mut self, arm: &'a ast::Arm) -> Option<Arm> {
+        let (condition, then) = (self.condition(&arm.condition), self.stmt(&arm.then));
+        Some(Arm { condition: condition?, then: then?, span: arm.span })
     }
 
     fn of_type(&mut self, value: &'a ast::Expr, want: &Type) -> Option<Expr> {

@@ -11,25 +11,26 @@
 //! themselves: of two effects on the way through several functions, the first is then in a
 //! function with something else that counts, or in one that runs while a state is left.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::program::{
     Action, Expr, ExprKind, FunId, MachineId, MachineKind, Place, Program, Projection, Stmt,
     StmtKind, Test,
 };
+use crate::types::order;
 
 /// Why atomic handlers leave something out in this test, if they do.
 pub(crate) fn caveat(program: &Program, test: &Test) -> Option<String> {
     let observed: BTreeSet<_> =
         test.specs.iter().flat_map(|(spec, _)| &program.machines[spec.index()].observes).collect();
     let machines: BTreeSet<MachineId> = test.machines.values().copied().collect();
+    let known = effects_of_functions(program);
     for &machine in &machines {
         let machine = &program.machines[machine.index()];
         if machine.kind != MachineKind::Machine {
             continue;
         }
-        let (known, under_way) = (BTreeMap::new(), BTreeSet::new());
-        let mut effects = Effects { program, known, under_way, acts: false };
+        let mut effects = Effects::new(&known);
         for state in &machine.states {
             let mut of = |fun: Option<FunId>| fun.map_or(0, |fun| effects.of(fun));
             let (entry, exit) = (of(state.entry), of(state.exit));
@@ -69,28 +70,53 @@ fn two_effects(machine: &str, place: &str) -> String {
     )
 }
 
-/// How many sends, creates, announcements and ways on functions have on one path, up to 2.
-struct Effects<'p> {
-    program: &'p Program,
-    /// Whether there was one that others can see.
-    acts: bool,
-    known: BTreeMap<FunId, u32>,
-    under_way: BTreeSet<FunId>,
+/// What each function does, those that are called before their callers.
+fn effects_of_functions(program: &Program) -> Vec<Option<Does>> {
+    let mut known: Vec<Option<Does>> = vec![None; program.funs.len()];
+    let body = |at: usize| program.funs[at].body.as_deref().unwrap_or_default();
+    let calls = |at: usize| {
+        let mut effects = Effects::new(&[]);
+        effects.all(body(at));
+        effects.calls
+    };
+    for at in order(program.funs.len(), calls).sorted {
+        let mut effects = Effects::new(&known);
+        let count = effects.all(body(at));
+        known[at] = Some(Does { count, acts: effects.acts });
+    }
+    known
 }
 
-impl Effects<'_> {
+/// What a function does.
+#[derive(Clone, Copy)]
+struct Does {
+    /// How many sends, creates, announcements and ways on it has on one path, up to 2.
+    count: u32,
+    /// Whether there is one among them that others can see.
+    acts: bool,
+}
+
+/// A walk over code that counts as in [`Does`].
+struct Effects<'k> {
+    /// What functions do, as far as it is known.
+    known: &'k [Option<Does>],
+    /// The functions that are called.
+    calls: Vec<usize>,
+    acts: bool,
+}
+
+impl<'k> Effects<'k> {
+    fn new(known: &'k [Option<Does>]) -> Effects<'k> {
+        Effects { known, calls: Vec::new(), acts: false }
+    }
+
     fn of(&mut self, id: FunId) -> u32 {
-        if let Some(&known) = self.known.get(&id) {
-            return known;
-        }
-        if !self.under_way.insert(id) {
-            // A recursion counts as a loop.
-            return 2;
-        }
-        let effects = self.program.funs[id.index()].body.as_ref().map_or(0, |body| self.all(body));
-        self.under_way.remove(&id);
-        self.known.insert(id, effects);
-        effects
+        self.calls.push(id.index());
+        // What is not known yet is a recursion, which counts as a loop.
+        let known = self.known.get(id.index()).copied().flatten();
+        let Does { count, acts } = known.unwrap_or(Does { count: 2, acts: true });
+        self.acts |= acts;
+        count
     }
 
     fn all(&mut self, body: &[Stmt]) -> u32 {
@@ -122,10 +148,14 @@ impl Effects<'_> {
                 let each = if self.statement(body) > 0 { 2 } else { 0 };
                 self.expr(collection) + each
             }
-            StmtKind::If(condition, then, otherwise) => {
-                let then = self.statement(then);
+            StmtKind::If(arms, otherwise) => {
+                let (mut tested, mut most) = (0, 0);
+                for arm in arms {
+                    tested = (tested + self.expr(&arm.condition)).min(2);
+                    most = most.max(tested + self.statement(&arm.then));
+                }
                 let otherwise = otherwise.as_deref().map_or(0, |other| self.statement(other));
-                self.expr(condition) + then.max(otherwise)
+                most.max(tested + otherwise)
             }
             StmtKind::Raise(event, payload) => 1 + self.expr(event) + optional(self, payload),
             StmtKind::Announce(event, payload) => {
@@ -171,8 +201,10 @@ impl Effects<'_> {
             | ExprKind::Cast(one)
             | ExprKind::Coerce(one)
             | ExprKind::Choose(one) => self.expr(one),
-            ExprKind::Index(one, other) | ExprKind::Binary(_, one, other) => {
-                self.expr(one) + self.expr(other)
+            ExprKind::Index(one, other) => self.expr(one) + self.expr(other),
+            ExprKind::Chain(first, links) => {
+                let others: u32 = links.iter().map(|(_, operand)| self.expr(operand)).sum();
+                self.expr(first) + others
             }
             ExprKind::Format(parts) => parts.arguments.iter().map(|part| self.expr(part)).sum(),
             _ => 0,

@@ -4,11 +4,21 @@ use super::value::Value;
 use crate::lower::code::Code;
 use crate::program::Type;
 
-/// Whether a value is of a type. `null` is of every type of things that can be missing.
+/// Whether a value is of a type. `null` is of every type of things that can be missing, and
+/// `data` is what holds no machine that one could send to.
 pub(crate) fn fits(code: &Code, value: &Value, ty: &Type) -> bool {
     let all = |items: &[Value], ty: &Type| items.iter().all(|item| fits(code, item, ty));
     match (ty, value) {
-        (Type::Any | Type::Data, _) => true,
+        (Type::Any, _) => true,
+        (Type::Data, Value::Foreign(_)) => false,
+        (Type::Data, Value::Machine(_, permission, _)) => {
+            code.interfaces[usize::from(*permission)].receives.is_empty()
+        }
+        (Type::Data, Value::Seq(seq)) => all(seq, ty),
+        (Type::Data, Value::Set(set)) => all(set.items(), ty),
+        (Type::Data, Value::Map(map)) => all(map.keys(), ty) && all(map.values(), ty),
+        (Type::Data, Value::Tuple(tuple)) => all(tuple.items(), ty),
+        (Type::Data, _) => true,
         (Type::Foreign(_), Value::Foreign(_) | Value::Null) => true,
         (Type::Null, Value::Null) => true,
         (Type::Event | Type::Machine | Type::Interface(_) | Type::Permission(..), Value::Null) => {

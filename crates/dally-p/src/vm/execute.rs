@@ -11,9 +11,9 @@ use super::print::{Carried, Shown, name_of};
 use super::run::{Cx, this};
 use super::tuple::Tuple;
 use super::value::{MAX_TEXT, Value};
-use crate::lower::code::FormatCode;
+use crate::lower::code::{Code, FormatCode};
 use crate::lower::inst::{Arith, Inst, Kind, Test};
-use crate::program::EventId;
+use crate::program::{EventId, Type};
 
 /// Why execution stops.
 pub(crate) enum Exit {
@@ -426,6 +426,16 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 machine.parcel = take!(payload);
                 wait!(Phase::Creating(linked, dst));
             }
+            Inst::Carry(event, payload) => {
+                // A null event is the business of what follows.
+                if let Value::Event(event) = *get!(event)
+                    && event != EventId::NULL
+                    && !fits(code, get!(payload), &code.payloads[event.index()].0)
+                {
+                    let what = misfit(code, event, get!(payload));
+                    fail!("{what}");
+                }
+            }
             Inst::Send(to, event, payload) => {
                 let (event, (permission, to)) = match (get!(event), get!(to)) {
                     (Value::Event(event), Value::Machine(_, permission, id)) => {
@@ -563,6 +573,18 @@ fn size(collection: &Value) -> Option<usize> {
 fn short(text: String) -> Option<Value> {
     let value = Value::text(text);
     value.is_small().then_some(value)
+}
+
+/// What an event is given is not what it carries.
+#[cold]
+fn misfit(code: &Code, event: EventId, payload: &Value) -> String {
+    let (ty, name) = &code.payloads[event.index()];
+    let carries = if *ty == Type::Null { "nothing".into() } else { format!("`{name}`") };
+    let given = match payload {
+        Value::Null => "nothing".into(),
+        payload => format!("`{}`", Shown(code, payload)),
+    };
+    format!("event `{}` carries {carries}, but is given {given}", name_of(code, event))
 }
 
 /// The checker let something pass that it should not have, or a foreign function lied: that is a

@@ -123,7 +123,8 @@ impl Cx<'_, '_> {
                     event => Then::Fail(event, raised),
                 };
                 machine.then = then;
-                match exists(state.exit) {
+                // A machine leaves the state before it fails; a spec just fails.
+                match exists(state.exit).filter(|_| self.specs.is_some()) {
                     Some(exit) => {
                         machine.begin(code, exit, Value::Null);
                         Ok(Flow::Execute)
@@ -278,6 +279,18 @@ impl Cx<'_, '_> {
             state.name
         );
         Bug::new(kind, message).by(&*declared.name)
+    }
+
+    /// `halt` came to a `receive` in an exit or transition function, which may not raise it.
+    #[cold]
+    pub(crate) fn halted_between_states(&self, machine: &Machine, receive: Span) -> Bug {
+        let who = Shown(self.code, &this(self.code, machine)).to_string();
+        let message = format!(
+            "`{who}` receives `halt` while it leaves state `{}`: it would be raised there, which \
+             exit and transition functions may not do",
+            state_of(self.code, machine).name
+        );
+        self.bug(machine, receive, message)
     }
 
     pub(crate) fn tell_raised(&mut self, event: EventId, payload: &Value) -> Result<(), Stop> {

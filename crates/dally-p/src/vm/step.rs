@@ -9,7 +9,7 @@ use dally_core::{Discard, Event, Stop, Text, WorkerId};
 use triomphe::Arc;
 
 use super::inbox::Envelope;
-use super::machine::{Machine, Phase};
+use super::machine::{Machine, Phase, Then};
 use super::print::Carried;
 use super::run::{Cx, Specs, state_of};
 use super::system::{Machines, Shared};
@@ -93,6 +93,9 @@ impl Machines {
                 self.cx(shared, at, env, |cx, machine| {
                     let Some(&(entry, dst)) = receive.entries.get(case.wrapping_sub(1)) else {
                         // Only `halt` is taken without a case, and raised again.
+                        if machine.then != Then::Finish {
+                            return Err(cx.halted_between_states(machine, receive.span).into());
+                        }
                         machine.unwind(code);
                         return cx.handle(machine, event, payload, true);
                     };

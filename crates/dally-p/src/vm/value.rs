@@ -265,7 +265,8 @@ impl Value {
     }
 
     /// P's `==`. Every value equals itself, also what is no number: a collection that holds it
-    /// would otherwise equal itself or not by the way it was made.
+    /// would otherwise equal itself or not by the way it was made. Tuples with other names, or
+    /// with names and without, differ; only `any` and `data` can hold both.
     pub fn equals(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -275,7 +276,9 @@ impl Value {
             (Value::Event(a), Value::Event(b)) => a == b,
             (Value::Machine(_, _, a), Value::Machine(_, _, b)) => a == b,
             (Value::Str(a), Value::Str(b)) => a.hash == b.hash && a.text == b.text,
-            (Value::Tuple(a), Value::Tuple(b)) => all_equal(a.items(), b.items()),
+            (Value::Tuple(a), Value::Tuple(b)) => {
+                a.shape() == b.shape() && all_equal(a.items(), b.items())
+            }
             (Value::Seq(a), Value::Seq(b)) => Arc::ptr_eq(a, b) || all_equal(a, b),
             (Value::Set(a), Value::Set(b)) => Arc::ptr_eq(a, b) || a.equals(b),
             (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b) || a.equals(b),

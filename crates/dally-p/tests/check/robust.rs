@@ -28,7 +28,8 @@ fn programs_as_deep_as_the_parser_allows_do_not_overflow_the_stack() {
         format!("x = {};", nested("f(", "x", ")", 240)),
         format!("b = {};", nested("!", "b", "", 240)),
         format!("a = {};", nested("(", "x", ",)", 240)),
-        format!("x = {};", ["x"; 250].join(" + ")),
+        format!("x = {};", nested("(x + ", "x", ")", 120)),
+        format!("b = {};", nested("b && (x == x || ", "b", ")", 80)),
         nested("while (b) ", ";", "", 240),
         nested("if (b) { ", "", "}", 120),
         nested("receive { case e: { ", "", "} }", 80),
@@ -38,6 +39,39 @@ fn programs_as_deep_as_the_parser_allows_do_not_overflow_the_stack() {
             machine Main {{ var x: int; var b: bool; var a: any; start state S {{ entry {{ {statement} }} }} }}"
         ));
     }
+}
+
+#[test]
+fn chains_of_operators_and_ladders_of_else_if_may_be_as_long_as_one_likes() {
+    let many = 10_000;
+    let ladder: String = (0..many).map(|at| format!("if (x == {at}) x = {at}; else ")).collect();
+    for statement in [
+        format!("x = {};", vec!["x"; many].join(" + ")),
+        format!("x = {};", vec!["2 * x - 1"; many].join(" + ")),
+        format!("s = {};", vec!["s"; many].join(" + \"...\" + ")),
+        format!("b = {};", vec!["b"; many].join(" == ")),
+        format!("b = {};", vec!["x < 1 && b"; many].join(" || ")),
+        format!("assert {};", vec!["x < 1 || b"; many].join(" && ")),
+        format!("{ladder} x = 1;"),
+        format!("{ladder} ;"),
+    ] {
+        super::accepted(&format!(
+            "machine Main {{ var x: int; var b: bool; var s: string; start state S {{ entry {{ {statement} }} }} }}"
+        ));
+    }
+}
+
+#[test]
+fn an_error_in_a_long_chain_is_found_once() {
+    let ones = "1 + ".repeat(10_000);
+    let found = super::said(&format!(
+        "machine Main {{ var x: int; start state S {{ entry {{ x =\n{ones} true + {ones} 1; }} }} }}"
+    ));
+    insta::assert_snapshot!(found, @"
+    2:1 `+` does not take `int` and `bool`
+        2:1 this is `int`
+        2:40002 this is `bool`
+    ");
 }
 
 #[test]

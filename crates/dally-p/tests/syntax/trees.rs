@@ -36,7 +36,7 @@ fn shape(expr: &Expr) -> String {
             format!("named({})", fields.collect::<Vec<_>>().join(" "))
         }
         ExprKind::Call(name, args) => format!("{}({})", name.text, list(args)),
-        ExprKind::Binary(op, left, right) => {
+        ExprKind::Chain(first, links) => links.iter().fold(shape(first), |left, (op, right)| {
             let sign = match op {
                 BinaryOp::Mul => "*",
                 BinaryOp::Div => "/",
@@ -53,8 +53,8 @@ fn shape(expr: &Expr) -> String {
                 BinaryOp::And => "&&",
                 BinaryOp::Or => "||",
             };
-            format!("({} {sign} {})", shape(left), shape(right))
-        }
+            format!("({left} {sign} {})", shape(right))
+        }),
         other => format!("{other:?}"),
     }
 }
@@ -164,7 +164,7 @@ fn a_tree_stands_where_its_text_stands() {
     let StmtKind::Assign(place, value) = &body.statements[0].kind else { panic!() };
     assert_eq!(sources.text(place.span), "x");
     assert_eq!(sources.text(value.span), "(a + b) * f(c)");
-    let ExprKind::Binary(_, left, right) = &value.kind else { panic!() };
-    assert_eq!(sources.text(left.span), "(a + b)");
-    assert_eq!(sources.text(right.span), "f(c)");
+    let ExprKind::Chain(first, links) = &value.kind else { panic!() };
+    assert_eq!(sources.text(first.span), "(a + b)");
+    assert_eq!(sources.text(links[0].1.span), "f(c)");
 }

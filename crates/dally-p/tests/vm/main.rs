@@ -1,5 +1,6 @@
 //! What programs do when they run, clause by clause of the language.
 
+mod conditions;
 mod driver;
 mod machines;
 mod queues;

@@ -162,3 +162,24 @@ fn atomic_handlers_have_fewer_steps_and_say_where_that_is_not_sound() {
     let caveat = program(observed).caveat().map(str::to_owned);
     insta::assert_snapshot!(caveat.unwrap(), @"`Main` may send `a`, which a spec observes: specs are told of it before other machines may step, and the event arrives after");
 }
+
+#[test]
+fn functions_that_call_each_other_in_a_long_row_are_looked_through() {
+    let many = 20_000;
+    let chain: String =
+        (1..many).map(|at| format!("fun f{at}(m: machine) {{ f{}(m); }}\n", at - 1)).collect();
+    let with = |first: &str| {
+        program(&format!(
+            "event a;
+             fun f0(m: machine) {{ {first} }}
+             {chain}
+             machine Main {{ start state S {{ entry {{ f{}(this); }} ignore a; }} }}
+             test t [main=Main]: {{Main}};",
+            many - 1
+        ))
+    };
+    assert_eq!(with("send m, a;").caveat(), None);
+    assert!(with("send m, a; send m, a;").caveat().is_some());
+    let loops = format!("if (m == null) {{ f{}(m); }}", many - 1);
+    assert!(with(&loops).caveat().is_some());
+}

@@ -324,3 +324,109 @@ fn what_is_foreign_and_missing_is_named() {
     let missing = dally_p::vm::PProgram::new(&program, 0, Foreign::default()).err().unwrap();
     assert_snapshot!(missing.message, @"test `t` calls foreign functions that nobody has given: `A`, `Main.C`, `B`");
 }
+
+#[test]
+fn long_chains_of_operators_are_evaluated_from_left_to_right() {
+    let chain = |operand: &str, sign: &str| vec![operand; 10_000].join(sign);
+    assert_snapshot!(prints_body(&format!(
+        "var x: int; var t: bool; var f: bool; var s: string; var n: int;
+         x = 3; t = true; s = \"ab\";
+         print format(\"{{0}}\", {});
+         print format(\"{{0}}\", 100000 - {});
+         print format(\"{{0}}\", x * 2 - {} * 2);
+         print format(\"{{0}}\", s + {} == s + {});
+         print format(\"{{0}} {{1}}\", {}, {});
+         print format(\"{{0}} {{1}}\", {} || t, f || {});
+         if ({} && f) {{ n = 1; }} else {{ n = 2; }}
+         if ({} || x > 2) {{ n = n * 10; }}
+         while (n < 30 && {}) {{ n = n + 7; }}
+         print format(\"{{0}}\", n);",
+        chain("x", " + "),
+        chain("x", " - "),
+        chain("x", " - "),
+        chain("\"..\"", " + "),
+        chain("\"..\"", " + "),
+        chain("t", " && "),
+        chain("f", " || "),
+        chain("t && f", " || "),
+        chain("t", " && "),
+        chain("t", " && "),
+        chain("x < 3 && t", " || "),
+        chain("t != f", " && "),
+    )), @"
+    30000
+    70000
+    -29997
+    True
+    True False
+    True True
+    34
+    done
+    ");
+}
+
+#[test]
+fn what_a_function_changes_between_operands_is_seen_by_those_after_it() {
+    assert_snapshot!(prints(
+        "machine Main {
+             var n: int;
+             fun next(): int { n = n + 1; return n; }
+             fun yes(): bool { n = n + 1; return true; }
+             start state S {
+                 entry {
+                     print format(\"{0}\", n + next() * 10 + n * 100 + next() * 1000 + n * 10000);
+                     print format(\"{0} {1}\", n == 2 && yes() && n == 3 || yes(), n);
+                     print format(\"{0} {1}\", yes() && n == 9 && yes() || n == 4 && yes(), n);
+                     if (n - 1 - next() - next() == n) { n = 0; } else { n = n + 100; }
+                     print format(\"{0}\", n);
+                 }
+             }
+         }
+         test t [main=Main]: {Main};"
+    ), @"
+    22110
+    True 3
+    True 5
+    107
+    done
+    ");
+}
+
+#[test]
+fn the_first_arm_of_a_long_ladder_whose_condition_holds_is_taken() {
+    let ladder: String =
+        (0..10_000).map(|at| format!("if (x == {at} || x == -{at}) y = {at} + 1; else ")).collect();
+    assert_snapshot!(prints_body(&format!(
+        "var x: int; var y: int; var i: int; var tries: seq[int];
+         tries += (0, 0); tries += (1, 4711); tries += (2, -9999); tries += (3, 10000);
+         foreach (x in tries) {{
+             {ladder} y = -1;
+             print format(\"{{0}}\", y);
+         }}"
+    )), @"
+    1
+    4712
+    10000
+    -1
+    done
+    ");
+}
+
+#[test]
+fn branches_may_go_as_far_as_one_likes() {
+    let long = "x = x + 1; ".repeat(70_000);
+    assert_snapshot!(prints_body(&format!(
+        "var x: int; var i: int;
+         while (i < 2 && x >= 0) {{
+             if (x == 70000) {{ {long} print \"twice\"; }} else {{ {long} print \"once\"; }}
+             i = i + 1;
+         }}
+         assert x < 0 || x == 140000;
+         print format(\"{{0}} {{1}}\", x, i);"
+    )), @"
+    once
+    twice
+    140000 2
+    done
+    ");
+}
