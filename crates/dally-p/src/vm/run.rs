@@ -303,14 +303,26 @@ pub(crate) fn this(code: &Code, machine: &Machine) -> Value {
 /// A machine to be changed: copied first if it is shared.
 #[inline]
 pub(crate) fn unshared(shared: &mut Arc<Machine>) -> &mut Machine {
+    let machine = own(shared);
+    machine.changes();
+    machine
+}
+
+/// The same for a machine whose queue is to be changed and nothing else but its phase.
+#[inline]
+pub(crate) fn unshared_for_mail(shared: &mut Arc<Machine>) -> &mut Machine {
+    let machine = own(shared);
+    machine.gets_mail();
+    machine
+}
+
+#[inline]
+fn own(shared: &mut Arc<Machine>) -> &mut Machine {
     if !Arc::is_unique(shared) {
         unshare(shared);
     }
     match Arc::get_mut(shared) {
-        Some(machine) => {
-            machine.changes();
-            machine
-        }
+        Some(machine) => machine,
         None => unreachable!("the pointer is unique, or was just made so"),
     }
 }

@@ -11,7 +11,7 @@ use triomphe::Arc;
 use super::inbox::Envelope;
 use super::machine::{Machine, Phase};
 use super::print::Carried;
-use super::run::{Cx, Specs, state_of};
+use super::run::{Cx, Specs, state_of, unshared_for_mail};
 use super::system::{Machines, Shared};
 use super::tell::Teller;
 use super::value::Value;
@@ -157,7 +157,7 @@ impl Machines {
             env.tell(|| Event::Discarded { message: id, why: Discard::Gone })?;
             return Ok(());
         };
-        let target = self.unshared(there);
+        let target = unshared_for_mail(&mut self.slots[self.specs + there]);
         let place = target.inbox.len() as u32;
         let (phase, dropped) = match target.phase {
             Phase::Idle => match state_of(code, target).reactions[event.index()] {

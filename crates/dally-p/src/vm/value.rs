@@ -18,8 +18,8 @@ use super::foreign::ForeignValue;
 use super::tuple::Tuple;
 use crate::program::EventId;
 
-/// A value of P.
-#[derive(Clone, Default)]
+/// A value of P. How it is copied is in `copy.rs`.
+#[derive(Default)]
 pub enum Value {
     /// `null`
     #[default]
@@ -318,6 +318,14 @@ impl Value {
                 let beside = u64::from(*kind) << 16 | u64::from(*permission);
                 id.to_bits() ^ TAGS[5] ^ beside.wrapping_mul(TAGS[4] | 1)
             }
+            _ => self.identity_of_large(),
+        }
+    }
+
+    /// The same for a value behind a pointer; most have been asked before.
+    #[inline(never)]
+    fn identity_of_large(&self) -> u64 {
+        match self {
             Value::Str(text) => text.hash ^ TAGS[6],
             Value::Tuple(tuple) => tuple.head().map_or(0, |head| {
                 let items = || ordered(tuple.items(), Value::identity);
@@ -328,12 +336,12 @@ impl Value {
             Value::Map(map) => map.head.hash(|| {
                 let mut digest = Digest::new(map.len() as u64);
                 for (key, value) in map.iter() {
-                    digest.word(key.identity());
-                    digest.word(value.identity());
+                    digest.pair(key.identity(), value.identity());
                 }
                 digest.value() ^ TAGS[10]
             }),
             Value::Foreign(value) => value.digest() ^ TAGS[11],
+            _ => self.identity(),
         }
     }
 
@@ -433,6 +441,6 @@ fn all_same(a: &[Value], b: &[Value]) -> bool {
 
 fn ordered(items: &[Value], hash: fn(&Value) -> u64) -> u64 {
     let mut digest = Digest::new(items.len() as u64);
-    items.iter().for_each(|item| digest.word(hash(item)));
+    digest.all(items, hash);
     digest.value()
 }

@@ -128,6 +128,28 @@ fn a_fork_and_its_original_go_their_own_ways() {
 }
 
 #[test]
+fn states_that_are_kept_share_what_is_the_same_and_still_go_their_own_ways() {
+    let program = program(TWO);
+    let mut env = Script::default();
+    let main = WorkerId::root(0);
+    let mut states = [program.start().unwrap(), program.start().unwrap()];
+    for state in &mut states {
+        state.step(main, &mut env).unwrap();
+        state.step(main, &mut env).unwrap();
+        state.condense();
+    }
+    let [one, mut other] = states;
+    let before = one.fingerprint_from_scratch();
+    assert_eq!(other.fingerprint_from_scratch(), before);
+    assert_eq!(other.enabled(), one.enabled());
+    while let Some(&worker) = other.enabled().first() {
+        other.step(worker, &mut env).unwrap();
+    }
+    assert_eq!(one.fingerprint_from_scratch(), before);
+    assert!(!one.enabled().is_empty());
+}
+
+#[test]
 fn a_restart_is_a_start() {
     let program = program(TWO);
     let fresh = program.start().unwrap();
