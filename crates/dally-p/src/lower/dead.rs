@@ -13,10 +13,14 @@ pub(super) fn note(code: &mut Code, entry: usize, locals: usize) {
     let insts = &code.insts[entry..];
     let mut live = Live::new(insts.len(), locals);
     // A round takes in one more loop around a loop; the last one changes nothing.
-    while (0..insts.len()).rev().fold(false, |changed, at| {
-        let before = live.before(insts, &code.receives, entry, at);
-        changed | live.set(at, &before)
-    }) {}
+    let mut changes = true;
+    while changes {
+        changes = false;
+        for at in (0..insts.len()).rev() {
+            let before = live.before(insts, &code.receives, entry, at);
+            changes |= live.set(at, &before);
+        }
+    }
     let mut noted = vec![0; insts.len()];
     for (at, inst) in insts.iter().enumerate() {
         if !matches!(inst, Inst::Send(..) | Inst::New(..) | Inst::Receive(_) | Inst::Call(..)) {

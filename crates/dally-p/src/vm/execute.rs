@@ -34,6 +34,7 @@ const MAX_CHOICES: usize = 10_000;
 /// Runs the innermost frame of a machine and those around it.
 pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit, Stop> {
     let code = cx.code;
+    let (insts, consts) = (&code.insts[..], &code.consts[..]);
     let Some(frame) = machine.frames.last() else { return Ok(Exit::Returned) };
     let (mut pc, mut base) = (frame.pc as usize, frame.base as usize);
 
@@ -42,7 +43,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             match $src.kind() {
                 Kind::Local | Kind::Temp => &machine.regs[base + $src.index()],
                 Kind::Field => &machine.regs[$src.index()],
-                Kind::Const => &code.consts[$src.index()],
+                Kind::Const => &consts[$src.index()],
             }
         };
     }
@@ -127,12 +128,12 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
     }
 
     loop {
-        let inst = code.insts[pc];
+        let inst = insts[pc];
         pc += 1;
         match inst {
             Inst::Mark(block) => cx.coverage.reach(block),
             Inst::Move(dst, src) => set!(dst, take!(src)),
-            Inst::Load(dst, at) => set!(dst, code.consts[at as usize].clone()),
+            Inst::Load(dst, at) => set!(dst, consts[at as usize].clone()),
             Inst::Int(op, dst, a, b) => {
                 let (a, b) = (int!(a), int!(b));
                 let result = match op {
@@ -365,8 +366,9 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 };
                 match items.get(at as usize) {
                     Some(item) => {
-                        machine.regs[first + 2] = item.clone();
-                        machine.regs[first + 1] = Value::Int(at + 1);
+                        let item = item.clone();
+                        machine.regs[first + 2].put(item);
+                        machine.regs[first + 1].put(Value::Int(at + 1));
                     }
                     None => {
                         machine.regs[first] = Value::Null;
@@ -435,7 +437,8 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     let wanted = &code.interfaces[usize::from(interface)].name;
                     fail!("`{}` may not create `{wanted}`", Shown(code, &this(code, machine)));
                 };
-                machine.parcel = take!(payload);
+                let payload = take!(payload);
+                machine.parcel.put(payload);
                 wait!(Phase::Creating(linked, dst));
             }
             Inst::Send(to, event, payload) => {
@@ -467,7 +470,8 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 }
                 let payload = take!(payload);
                 cx.tell_specs(machine.interface, event, &payload)?;
-                (machine.to, machine.event, machine.parcel) = (to, event, payload);
+                (machine.to, machine.event) = (to, event);
+                machine.parcel.put(payload);
                 wait!(Phase::Sending);
             }
             Inst::Announce(event, payload) => {

@@ -130,8 +130,8 @@ impl Machine {
         self.state = machine.start;
         (self.phase, self.then, self.event) = (Phase::New, Then::Finish, EventId::NULL);
         (self.children, self.sent) = (0, 0);
-        self.payload = Value::Null;
-        self.parcel = Value::Null;
+        self.payload.put(Value::Null);
+        self.parcel.put(Value::Null);
         self.to = id;
         self.set_values(&machine.fields);
         self.frames.clear();
@@ -144,8 +144,8 @@ impl Machine {
         (self.id, self.kind, self.interface) = (other.id, other.kind, other.interface);
         (self.state, self.phase, self.then) = (other.state, other.phase, other.then);
         (self.event, self.children, self.sent) = (other.event, other.children, other.sent);
-        self.payload.clone_from(&other.payload);
-        self.parcel.clone_from(&other.parcel);
+        self.payload.put(other.payload.clone());
+        self.parcel.put(other.parcel.clone());
         self.to = other.to;
         self.set_values(other.values());
         self.frames.clone_from(&other.frames);
@@ -204,8 +204,10 @@ impl Machine {
         self.make_room(base + usize::from(callee.size));
         let (params, locals) = self.regs[base..].split_at_mut(usize::from(callee.params));
         // The checker allows one parameter; more would be of no use, but must not shift locals.
-        let payloads = std::iter::once(payload).chain(std::iter::repeat(Value::Null));
-        params.iter_mut().zip(payloads).for_each(|(param, payload)| param.put(payload));
+        if let [param, others @ ..] = params {
+            param.put(payload);
+            others.iter_mut().for_each(|other| other.put(Value::Null));
+        }
         locals.iter_mut().zip(&callee.defaults).for_each(|(local, at)| local.put(at.clone()));
         self.frames.clear();
         self.frames.push(Frame {

@@ -45,7 +45,7 @@ impl Cx<'_, '_> {
     /// A machine enters its start state.
     pub(crate) fn start(&mut self, machine: &mut Machine, payload: Value) -> Result<(), Stop> {
         machine.phase = Phase::Running;
-        machine.payload = payload;
+        machine.payload.put(payload);
         self.coverage.reach(self.of(machine).cover);
         let start = machine.state as u16;
         let flow = self.enter(machine, start, Transition::Start)?;
@@ -85,7 +85,7 @@ impl Cx<'_, '_> {
                 }
                 Exit::Goto(to, payload) => {
                     machine.unwind(self.code);
-                    machine.payload = payload;
+                    machine.payload.put(payload);
                     self.leave(machine, crate::lower::code::NONE, to)?
                 }
             };
@@ -112,7 +112,7 @@ impl Cx<'_, '_> {
             }
             Reaction::Goto(to, with) => {
                 self.coverage.reach(state.cover + 1 + event.0);
-                machine.payload = payload;
+                machine.payload.put(payload);
                 self.leave(machine, with, to)
             }
             // Such events are not dequeued; what is raised is lost.

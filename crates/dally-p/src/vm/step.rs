@@ -72,7 +72,7 @@ impl Machines {
                 };
                 self.cx(shared, at, env, |cx, machine| {
                     let base = machine.widen(code);
-                    machine.regs[dst.place(base)] = created;
+                    machine.regs[dst.place(base)].put(created);
                     cx.resume(machine)
                 })?;
             }
@@ -101,7 +101,7 @@ impl Machines {
                     }
                     let base = machine.widen(code);
                     if let Some(dst) = dst {
-                        machine.regs[dst.place(base)] = payload;
+                        machine.regs[dst.place(base)].put(payload);
                     }
                     cx.resume(machine)
                 })?;
@@ -206,7 +206,7 @@ impl Machines {
         let mut shared = workshop::spare();
         if let Some(machine) = Arc::get_mut(&mut shared) {
             machine.renew(code, id, kind, interface);
-            machine.parcel = payload;
+            machine.parcel.put(payload);
         }
         let place = self.add(shared);
         Ok(if place <= creator { creator + 1 } else { creator })

@@ -266,7 +266,17 @@ impl Value {
 
     /// P's `==`. Every value equals itself, also what is no number: a collection that holds it
     /// would otherwise equal itself or not by the way it was made.
+    #[inline]
     pub fn equals(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Machine(_, _, a), Value::Machine(_, _, b)) => a == b,
+            _ => self.equals_another(other),
+        }
+    }
+
+    #[inline(never)]
+    fn equals_another(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
             (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -274,7 +284,9 @@ impl Value {
             (Value::Float(a), Value::Float(b)) => a == b || a.is_nan() && b.is_nan(),
             (Value::Event(a), Value::Event(b)) => a == b,
             (Value::Machine(_, _, a), Value::Machine(_, _, b)) => a == b,
-            (Value::Str(a), Value::Str(b)) => a.hash == b.hash && a.text == b.text,
+            (Value::Str(a), Value::Str(b)) => {
+                Arc::ptr_eq(a, b) || a.hash == b.hash && a.text == b.text
+            }
             (Value::Tuple(a), Value::Tuple(b)) => all_equal(a.items(), b.items()),
             (Value::Seq(a), Value::Seq(b)) => Arc::ptr_eq(a, b) || all_equal(a, b),
             (Value::Set(a), Value::Set(b)) => Arc::ptr_eq(a, b) || a.equals(b),

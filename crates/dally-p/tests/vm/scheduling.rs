@@ -184,3 +184,32 @@ fn atomic_handlers_have_fewer_steps_and_say_where_that_is_not_sound() {
     let caveat = program(observed).caveat().map(str::to_owned);
     insta::assert_snapshot!(caveat.unwrap(), @"`Main` may send `a`, which a spec observes: specs are told of it before other machines may step, and the event arrives after");
 }
+
+#[test]
+fn what_nobody_reads_again_tells_no_states_apart() {
+    let states = |body: &str| {
+        let source = format!(
+            "event e;
+             machine Main {{
+                 start state S {{
+                     entry {{ var x: int; var i: int; x = choose(3); {body} }}
+                     on e do {{ }}
+                 }}
+                 fun f() {{ send this, e; }}
+             }}
+             test t [main=Main]: {{Main}};"
+        );
+        all_of(&program(&source)).states
+    };
+    // New, about to send, about to take, idle: one each, or three while it matters what x is.
+    assert_eq!(states("send this, e;"), 4);
+    assert_eq!(states("send this, e; assert x < 3;"), 6);
+    assert_eq!(states("send this, e; x = 0; assert x < 3;"), 4);
+    assert_eq!(states("f();"), 4);
+    assert_eq!(states("f(); assert x < 3;"), 6);
+    assert_eq!(states("send this, e; receive { case e: { } }"), 4);
+    assert_eq!(states("send this, e; receive { case e: { assert x < 3; } }"), 8);
+    // A second round sends again: it matters up to the last send.
+    assert_eq!(states("while (i < 2) { send this, e; i = i + 1; }"), 6);
+    assert_eq!(states("while (i < 2) { send this, e; i = i + 1; assert x < 3; }"), 10);
+}
