@@ -103,6 +103,10 @@ pub trait Captured: System {
 
     /// Goes back to a saved state, reusing memory.
     fn restore_from(&mut self, saved: &Self);
+
+    /// This state will be kept: the time to share memory with others that are, if that takes an
+    /// effort. Many steps lead to states that are thrown away at once.
+    fn condense(&mut self) {}
 }
 
 /// What a step may ask and tell.

@@ -1,5 +1,8 @@
 //! How fast P projects run: `cargo run --release -p dally-p --example bench -- protocols/p`.
 //!
+//! `random`, `allocations`, `memory`, `states` or `start` behind that measure only that, and the name
+//! of a project then only there.
+//!
 //! Prints scheduling steps per second of random runs on one thread, distinct states per second of
 //! exhaustive searches on one thread, bytes a state takes on the stack of a search, and the time
 //! from reading a project to its first schedule.
@@ -82,13 +85,17 @@ fn test(program: &triomphe::Arc<Program>, name: &str) -> Arc<PProgram> {
 fn main() {
     let mut args = std::env::args().skip(1);
     let folder = PathBuf::from(args.next().unwrap_or_else(|| "protocols/p".into()));
-    let only = args.next();
+    let (only, project) = (args.next(), args.next());
     let wanted = |what: &str| only.as_ref().is_none_or(|only| only == what);
     let projects = [
         ("TwoPhaseCommit", "tcSingleClient", "tcTwoClients"),
         ("Paxos", "tcThreeOnFive", "tcTwoOnThree"),
     ];
-    for (project, sampled, searched) in projects {
+    for (name, sampled, searched) in projects {
+        if project.as_ref().is_some_and(|project| project != name) {
+            continue;
+        }
+        let project = name;
         let program = compiled(&folder, project);
         if wanted("random") {
             random(project, &test(&program, sampled));
@@ -110,13 +117,7 @@ fn main() {
 
 fn random(project: &str, program: &Arc<PProgram>) {
     let strategy = "random".parse::<StrategyKind>().expect("a strategy").build(1, 10_000);
-    let options = Options {
-        strategy,
-        seed: 1,
-        schedules: u64::MAX,
-        time: Some(Duration::from_secs(5)),
-        ..Options::default()
-    };
+    let options = Options { strategy, seed: 1, schedules: 20_000, ..Options::default() };
     let (report, seconds) = timed(|| dally_search::run(program.clone(), options, Arc::new(())));
     let rate = report.steps as f64 / seconds;
     println!(
@@ -211,6 +212,7 @@ fn memory(project: &str, program: &Arc<PProgram>) {
             let mut next = kept[at].fork();
             let mut dice = Dice(fastrand::Rng::with_seed(at as u64));
             if next.step(worker, &mut dice).is_ok() && seen.insert(next.fingerprint()) {
+                next.condense();
                 kept.push(next);
             }
         }

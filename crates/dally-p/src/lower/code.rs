@@ -19,6 +19,10 @@ pub(crate) struct Code {
     /// Of each instruction: how many registers of its frame are in use when it waits. Above them
     /// is nothing that is needed again.
     pub(crate) heights: Vec<u16>,
+    /// Of each instruction that can wait, and of calls: which list of registers is of no use any
+    /// more while it does; the first list is empty.
+    pub(crate) dead: Vec<u16>,
+    pub(crate) dead_lists: Vec<Box<[u16]>>,
     pub(crate) consts: Vec<Value>,
     pub(crate) funs: Vec<FunCode>,
     pub(crate) foreign: Vec<ForeignCode>,
@@ -44,6 +48,14 @@ pub(crate) struct Code {
     pub(crate) cover_specs: u32,
     pub(crate) cover_bits: u32,
     pub(crate) sources: Sources,
+}
+
+impl Code {
+    /// The registers of its frame that an instruction needs no more while it waits.
+    #[inline]
+    pub(crate) fn dead_at(&self, at: usize) -> &[u16] {
+        &self.dead_lists[usize::from(self.dead[at])]
+    }
 }
 
 /// A function.

@@ -97,6 +97,15 @@ impl<'p> Function<'_, 'p> {
                 emit(self, Inst::Tuple(count as u8, dst, first, shape));
             }
             ExprKind::Position(tuple, position) => {
+                let short = |position: &u32| u8::try_from(*position).ok();
+                if let ExprKind::Position(outer, first) = &tuple.kind
+                    && let (Some(first), Some(second)) = (short(first), short(position))
+                {
+                    // What is between is not copied.
+                    let outer = self.operand(outer)?;
+                    emit(self, Inst::Inner(dst, outer, first, second));
+                    return Ok(());
+                }
                 let tuple = self.operand(tuple)?;
                 emit(self, Inst::Position(dst, tuple, *position as u16));
             }

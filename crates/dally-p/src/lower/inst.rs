@@ -75,6 +75,11 @@ impl Dst {
         Dst(index as u16 | 1 << 15)
     }
 
+    /// Its number among the registers, if it is one.
+    pub(crate) fn local(self) -> Option<usize> {
+        (self.0 >> 15 == 0).then_some(usize::from(self.0))
+    }
+
     /// Its place, given where the registers of the frame begin; the variables of the machine
     /// begin at 0.
     #[inline(always)]
@@ -144,6 +149,8 @@ pub(crate) enum Inst {
     /// So many values from `first` on, with the names of this shape.
     Tuple(u8, Dst, u16, u16),
     Position(Dst, Src, u16),
+    /// A position of a tuple that is at a position of this one.
+    Inner(Dst, Src, u8, u8),
     Index(Dst, Src, Src),
     Keys(Dst, Src),
     Values(Dst, Src),

@@ -9,6 +9,7 @@
 pub(crate) mod code;
 mod condition;
 mod constants;
+mod dead;
 mod expression;
 mod function;
 pub(crate) mod inst;
@@ -33,7 +34,11 @@ pub(crate) fn lower(program: &Program, test: &Test, foreign: &Foreign) -> Result
         program,
         test,
         foreign,
-        code: Code { sources: program.sources.clone(), ..Code::default() },
+        code: Code {
+            sources: program.sources.clone(),
+            dead_lists: vec![Box::default()],
+            ..Code::default()
+        },
         constants: Constants::new(),
         waiting: VecDeque::new(),
         foreign_index: BTreeMap::new(),
@@ -93,6 +98,7 @@ impl Lower<'_> {
         let defaults = defaults.map(|local| self.constants.default(&local.ty, self.program));
         let defaults = defaults.collect();
         let size = Function::lower(self, fun, body)?;
+        dead::note(&mut self.code, entry as usize, fun.locals.len());
         self.code.funs[id.index()] = FunCode {
             entry,
             params: params as u16,

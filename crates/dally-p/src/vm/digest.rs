@@ -3,7 +3,11 @@
 /// The fractional part of the golden ratio: odd, with no pattern in its bits.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A hash that takes word after word, one multiplication for each.
+/// The fractional part of the square root of 3, for the other factor.
+const OTHER: u64 = 0xbb67_ae85_84ca_a73b;
+
+/// A hash that takes words one after the other, one multiplication for each or each pair: what
+/// takes time is that every multiplication waits for the one before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digest(u64);
 
@@ -16,7 +20,26 @@ impl Digest {
 
     #[inline]
     pub(crate) fn word(&mut self, word: u64) {
-        let product = u128::from(self.0 ^ word) * u128::from(FACTOR);
+        self.multiply(word, FACTOR);
+    }
+
+    /// Takes two words: each is in one of the factors, as in the loop of wyhash.
+    #[inline]
+    pub(crate) fn pair(&mut self, one: u64, other: u64) {
+        self.multiply(one, other ^ OTHER);
+    }
+
+    /// Takes the words of a list, which may be told from those of a longer one only by what follows.
+    #[inline]
+    pub(crate) fn all<T>(&mut self, items: &[T], word: impl Fn(&T) -> u64) {
+        let (pairs, rest) = items.as_chunks::<2>();
+        pairs.iter().for_each(|[one, other]| self.pair(word(one), word(other)));
+        rest.iter().for_each(|last| self.word(word(last)));
+    }
+
+    #[inline]
+    fn multiply(&mut self, word: u64, factor: u64) {
+        let product = u128::from(self.0 ^ word) * u128::from(factor);
         self.0 = (product as u64) ^ (product >> 64) as u64;
     }
 

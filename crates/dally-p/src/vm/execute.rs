@@ -34,6 +34,7 @@ const MAX_CHOICES: usize = 10_000;
 /// Runs the innermost frame of a machine and those around it.
 pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit, Stop> {
     let code = cx.code;
+    let (insts, consts) = (&code.insts[..], &code.consts[..]);
     let Some(frame) = machine.frames.last() else { return Ok(Exit::Returned) };
     let (mut pc, mut base) = (frame.pc as usize, frame.base as usize);
 
@@ -42,7 +43,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             match $src.kind() {
                 Kind::Local | Kind::Temp => &machine.regs[base + $src.index()],
                 Kind::Field => &machine.regs[$src.index()],
-                Kind::Const => &code.consts[$src.index()],
+                Kind::Const => &consts[$src.index()],
             }
         };
     }
@@ -94,9 +95,18 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
         };
     }
+    // Empties the variables that are of no use any more.
+    macro_rules! forget {
+        () => {
+            for &dead in code.dead_at(pc - 1) {
+                machine.regs[base + usize::from(dead)].put(Value::Null);
+            }
+        };
+    }
     macro_rules! wait {
         ($phase:expr) => {{
             machine.phase = $phase;
+            forget!();
             machine.live = (base + usize::from(code.heights[pc - 1])) as u32;
             if let Some(frame) = machine.frames.last_mut() {
                 frame.pc = pc as u32;
@@ -118,12 +128,12 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
     }
 
     loop {
-        let inst = code.insts[pc];
+        let inst = insts[pc];
         pc += 1;
         match inst {
             Inst::Mark(block) => cx.coverage.reach(block),
             Inst::Move(dst, src) => set!(dst, take!(src)),
-            Inst::Load(dst, at) => set!(dst, code.consts[at as usize].clone()),
+            Inst::Load(dst, at) => set!(dst, consts[at as usize].clone()),
             Inst::Int(op, dst, a, b) => {
                 let (a, b) = (int!(a), int!(b));
                 let result = match op {
@@ -239,14 +249,15 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 }
             }
             Inst::Position(dst, tuple, position) => {
-                let item = match get!(tuple) {
-                    Value::Tuple(tuple) => tuple.items().get(usize::from(position)).cloned(),
-                    _ => None,
+                let Some(item) = at_position(get!(tuple), position) else { wrong_type!() };
+                set!(dst, item.clone());
+            }
+            Inst::Inner(dst, tuple, first, second) => {
+                let inner = at_position(get!(tuple), first.into());
+                let Some(item) = inner.and_then(|inner| at_position(inner, second.into())) else {
+                    wrong_type!()
                 };
-                match item {
-                    Some(item) => set!(dst, item),
-                    None => wrong_type!(),
-                }
+                set!(dst, item.clone());
             }
             Inst::Index(dst, collection, key) => {
                 let (collection, key) = (get!(collection), get!(key));
@@ -257,7 +268,10 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     _ => Err(Trouble::Type),
                 };
                 match found {
-                    Ok(found) => set!(dst, found.clone()),
+                    Ok(found) => {
+                        let found = found.clone();
+                        set!(dst, found);
+                    }
                     Err(trouble) => {
                         let key = key.clone();
                         let what = trouble.in_words(code, &[key]);
@@ -352,8 +366,9 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 };
                 match items.get(at as usize) {
                     Some(item) => {
-                        machine.regs[first + 2] = item.clone();
-                        machine.regs[first + 1] = Value::Int(at + 1);
+                        let item = item.clone();
+                        machine.regs[first + 2].put(item);
+                        machine.regs[first + 1].put(Value::Int(at + 1));
                     }
                     None => {
                         machine.regs[first] = Value::Null;
@@ -370,11 +385,9 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 if let Some(frame) = machine.frames.last_mut() {
                     frame.pc = pc as u32;
                 }
+                forget!();
                 base += usize::from(first);
-                let size = base + usize::from(callee.size);
-                if machine.regs.len() < size {
-                    machine.regs.resize(size, Value::Null);
-                }
+                machine.make_room(base + usize::from(callee.size));
                 let locals = base + usize::from(callee.params);
                 for (local, default) in machine.regs[locals..].iter_mut().zip(&callee.defaults) {
                     local.put(default.clone());
@@ -407,13 +420,14 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     Inst::Return(src) => take!(src),
                     _ => Value::Null,
                 };
-                let callee = machine.frames.pop();
-                let (Some(callee), Some(caller)) = (callee, machine.frames.last()) else {
+                let Some(callee) = machine.frames.pop() else { return Ok(Exit::Returned) };
+                let left = &code.funs[usize::from(callee.fun)];
+                // What its variables hold must not seem shared when it is changed elsewhere.
+                let Some(&caller) = machine.frames.last() else {
+                    machine.empty(base..base + usize::from(left.size));
                     return Ok(Exit::Returned);
                 };
-                // What its variables hold must not seem shared when it is changed elsewhere.
-                let locals = usize::from(code.funs[usize::from(callee.fun)].locals);
-                machine.regs[base..base + locals].iter_mut().for_each(|old| old.put(Value::Null));
+                machine.empty(base..base + usize::from(left.locals));
                 (pc, base) = (caller.pc as usize, caller.base as usize);
                 set!(callee.dst, value);
             }
@@ -423,7 +437,8 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     let wanted = &code.interfaces[usize::from(interface)].name;
                     fail!("`{}` may not create `{wanted}`", Shown(code, &this(code, machine)));
                 };
-                machine.parcel = take!(payload);
+                let payload = take!(payload);
+                machine.parcel.put(payload);
                 wait!(Phase::Creating(linked, dst));
             }
             Inst::Carry(event, payload) => {
@@ -465,7 +480,8 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 }
                 let payload = take!(payload);
                 cx.tell_specs(machine.interface, event, &payload)?;
-                (machine.to, machine.event, machine.parcel) = (to, event, payload);
+                (machine.to, machine.event) = (to, event);
+                machine.parcel.put(payload);
                 wait!(Phase::Sending);
             }
             Inst::Announce(event, payload) => {
@@ -537,6 +553,14 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             Inst::Add(root, path, first) => change!(Change::Add, root, path, first),
             Inst::Remove(root, path, first) => change!(Change::Remove, root, path, first),
         }
+    }
+}
+
+#[inline(always)]
+fn at_position(tuple: &Value, position: u16) -> Option<&Value> {
+    match tuple {
+        Value::Tuple(tuple) => tuple.items().get(usize::from(position)),
+        _ => None,
     }
 }
 

@@ -4,7 +4,6 @@ use std::ops::Deref;
 
 use dally_core::MessageId;
 
-use super::digest::Digest;
 use super::value::Value;
 use crate::program::EventId;
 
@@ -41,7 +40,11 @@ impl Inbox {
     /// Takes out the event at this place, which exists. Queues are short.
     #[inline]
     pub(crate) fn take(&mut self, at: usize) -> Envelope {
-        self.events.remove(at)
+        let envelope = &mut self.events[at];
+        let (id, event) = (envelope.id, envelope.event);
+        let payload = std::mem::take(&mut envelope.payload);
+        self.events.remove(at);
+        Envelope { id, event, payload }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -50,15 +53,6 @@ impl Inbox {
 
     pub(crate) fn copy_from(&mut self, other: &Inbox) {
         self.events.clone_from(&other.events);
-    }
-
-    pub(crate) fn digest(&self) -> u64 {
-        let mut digest = Digest::new(self.events.len() as u64);
-        for envelope in &self.events {
-            digest.word(envelope.event.0.into());
-            digest.word(envelope.payload.identity());
-        }
-        digest.value()
     }
 
     pub(crate) fn is_same(&self, other: &Inbox) -> bool {

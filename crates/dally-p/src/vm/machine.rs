@@ -1,5 +1,6 @@
 //! A machine under control: the unit of copying and hashing. Specs are machines, too.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use dally_core::{MessageId, WorkerId, fingerprint};
@@ -33,13 +34,15 @@ pub(crate) struct Machine {
     pub(crate) parcel: Value,
     /// To whom.
     pub(crate) to: WorkerId,
-    /// Its variables, then the registers of its frames.
+    /// Its variables, then the registers of its frames, then some that were of calls before.
     pub(crate) regs: Vec<Value>,
     /// How many of them are in use while it waits; what is above is left over and means nothing.
     pub(crate) live: u32,
     pub(crate) frames: Vec<Frame>,
     pub(crate) inbox: Inbox,
-    /// Its share in the fingerprint; zero while it is not known.
+    /// A hash of its variables and frames, and its share in the fingerprint; zero while they are
+    /// not known.
+    body: AtomicU64,
     share: AtomicU64,
 }
 
@@ -115,6 +118,7 @@ impl Machine {
             live: 0,
             frames: Vec::new(),
             inbox: Inbox::default(),
+            body: AtomicU64::new(0),
             share: AtomicU64::new(0),
         }
     }
@@ -126,14 +130,13 @@ impl Machine {
         self.state = machine.start;
         (self.phase, self.then, self.event) = (Phase::New, Then::Finish, EventId::NULL);
         (self.children, self.sent) = (0, 0);
-        self.payload = Value::Null;
-        self.parcel = Value::Null;
+        self.payload.put(Value::Null);
+        self.parcel.put(Value::Null);
         self.to = id;
-        self.regs.clear();
-        self.regs.extend_from_slice(&machine.fields);
+        self.set_values(&machine.fields);
         self.frames.clear();
         self.inbox.clear();
-        *self.share.get_mut() = 0;
+        self.changes();
     }
 
     /// Becomes a copy, in the same memory.
@@ -141,19 +144,26 @@ impl Machine {
         (self.id, self.kind, self.interface) = (other.id, other.kind, other.interface);
         (self.state, self.phase, self.then) = (other.state, other.phase, other.then);
         (self.event, self.children, self.sent) = (other.event, other.children, other.sent);
-        self.payload.clone_from(&other.payload);
-        self.parcel.clone_from(&other.parcel);
+        self.payload.put(other.payload.clone());
+        self.parcel.put(other.parcel.clone());
         self.to = other.to;
-        other.values().clone_into(&mut self.regs);
-        self.live = other.live;
+        self.set_values(other.values());
         self.frames.clone_from(&other.frames);
         self.inbox.copy_from(&other.inbox);
+        *self.body.get_mut() = other.body.load(Relaxed);
         *self.share.get_mut() = other.share.load(Relaxed);
     }
 
     /// It is about to change.
     #[inline]
     pub(crate) fn changes(&mut self) {
+        *self.body.get_mut() = 0;
+        *self.share.get_mut() = 0;
+    }
+
+    /// Its queue and what follows from that is about to change, and nothing else.
+    #[inline]
+    pub(crate) fn gets_mail(&mut self) {
         *self.share.get_mut() = 0;
     }
 
@@ -171,8 +181,19 @@ impl Machine {
     }
 
     /// The values that mean something.
+    #[inline]
     pub(crate) fn values(&self) -> &[Value] {
-        if self.frames.is_empty() { &self.regs } else { &self.regs[..self.live as usize] }
+        &self.regs[..self.live as usize]
+    }
+
+    /// Has these values, and empty registers where it had more.
+    fn set_values(&mut self, values: &[Value]) {
+        let known = values.len().min(self.regs.len());
+        let (old, left) = self.regs.split_at_mut(known);
+        old.iter_mut().zip(values).for_each(|(old, new)| old.put(new.clone()));
+        left.iter_mut().for_each(|left| left.put(Value::Null));
+        self.regs.extend_from_slice(&values[known..]);
+        self.live = values.len() as u32;
     }
 
     /// Calls a function as the outermost one; there are no calls yet.
@@ -180,16 +201,14 @@ impl Machine {
     pub(crate) fn begin(&mut self, code: &Code, fun: u32, payload: Value) {
         let callee = &code.funs[fun as usize];
         let base = code.machines[usize::from(self.kind)].fields.len();
-        self.regs.truncate(base);
-        if callee.params > 0 {
-            self.regs.push(payload);
-        }
+        self.make_room(base + usize::from(callee.size));
+        let (params, locals) = self.regs[base..].split_at_mut(usize::from(callee.params));
         // The checker allows one parameter; more would be of no use, but must not shift locals.
-        if callee.params > 1 {
-            self.regs.resize(base + usize::from(callee.params), Value::Null);
+        if let [param, others @ ..] = params {
+            param.put(payload);
+            others.iter_mut().for_each(|other| other.put(Value::Null));
         }
-        self.regs.extend_from_slice(&callee.defaults);
-        self.regs.resize(base + usize::from(callee.size), Value::Null);
+        locals.iter_mut().zip(&callee.defaults).for_each(|(local, at)| local.put(at.clone()));
         self.frames.clear();
         self.frames.push(Frame {
             pc: callee.entry,
@@ -199,26 +218,48 @@ impl Machine {
         });
     }
 
-    /// Makes room for the registers of all calls, if it was lost in a copy: the window of a caller
-    /// may be the larger one. Answers where those of the innermost begin.
+    /// Has at least so many registers.
+    #[inline]
+    pub(crate) fn make_room(&mut self, size: usize) {
+        if self.regs.len() < size {
+            self.regs.resize(size, Value::Null);
+        }
+    }
+
+    /// Where the registers of all calls end: the window of a caller may be the larger one.
+    #[inline]
+    fn end(&self, code: &Code) -> usize {
+        let ends = self
+            .frames
+            .iter()
+            .map(|frame| frame.base as usize + usize::from(code.funs[usize::from(frame.fun)].size));
+        ends.max().unwrap_or(0)
+    }
+
+    /// Makes room for the registers of all calls, if it was lost in a copy. Answers where those of
+    /// the innermost begin.
     #[inline]
     pub(crate) fn widen(&mut self, code: &Code) -> usize {
-        let mut end = 0;
-        for frame in &self.frames {
-            let size = usize::from(code.funs[usize::from(frame.fun)].size);
-            end = end.max(frame.base as usize + size);
-        }
-        if self.regs.len() < end {
-            self.regs.resize(end, Value::Null);
-        }
+        self.make_room(self.end(code));
         self.frames.last().map_or(0, |frame| frame.base as usize)
     }
 
-    /// Forgets all calls.
+    /// Forgets all calls, and what they held: it must not seem shared when it is changed elsewhere.
     #[inline]
     pub(crate) fn unwind(&mut self, code: &Code) {
-        self.frames.clear();
-        self.regs.truncate(code.machines[usize::from(self.kind)].fields.len());
+        let fields = code.machines[usize::from(self.kind)].fields.len();
+        self.live = fields as u32;
+        if !self.frames.is_empty() {
+            let end = self.end(code).min(self.regs.len());
+            self.frames.clear();
+            self.empty(fields..end);
+        }
+    }
+
+    /// Empties registers.
+    #[inline]
+    pub(crate) fn empty(&mut self, registers: Range<usize>) {
+        self.regs[registers].iter_mut().for_each(|old| old.put(Value::Null));
     }
 
     /// Its share in the fingerprint, computed once after a change.
@@ -232,40 +273,55 @@ impl Machine {
 
     #[inline(never)]
     fn renew_share(&self) -> u64 {
-        let share = self.share_from_scratch();
+        let body = match self.body.load(Relaxed) {
+            0 => self.body_from_scratch(),
+            known => known,
+        };
+        self.body.store(body, Relaxed);
+        let share = self.share_with(body);
         self.share.store(share, Relaxed);
         share
     }
 
-    /// What [`Machine::share`] must always equal.
-    pub(crate) fn share_from_scratch(&self) -> u64 {
-        fingerprint::part(self.id.to_bits(), self.digest()).max(1)
+    fn share_with(&self, body: u64) -> u64 {
+        fingerprint::part(self.id.to_bits(), self.digest(body)).max(1)
     }
 
-    /// A hash of all that its future depends on.
-    fn digest(&self) -> u64 {
+    /// A hash of its variables and frames.
+    fn body_from_scratch(&self) -> u64 {
+        let mut digest = Digest::new(self.frames.len() as u64);
+        if !self.frames.is_empty() {
+            digest.pair(self.then_word(), self.payload.identity());
+            for frame in &self.frames {
+                digest.word(u64::from(frame.pc) << 32 | u64::from(frame.base));
+            }
+        }
+        digest.all(self.values(), Value::identity);
+        digest.value().max(1)
+    }
+
+    /// What [`Machine::share`] must always equal.
+    pub(crate) fn share_from_scratch(&self) -> u64 {
+        self.share_with(self.body_from_scratch())
+    }
+
+    /// A hash of all that its future depends on, given that of its variables and frames.
+    fn digest(&self, body: u64) -> u64 {
         if self.phase == Phase::Halted {
             return 0;
         }
         let mut digest = Digest::new(u64::from(self.kind) << 16 | u64::from(self.interface));
-        digest.word(u64::from(self.state) << 32 | u64::from(self.children));
         let (phase, detail) = self.phase_words();
-        digest.word(phase << 56 | detail);
-        if self.frames.is_empty() {
-            self.values().iter().for_each(|value| digest.word(value.identity()));
-        } else {
-            digest.word(self.then_word());
-            digest.word(self.payload.identity());
-            for frame in &self.frames {
-                digest.word(u64::from(frame.pc) << 32 | u64::from(frame.base));
-            }
-            self.values().iter().for_each(|value| digest.word(value.identity()));
-        }
+        digest.pair(u64::from(self.state) << 32 | u64::from(self.children), phase << 56 | detail);
+        digest.word(body);
         if self.holds_parcel() {
-            digest.word(if self.phase == Phase::Sending { self.to.to_bits() } else { 0 });
-            digest.word(self.parcel.identity());
+            let to = if self.phase == Phase::Sending { self.to.to_bits() } else { 0 };
+            digest.pair(to, self.parcel.identity());
         }
-        digest.word(self.inbox.digest());
+        for envelope in self.inbox.iter() {
+            digest.pair(envelope.event.0.into(), envelope.payload.identity());
+        }
+        digest.word(self.inbox.len() as u64);
         digest.value()
     }
 

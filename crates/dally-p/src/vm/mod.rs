@@ -7,7 +7,7 @@
 //!        run.rs       reactions to events: exit, transition and entry functions, raise, goto, specs
 //!          execute.rs   the instructions of one function and those it calls
 //!    machine.rs   variables, frames and queue of one machine: the unit of copying and hashing
-//!      value.rs     values; collections.rs, places.rs, casts.rs, print.rs, foreign.rs
+//!      value.rs     values; copy.rs, collections.rs, places.rs, casts.rs, print.rs, foreign.rs
 //! ```
 //!
 //! A machine can be suspended at any instruction: its frames are data, not part of a stack of
@@ -16,6 +16,7 @@
 mod atomic;
 mod casts;
 mod collections;
+mod copy;
 mod coverage;
 mod digest;
 mod execute;

@@ -45,7 +45,7 @@ impl Cx<'_, '_> {
     /// A machine enters its start state.
     pub(crate) fn start(&mut self, machine: &mut Machine, payload: Value) -> Result<(), Stop> {
         machine.phase = Phase::Running;
-        machine.payload = payload;
+        machine.payload.put(payload);
         self.coverage.reach(self.of(machine).cover);
         let start = machine.state as u16;
         let flow = self.enter(machine, start, Transition::Start)?;
@@ -85,7 +85,7 @@ impl Cx<'_, '_> {
                 }
                 Exit::Goto(to, payload) => {
                     machine.unwind(self.code);
-                    machine.payload = payload;
+                    machine.payload.put(payload);
                     self.leave(machine, crate::lower::code::NONE, to)?
                 }
             };
@@ -112,7 +112,7 @@ impl Cx<'_, '_> {
             }
             Reaction::Goto(to, with) => {
                 self.coverage.reach(state.cover + 1 + event.0);
-                machine.payload = payload;
+                machine.payload.put(payload);
                 self.leave(machine, with, to)
             }
             // Such events are not dequeued; what is raised is lost.
@@ -316,14 +316,26 @@ pub(crate) fn this(code: &Code, machine: &Machine) -> Value {
 /// A machine to be changed: copied first if it is shared.
 #[inline]
 pub(crate) fn unshared(shared: &mut Arc<Machine>) -> &mut Machine {
+    let machine = own(shared);
+    machine.changes();
+    machine
+}
+
+/// The same for a machine whose queue is to be changed and nothing else but its phase.
+#[inline]
+pub(crate) fn unshared_for_mail(shared: &mut Arc<Machine>) -> &mut Machine {
+    let machine = own(shared);
+    machine.gets_mail();
+    machine
+}
+
+#[inline]
+fn own(shared: &mut Arc<Machine>) -> &mut Machine {
     if !Arc::is_unique(shared) {
         unshare(shared);
     }
     match Arc::get_mut(shared) {
-        Some(machine) => {
-            machine.changes();
-            machine
-        }
+        Some(machine) => machine,
         None => unreachable!("the pointer is unique, or was just made so"),
     }
 }

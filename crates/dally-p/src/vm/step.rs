@@ -11,7 +11,7 @@ use triomphe::Arc;
 use super::inbox::Envelope;
 use super::machine::{Machine, Phase, Then};
 use super::print::Carried;
-use super::run::{Cx, Specs, state_of};
+use super::run::{Cx, Specs, state_of, unshared_for_mail};
 use super::system::{Machines, Shared};
 use super::tell::Teller;
 use super::value::Value;
@@ -72,7 +72,7 @@ impl Machines {
                 };
                 self.cx(shared, at, env, |cx, machine| {
                     let base = machine.widen(code);
-                    machine.regs[dst.place(base)] = created;
+                    machine.regs[dst.place(base)].put(created);
                     cx.resume(machine)
                 })?;
             }
@@ -104,7 +104,7 @@ impl Machines {
                     }
                     let base = machine.widen(code);
                     if let Some(dst) = dst {
-                        machine.regs[dst.place(base)] = payload;
+                        machine.regs[dst.place(base)].put(payload);
                     }
                     cx.resume(machine)
                 })?;
@@ -160,7 +160,7 @@ impl Machines {
             env.tell(|| Event::Discarded { message: id, why: Discard::Gone })?;
             return Ok(());
         };
-        let target = self.unshared(there);
+        let target = unshared_for_mail(&mut self.slots[self.specs + there]);
         let place = target.inbox.len() as u32;
         let (phase, dropped) = match target.phase {
             Phase::Idle => match state_of(code, target).reactions[event.index()] {
@@ -209,7 +209,7 @@ impl Machines {
         let mut shared = workshop::spare();
         if let Some(machine) = Arc::get_mut(&mut shared) {
             machine.renew(code, id, kind, interface);
-            machine.parcel = payload;
+            machine.parcel.put(payload);
         }
         let place = self.add(shared);
         Ok(if place <= creator { creator + 1 } else { creator })

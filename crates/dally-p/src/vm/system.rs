@@ -28,7 +28,8 @@ pub(super) struct Machines {
     pub(super) slots: Vec<Arc<Machine>>,
     /// The ids of the machines; it changes only when one is created.
     pub(super) ids: Arc<Vec<WorkerId>>,
-    pub(super) enabled: Vec<WorkerId>,
+    /// Those that can step.
+    pub(super) enabled: Arc<Vec<WorkerId>>,
     /// How many specs there are.
     pub(super) specs: usize,
     /// The specs in hot states, by bit.
@@ -63,19 +64,13 @@ impl System for PSystem {
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        let Machines { specs, .. } = self.machines;
         let machines = &mut self.machines;
         match machines.find(worker).filter(|&at| machines.get(at).is_enabled()) {
             Some(at) => {
-                let forked = !Arc::is_unique(&machines.slots[specs + at]);
                 // What a machine was about to do changes it in any case.
                 machines.unshared(at);
                 machines.relieved = 0;
-                machines.run(&self.shared, at, &mut Teller::new(env))?;
-                if forked {
-                    machines.intern();
-                }
-                Ok(())
+                machines.run(&self.shared, at, &mut Teller::new(env))
             }
             None => Err(Bug::new(
                 BugKind::Uncontrolled,
@@ -173,10 +168,18 @@ impl Captured for PSystem {
         PSystem { shared: self.shared.clone(), machines: self.machines.clone() }
     }
 
-    /// The lists are its own; the machines it shares with other states, nearly all of them.
+    /// The list of machines is its own; the machines it shares with other states, nearly all of
+    /// them.
     fn footprint(&self) -> usize {
-        let Machines { slots, enabled, .. } = &self.machines;
-        size_of::<PSystem>() + size_of_val(&**slots) + size_of_val(&**enabled)
+        size_of::<PSystem>() + size_of_val(&*self.machines.slots)
+    }
+
+    fn condense(&mut self) {
+        let Machines { slots, enabled, .. } = &mut self.machines;
+        slots.iter_mut().filter(|slot| Arc::is_unique(slot)).for_each(workshop::intern);
+        if Arc::is_unique(enabled) {
+            workshop::intern_list(enabled);
+        }
     }
 
     fn restore_from(&mut self, saved: &PSystem) {
@@ -214,7 +217,7 @@ impl Machines {
         Machines {
             slots: Vec::new(),
             ids: Arc::new(Vec::new()),
-            enabled: Vec::new(),
+            enabled: Arc::new(Vec::new()),
             specs,
             hot: 0,
             relieved: 0,
@@ -246,9 +249,9 @@ impl Machines {
         let machine = self.get(at);
         let (worker, now) = (machine.id, machine.is_enabled());
         match (worker.place_in(&self.enabled), now) {
-            (Err(place), true) => self.enabled.insert(place, worker),
+            (Err(place), true) => workshop::own_list(&mut self.enabled).insert(place, worker),
             (Ok(place), false) => {
-                self.enabled.remove(place);
+                workshop::own_list(&mut self.enabled).remove(place);
             }
             _ => {}
         }
@@ -258,19 +261,10 @@ impl Machines {
     pub(super) fn add(&mut self, machine: Arc<Machine>) -> usize {
         let id = machine.id;
         let (Ok(place) | Err(place)) = id.place_in(&self.ids);
-        Arc::make_mut(&mut self.ids).insert(place, id);
+        workshop::own_list(&mut self.ids).insert(place, id);
         self.slots.insert(self.specs + place, machine);
         self.relist(place);
         place
-    }
-
-    /// Shares what this step has changed with other states, where that has been before.
-    fn intern(&mut self) {
-        for slot in &mut self.slots {
-            if Arc::is_unique(slot) {
-                workshop::intern(slot);
-            }
-        }
     }
 
     fn restore_from(&mut self, saved: &Machines) {
@@ -286,7 +280,9 @@ impl Machines {
         if !Arc::ptr_eq(&self.ids, &saved.ids) {
             self.ids = saved.ids.clone();
         }
-        self.enabled.clone_from(&saved.enabled);
+        if !Arc::ptr_eq(&self.enabled, &saved.enabled) {
+            workshop::keep_list(std::mem::replace(&mut self.enabled, saved.enabled.clone()));
+        }
         (self.specs, self.hot, self.relieved) = (saved.specs, saved.hot, saved.relieved);
     }
 
@@ -301,11 +297,8 @@ impl Machines {
             }
             self.slots.push(own);
         }
-        match Arc::get_mut(&mut self.ids) {
-            Some(ids) => ids.clone_from(&saved.ids),
-            None => self.ids = Arc::new(saved.ids.to_vec()),
-        }
-        self.enabled.clone_from(&saved.enabled);
+        workshop::own_list(&mut self.ids).clone_from(&saved.ids);
+        workshop::own_list(&mut self.enabled).clone_from(&saved.enabled);
         (self.specs, self.hot, self.relieved) = (saved.specs, saved.hot, saved.relieved);
     }
 }

@@ -18,8 +18,8 @@ use super::foreign::ForeignValue;
 use super::tuple::Tuple;
 use crate::program::EventId;
 
-/// A value of P.
-#[derive(Clone, Default)]
+/// A value of P. How it is copied is in `copy.rs`.
+#[derive(Default)]
 pub enum Value {
     /// `null`
     #[default]
@@ -267,7 +267,17 @@ impl Value {
     /// P's `==`. Every value equals itself, also what is no number: a collection that holds it
     /// would otherwise equal itself or not by the way it was made. Tuples with other names, or
     /// with names and without, differ; only `any` and `data` can hold both.
+    #[inline]
     pub fn equals(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Machine(_, _, a), Value::Machine(_, _, b)) => a == b,
+            _ => self.equals_another(other),
+        }
+    }
+
+    #[inline(never)]
+    fn equals_another(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
             (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -275,7 +285,9 @@ impl Value {
             (Value::Float(a), Value::Float(b)) => a == b || a.is_nan() && b.is_nan(),
             (Value::Event(a), Value::Event(b)) => a == b,
             (Value::Machine(_, _, a), Value::Machine(_, _, b)) => a == b,
-            (Value::Str(a), Value::Str(b)) => a.hash == b.hash && a.text == b.text,
+            (Value::Str(a), Value::Str(b)) => {
+                Arc::ptr_eq(a, b) || a.hash == b.hash && a.text == b.text
+            }
             (Value::Tuple(a), Value::Tuple(b)) => {
                 a.shape() == b.shape() && all_equal(a.items(), b.items())
             }
@@ -321,6 +333,14 @@ impl Value {
                 let beside = u64::from(*kind) << 16 | u64::from(*permission);
                 id.to_bits() ^ TAGS[5] ^ beside.wrapping_mul(TAGS[4] | 1)
             }
+            _ => self.identity_of_large(),
+        }
+    }
+
+    /// The same for a value behind a pointer; most have been asked before.
+    #[inline(never)]
+    fn identity_of_large(&self) -> u64 {
+        match self {
             Value::Str(text) => text.hash ^ TAGS[6],
             Value::Tuple(tuple) => tuple.head().map_or(0, |head| {
                 let items = || ordered(tuple.items(), Value::identity);
@@ -331,12 +351,12 @@ impl Value {
             Value::Map(map) => map.head.hash(|| {
                 let mut digest = Digest::new(map.len() as u64);
                 for (key, value) in map.iter() {
-                    digest.word(key.identity());
-                    digest.word(value.identity());
+                    digest.pair(key.identity(), value.identity());
                 }
                 digest.value() ^ TAGS[10]
             }),
             Value::Foreign(value) => value.digest() ^ TAGS[11],
+            _ => self.identity(),
         }
     }
 
@@ -436,6 +456,6 @@ fn all_same(a: &[Value], b: &[Value]) -> bool {
 
 fn ordered(items: &[Value], hash: fn(&Value) -> u64) -> u64 {
     let mut digest = Digest::new(items.len() as u64);
-    items.iter().for_each(|item| digest.word(hash(item)));
+    digest.all(items, hash);
     digest.value()
 }

@@ -128,6 +128,28 @@ fn a_fork_and_its_original_go_their_own_ways() {
 }
 
 #[test]
+fn states_that_are_kept_share_what_is_the_same_and_still_go_their_own_ways() {
+    let program = program(TWO);
+    let mut env = Script::default();
+    let main = WorkerId::root(0);
+    let mut states = [program.start().unwrap(), program.start().unwrap()];
+    for state in &mut states {
+        state.step(main, &mut env).unwrap();
+        state.step(main, &mut env).unwrap();
+        state.condense();
+    }
+    let [one, mut other] = states;
+    let before = one.fingerprint_from_scratch();
+    assert_eq!(other.fingerprint_from_scratch(), before);
+    assert_eq!(other.enabled(), one.enabled());
+    while let Some(&worker) = other.enabled().first() {
+        other.step(worker, &mut env).unwrap();
+    }
+    assert_eq!(one.fingerprint_from_scratch(), before);
+    assert!(!one.enabled().is_empty());
+}
+
+#[test]
 fn a_restart_is_a_start() {
     let program = program(TWO);
     let fresh = program.start().unwrap();
@@ -182,4 +204,33 @@ fn functions_that_call_each_other_in_a_long_row_are_looked_through() {
     assert!(with("send m, a; send m, a;").caveat().is_some());
     let loops = format!("if (m == null) {{ f{}(m); }}", many - 1);
     assert!(with(&loops).caveat().is_some());
+}
+
+#[test]
+fn what_nobody_reads_again_tells_no_states_apart() {
+    let states = |body: &str| {
+        let source = format!(
+            "event e;
+             machine Main {{
+                 start state S {{
+                     entry {{ var x: int; var i: int; x = choose(3); {body} }}
+                     on e do {{ }}
+                 }}
+                 fun f() {{ send this, e; }}
+             }}
+             test t [main=Main]: {{Main}};"
+        );
+        all_of(&program(&source)).states
+    };
+    // New, about to send, about to take, idle: one each, or three while it matters what x is.
+    assert_eq!(states("send this, e;"), 4);
+    assert_eq!(states("send this, e; assert x < 3;"), 6);
+    assert_eq!(states("send this, e; x = 0; assert x < 3;"), 4);
+    assert_eq!(states("f();"), 4);
+    assert_eq!(states("f(); assert x < 3;"), 6);
+    assert_eq!(states("send this, e; receive { case e: { } }"), 4);
+    assert_eq!(states("send this, e; receive { case e: { assert x < 3; } }"), 8);
+    // A second round sends again: it matters up to the last send.
+    assert_eq!(states("while (i < 2) { send this, e; i = i + 1; }"), 6);
+    assert_eq!(states("while (i < 2) { send this, e; i = i + 1; assert x < 3; }"), 10);
 }

@@ -190,4 +190,8 @@ impl<S: Captured, F: Fn(&S, &S) -> bool> Captured for Related<S, F> {
         self.live.restore_from(&saved.live);
         self.related = saved.related;
     }
+
+    fn condense(&mut self) {
+        self.live.condense();
+    }
 }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use dally_core::{Acceptance, MessageId, Observe, System, Tag, WorkerId, fingerprint};
-use rustc_hash::FxHashMap;
 
 use super::Fairness;
+use super::latest::Latest;
 use super::property::bits;
 
 /// How an execution looks out for loops that are bugs.
@@ -64,9 +64,8 @@ pub(crate) struct Laps {
     answers: Vec<Answer>,
     /// The senders of the messages that could be delivered.
     senders: Vec<WorkerId>,
-    /// The latest state with this hash. Entries of earlier logs are not removed: one counts only
-    /// if the state it names exists and has the hash.
-    latest: FxHashMap<u64, u32>,
+    /// The latest state with each hash.
+    latest: Latest,
     /// The monitors that are hot in all states.
     hot: u64,
     /// Some transition has visited what is allowed only finitely often.
@@ -189,9 +188,7 @@ impl Laps {
         self.senders.clear();
         self.scratch.owed.clear();
         (self.hot, self.visited, self.weight, self.round) = (0, false, 0, None);
-        if self.latest.len() > MAX_STATES {
-            self.latest.clear();
-        }
+        self.latest.clear();
     }
 
     /// The execution is in a state, after this many choices and steps of workers. The log begins
@@ -222,9 +219,10 @@ impl Laps {
         }
         let enabled = self.enabled_set(system.enabled());
         let place = self.states.len() as u32;
-        let before = self.latest.insert(hash, place).unwrap_or(NONE);
-        let known = self.states.get(before as usize).filter(|state| state.hash == hash);
-        let (first, before) = known.map_or((place, NONE), |state| (state.first, before));
+        let hash_of = |place: u32| self.states[place as usize].hash;
+        let before = self.latest.insert(hash, place, &hash_of);
+        let (first, before) =
+            before.map_or((place, NONE), |known| (self.states[known as usize].first, known));
         self.weight += 1 + system.enabled().len();
         self.states.push(State {
             hash,

@@ -15,6 +15,7 @@ use super::diver::Diver;
 use super::frame::Frame;
 use super::order::Order;
 use super::space::Space;
+use crate::liveness::bits;
 
 /// The largest mark of a state for which it is worth while: several are kept for each state on
 /// the stack.
@@ -151,10 +152,11 @@ impl<S: Space, O: Order> Diver<S, O> {
             visited |= u64::from(self.joint.visited.holds(targets[place].0)) << place;
         }
         visited &= foreseen;
-        let mut places = visited;
-        while places != 0 {
-            self.spare_targets.extend(targets[places.trailing_zeros() as usize].1.take());
-            places &= places - 1;
+        for place in bits(visited) {
+            self.spare_targets.extend(targets[place as usize].1.take());
+        }
+        for place in bits(foreseen & !visited) {
+            targets[place as usize].1.as_deref_mut().into_iter().for_each(S::condense);
         }
         let frame = &mut self.frames[top];
         frame.mark = Some(mark);

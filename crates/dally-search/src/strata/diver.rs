@@ -266,9 +266,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
         let Some(node) = self.is_new(identity) else { return };
         self.tally.states += 1;
-        let system = self.space.system();
-        let enabled = system.enabled();
-        if enabled.is_empty() {
+        if self.space.system().enabled().is_empty() {
             self.log_left(node);
             return self.at_the_end();
         }
@@ -280,10 +278,13 @@ impl<S: Space, O: Order> Diver<S, O> {
         let (below, above) = self.frames.split_at_mut(depth);
         let (parent, child) = (&below[depth - 1], &mut above[0]);
         if !with_order {
+            let system = self.space.system();
             child.order.clone_from(&parent.order);
             child.order.stepped(parent.worker, &parent.enabled, system, &mut self.news);
         }
         child.mark = Some(self.space.mark(&self.pen, child.mark.take()));
+        let system = self.space.system();
+        let enabled = system.enabled();
         child.enabled.clear();
         child.enabled.extend_from_slice(enabled);
         child.sealed = system.sealed();

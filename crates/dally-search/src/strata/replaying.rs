@@ -167,9 +167,11 @@ impl<P: Program + 'static> Space for Replaying<P> {
         }))
     }
 
-    fn mark(&self, pen: &Pen, _old: Option<usize>) -> usize {
+    fn mark(&mut self, pen: &Pen, _old: Option<usize>) -> usize {
         pen.len()
     }
+
+    fn condense(_mark: &mut usize) {}
 
     fn copy(mark: &usize) -> usize {
         *mark

@@ -286,10 +286,10 @@ impl<S: Space, O: Order> Diver<S, O> {
         next.order.stepped(taken.worker, &taken.enabled, system, &mut self.news);
         next.enabled.clear();
         next.enabled.extend_from_slice(enabled);
+        next.sealed = system.sealed();
         next.mark = Some(self.space.mark(&self.pen, next.mark.take()));
         next.values.clear();
         (next.index, next.offered, next.path) = (0, Offered::default(), path);
-        next.sealed = system.sealed();
         self.offer(&mut next).then_some(next)
     }
 }

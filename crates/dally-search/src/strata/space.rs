@@ -39,7 +39,10 @@ pub(crate) trait Space: 'static {
     fn look(&self) -> Option<u64>;
 
     /// The state at hand, to come back to; in the memory of an old mark if there is one.
-    fn mark(&self, pen: &Pen, old: Option<Self::Mark>) -> Self::Mark;
+    fn mark(&mut self, pen: &Pen, old: Option<Self::Mark>) -> Self::Mark;
+
+    /// A mark that was branched to will be kept.
+    fn condense(mark: &mut Self::Mark);
 
     /// A second mark of the same state.
     fn copy(mark: &Self::Mark) -> Self::Mark;
@@ -129,7 +132,8 @@ where
     }
 
     #[inline]
-    fn mark(&self, _pen: &Pen, old: Option<P::System>) -> P::System {
+    fn mark(&mut self, _pen: &Pen, old: Option<P::System>) -> P::System {
+        self.live.condense();
         match old {
             Some(mut old) => {
                 old.restore_from(&self.live);
@@ -137,6 +141,11 @@ where
             }
             None => self.live.fork(),
         }
+    }
+
+    #[inline]
+    fn condense(mark: &mut P::System) {
+        mark.condense();
     }
 
     fn copy(mark: &P::System) -> P::System {

@@ -1,0 +1,182 @@
+//! Which variables of a function mean nothing any more where it can be suspended: the usual analysis
+//! of live variables, backwards over its instructions.
+//!
+//! Whatever such a variable holds is emptied there. So states are the same that differ only in what
+//! nobody will read, and values are not kept alive for nothing.
+
+use super::code::{Code, ReceiveCode};
+use super::inst::{Dst, Inst, Kind, Src};
+
+/// Notes the dead variables of a function with so many locals, whose code is at the end of all
+/// code from `entry` on.
+pub(super) fn note(code: &mut Code, entry: usize, locals: usize) {
+    let insts = &code.insts[entry..];
+    let mut live = Live::new(insts.len(), locals);
+    // A round takes in one more loop around a loop; the last one changes nothing.
+    let mut changes = true;
+    while changes {
+        changes = false;
+        for at in (0..insts.len()).rev() {
+            let before = live.before(insts, &code.receives, entry, at);
+            changes |= live.set(at, &before);
+        }
+    }
+    let mut noted = vec![0; insts.len()];
+    for (at, inst) in insts.iter().enumerate() {
+        if !matches!(inst, Inst::Send(..) | Inst::New(..) | Inst::Receive(_) | Inst::Call(..)) {
+            continue;
+        }
+        let after = live.during(insts, &code.receives, entry, at);
+        let dead: Box<[u16]> =
+            (0..locals).filter(|&local| !holds(&after, local)).map(|local| local as u16).collect();
+        let known = code.dead_lists.iter().position(|list| *list == dead);
+        let index = known.unwrap_or_else(|| {
+            code.dead_lists.push(dead);
+            code.dead_lists.len() - 1
+        });
+        // The first list is empty: to keep more alive does no harm.
+        noted[at] = u16::try_from(index).unwrap_or(0);
+    }
+    code.dead.extend(noted);
+}
+
+/// The variables that are live before each instruction, by bit.
+struct Live {
+    words: usize,
+    sets: Vec<u64>,
+}
+
+fn holds(set: &[u64], local: usize) -> bool {
+    set[local / 64] >> (local % 64) & 1 == 1
+}
+
+impl Live {
+    fn new(insts: usize, locals: usize) -> Live {
+        let words = locals.div_ceil(64);
+        Live { words, sets: vec![0; insts * words] }
+    }
+
+    fn get(&self, at: usize) -> &[u64] {
+        &self.sets[at * self.words..][..self.words]
+    }
+
+    /// Whether that is another set than before.
+    fn set(&mut self, at: usize, set: &[u64]) -> bool {
+        let old = &mut self.sets[at * self.words..][..self.words];
+        let changes = *old != *set;
+        old.copy_from_slice(set);
+        changes
+    }
+
+    /// What is live before an instruction, as far as is known.
+    fn before(
+        &self,
+        insts: &[Inst],
+        receives: &[ReceiveCode],
+        entry: usize,
+        at: usize,
+    ) -> Vec<u64> {
+        let mut set = self.during(insts, receives, entry, at);
+        let (_, uses, changed) = operands(insts[at]);
+        let read = uses.into_iter().flatten().filter(|src| src.kind() == Kind::Local);
+        for local in read.map(Src::index).chain(changed.and_then(Dst::local)) {
+            // Registers above the locals are read like them here and there.
+            if let Some(word) = set.get_mut(local / 64) {
+                *word |= 1 << (local % 64);
+            }
+        }
+        set
+    }
+
+    /// What is live while an instruction waits: whatever is read later and not set by itself.
+    fn during(
+        &self,
+        insts: &[Inst],
+        receives: &[ReceiveCode],
+        entry: usize,
+        at: usize,
+    ) -> Vec<u64> {
+        let mut set = vec![0; self.words];
+        let mut add = |next: usize, sets: Option<Dst>| {
+            let sets = sets.and_then(Dst::local);
+            for (word, live) in self.get(next).iter().enumerate() {
+                let kept =
+                    sets.filter(|local| local / 64 == word).map_or(0, |local| 1 << (local % 64));
+                set[word] |= live & !kept;
+            }
+        };
+        let (sets, ..) = operands(insts[at]);
+        match insts[at] {
+            Inst::Jump(to) | Inst::Loop(to) => add(to as usize - entry, None),
+            Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) | Inst::Next(_, to) => {
+                add(to as usize - entry, None);
+                add(at + 1, None);
+            }
+            Inst::Unless(_, _, _, by) => {
+                add(at + 1 + usize::from(by), None);
+                add(at + 1, None);
+            }
+            Inst::Return(_) | Inst::ReturnNothing => {}
+            Inst::Raise(..) | Inst::Goto(..) | Inst::Fail(_) => {}
+            Inst::Receive(receive) => {
+                for &(case, payload) in &receives[usize::from(receive)].entries {
+                    add(case as usize - entry, payload);
+                }
+            }
+            _ => add(at + 1, sets),
+        }
+        set
+    }
+}
+
+/// What an instruction sets, what it reads, and what it changes inside. Temporaries that follow
+/// each other are left out.
+fn operands(inst: Inst) -> (Option<Dst>, [Option<Src>; 3], Option<Dst>) {
+    let (sets, reads) = match inst {
+        Inst::Mark(_) | Inst::Jump(_) | Inst::Loop(_) | Inst::Next(..) => (None, [None; 3]),
+        Inst::ReturnNothing | Inst::Receive(_) => (None, [None; 3]),
+        Inst::Load(dst, _) | Inst::This(dst) | Inst::Nondet(dst) => (Some(dst), [None; 3]),
+        Inst::Tuple(_, dst, _, _)
+        | Inst::Call(dst, ..)
+        | Inst::CallForeign(dst, ..)
+        | Inst::Format(dst, ..) => (Some(dst), [None; 3]),
+        Inst::Move(dst, src)
+        | Inst::Negate(dst, src)
+        | Inst::Not(dst, src)
+        | Inst::Position(dst, src, _)
+        | Inst::Inner(dst, src, _, _)
+        | Inst::Keys(dst, src)
+        | Inst::Values(dst, src)
+        | Inst::Sizeof(dst, src)
+        | Inst::Cast(dst, src, _)
+        | Inst::ToInt(dst, src)
+        | Inst::ToFloat(dst, src)
+        | Inst::ToInterface(dst, src, _)
+        | Inst::Choose(dst, src)
+        | Inst::New(dst, _, src) => (Some(dst), [Some(src), None, None]),
+        Inst::Int(_, dst, a, b)
+        | Inst::Float(_, dst, a, b)
+        | Inst::Concat(dst, a, b)
+        | Inst::Less(dst, a, b)
+        | Inst::LessEqual(dst, a, b)
+        | Inst::Equal(dst, a, b)
+        | Inst::NotEqual(dst, a, b)
+        | Inst::In(dst, a, b)
+        | Inst::Index(dst, a, b) => (Some(dst), [Some(a), Some(b), None]),
+        Inst::JumpIf(src, _)
+        | Inst::JumpUnless(src, _)
+        | Inst::Return(src)
+        | Inst::Goto(_, src)
+        | Inst::Fail(src)
+        | Inst::Print(src) => (None, [Some(src), None, None]),
+        Inst::Unless(_, a, b, _) | Inst::Announce(a, b) | Inst::Raise(a, b) => {
+            (None, [Some(a), Some(b), None])
+        }
+        Inst::Send(a, b, c) => (None, [Some(a), Some(b), Some(c)]),
+        Inst::Store(root, ..)
+        | Inst::Insert(root, ..)
+        | Inst::Add(root, ..)
+        | Inst::Remove(root, ..) => return (None, [None; 3], Some(root)),
+    };
+    (sets, reads, None)
+}
