@@ -92,6 +92,17 @@ impl System for MachineSystem {
         &self.enabled
     }
 
+    #[inline(always)]
+    fn is_enabled(&self, worker: WorkerId) -> bool {
+        match self.find(worker) {
+            Some(Place::Machine(slot)) => self.slots[slot].listed,
+            Some(Place::Timer(slot, timer)) => {
+                self.slots[slot].worker.timers.get(timer).is_some_and(|timer| timer.listed)
+            }
+            None => worker == WorkerId::FAULTS && self.faults_listed,
+        }
+    }
+
     fn pending(&self, worker: WorkerId) -> Op {
         match self.find(worker) {
             Some(Place::Machine(slot)) => {
@@ -333,6 +344,11 @@ impl MachineSystem {
         if self.slots.get(guess).is_some_and(|slot| slot.id == worker) {
             return Some(Place::Machine(guess));
         }
+        self.look_up(worker)
+    }
+
+    #[inline(never)]
+    fn look_up(&self, worker: WorkerId) -> Option<Place> {
         // A short list is faster scanned than halved.
         if self.index.len() <= 8 {
             return self.index.iter().find(|entry| entry.0 == worker).map(|entry| entry.1);
