@@ -169,19 +169,6 @@ impl Inbox {
         if self.is_empty() { None } else { self.envelopes.get(self.first) }
     }
 
-    /// As [`Inbox::push`], for a message that stays where it is until its envelope is there. An
-    /// empty one is left in its place.
-    #[inline(always)]
-    pub(crate) fn push_from(&mut self, id: MessageId, event: u16, message: &mut Message) {
-        if self.end == self.envelopes.len() {
-            self.make_room();
-        }
-        let last = &mut self.envelopes[self.end];
-        (last.id, last.event, last.timer) = (id, event, None);
-        std::mem::swap(&mut last.message, message);
-        self.end += 1;
-    }
-
     #[inline(always)]
     pub(crate) fn push(&mut self, id: MessageId, event: u16, timer: Option<u32>, message: Message) {
         if self.end == self.envelopes.len() {

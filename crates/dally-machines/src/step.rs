@@ -8,7 +8,7 @@ use crate::effect::Effect;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
-use crate::system::{MachineSystem, Place, Stamp};
+use crate::system::{MachineSystem, Stamp};
 use crate::tell::Teller;
 use crate::worker::{Ahead, Life};
 
@@ -21,7 +21,7 @@ impl MachineSystem {
             return self.receive_first(slot, env);
         }
         if let Some(&Effect::Send { to, event, .. }) = worker.effects.last()
-            && let Some(Place::Machine(there)) = self.find(to)
+            && let Some(there) = self.machine(to)
             && self.budget.lose | self.budget.duplicate == 0
             && !env.is_heard()
         {
@@ -96,12 +96,9 @@ impl MachineSystem {
             return self.release_first(slot, env);
         };
         env.pass_over(1)?;
-        let id = sender.next_message();
-        if let Some(Effect::Send { message, .. }) = sender.effects.last_mut() {
-            receiver.inbox.push_from(id, event, message);
+        if let Some(Effect::Send { message, .. }) = sender.effects.pop() {
+            receiver.inbox.push(sender.next_message(), event, None, message);
         }
-        // Dropped where it is: effects are of many shapes and costly to move.
-        sender.effects.truncate(sender.effects.len().saturating_sub(1));
         if ready.is_some() {
             receiver.ready = ready;
             other.relist(&mut self.enabled);
@@ -332,8 +329,8 @@ impl MachineSystem {
     ) -> Result<(), Stop> {
         let payload = || Text::Debug(message.payload());
         env.tell(|| Event::Sent { message: id, to, payload: payload() })?;
-        let there = match self.find(to) {
-            Some(Place::Machine(there)) if self.slots[there].worker.is_there() => there,
+        let there = match self.machine(to) {
+            Some(there) if self.slots[there].worker.is_there() => there,
             _ => return self.discard(id, message, Discard::Gone, env),
         };
         if self.budget.lose | self.budget.duplicate != 0 && slot != there {
