@@ -20,14 +20,16 @@ use crate::system::{Cut, Stop};
 /// ```
 #[inline]
 pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
-    // Every handler of a program runs in here, inside one call for the whole schedule.
-    let depth = DEPTH.get();
-    if depth == 0 {
+    // Every handler of a program runs in here, inside one call for the whole schedule: only that
+    // one has anything to prepare.
+    let outermost = !INSIDE.get();
+    if outermost {
         prepare();
     }
-    DEPTH.set(depth + 1);
     let result = panic::catch_unwind(AssertUnwindSafe(code));
-    DEPTH.set(depth);
+    if outermost {
+        INSIDE.set(false);
+    }
     result.map_err(stop_of)
 }
 
@@ -37,6 +39,7 @@ fn prepare() {
     INSTALL.call_once(install);
     // What the program caught itself the last time is nobody's bug now.
     SEEN.with_borrow_mut(Vec::clear);
+    INSIDE.set(true);
 }
 
 /// What unwinding with this payload was about.
@@ -77,7 +80,8 @@ pub fn before_abort(save: Option<Save>) {
 }
 
 thread_local! {
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// Whether code of a program runs.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
     static SEEN: RefCell<Vec<Bug>> = const { RefCell::new(Vec::new()) };
     static BEFORE_ABORT: RefCell<Option<Save>> = const { RefCell::new(None) };
 }
@@ -85,7 +89,7 @@ thread_local! {
 fn install() {
     let previous = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if DEPTH.get() == 0 {
+        if !INSIDE.get() {
             return previous(info);
         }
         let text = text_of(info.payload());

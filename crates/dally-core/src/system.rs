@@ -30,6 +30,12 @@ pub trait System {
     /// The workers that can step, sorted by id.
     fn enabled(&self) -> &[WorkerId];
 
+    /// Whether this worker is one of the enabled. A system that knows it without a search says so
+    /// here: it is asked before every step.
+    fn is_enabled(&self, worker: WorkerId) -> bool {
+        worker.place_in(self.enabled()).is_ok()
+    }
+
     /// What the next step of an enabled worker does first.
     fn pending(&self, worker: WorkerId) -> Op;
 

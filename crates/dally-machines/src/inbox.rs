@@ -157,6 +157,21 @@ impl Deref for Inbox {
 
 impl Inbox {
     #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first == self.end
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.end - self.first
+    }
+
+    #[inline(always)]
+    pub(crate) fn first(&self) -> Option<&Envelope> {
+        if self.is_empty() { None } else { self.envelopes.get(self.first) }
+    }
+
+    #[inline(always)]
     pub(crate) fn push(&mut self, id: MessageId, event: u16, timer: Option<u32>, message: Message) {
         if self.end == self.envelopes.len() {
             self.make_room();
@@ -183,10 +198,9 @@ impl Inbox {
     #[inline(always)]
     pub(crate) fn open_first(&mut self) -> Message {
         let message = self.envelopes[self.first].message.take();
-        self.first += 1;
-        if self.first == self.end {
-            (self.first, self.end) = (0, 0);
-        }
+        // Whether more is there nobody can predict: no branch may depend on it.
+        let more = usize::from(self.first + 1 != self.end);
+        (self.first, self.end) = ((self.first + 1) * more, self.end * more);
         message
     }
 

@@ -28,6 +28,14 @@ impl Slot {
         Slot { id: worker.id, worker, share, observed, listed: false }
     }
 
+    /// The worker, to be changed, if it is not shared.
+    #[inline(always)]
+    pub(crate) fn own(&mut self) -> Option<&mut Worker> {
+        *self.share.get_mut() = 0;
+        *self.observed.get_mut() = 0;
+        Arc::get_mut(&mut self.worker)
+    }
+
     /// The worker, to be changed: copied first if it is shared.
     #[inline]
     pub(crate) fn unshared(&mut self, pool: &mut Pool) -> Result<&mut Worker, Stop> {
@@ -149,9 +157,34 @@ fn unshare(shared: &mut Arc<Worker>, pool: &mut Pool) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Puts a worker into a sorted list or takes it out.
+/// Puts a worker into a sorted list that it is not in, or takes it out of one that it is in.
 #[inline]
 pub(crate) fn list(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
+    // Who comes and goes nobody can predict. A short list is gone through to its end: that takes
+    // no branch that depends on them.
+    const SHORT: usize = 8;
+    if enabled.len() > SHORT {
+        return list_long(enabled, worker, on);
+    }
+    if on {
+        let mut highest = worker;
+        for listed in enabled.iter_mut() {
+            (*listed, highest) = ((*listed).min(highest), (*listed).max(highest));
+        }
+        enabled.push(highest);
+    } else {
+        let mut kept = 0;
+        for at in 0..enabled.len() {
+            let listed = enabled[at];
+            enabled[kept] = listed;
+            kept += usize::from(listed != worker);
+        }
+        enabled.truncate(kept);
+    }
+}
+
+#[cold]
+fn list_long(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
     match (worker.place_in(enabled), on) {
         (Err(at), true) if at == enabled.len() => enabled.push(worker),
         (Err(at), true) => enabled.insert(at, worker),

@@ -8,28 +8,33 @@ use crate::effect::Effect;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
-use crate::system::{MachineSystem, Place, Stamp};
+use crate::system::{MachineSystem, Stamp};
 use crate::tell::Teller;
-use crate::worker::Life;
+use crate::worker::{Ahead, Life};
 
 impl MachineSystem {
     /// One step of a machine.
     #[inline]
     pub(crate) fn run(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        if self.slots[slot].worker.dequeues_first(self.rules.mailbox) {
+        let worker = &self.slots[slot].worker;
+        if worker.dequeues_first(self.rules.mailbox) {
             return self.receive_first(slot, env);
         }
-        let worker = self.slots[slot].unshared(&mut self.pool)?;
-        // The message is taken out where it is: effects are of many shapes and costly to move.
-        if let Some(Effect::Send { to, event, message }) = worker.effects.last_mut() {
-            let (to, event) = (*to, *event);
-            let message = message.take();
-            worker.effects.pop();
-            let id = worker.next_message();
-            self.send(slot, id, to, event, message, env)?;
-            return self.after_send(slot, env);
+        if let Some(&Effect::Send { to, event, .. }) = worker.effects.last()
+            && let Some(there) = self.machine(to)
+            && self.budget.lose | self.budget.duplicate == 0
+            && !env.is_heard()
+        {
+            return self.hand_over(slot, there, event, env);
         }
-        match worker.effects.pop() {
+        self.release_first(slot, env)
+    }
+
+    /// One step, whatever it is and whoever has a share in the workers: releases the first effect,
+    /// or runs a handler.
+    #[inline(never)]
+    fn release_first(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+        match self.slots[slot].unshared(&mut self.pool)?.effects.pop() {
             Some(effect) => self.perform(slot, effect, env)?,
             None => self.take_turn(slot, env)?,
         }
@@ -38,10 +43,10 @@ impl MachineSystem {
 
     /// The most frequent step, with the worker in hand from its beginning to its end: takes the
     /// first message of the inbox, which is no tick.
-    #[inline]
+    #[inline(always)]
     fn receive_first(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
         let here = &mut self.slots[slot];
-        let worker = here.unshared(&mut self.pool)?;
+        let Some(worker) = here.own() else { return self.release_first(slot, env) };
         let Some(&Envelope { id, event, .. }) = worker.inbox.first() else { return Ok(()) };
         let mut message = worker.inbox.open_first();
         env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) })?;
@@ -52,27 +57,60 @@ impl MachineSystem {
             self.conclude(slot, *trouble, Some(id.sender))?;
             return self.release(slot, env);
         }
-        match worker.effects.last() {
-            Some(effect) if worker.pauses_before(effect, self.rules, self.budget) => Ok(()),
-            None if worker.inbox.is_empty() => {
-                worker.ready = None;
+        match worker.looks_ahead(self.rules, self.budget) {
+            Ahead::Pause => Ok(()),
+            Ahead::Rest => {
                 here.relist(&mut self.enabled);
                 Ok(())
             }
-            _ => self.release(slot, env),
+            Ahead::More => self.release(slot, env),
         }
     }
 
-    /// [`MachineSystem::release`] with its most frequent case in hand: nothing is left to do.
-    #[inline]
-    fn after_send(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        let here = &mut self.slots[slot];
-        if here.worker.is_busy() || !here.worker.inbox.is_empty() {
-            return self.release(slot, env);
+    /// The other frequent step, with both workers in hand: the message goes from the effects of
+    /// the one straight into the inbox of the other. Where nobody hears of it and nothing is lost.
+    #[inline(always)]
+    fn hand_over(
+        &mut self,
+        slot: usize,
+        there: usize,
+        event: u16,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let Ok([here, other]) = self.slots.get_disjoint_mut([slot, there]) else {
+            return self.release_first(slot, env);
+        };
+        let receiver = &other.worker;
+        if !receiver.is_there() {
+            return self.release_first(slot, env);
         }
-        here.unshared(&mut self.pool)?.ready = None;
-        here.relist(&mut self.enabled);
-        Ok(())
+        let mut ready = None;
+        if receiver.awaits() {
+            match receiver.cell().reaction(event) {
+                Reaction::Ignore => return self.release_first(slot, env),
+                Reaction::Defer => {}
+                _ => ready = Some(receiver.inbox.len() as u32),
+            }
+        }
+        let (Some(sender), Some(receiver)) = (here.own(), other.own()) else {
+            return self.release_first(slot, env);
+        };
+        env.pass_over(1)?;
+        if let Some(Effect::Send { message, .. }) = sender.effects.pop() {
+            receiver.inbox.push(sender.next_message(), event, None, message);
+        }
+        if ready.is_some() {
+            receiver.ready = ready;
+            other.relist(&mut self.enabled);
+        }
+        match sender.looks_ahead(self.rules, self.budget) {
+            Ahead::Pause => Ok(()),
+            Ahead::Rest => {
+                here.relist(&mut self.enabled);
+                Ok(())
+            }
+            Ahead::More => self.release(slot, env),
+        }
     }
 
     /// Runs the next handler of a machine that has none of its effects left to release, and
@@ -197,23 +235,20 @@ impl MachineSystem {
         loop {
             let here = &mut self.slots[slot];
             let worker = here.unshared(&mut self.pool)?;
-            match worker.effects.last() {
+            match worker.looks_ahead(self.rules, self.budget) {
                 // It stepped, so it is listed; and it has something left to release.
-                Some(effect) if worker.pauses_before(effect, self.rules, self.budget) => {
-                    return Ok(());
-                }
-                Some(_) => {}
-                None if worker.inbox.is_empty() => {
-                    worker.ready = None;
+                Ahead::Pause => return Ok(()),
+                Ahead::Rest => {
                     here.relist(&mut self.enabled);
                     return Ok(());
                 }
-                None => return self.settle(slot, env),
+                Ahead::More if !worker.is_busy() => return self.settle(slot, env),
+                Ahead::More => {}
             }
             if let Some(Effect::Send { to, event, message }) = worker.effects.last_mut() {
                 let (to, event) = (*to, *event);
                 let message = message.take();
-                worker.effects.pop();
+                worker.effects.truncate(worker.effects.len() - 1);
                 let id = worker.next_message();
                 self.send(slot, id, to, event, message, env)?;
             } else if let Some(effect) = worker.effects.pop() {
@@ -294,8 +329,8 @@ impl MachineSystem {
     ) -> Result<(), Stop> {
         let payload = || Text::Debug(message.payload());
         env.tell(|| Event::Sent { message: id, to, payload: payload() })?;
-        let there = match self.find(to) {
-            Some(Place::Machine(there)) if self.slots[there].worker.is_there() => there,
+        let there = match self.machine(to) {
+            Some(there) if self.slots[there].worker.is_there() => there,
             _ => return self.discard(id, message, Discard::Gone, env),
         };
         if self.budget.lose | self.budget.duplicate != 0 && slot != there {
@@ -367,7 +402,7 @@ impl MachineSystem {
         let here = &mut self.slots[slot];
         let worker = here.unshared(&mut self.pool)?;
         let mut ready = None;
-        if worker.life == Life::Up && !worker.is_busy() && worker.ready.is_none() {
+        if worker.awaits() {
             // Everything in the inbox is deferred: only the new message can be dequeued.
             match worker.cell().reaction(event) {
                 Reaction::Ignore if fifo => {

@@ -92,6 +92,14 @@ impl System for MachineSystem {
         &self.enabled
     }
 
+    #[inline(always)]
+    fn is_enabled(&self, worker: WorkerId) -> bool {
+        match self.guess(worker) {
+            Some(slot) => slot.listed,
+            None => self.is_listed(worker),
+        }
+    }
+
     fn pending(&self, worker: WorkerId) -> Op {
         match self.find(worker) {
             Some(Place::Machine(slot)) => {
@@ -114,19 +122,9 @@ impl System for MachineSystem {
         let env = &mut Teller::new(env);
         self.stepped = true;
         self.monitors.begin_step();
-        match self.find(worker) {
-            Some(Place::Machine(slot)) if self.slots[slot].listed => self.run(slot, env),
-            Some(Place::Timer(slot, timer))
-                if self.slots[slot].worker.timers.get(timer).is_some_and(|t| t.listed) =>
-            {
-                self.fire(slot, timer, env)
-            }
-            None if worker == WorkerId::FAULTS && self.faults_listed => self.inject(env),
-            _ => Err(Bug::new(
-                BugKind::Uncontrolled,
-                format!("worker {worker} was asked to step although it cannot"),
-            )
-            .into()),
+        match self.machine(worker) {
+            Some(slot) if self.slots[slot].listed => self.run(slot, env),
+            _ => self.step_other(worker, env),
         }
     }
 
@@ -325,14 +323,60 @@ impl MachineSystem {
         }
     }
 
-    #[inline]
-    pub(crate) fn find(&self, worker: WorkerId) -> Option<Place> {
-        // The first machines of a set-up, whose ids differ in the top four bits, are mostly in the
-        // slots of their numbers. That is worth a guess, for it is they who talk most.
-        let guess = (worker.to_bits() >> 60).wrapping_sub(2) as usize;
-        if self.slots.get(guess).is_some_and(|slot| slot.id == worker) {
-            return Some(Place::Machine(guess));
+    /// Steps a worker that is no machine.
+    #[inline(never)]
+    fn step_other(&mut self, worker: WorkerId, env: &mut Teller<'_>) -> Result<(), Stop> {
+        match self.find(worker) {
+            Some(Place::Timer(slot, timer)) if self.is_listed(worker) => {
+                self.fire(slot, timer, env)
+            }
+            None if self.is_listed(worker) => self.inject(env),
+            _ => Err(Bug::new(
+                BugKind::Uncontrolled,
+                format!("worker {worker} was asked to step although it cannot"),
+            )
+            .into()),
         }
+    }
+
+    #[inline(never)]
+    fn is_listed(&self, worker: WorkerId) -> bool {
+        match self.find(worker) {
+            Some(Place::Machine(slot)) => self.slots[slot].listed,
+            Some(Place::Timer(slot, timer)) => {
+                self.slots[slot].worker.timers.get(timer).is_some_and(|timer| timer.listed)
+            }
+            None => worker == WorkerId::FAULTS && self.faults_listed,
+        }
+    }
+
+    /// The slot of a machine, if a guess finds it: the first machines of a set-up, whose ids differ
+    /// in the top four bits, are mostly in the slots of their numbers, and it is they who talk
+    /// most.
+    #[inline(always)]
+    fn guess(&self, worker: WorkerId) -> Option<&Slot> {
+        self.slots.get(guessed(worker)).filter(|slot| slot.id == worker)
+    }
+
+    /// The number of a machine's slot.
+    #[inline(always)]
+    pub(crate) fn machine(&self, worker: WorkerId) -> Option<usize> {
+        if self.guess(worker).is_some() {
+            return Some(guessed(worker));
+        }
+        self.look_up_machine(worker)
+    }
+
+    #[inline(never)]
+    fn look_up_machine(&self, worker: WorkerId) -> Option<usize> {
+        match self.find(worker) {
+            Some(Place::Machine(slot)) => Some(slot),
+            _ => None,
+        }
+    }
+
+    /// What an id stands for.
+    pub(crate) fn find(&self, worker: WorkerId) -> Option<Place> {
         // A short list is faster scanned than halved.
         if self.index.len() <= 8 {
             return self.index.iter().find(|entry| entry.0 == worker).map(|entry| entry.1);
@@ -379,4 +423,10 @@ impl MachineSystem {
         }
         format!("`{}({worker})`", self.name(worker))
     }
+}
+
+/// The slot that a worker would be in if it were one of the first machines of a set-up.
+#[inline(always)]
+fn guessed(worker: WorkerId) -> usize {
+    (worker.to_bits() >> 60).wrapping_sub(2) as usize
 }

@@ -27,8 +27,15 @@ impl<'a> Teller<'a> {
         if self.heard { self.env.event(event()) } else { self.pass_over(1) }
     }
 
+    /// Whether events are told to anybody, and not only counted.
     #[inline]
-    fn pass_over(&mut self, events: u32) -> Result<(), Cut> {
+    pub(crate) fn is_heard(&self) -> bool {
+        self.heard
+    }
+
+    /// Counts events that nobody hears.
+    #[inline]
+    pub(crate) fn pass_over(&mut self, events: u32) -> Result<(), Cut> {
         self.untold = self.untold.saturating_add(events);
         if self.untold > self.leeway { self.catch_up() } else { Ok(()) }
     }

@@ -15,7 +15,7 @@ use crate::effect::Effect;
 use crate::encoding;
 use crate::faults::Faults;
 use crate::inbox::{Inbox, Mailbox};
-use crate::machine::Machine;
+use crate::machine::{Machine, Reaction};
 use crate::message::Message;
 use crate::pool::Pool;
 use crate::program::Granularity;
@@ -33,6 +33,18 @@ pub(crate) enum Life {
     Down,
     /// Over.
     Halted,
+}
+
+/// What comes next for a machine within a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ahead {
+    /// Others may run before its next effect.
+    Pause,
+    /// Nothing: its effects are released, and what is first in its inbox, if anything, can be
+    /// dequeued.
+    Rest,
+    /// An effect, or a longer look at the inbox.
+    More,
 }
 
 /// A machine, its inbox, its timers and its unreleased effects.
@@ -184,6 +196,33 @@ impl Worker {
             && self.life == Life::Up
             && mailbox == Mailbox::Fifo
             && self.inbox.first().is_some_and(|first| first.timer.is_none())
+    }
+
+    /// Whether it can do nothing with what is in its inbox, and something new would change that.
+    #[inline]
+    pub(crate) fn awaits(&self) -> bool {
+        self.life == Life::Up && !self.is_busy() && self.ready.is_none()
+    }
+
+    /// Looks what is next after a handler or an effect.
+    #[inline(always)]
+    pub(crate) fn looks_ahead(&mut self, rules: Rules, budget: Faults) -> Ahead {
+        if let Some(effect) = self.effects.last() {
+            return if self.pauses_before(effect, rules, budget) {
+                Ahead::Pause
+            } else {
+                Ahead::More
+            };
+        }
+        let next = self.inbox.first().map(|first| first.event);
+        if let Some(event) = next
+            && (self.life != Life::Up
+                || matches!(self.cell.reaction(event), Reaction::Defer | Reaction::Ignore))
+        {
+            return Ahead::More;
+        }
+        self.ready = next.map(|_| 0);
+        Ahead::Rest
     }
 
     /// Whether others may run before this effect.

@@ -295,7 +295,7 @@ fn run<S: System>(
                 }
             };
         };
-        if worker.place_in(enabled).is_err() {
+        if !system.is_enabled(worker) {
             let name = course.env.strategy.name();
             execution.notes.push(format!(
                 "The strategy {name} chose worker {worker}, which cannot step: schedules end there."
@@ -371,7 +371,7 @@ struct Course<'a> {
 
 impl Course<'_> {
     /// Takes a step.
-    #[inline]
+    #[inline(always)]
     fn step<S: System>(&mut self, worker: WorkerId, system: &mut S) -> Result<Acceptance, Over> {
         self.env.step(worker, system);
         let stepped = system.step(worker, &mut self.env);

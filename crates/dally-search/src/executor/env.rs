@@ -35,19 +35,14 @@ pub(super) struct StepEnv<'a> {
 }
 
 impl StepEnv<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn step<S: System>(&mut self, worker: WorkerId, system: &S) {
         self.steps += 1;
         self.items = 0;
         self.worker = worker;
         self.pen.write(Choice::Worker(worker));
         if let Some(recorder) = self.recorder.as_deref_mut() {
-            let enabled = system.enabled();
-            recorder.entries += enabled.len();
-            if recorder.entries <= MAX_ENABLED_ENTRIES {
-                recorder.enabled.push(enabled.to_vec());
-            }
-            recorder.tracer.step(worker, || system.name(worker));
+            recorder.step(worker, system);
         }
     }
 
@@ -83,6 +78,18 @@ impl StepEnv<'_> {
             self.cut = Some(Cause::Strategy);
             Cut
         })
+    }
+}
+
+impl Recorder {
+    #[cold]
+    fn step<S: System>(&mut self, worker: WorkerId, system: &S) {
+        let enabled = system.enabled();
+        self.entries += enabled.len();
+        if self.entries <= MAX_ENABLED_ENTRIES {
+            self.enabled.push(enabled.to_vec());
+        }
+        self.tracer.step(worker, || system.name(worker));
     }
 }
 

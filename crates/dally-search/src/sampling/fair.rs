@@ -39,6 +39,20 @@ impl Fair {
     }
 }
 
+impl Fair {
+    /// A worker for a step where random may take over.
+    #[inline(never)]
+    fn late(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+        if !self.in_tail {
+            self.in_tail = !self.once_hot || point.system.acceptance().hot != 0;
+            if self.in_tail {
+                self.lesson = self.inner.end(Some(point.system));
+            }
+        }
+        if self.in_tail { self.random.worker(point) } else { self.inner.worker(point) }
+    }
+}
+
 impl Strategy for Fair {
     fn name(&self) -> String {
         self.inner.name()
@@ -56,13 +70,7 @@ impl Strategy for Fair {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        if !self.in_tail && point.step >= self.unfair {
-            self.in_tail = !self.once_hot || point.system.acceptance().hot != 0;
-            if self.in_tail {
-                self.lesson = self.inner.end(Some(point.system));
-            }
-        }
-        if self.in_tail { self.random.worker(point) } else { self.inner.worker(point) }
+        if point.step < self.unfair { self.inner.worker(point) } else { self.late(point) }
     }
 
     fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {

@@ -26,7 +26,9 @@ pub struct Pct {
     length: usize,
     /// Where priorities fall, and to what, sorted by place.
     changes: Vec<(usize, u64)>,
-    next_change: usize,
+    /// How many of them are over, and where the next is.
+    passed: usize,
+    change_at: usize,
     /// The steps of workers so far.
     taken: usize,
     /// Sorted by worker.
@@ -35,6 +37,21 @@ pub struct Pct {
 
 /// Priorities of workers that have not fallen are from here up.
 const HIGH: u64 = 1 << 32;
+
+/// The worker with the highest priority; `None` if one has no priority yet.
+#[inline(always)]
+fn highest(priorities: &[(WorkerId, u64)], enabled: &[WorkerId]) -> Option<WorkerId> {
+    let (mut best, mut highest) = (*enabled.first()?, 0);
+    // Both lists are sorted by worker: one walk over both.
+    let mut rest = priorities.iter();
+    for &worker in enabled {
+        let &(_, priority) = rest.find(|entry| entry.0 == worker)?;
+        if priority >= highest {
+            (best, highest) = (worker, priority);
+        }
+    }
+    Some(best)
+}
 
 impl Pct {
     /// With `d` change points and this seed.
@@ -45,39 +62,46 @@ impl Pct {
             rng: Rng::with_seed(seed),
             length: 0,
             changes: Vec::new(),
-            next_change: 0,
+            passed: 0,
+            change_at: usize::MAX,
             taken: 0,
             priorities: Vec::new(),
         }
     }
 
-    /// The enabled worker with the highest priority, by its place in the list of priorities.
-    #[inline]
-    fn highest(&mut self, enabled: &[WorkerId]) -> Option<usize> {
-        let mut best: Option<(usize, u64)> = None;
-        let mut place = 0;
-        // Both lists are sorted by worker: one walk over both.
-        for &worker in enabled {
-            let priority = loop {
-                match self.priorities.get(place) {
-                    Some(entry) if entry.0 < worker => place += 1,
-                    Some(entry) if entry.0 == worker => break entry.1,
-                    _ => break self.meet(place, worker),
-                }
-            };
-            if best.is_none_or(|(_, highest)| priority > highest) {
-                best = Some((place, priority));
-            }
+    /// The enabled worker with the highest priority.
+    #[inline(always)]
+    fn highest(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        match highest(&self.priorities, enabled) {
+            None => self.meet(enabled),
+            known => known,
         }
-        best.map(|(place, _)| place)
     }
 
-    /// Gives a new worker a priority. Nothing before its place moves.
+    /// The same, with priorities for workers that have none yet.
     #[cold]
-    fn meet(&mut self, place: usize, worker: WorkerId) -> u64 {
-        let priority = self.rng.u64(HIGH..);
-        self.priorities.insert(place, (worker, priority));
-        priority
+    fn meet(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        for &worker in enabled {
+            if let Err(place) = self.place(worker) {
+                self.priorities.insert(place, (worker, self.rng.u64(HIGH..)));
+            }
+        }
+        highest(&self.priorities, enabled)
+    }
+
+    /// Where the priority of a worker is, or belongs.
+    fn place(&self, worker: WorkerId) -> Result<usize, usize> {
+        self.priorities.binary_search_by_key(&worker, |entry| entry.0)
+    }
+
+    /// Lets the priority of a worker fall, since this is the place for it.
+    #[cold]
+    fn fall(&mut self, worker: WorkerId) {
+        if let Ok(place) = self.place(worker) {
+            self.priorities[place].1 = self.changes[self.passed].1;
+        }
+        self.passed += 1;
+        self.change_at = self.changes.get(self.passed).map_or(usize::MAX, |change| change.0);
     }
 
     /// The most steps of a schedule so far; while that is not known, schedules guess powers of two.
@@ -99,7 +123,6 @@ impl Strategy for Pct {
         self.rng = Random::generator(self.seed, schedule);
         self.priorities.clear();
         self.taken = 0;
-        self.next_change = 0;
         self.changes.clear();
         let length = Pct::length(self.length as u64, schedule) as usize;
         for level in 0..self.d {
@@ -107,20 +130,19 @@ impl Strategy for Pct {
             self.changes.push((self.rng.usize(..length), u64::from(level)));
         }
         self.changes.sort_unstable();
+        self.passed = 0;
+        self.change_at = self.changes.first().map_or(usize::MAX, |change| change.0);
         true
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
         let mut highest = self.highest(point.enabled)?;
-        while let Some(&(_, level)) =
-            self.changes.get(self.next_change).filter(|change| change.0 <= self.taken)
-        {
-            self.next_change += 1;
-            self.priorities[highest].1 = level;
+        while self.change_at <= self.taken {
+            self.fall(highest);
             highest = self.highest(point.enabled)?;
         }
         self.taken += 1;
-        Some(self.priorities[highest].0)
+        Some(highest)
     }
 
     fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {

@@ -29,6 +29,7 @@ impl Random {
     }
 
     /// A worker of the enabled.
+    #[inline]
     pub(crate) fn pick(rng: &mut Rng, enabled: &[WorkerId]) -> Option<WorkerId> {
         if enabled.is_empty() {
             return None;
