@@ -286,7 +286,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         next.order.stepped(taken.worker, &taken.enabled, system, &mut self.news);
         next.enabled.clear();
         next.enabled.extend_from_slice(enabled);
-        next.mark = Some(self.space.mark(&self.pen, next.mark.take()));
+        self.space.mark_in(&self.pen, &mut next.mark);
         next.values.clear();
         (next.index, next.offered, next.path) = (0, Offered::default(), path);
         next.sealed = system.sealed();
