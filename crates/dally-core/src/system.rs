@@ -113,6 +113,19 @@ pub trait Captured: System {
     /// This state will be kept: the time to share memory with others that are, if that takes an
     /// effort. Many steps lead to states that are thrown away at once.
     fn condense(&mut self) {}
+
+    /// Whether [`Captured::foresee`] is worth asking.
+    const FORESEES: bool = false;
+
+    /// The fingerprint of the state that a step of this worker, which is enabled, leads to, if
+    /// that is known without taking the step. The state stays as it is. What the step asks for is
+    /// asked, in the same order, and nothing is told.
+    ///
+    /// Parts of the state may be known by hashes alone, as whole states are by fingerprints.
+    fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<Fingerprint>, Cut> {
+        let _ = (worker, env);
+        Ok(None)
+    }
 }
 
 /// What a step may ask and tell.

@@ -23,6 +23,7 @@ mod digest;
 mod effect;
 mod encoding;
 mod faults;
+mod foresight;
 mod inbox;
 mod plain;
 mod pool;

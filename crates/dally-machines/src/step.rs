@@ -172,14 +172,20 @@ impl MachineSystem {
         if self.rules.mailbox == Mailbox::Fifo || worker.inbox.len() < 2 {
             return Ok(at);
         }
-        self.rules.mailbox.candidates(&worker.inbox, worker.cell(), &mut self.candidates);
+        self.list_candidates(slot);
         if self.candidates.len() < 2 {
             return Ok(at);
         }
-        self.candidate_ids.clear();
-        self.candidate_ids.extend(self.candidates.iter().map(|candidate| candidate.0));
         let chosen = env.delivery(&self.candidate_ids)?;
         Ok(self.candidates.get(chosen).map_or(at, |candidate| candidate.1))
+    }
+
+    /// Lists the messages that can be next.
+    pub(crate) fn list_candidates(&mut self, slot: usize) {
+        let worker = &self.slots[slot].worker;
+        self.rules.mailbox.candidates(&worker.inbox, worker.cell(), &mut self.candidates);
+        self.candidate_ids.clear();
+        self.candidate_ids.extend(self.candidates.iter().map(|candidate| candidate.0));
     }
 
     /// Takes note of how a handler ended that did not end as it should.
@@ -276,9 +282,13 @@ impl MachineSystem {
             }
             Effect::Announce(message) => {
                 if let Some(event) = message.event() {
+                    let before = if self.noting { self.monitors_share() } else { 0 };
                     self.monitors_stamp = Stamp::new();
                     *self.monitors_share.get_mut() = 0;
                     self.monitors.announce_any(event, message.payload(), env)?;
+                    if self.noting {
+                        self.note_announcement(before, message.hash());
+                    }
                 }
                 self.pool.put(message);
                 Ok(())
@@ -331,13 +341,49 @@ impl MachineSystem {
         env.tell(|| Event::Sent { message: id, to, payload: payload() })?;
         let there = match self.machine(to) {
             Some(there) if self.slots[there].worker.is_there() => there,
-            _ => return self.discard(id, message, Discard::Gone, env),
+            gone => {
+                self.note_gone(gone, id, event, &message);
+                return self.discard(id, message, Discard::Gone, env);
+            }
         };
         if self.budget.lose | self.budget.duplicate != 0 && slot != there {
             let envelope = Envelope { id, event, timer: None, message };
             return self.send_over_bad_network(slot, there, envelope, env);
         }
+        if self.notes_message_to(there) {
+            return self.put_in_noted(there, id, event, message, env);
+        }
         self.put_in(there, id, event, None, message, env)
+    }
+
+    /// [`MachineSystem::put_in`], noted.
+    #[inline(never)]
+    fn put_in_noted(
+        &mut self,
+        there: usize,
+        id: MessageId,
+        event: u16,
+        message: Message,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let before = self.before_message(there, id, event, &message);
+        self.put_in(there, id, event, None, message, env)?;
+        self.note_message(there, before);
+        Ok(())
+    }
+
+    /// A message has come to a machine that is no longer there, or to none.
+    #[cold]
+    fn note_gone(&mut self, gone: Option<usize>, id: MessageId, event: u16, message: &Message) {
+        match gone {
+            Some(there) if self.notes_message_to(there) => {
+                let before = self.before_message(there, id, event, message);
+                self.note_message(there, before);
+            }
+            Some(_) => {}
+            // There may be one another time.
+            None => self.noting = false,
+        }
     }
 
     fn send_over_bad_network(
@@ -384,6 +430,9 @@ impl MachineSystem {
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
         let Envelope { id, event, timer, message } = envelope;
+        if self.notes_message_to(slot) {
+            return self.put_in_noted(slot, id, event, message, env);
+        }
         self.put_in(slot, id, event, timer, message, env)
     }
 

@@ -3,14 +3,15 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use dally_core::{
-    Acceptance, Bug, BugKind, Captured, Env, Fingerprint, MessageId, Monitors, Observe, Op, Status,
-    Stop, System, WorkerId,
+    Acceptance, Bug, BugKind, Captured, Cut, Env, Fingerprint, MessageId, Monitors, Observe, Op,
+    Status, Stop, System, WorkerId,
 };
 use triomphe::Arc;
 
 use crate::effect::Effect;
 use crate::encoding;
 use crate::faults::Faults;
+use crate::foresight::Foresight;
 use crate::inbox::Mailbox;
 use crate::pool::Pool;
 use crate::program::Granularity;
@@ -45,6 +46,10 @@ pub struct MachineSystem {
     /// Whether it has ever stepped, and is not only a saved state.
     pub(crate) stepped: bool,
     pub(crate) pool: Pool,
+    /// What is known of steps, once somebody has asked.
+    pub(crate) foresight: Option<Box<Foresight>>,
+    /// Whether what the present step changes is being noted there.
+    pub(crate) noting: bool,
     pub(crate) candidates: Vec<(MessageId, u32)>,
     pub(crate) candidate_ids: Vec<MessageId>,
     /// Who the machines outside this system are: in production each runs in a system of its own.
@@ -119,13 +124,12 @@ impl System for MachineSystem {
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        let env = &mut Teller::new(env);
         self.stepped = true;
         self.monitors.begin_step();
-        match self.machine(worker) {
-            Some(slot) if self.slots[slot].listed => self.run(slot, env),
-            _ => self.step_other(worker, env),
+        if self.foresight.is_some() && env.leeway() > 0 {
+            return self.step_noted(worker, env);
         }
+        self.step_of(worker, &mut Teller::new(env))
     }
 
     fn status(&self) -> Status {
@@ -186,20 +190,15 @@ impl Captured for MachineSystem {
         ))
     }
 
+    #[inline]
     fn fingerprint(&self) -> Fingerprint {
-        let monitors = match self.monitors_share.load(Relaxed) {
-            0 if !self.monitors.is_empty() => {
-                let share = self.monitors.hash();
-                self.monitors_share.store(share, Relaxed);
-                share
-            }
-            known => known,
-        };
-        let mut sum = monitors.wrapping_add(self.budget.share());
-        for slot in &self.slots {
-            sum = sum.wrapping_add(slot.share(self.rules.mailbox));
-        }
-        Fingerprint(sum)
+        Fingerprint(self.sum())
+    }
+
+    const FORESEES: bool = true;
+
+    fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<Fingerprint>, Cut> {
+        Ok(self.look_ahead(worker, env)?.map(Fingerprint))
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -264,6 +263,38 @@ impl Captured for MachineSystem {
 }
 
 impl MachineSystem {
+    /// The step of a worker.
+    #[inline(always)]
+    pub(crate) fn step_of(&mut self, worker: WorkerId, env: &mut Teller<'_>) -> Result<(), Stop> {
+        match self.machine(worker) {
+            Some(slot) if self.slots[slot].listed => self.run(slot, env),
+            _ => self.step_other(worker, env),
+        }
+    }
+
+    /// The sum of all shares in the fingerprint.
+    #[inline]
+    pub(crate) fn sum(&self) -> u64 {
+        let mut sum = self.monitors_share().wrapping_add(self.budget.share());
+        for slot in &self.slots {
+            sum = sum.wrapping_add(slot.share(self.rules.mailbox));
+        }
+        sum
+    }
+
+    /// The share of the monitors in the fingerprint, computed once after a change.
+    #[inline]
+    pub(crate) fn monitors_share(&self) -> u64 {
+        match self.monitors_share.load(Relaxed) {
+            0 if !self.monitors.is_empty() => {
+                let share = self.monitors.hash();
+                self.monitors_share.store(share, Relaxed);
+                share
+            }
+            known => known,
+        }
+    }
+
     /// The fingerprint computed anew from the whole state: what [`Captured::fingerprint`] must
     /// always equal.
     #[doc(hidden)]

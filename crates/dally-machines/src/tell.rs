@@ -2,6 +2,8 @@
 
 use dally_core::{Cut, Env, Event, MessageId, Tag, Text};
 
+use crate::foresight::Question;
+
 /// The [`Env`] of a step, which is told only what somebody hears. Events that nobody hears are
 /// counted here up to its leeway, and from then on by it.
 pub(crate) struct Teller<'a> {
@@ -11,6 +13,8 @@ pub(crate) struct Teller<'a> {
     leeway: u32,
     /// How many have not been.
     untold: u32,
+    /// Where questions are noted with their answers, if they are.
+    asked: Option<&'a mut Vec<(Question, u32)>>,
 }
 
 impl<'a> Teller<'a> {
@@ -18,7 +22,18 @@ impl<'a> Teller<'a> {
     #[inline]
     pub(crate) fn new(env: &'a mut dyn Env) -> Teller<'a> {
         let leeway = env.leeway();
-        Teller { env, heard: leeway == 0, leeway, untold: 0 }
+        Teller { env, heard: leeway == 0, leeway, untold: 0, asked: None }
+    }
+
+    /// As [`Teller::new`], where what the step asks is noted.
+    pub(crate) fn noting(env: &'a mut dyn Env, asked: &'a mut Vec<(Question, u32)>) -> Teller<'a> {
+        Teller { asked: Some(asked), ..Teller::new(env) }
+    }
+
+    fn note(&mut self, question: Question, answer: u32) {
+        if let Some(asked) = self.asked.as_deref_mut() {
+            asked.push((question, answer));
+        }
     }
 
     /// Tells an event, which is made only if somebody listens.
@@ -55,12 +70,16 @@ impl<'a> Teller<'a> {
 impl Env for Teller<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         self.catch_up()?;
-        self.env.value(of, tag)
+        let answer = self.env.value(of, tag)?;
+        self.note(Question::Value { of, tag }, answer);
+        Ok(answer)
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         self.catch_up()?;
-        self.env.delivery(candidates)
+        let answer = self.env.delivery(candidates)?;
+        self.note(Question::Delivery, answer as u32);
+        Ok(answer)
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {

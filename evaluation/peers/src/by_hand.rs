@@ -7,11 +7,10 @@ mod commit;
 mod ring;
 mod ticking;
 
-use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 use dally::core::{
-    Acceptance, Bug, BugKind, Captured, Env, Event, Fingerprint, Observe, Op, Program, Status,
+    Acceptance, Bug, BugKind, Captured, Cut, Env, Event, Fingerprint, Observe, Op, Program, Status,
     Stop, System, Text, WorkerId, fingerprint,
 };
 
@@ -47,15 +46,10 @@ pub struct ByHand<S, const N: usize>(pub S);
 pub struct Flat<S, const N: usize> {
     shape: S,
     state: [u8; N],
-    /// Listed when somebody asks: a search does not ask where it has been before.
-    enabled: OnceCell<Enabled>,
-    ids: &'static [WorkerId; MOST],
-}
-
-/// The workers that can step, `count` of them.
-struct Enabled {
+    /// The workers that can step, `count` of them.
     workers: [WorkerId; MOST],
     count: usize,
+    ids: &'static [WorkerId; MOST],
 }
 
 /// More actions than any shape has.
@@ -73,16 +67,14 @@ fn action_of(worker: WorkerId) -> u32 {
 }
 
 impl<S: Shape<N>, const N: usize> Flat<S, N> {
-    fn list(&self) -> Enabled {
+    fn list(&mut self) {
         let mut possible = self.shape.possible(&self.state);
-        let mut enabled = Enabled { workers: *self.ids, count: 0 };
+        self.count = 0;
         while possible != 0 {
-            let action = possible.trailing_zeros() as usize;
-            enabled.workers[enabled.count] = self.ids[action];
-            enabled.count += 1;
+            self.workers[self.count] = self.ids[possible.trailing_zeros() as usize];
+            self.count += 1;
             possible &= possible - 1;
         }
-        enabled
     }
 }
 
@@ -90,7 +82,10 @@ impl<S: Shape<N>, const N: usize> Program for ByHand<S, N> {
     type System = Flat<S, N>;
 
     fn start(&self) -> Result<Flat<S, N>, Bug> {
-        Ok(Flat { shape: self.0, state: self.0.first(), enabled: OnceCell::new(), ids: &IDS })
+        let (state, workers) = (self.0.first(), *IDS);
+        let mut flat = Flat { shape: self.0, state, workers, count: 0, ids: &IDS };
+        flat.list();
+        Ok(flat)
     }
 
     fn granularity(&self) -> &'static str {
@@ -100,8 +95,7 @@ impl<S: Shape<N>, const N: usize> Program for ByHand<S, N> {
 
 impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
     fn enabled(&self) -> &[WorkerId] {
-        let Enabled { workers, count } = self.enabled.get_or_init(|| self.list());
-        &workers[..*count]
+        &self.workers[..self.count]
     }
 
     fn pending(&self, _worker: WorkerId) -> Op {
@@ -116,7 +110,7 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
         }
         let done = self.shape.act(&mut self.state, action);
         done.map_err(|broken| Bug::new(BugKind::Monitor, broken))?;
-        self.enabled = OnceCell::new();
+        self.list();
         Ok(())
     }
 
@@ -163,12 +157,22 @@ impl<S: Shape<N>, const N: usize> Captured for Flat<S, N> {
     }
 
     fn fork(&self) -> Flat<S, N> {
-        Flat { enabled: OnceCell::new(), ..*self }
+        Flat { ..*self }
     }
 
     fn restore_from(&mut self, saved: &Flat<S, N>) {
         self.state = saved.state;
-        self.enabled = OnceCell::new();
+        self.workers[..saved.count].copy_from_slice(saved.enabled());
+        self.count = saved.count;
+    }
+
+    const FORESEES: bool = true;
+
+    /// By trying it on a copy of the bytes: a fork would copy no less.
+    fn foresee(&mut self, worker: WorkerId, _: &mut dyn Env) -> Result<Option<Fingerprint>, Cut> {
+        let mut state = self.state;
+        let done = self.shape.act(&mut state, action_of(worker));
+        Ok(done.ok().map(|()| Fingerprint(fingerprint::of_bytes(&state))))
     }
 }
 

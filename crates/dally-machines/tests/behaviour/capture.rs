@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use dally_core::{Captured, Observe, Program, Stop, System, WorkerId};
+use dally_core::{Captured, Fingerprint, Observe, Program, Stop, System, WorkerId};
 use dally_machines::{
     Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Mailbox, Setup,
 };
 use dally_macros::machine;
 use proptest::prelude::*;
 
-use crate::driver::{Quiet, Random, states};
+use crate::driver::{Deaf, Quiet, Random, states};
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Do(u8);
@@ -234,6 +234,65 @@ proptest! {
         }
         prop_assert_eq!(by_parts.len(), by_encoding.len());
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn what_is_foreseen_of_a_step_is_what_comes_of_it(program in programs(), seed: u64) {
+        let mut random = Deaf(Random::new(seed));
+        let mut system = program.start().unwrap();
+        for _ in 0..20 {
+            program.restart(&mut system).unwrap();
+            for _ in 0..30 {
+                let Some(worker) = random.0.worker(&system) else { break };
+                let before = face(&system);
+                let foreseen = system.foresee(worker, &mut Deaf(random.0.twin())).unwrap();
+                prop_assert_eq!(face(&system), before, "to foresee changes nothing");
+                let stepped = system.step(worker, &mut random);
+                if stepped.is_err() {
+                    prop_assert_eq!(foreseen, None, "a step that fails has no end");
+                    break;
+                }
+                let there = system.fingerprint();
+                prop_assert!(foreseen.is_none_or(|foreseen| foreseen == there));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_whose_parts_have_all_been_seen_before_is_foreseen() {
+    let program = MachineProgram::new("two pairs", |setup: &mut Setup| {
+        let lines = vec![vec![Deed::Choose, Deed::Send(0, 1)], vec![]];
+        for _ in 0..2 {
+            let puppet = Puppet { lines: lines.clone(), memory: 0, fuel: 2, others: vec![] };
+            let to = setup.create(puppet.clone());
+            setup.create(Puppet { others: vec![to], ..puppet });
+        }
+    });
+    let program = program.granularity(Granularity::Atomic).run_twice(false);
+    let mut system = program.start().unwrap();
+    let ahead = |system: &mut MachineSystem, worker| -> Option<Fingerprint> {
+        system.foresee(WorkerId::root(worker), &mut Deaf(Random::new(0))).unwrap()
+    };
+    let step = |system: &mut MachineSystem, worker| {
+        system.step(WorkerId::root(worker), &mut Deaf(Random::new(0))).unwrap();
+        system.fingerprint()
+    };
+    assert_eq!(ahead(&mut system, 1), None, "nobody has stepped yet");
+    step(&mut system, 1);
+    // What the other pair does makes no difference.
+    program.restart(&mut system).unwrap();
+    step(&mut system, 3);
+    step(&mut system, 2);
+    let foreseen = ahead(&mut system, 1);
+    assert_eq!(foreseen, Some(step(&mut system, 1)));
+    // What the receiver has become does.
+    program.restart(&mut system).unwrap();
+    step(&mut system, 0);
+    assert_eq!(ahead(&mut system, 1), None);
 }
 
 #[test]

@@ -230,3 +230,24 @@ impl Env for Random {
         Ok(())
     }
 }
+
+/// The same, and hears nothing, so that nothing is told.
+pub struct Deaf(pub Random);
+
+impl Env for Deaf {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        self.0.value(of, tag)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        self.0.delivery(candidates)
+    }
+
+    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
+        panic!("an event that nobody wants to hear")
+    }
+
+    fn leeway(&self) -> u32 {
+        u32::MAX
+    }
+}

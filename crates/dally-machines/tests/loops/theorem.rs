@@ -117,3 +117,23 @@ fn under_strong_fairness_every_search_blames_exactly_the_monitors_that_a_fair_lo
         Tally { programs: 1_019, too_large: 481, without_answer: 243, without_lasting_light: 379 };
     assert_eq!(check_all(6_000..7_500, Fairness::Strong), expected);
 }
+
+#[test]
+fn a_search_that_foresees_steps_goes_through_the_states_and_transitions_that_brute_force_does() {
+    let (mut programs, mut transitions) = (0, 0);
+    for seed in 7_500..10_500 {
+        let program = Arc::new(random(seed, &ALL));
+        let Some(states) = graph::states(&program, MOST) else { continue };
+        let steps = states.iter().map(|state| state.steps.len() as u64).sum::<u64>();
+        for (kind, threads) in [(SearchKind::Dfs, 1), (SearchKind::Bfs, 1), (SearchKind::Dfs, 2)] {
+            let report = search(seed, &program, (kind, threads), Fairness::None);
+            assert_eq!(report.ended, Ended::Exhausted, "seed {seed}");
+            let covered = report.states.as_ref().expect("a search of states");
+            let counts = (covered.states, covered.transitions);
+            assert_eq!(counts, (states.len() as u64, steps), "seed {seed}, {kind} on {threads}");
+        }
+        programs += 1;
+        transitions += steps;
+    }
+    assert_eq!((programs, transitions), (2_005, 156_506));
+}

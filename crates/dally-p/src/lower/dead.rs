@@ -169,7 +169,7 @@ fn operands(inst: Inst) -> (Option<Dst>, [Option<Src>; 3], Option<Dst>) {
         | Inst::Goto(_, src)
         | Inst::Fail(src)
         | Inst::Print(src) => (None, [Some(src), None, None]),
-        Inst::Unless(_, a, b, _) | Inst::Announce(a, b) | Inst::Raise(a, b) => {
+        Inst::Unless(_, a, b, _) | Inst::Carry(a, b) | Inst::Announce(a, b) | Inst::Raise(a, b) => {
             (None, [Some(a), Some(b), None])
         }
         Inst::Send(a, b, c) => (None, [Some(a), Some(b), Some(c)]),

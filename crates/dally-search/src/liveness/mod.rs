@@ -24,5 +24,5 @@ pub use fairness::Fairness;
 pub(crate) use graph::Node;
 pub(crate) use laps::{Laps, Loop, Loops};
 pub(crate) use lasso::Cycle;
-pub(crate) use property::{Property, bits};
+pub(crate) use property::Property;
 pub(crate) use survey::Survey;

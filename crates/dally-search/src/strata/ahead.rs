@@ -1,5 +1,5 @@
-//! Looking ahead: the transitions out of a state are tried together before they are taken one by
-//! one, so that the waits for memory overlap.
+//! Looking ahead: where the transitions out of a state lead is asked for all of them together
+//! before they are taken one by one, so that the waits for memory overlap.
 //!
 //! To ask whether a state was visited is to wait for memory: nothing else of a cheap transition
 //! takes as long. One after the other the waits add up; asked together, they are one wait.
@@ -9,21 +9,22 @@
 //! may lead to states that were visited meanwhile. So the search is the same, transition by
 //! transition.
 
-use dally_core::Choice;
+use dally_core::{Choice, WorkerId};
 
 use super::diver::Diver;
+use super::entry::Value;
 use super::frame::Frame;
 use super::order::Order;
 use super::space::Space;
-use crate::liveness::bits;
 
-/// The largest mark of a state for which it is worth while: several are kept for each state on
-/// the stack.
+/// The largest state with which transitions are tried where the system itself foresees nothing:
+/// each that leads to a new state is taken twice then.
 const CHEAP: usize = 512;
 
 /// What is known of the transitions out of a state, by the places of their workers among the
 /// enabled.
-pub(crate) struct Ahead<M> {
+#[derive(Default)]
+pub(crate) struct Ahead {
     /// Whether somebody has looked.
     looked: bool,
     /// The transitions of which it is known where they lead. Those that choose values, fail or
@@ -31,42 +32,29 @@ pub(crate) struct Ahead<M> {
     foreseen: u64,
     /// Those that lead to visited states.
     visited: u64,
-    /// Where they lead, if foreseen: the identity of the state, and unless it was visited, the
-    /// state.
-    targets: Vec<(u64, Option<Box<M>>)>,
+    /// The identities of the states that they lead to, if foreseen.
+    targets: Vec<u64>,
 }
 
-impl<M> Ahead<M> {
-    pub(super) fn nothing() -> Ahead<M> {
-        Ahead { looked: false, foreseen: 0, visited: 0, targets: Vec::new() }
-    }
-
+impl Ahead {
     /// For another state.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.looked = false;
         self.foreseen = 0;
+        self.visited = 0;
     }
 
-    /// How many states are kept.
-    pub(super) fn kept(&self) -> usize {
-        self.targets.iter().filter(|(_, target)| target.is_some()).count()
+    /// Whether it is known where the transition of this place leads.
+    #[inline]
+    fn is_foreseen(&self, place: usize) -> bool {
+        place < 64 && self.foreseen >> place & 1 == 1
     }
 
     /// Whether the transition of this place is known to lead to a visited state.
     #[inline]
     pub(super) fn is_visited(&self, place: usize) -> bool {
-        place < 64 && (self.foreseen & self.visited) >> place & 1 == 1
-    }
-
-    /// The state that the transition of this place leads to, if it was foreseen and is not known
-    /// to be visited.
-    #[inline]
-    pub(super) fn target(&mut self, place: usize) -> Option<&mut M> {
-        if place >= 64 || self.foreseen >> place & 1 == 0 {
-            return None;
-        }
-        self.targets[place].1.as_deref_mut()
+        place < 64 && self.visited >> place & 1 == 1
     }
 }
 
@@ -77,7 +65,8 @@ impl<S: Space, O: Order> Diver<S, O> {
         let joint = &self.joint;
         let by_identity =
             !joint.exact && !joint.partial && !joint.with_order && joint.log.is_none();
-        S::FORKS && !O::LISTENS && by_identity && self.space.mark_bytes() <= CHEAP
+        let cheap = S::FORESEES || self.space.mark_bytes() <= CHEAP;
+        S::FORKS && !O::LISTENS && by_identity && cheap
     }
 
     /// Passes over the transitions of the frame on top, from the next on, that lead to visited
@@ -106,68 +95,98 @@ impl<S: Space, O: Order> Diver<S, O> {
                 continue;
             }
             // What was new when somebody looked may have been visited since.
-            let (identity, target) = &mut ahead.targets[next as usize];
-            if ahead.foreseen >> next & 1 == 0 || !self.joint.visited.holds(*identity) {
+            let known = ahead.is_foreseen(next as usize);
+            if !known || !self.joint.visited.holds(ahead.targets[next as usize]) {
                 return;
             }
             ahead.visited |= 1 << next;
-            self.spare_targets.extend(target.take());
         }
     }
 
-    /// Tries the transitions that the frame on top has left.
+    /// Has the memory brought that tells whether the states that the frame below the top leads to
+    /// have been visited meanwhile. A search that goes back mostly goes back further: then they
+    /// are asked for soon, and one after the other.
+    #[inline]
+    pub(super) fn prepare_to_go_back(&self) {
+        let Some(below) = self.depth.checked_sub(2) else { return };
+        let Frame { ahead, next, .. } = &self.frames[below];
+        let mut left = ahead.foreseen & !ahead.visited & u64::MAX.checked_shl(*next).unwrap_or(0);
+        while left != 0 {
+            self.joint.visited.prefetch(ahead.targets[left.trailing_zeros() as usize]);
+            left &= left - 1;
+        }
+    }
+
+    /// Asks where the transitions lead that the frame on top has left.
     #[inline(never)]
     fn look_ahead(&mut self) {
+        if !self.at_hand && !self.come_back() {
+            return;
+        }
         let top = self.depth - 1;
         let frame = &mut self.frames[top];
-        let Some(mark) = frame.mark.take() else { return };
-        let (range, path) = (frame.next as usize..frame.end as usize, frame.path);
+        let range = frame.next as usize..frame.end as usize;
+        let path = frame.path;
         let mut targets = std::mem::take(&mut frame.ahead.targets);
         if targets.len() < range.end {
-            targets.resize_with(range.end, || (0, None));
+            targets.resize(range.end, 0);
         }
         let mut foreseen = 0;
         for place in range.clone() {
-            let (identity, target) = &mut targets[place];
-            let target = target.get_or_insert_with(|| {
-                self.spare_targets.pop().unwrap_or_else(|| {
-                    self.joint.stack_grows(self.space.mark_bytes());
-                    Box::new(S::copy(&mark))
-                })
-            });
             let worker = self.frames[top].enabled[place];
-            self.pen.truncate(path);
-            self.pen.write(Choice::Worker(worker));
-            let stepped = self.attempt(&mut Vec::new(), false, |_, env| {
-                S::branch(&mark, target, worker, env).map(|there| *identity = there)
-            });
-            if stepped.is_ok() {
-                self.joint.visited.prefetch(*identity);
+            if !S::FORESEES {
+                // It is tried, and the tape says what runs.
+                self.pen.truncate(path);
+                self.pen.write(Choice::Worker(worker));
+            }
+            if let Some(identity) = self.foresee(worker, &mut Vec::new(), false) {
+                self.joint.visited.prefetch(identity);
+                targets[place] = identity;
                 foreseen |= 1 << place;
             }
         }
-        self.at_hand = false;
+        if !S::FORESEES {
+            self.pen.truncate(path);
+        }
         let mut visited = 0;
         for place in range {
-            visited |= u64::from(self.joint.visited.holds(targets[place].0)) << place;
+            visited |= u64::from(self.joint.visited.holds(targets[place])) << place;
         }
         visited &= foreseen;
-        for place in bits(visited) {
-            self.spare_targets.extend(targets[place as usize].1.take());
+        self.frames[top].ahead = Ahead { looked: true, foreseen, visited, targets };
+    }
+
+    /// The identity of the state that a step from the one at hand leads to, if it is known.
+    #[inline]
+    fn foresee(&mut self, worker: WorkerId, values: &mut Vec<Value>, chooses: bool) -> Option<u64> {
+        let mut there = None;
+        let asked = self.attempt(values, chooses, |space, env| {
+            there = space.foresee(worker, env)?;
+            Ok(())
+        });
+        asked.ok().and(there)
+    }
+
+    /// Whether the transition of the frame on top, with these values, is known to lead to a
+    /// visited state, where nobody has asked before. The state on top is at hand, and stays so.
+    #[inline]
+    pub(super) fn leads_nowhere_new(&mut self, values: &mut Vec<Value>) -> bool {
+        let frame = &self.frames[self.depth - 1];
+        if !S::FORESEES || !self.looks_ahead || frame.ahead.is_foreseen(frame.place) {
+            return false;
         }
-        for place in bits(foreseen & !visited) {
-            targets[place as usize].1.as_deref_mut().into_iter().for_each(S::condense);
-        }
-        let frame = &mut self.frames[top];
-        frame.mark = Some(mark);
-        frame.ahead = Ahead { looked: true, foreseen, visited, targets };
+        let (worker, path) = (frame.worker, frame.path);
+        let there = self.foresee(worker, values, true);
+        self.pen.truncate(path);
+        there.is_some_and(|identity| self.joint.visited.holds(identity))
     }
 }
 
-/// Whether several transitions are left, all within the bound, in the order of their places.
+/// Whether enough transitions are left, all within the bound, in the order of their places.
 #[inline]
 fn is_worth_it<S: Space, O: Order>(frame: &Frame<S, O>, bound: i64) -> bool {
-    frame.next + 1 < frame.end
+    // To ask pays for a single one; to try does not.
+    frame.next + u32::from(!S::FORESEES) < frame.end
         && frame.end <= 64
         && !frame.ready
         && frame.values.is_empty()

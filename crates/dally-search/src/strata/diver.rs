@@ -29,9 +29,7 @@ pub(crate) struct Diver<S: Space, O: Order> {
     /// Whether the state at hand is the one on top of the stack.
     pub(super) at_hand: bool,
     /// Whether transitions are tried before they are taken.
-    looks_ahead: bool,
-    /// States that nobody needs, for their memory.
-    pub(super) spare_targets: Vec<Box<S::Mark>>,
+    pub(super) looks_ahead: bool,
     /// When to look next whether others need work, in transitions.
     generous_at: u64,
     /// The identities of the states on the path, where not all visited states are remembered.
@@ -67,7 +65,6 @@ impl<S: Space, O: Order> Diver<S, O> {
             depth: 0,
             at_hand: false,
             looks_ahead: false,
-            spare_targets: Vec::new(),
             generous_at: 0,
             on_path: FxHashSet::default(),
             news: News::default(),
@@ -104,13 +101,13 @@ impl<S: Space, O: Order> Diver<S, O> {
         let node = node.unwrap_or_default();
         self.pen.now(Doing::Nothing);
         Ok(Box::new(Entry {
-            mark: self.space.mark(&self.pen, None),
+            mark: self.space.mark(&self.pen),
             order,
             enabled,
             cost: 0,
             next: Next::Worker(0),
             offered: Offered::default(),
-            ahead: Ahead::nothing(),
+            ahead: Ahead::default(),
             sealed,
             prefix: None,
             identity,
@@ -282,7 +279,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             child.order.clone_from(&parent.order);
             child.order.stepped(parent.worker, &parent.enabled, system, &mut self.news);
         }
-        child.mark = Some(self.space.mark(&self.pen, child.mark.take()));
+        self.space.mark_in(&self.pen, &mut child.mark);
         let system = self.space.system();
         let enabled = system.enabled();
         child.enabled.clear();
@@ -358,6 +355,9 @@ impl<S: Space, O: Order> Diver<S, O> {
         self.at_hand = false;
         if self.joint.partial {
             self.on_path.remove(&self.frames[self.depth].identity);
+        }
+        if self.looks_ahead {
+            self.prepare_to_go_back();
         }
     }
 }

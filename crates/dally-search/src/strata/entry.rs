@@ -29,7 +29,7 @@ pub(crate) struct Entry<S: Space, O: Order> {
     pub(crate) next: Next,
     /// Which of the enabled workers have been offered, by position; see [`Offered`].
     pub(crate) offered: Offered,
-    pub(crate) ahead: Ahead<S::Mark>,
+    pub(crate) ahead: Ahead,
     /// Whether the program has sealed the state: only first choices are taken.
     pub(crate) sealed: bool,
     pub(crate) prefix: Option<Arc<Prefix>>,

@@ -34,7 +34,7 @@ pub(super) struct Frame<S: Space, O: Order> {
     pub(super) ready: bool,
     /// Whether the program has sealed the state: only first choices are taken.
     pub(super) sealed: bool,
-    pub(super) ahead: Ahead<S::Mark>,
+    pub(super) ahead: Ahead,
     /// How many choices lead here.
     pub(super) path: usize,
     pub(super) identity: u64,
@@ -62,7 +62,7 @@ impl<S: Space, O: Order> Frame<S, O> {
             fixed: 0,
             ready: false,
             sealed: false,
-            ahead: Ahead::nothing(),
+            ahead: Ahead::default(),
             path: 0,
             identity: 0,
             node: 0,

@@ -41,14 +41,22 @@ pub(crate) struct Joint<S: Space, O: Order> {
     stack_bytes: AtomicU64,
     memory: u64,
     looks: Mutex<FxHashMap<u64, u64>>,
-    states: AtomicU64,
-    transitions: AtomicU64,
+    progress: Progress,
     bugs: Mutex<Vec<Found>>,
     unsound: Mutex<Option<Unsound>>,
     full: AtomicBool,
     keep_rest: AtomicBool,
     /// Whether bugs are somebody else's business.
     deaf: bool,
+}
+
+/// What all threads have counted so far, in cache lines of its own: all of them write here now and
+/// then, and none shall wait for that when it reads what never changes.
+#[derive(Default)]
+#[repr(align(128))]
+struct Progress {
+    states: AtomicU64,
+    transitions: AtomicU64,
 }
 
 /// A bug's cause, and the bug itself if it is the first known of its cause.
@@ -124,8 +132,7 @@ impl<S: Space, O: Order> Joint<S, O> {
             stack_bytes: AtomicU64::new(0),
             memory: plan.memory,
             looks: Mutex::default(),
-            states: AtomicU64::new(0),
-            transitions: AtomicU64::new(0),
+            progress: Progress::default(),
             bugs: Mutex::default(),
             unsound: Mutex::default(),
             full: AtomicBool::new(false),
@@ -207,8 +214,8 @@ impl<S: Space, O: Order> Joint<S, O> {
     pub(crate) fn progress(&self, tally: &mut Tally) {
         let (states, transitions) = tally.told;
         tally.told = (tally.states, tally.transitions);
-        self.states.fetch_add(tally.states - states, Ordering::Relaxed);
-        self.transitions.fetch_add(tally.transitions - transitions, Ordering::Relaxed);
+        self.progress.states.fetch_add(tally.states - states, Ordering::Relaxed);
+        self.progress.transitions.fetch_add(tally.transitions - transitions, Ordering::Relaxed);
     }
 
     /// An execution of so many steps was sampled.
@@ -219,7 +226,8 @@ impl<S: Space, O: Order> Joint<S, O> {
 
     /// States and transitions so far.
     pub(crate) fn reached(&self) -> (u64, u64) {
-        (self.states.load(Ordering::Relaxed), self.transitions.load(Ordering::Relaxed))
+        let Progress { states, transitions } = &self.progress;
+        (states.load(Ordering::Relaxed), transitions.load(Ordering::Relaxed))
     }
 
     /// A bug, to which the choices on the tape lead.
@@ -244,7 +252,7 @@ impl<S: Space, O: Order> Joint<S, O> {
         }
         let cause = bug.cause();
         let number = match self.shared.schedules.load(Ordering::Relaxed) {
-            0 => self.states.load(Ordering::Relaxed).saturating_sub(1),
+            0 => self.progress.states.load(Ordering::Relaxed).saturating_sub(1),
             sampled => sampled,
         };
         let raw = Raw {

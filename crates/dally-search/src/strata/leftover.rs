@@ -50,8 +50,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         if let Some(mut entry) = self.entry(at, Next::Worker(next), false) {
             self.frames[at].end = next;
             // What was tried is not tried again.
-            entry.ahead = std::mem::replace(&mut self.frames[at].ahead, Ahead::nothing());
-            entry.bytes += entry.ahead.kept() * self.space.mark_bytes();
+            entry.ahead = std::mem::take(&mut self.frames[at].ahead);
             self.joint.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
             self.joint.pool.give(entry);
         }
@@ -83,7 +82,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             cost: frame.cost,
             next,
             offered: frame.offered,
-            ahead: Ahead::nothing(),
+            ahead: Ahead::default(),
             sealed: frame.sealed,
             prefix,
             identity: frame.identity,

@@ -167,27 +167,13 @@ impl<P: Program + 'static> Space for Replaying<P> {
         }))
     }
 
-    fn mark(&mut self, pen: &Pen, _old: Option<usize>) -> usize {
+    fn mark(&mut self, pen: &Pen) -> usize {
         pen.len()
     }
-
-    fn condense(_mark: &mut usize) {}
 
     fn copy(mark: &usize) -> usize {
         *mark
     }
-
-    /// A mark is no state: nothing can step from it.
-    fn branch(
-        _from: &usize,
-        _into: &mut usize,
-        _worker: WorkerId,
-        _env: &mut dyn Env,
-    ) -> Result<u64, Stop> {
-        Err(Stop::Cut)
-    }
-
-    fn swap(&mut self, _mark: &mut usize) {}
 
     fn go_to(&mut self, mark: &usize, pen: &mut Pen) -> Result<(), Lost> {
         let choices = pen.choices();

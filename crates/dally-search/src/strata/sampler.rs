@@ -287,7 +287,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         next.enabled.clear();
         next.enabled.extend_from_slice(enabled);
         next.sealed = system.sealed();
-        next.mark = Some(self.space.mark(&self.pen, next.mark.take()));
+        self.space.mark_in(&self.pen, &mut next.mark);
         next.values.clear();
         (next.index, next.offered, next.path) = (0, Offered::default(), path);
         self.offer(&mut next).then_some(next)

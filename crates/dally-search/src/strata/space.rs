@@ -20,6 +20,9 @@ pub(crate) trait Space: 'static {
     /// Whether a mark is the state itself, so that one can step from it.
     const FORKS: bool;
 
+    /// Whether the system may know where a step leads without taking it.
+    const FORESEES: bool = false;
+
     /// Goes to the first state; the tape is empty.
     fn start(&mut self, pen: &mut Pen) -> Result<(), Bug>;
 
@@ -28,6 +31,13 @@ pub(crate) trait Space: 'static {
 
     /// A step from the state at hand.
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop>;
+
+    /// The identity of the state that a step from the one at hand leads to, if it is known, or
+    /// else by trying it. The state at hand stays as it is.
+    fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<u64>, Stop> {
+        let _ = (worker, env);
+        Ok(None)
+    }
 
     /// What tells the state at hand from all others.
     fn identity(&mut self) -> u64;
@@ -38,26 +48,17 @@ pub(crate) trait Space: 'static {
     /// A hash of what must be the same whenever identities are, if that is not beyond doubt.
     fn look(&self) -> Option<u64>;
 
-    /// The state at hand, to come back to; in the memory of an old mark if there is one.
-    fn mark(&mut self, pen: &Pen, old: Option<Self::Mark>) -> Self::Mark;
+    /// The state at hand, to come back to.
+    fn mark(&mut self, pen: &Pen) -> Self::Mark;
 
-    /// A mark that was branched to will be kept.
-    fn condense(mark: &mut Self::Mark);
+    /// Marks the state at hand in the place of an old mark, and in its memory: marks can be large
+    /// and stay where they are.
+    fn mark_in(&mut self, pen: &Pen, place: &mut Option<Self::Mark>) {
+        *place = Some(self.mark(pen));
+    }
 
     /// A second mark of the same state.
     fn copy(mark: &Self::Mark) -> Self::Mark;
-
-    /// A step from a marked state, which makes another mark that of where it leads: the identity
-    /// there. The state at hand has no part in it. Only if marks are states.
-    fn branch(
-        from: &Self::Mark,
-        into: &mut Self::Mark,
-        worker: WorkerId,
-        env: &mut dyn Env,
-    ) -> Result<u64, Stop>;
-
-    /// Goes to a marked state and leaves the state at hand as a mark. Only if marks are states.
-    fn swap(&mut self, mark: &mut Self::Mark);
 
     /// Goes to a marked state, to which the choices on the tape lead.
     fn go_to(&mut self, mark: &Self::Mark, pen: &mut Pen) -> Result<(), Lost>;
@@ -82,13 +83,15 @@ pub(crate) enum Lost {
 pub(crate) struct Forking<P: Program> {
     program: Arc<P>,
     live: P::System,
+    /// Where steps are tried.
+    trial: Option<P::System>,
 }
 
 impl<P: Program> Forking<P> {
     /// At the first state of the program.
     pub(crate) fn new(program: Arc<P>) -> Result<Forking<P>, Bug> {
         let live = program.start()?;
-        Ok(Forking { program, live })
+        Ok(Forking { program, live, trial: None })
     }
 }
 
@@ -100,6 +103,7 @@ where
     type Mark = P::System;
 
     const FORKS: bool = true;
+    const FORESEES: bool = P::System::FORESEES;
 
     fn start(&mut self, pen: &mut Pen) -> Result<(), Bug> {
         pen.now(Doing::Starting);
@@ -119,6 +123,22 @@ where
     }
 
     #[inline]
+    fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<u64>, Stop> {
+        if P::System::FORESEES {
+            return Ok(self.live.foresee(worker, env)?.map(|there| there.0));
+        }
+        let trial = match &mut self.trial {
+            Some(trial) => {
+                trial.restore_from(&self.live);
+                trial
+            }
+            none => none.insert(self.live.fork()),
+        };
+        trial.step(worker, env)?;
+        Ok(Some(trial.fingerprint().0))
+    }
+
+    #[inline]
     fn identity(&mut self) -> u64 {
         self.live.fingerprint().0
     }
@@ -131,42 +151,24 @@ where
         None
     }
 
-    #[inline]
-    fn mark(&mut self, _pen: &Pen, old: Option<P::System>) -> P::System {
+    fn mark(&mut self, _pen: &Pen) -> P::System {
         self.live.condense();
-        match old {
-            Some(mut old) => {
-                old.restore_from(&self.live);
-                old
-            }
-            None => self.live.fork(),
-        }
+        self.live.fork()
     }
 
     #[inline]
-    fn condense(mark: &mut P::System) {
-        mark.condense();
+    fn mark_in(&mut self, pen: &Pen, place: &mut Option<P::System>) {
+        match place {
+            Some(old) => {
+                self.live.condense();
+                old.restore_from(&self.live);
+            }
+            None => *place = Some(self.mark(pen)),
+        }
     }
 
     fn copy(mark: &P::System) -> P::System {
         mark.fork()
-    }
-
-    #[inline]
-    fn branch(
-        from: &P::System,
-        into: &mut P::System,
-        worker: WorkerId,
-        env: &mut dyn Env,
-    ) -> Result<u64, Stop> {
-        into.restore_from(from);
-        into.step(worker, env)?;
-        Ok(into.fingerprint().0)
-    }
-
-    #[inline]
-    fn swap(&mut self, mark: &mut P::System) {
-        std::mem::swap(&mut self.live, mark);
     }
 
     #[inline]

@@ -18,19 +18,16 @@ impl<S: Space, O: Order> Diver<S, O> {
             self.tally.transitions += 1;
             return;
         }
-        if let Some(target) = frame.ahead.target(frame.place) {
-            // It has been taken already.
-            self.pen.truncate(frame.path);
-            self.pen.write(Choice::Worker(frame.worker));
-            self.space.swap(target);
-            self.tally.transitions += 1;
-            return self.arrive();
-        }
         if !self.at_hand && !self.come_back() {
             return;
         }
         let frame = &mut self.frames[self.depth - 1];
         let (worker, mut values) = (frame.worker, std::mem::take(&mut frame.values));
+        if self.leads_nowhere_new(&mut values) {
+            self.frames[self.depth - 1].values = values;
+            self.tally.transitions += 1;
+            return;
+        }
         let stepped = self.take(worker, &mut values);
         self.frames[self.depth - 1].values = values;
         self.at_hand = false;
@@ -96,19 +93,28 @@ impl<S: Space, O: Order> Diver<S, O> {
         self.leave();
         let top = self.depth - 1;
         self.pen.truncate(self.frames[top].path);
-        let Some(mark) = self.frames[top].mark.take() else { return false };
-        let there = self.go_to(&mark);
-        self.frames[top].mark = Some(mark);
-        there
+        let Some(mark) = &self.frames[top].mark else { return false };
+        match self.space.go_to(mark, &mut self.pen) {
+            Ok(()) => true,
+            Err(lost) => self.is_lost(lost),
+        }
     }
 
     /// Goes to a marked state, to which the choices on the tape lead. `false` if that cannot be
     /// done: then the search is over.
     pub(super) fn go_to(&mut self, mark: &S::Mark) -> bool {
-        let what = match self.space.go_to(mark, &mut self.pen) {
-            Ok(()) => return true,
-            Err(Lost::Bug(bug)) => format!("it failed on the way: {bug}"),
-            Err(Lost::Diverged(message)) => message,
+        match self.space.go_to(mark, &mut self.pen) {
+            Ok(()) => true,
+            Err(lost) => self.is_lost(lost),
+        }
+    }
+
+    /// A state could not be come back to: the search is over.
+    #[cold]
+    fn is_lost(&mut self, lost: Lost) -> bool {
+        let what = match lost {
+            Lost::Bug(bug) => format!("it failed on the way: {bug}"),
+            Lost::Diverged(message) => message,
         };
         let message = format!(
             "the choices that lead to a state were made again, and the program did something \

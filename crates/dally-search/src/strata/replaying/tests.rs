@@ -124,7 +124,7 @@ fn going_to_a_mark_leads_to_the_same_state() {
     let mut space = Replaying::new(Toy::new(even));
     let mut pen = Pen::new();
     let identity = walk(&mut space, &mut pen, &[(1, 2)]);
-    let (mark, look) = (space.mark(&pen, None), space.look());
+    let (mark, look) = (space.mark(&pen), space.look());
     space.step(WorkerId::root(0), &mut Answer(0)).unwrap();
     assert_ne!(space.identity(), identity);
     space.go_to(&mark, &mut pen).unwrap();
@@ -147,7 +147,7 @@ fn lost(odd: fn(u32, &mut ToySystem) -> Result<(), Bug>) -> String {
     let mut space = Replaying::new(Toy::new(odd));
     let mut pen = Pen::new();
     walk(&mut space, &mut pen, &[(0, 1), (1, 2)]);
-    let mark = space.mark(&pen, None);
+    let mark = space.mark(&pen);
     let lost = match space.go_to(&mark, &mut pen) {
         Ok(()) => panic!("it came back"),
         Err(Lost::Bug(bug)) => format!("bug: {}", bug.message),
