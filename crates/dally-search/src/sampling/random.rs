@@ -91,6 +91,10 @@ impl Strategy for Random {
         true
     }
 
+    fn draws_alike(&self) -> bool {
+        true
+    }
+
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
     }
