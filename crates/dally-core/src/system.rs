@@ -304,8 +304,8 @@ impl Acceptance {
 pub enum Observe {
     /// The inboxes alone; for tasks what channels and locks hold.
     Inboxes,
-    /// Inboxes, control states and pending operations; for tasks which locks each holds and what
-    /// it waits for.
+    /// Inboxes, control states, pending operations, armed timers and the faults that may still
+    /// happen; for tasks which locks each holds and what it waits for.
     Control,
     /// Inboxes, and whatever the program itself shows: the hash of a value of the program's
     /// choice for each worker that has one. Where none has, it tells apart what `Inboxes` does.

@@ -142,15 +142,16 @@ impl System for MachineSystem {
         self.monitors.acceptance()
     }
 
-    /// A sum over the workers, of which only those that have changed are hashed again. Ids are
-    /// left out.
+    /// A sum over the workers, of which only those that have changed are hashed again, and for
+    /// control the faults that may still happen. Ids are left out.
     fn observe(&self, how: Observe) -> u64 {
         let kind = how as u8;
         if self.observed.load(Relaxed) != kind {
             self.slots.iter().for_each(Slot::forget_observed);
             self.observed.store(kind, Relaxed);
         }
-        self.slots.iter().fold(0, |sum: u64, slot| sum.wrapping_add(slot.observed(how)))
+        let faults = self.faults_observed(how);
+        self.slots.iter().fold(faults, |sum: u64, slot| sum.wrapping_add(slot.observed(how)))
     }
 
     fn whole(&self) -> Option<Fingerprint> {
@@ -312,7 +313,12 @@ impl MachineSystem {
     #[doc(hidden)]
     pub fn observe_from_scratch(&self, how: Observe) -> u64 {
         let workers = self.slots.iter().map(|slot| slot.worker.observation(how));
-        workers.fold(0, u64::wrapping_add)
+        workers.fold(self.faults_observed(how), u64::wrapping_add)
+    }
+
+    /// The share of the faults that may still happen in an observation.
+    fn faults_observed(&self, how: Observe) -> u64 {
+        if how == Observe::Control { self.budget.share() } else { 0 }
     }
 
     /// Goes back to the start of an execution, as [`Captured::restore_from`] does, but with

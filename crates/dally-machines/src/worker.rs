@@ -356,8 +356,9 @@ impl Worker {
     }
 
     /// Its share in an observation: as in the tool of the learning paper its type and the events
-    /// in its inbox by name, and then its stack of states, where it is in its life and the kind of
-    /// its next operation, or else what it shows of itself; one that is over shows nothing.
+    /// in its inbox by name, and then its stack of states, where it is in its life, the kind of
+    /// its next operation and which of its timers can fire, or else what it shows of itself; one
+    /// that is over shows nothing.
     pub(crate) fn observation(&self, how: Observe) -> u64 {
         let mut digest = Digest::new(self.kind);
         for envelope in self.inbox.iter() {
@@ -373,6 +374,10 @@ impl Worker {
                     None => 0,
                 };
                 digest.word(self.cell.control().wrapping_add(op << 8 | self.life as u64));
+                // In which order they were first set makes no difference.
+                let armed = self.timers.iter().filter(|timer| timer.can_fire());
+                let armed = armed.map(|timer| fingerprint::mix(1, u64::from(timer.event)));
+                digest.word(armed.fold(0, u64::wrapping_add));
             }
             Observe::Custom if self.life == Life::Halted => digest.word(0),
             Observe::Custom => digest.word(self.cell.shown()),

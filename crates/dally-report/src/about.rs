@@ -70,7 +70,9 @@ pub struct Statistics {
 pub struct Seen {
     /// The last schedule, counted from 1, that showed something new.
     pub last_new: Option<u64>,
-    /// Schedules that the estimate is about.
+    /// Whether the strategy draws all schedules alike: only then is there an estimate.
+    pub alike: bool,
+    /// Schedules that are compared with each other.
     pub judged: u64,
     /// Those among them that showed something that no other schedule did.
     pub alone: u64,
@@ -81,7 +83,7 @@ pub struct Seen {
 impl Seen {
     /// The estimated chance that the next schedule shows something new, if there is an estimate.
     pub fn chance_of_new(&self) -> Option<f64> {
-        (self.judged > 0).then(|| self.alone as f64 / self.judged as f64)
+        (self.alike && self.judged > 0).then(|| self.alone as f64 / self.judged as f64)
     }
 }
 

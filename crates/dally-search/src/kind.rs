@@ -150,13 +150,8 @@ impl StrategyKind {
             StrategyKind::Idb => once_hot(Box::new(Idb::new(seed))),
             StrategyKind::BonusMax => once_hot(Box::new(BonusMax::new(seed))),
             StrategyKind::Portfolio => {
-                let members = StrategyKind::PORTFOLIO.iter().map(|kind| match kind {
-                    // Batches are larger than alone, since all members wait for them.
-                    StrategyKind::Ql(variant) => {
-                        once_hot(Box::new(variant.build(seed).batches_of(16))) as Box<dyn Strategy>
-                    }
-                    kind => kind.build(seed, max_steps),
-                });
+                let members =
+                    StrategyKind::PORTFOLIO.iter().map(|kind| kind.build(seed, max_steps));
                 Box::new(Portfolio::new(members.collect()))
             }
             StrategyKind::Pos => fair(Box::new(Pos::new(seed))),

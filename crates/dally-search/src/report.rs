@@ -32,8 +32,8 @@ pub struct Report {
     pub max_steps: usize,
     /// Distinct observations of last states, and of all states where the options ask for them.
     pub observations: u64,
-    /// Who showed them, and how likely the next schedule is to show something new. Nothing in a
-    /// search of states.
+    /// Who showed them, and how likely the next schedule is to show something new, if that can be
+    /// told. Nothing in a search of states.
     pub seen: Seen,
     /// One finding for each cause, in the order in which their first schedules come.
     pub findings: Vec<Finding>,

@@ -41,9 +41,10 @@ pub fn run<P: Program + 'static>(
     options.strategy.reseed(options.seed);
     options.fairness = options.fairness.under_a_strategy();
     let name = options.strategy.name();
+    let key = file::Key::new(&options.program, &options.settings, program.granularity(), &name);
     let strategy = &mut options.strategy;
     let path = options.learned.as_deref();
-    let recalled = path.map_or(Ok(()), |path| file::load(path, &options.program, &mut **strategy));
+    let recalled = path.map_or(Ok(()), |path| file::load(path, &key, &mut **strategy));
     let mut run = Run::new(program, options, name, sink);
     match recalled {
         Ok(()) => run.all_schedules(),
@@ -268,7 +269,10 @@ impl<P: Program + 'static> Run<P> {
                 let _ = hand.orders.send(Order::Tell(learn));
                 match hand.news.recv_timeout(TELLING) {
                     Ok(News::Learned(Some(learned))) => {
-                        file::save(path, &self.options.program, &self.report.strategy, &learned)
+                        let Report { program, strategy, granularity, .. } = &self.report;
+                        let settings = &self.options.settings;
+                        let key = file::Key::new(program, settings, granularity, strategy);
+                        file::save(path, &key, &learned)
                     }
                     _ => Err("What was learnt is lost: the strategy did not tell it.".into()),
                 }
@@ -405,7 +409,7 @@ impl<P: Program + 'static> Run<P> {
             outcomes.push(outcome);
         }
         self.report.observations = sightings.distinct();
-        self.report.seen = sightings.seen();
+        self.report.seen = sightings.seen(self.options.strategy.draws_alike());
         (outcomes, raws)
     }
 

@@ -13,14 +13,17 @@ use rustc_hash::FxHashMap;
 ///
 /// The estimate is Good and Turing's, for sets: of `judged` schedules, `alone` showed something
 /// that no other schedule did, so each of those would have been news if it had come last. Under a
-/// strategy that draws all schedules alike, `alone / judged` has the same mean as the chance
-/// that the last of them showed something new. It speaks of observations, which leave much of
-/// the state out, and of this strategy: what it never does is in no estimate.
+/// strategy that [draws all schedules alike](crate::Strategy::draws_alike), `alone / judged` has
+/// the same mean as the chance that the last of them showed something new; under any other it is
+/// a share of the past and no estimate. It speaks of observations, which leave much of the state
+/// out, and of this strategy: what it never does is in no estimate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// The schedule, counted from 1, that was the last to show something new.
     pub last_new: Option<u64>,
-    /// Schedules that the estimate is about: those all of whose states were observed, or all
+    /// Whether the strategy draws all schedules alike.
+    pub alike: bool,
+    /// Schedules that are compared with each other: those all of whose states were observed, or all
     /// schedules where only last states were. 0 where there were too many observations to be
     /// told apart.
     pub judged: u64,
@@ -32,9 +35,9 @@ pub struct Seen {
 
 impl Seen {
     /// The estimated chance that one more such schedule shows something new. Without any schedule
-    /// there is none.
+    /// there is none, and neither under a strategy that does not draw them alike.
     pub fn chance_of_new(&self) -> Option<f64> {
-        (self.judged > 0).then(|| self.alone as f64 / self.judged as f64)
+        (self.alike && self.judged > 0).then(|| self.alone as f64 / self.judged as f64)
     }
 }
 
@@ -112,9 +115,9 @@ impl Sightings {
         }
     }
 
-    /// What this comes to.
-    pub(crate) fn seen(&self) -> Seen {
-        let mut seen = Seen { alone: self.alone.len() as u64, ..self.seen.clone() };
+    /// What this comes to, under a strategy that draws schedules `alike` or not.
+    pub(crate) fn seen(&self, alike: bool) -> Seen {
+        let mut seen = Seen { alike, alone: self.alone.len() as u64, ..self.seen.clone() };
         if self.is_full() {
             (seen.judged, seen.alone) = (0, 0);
         }
@@ -160,7 +163,7 @@ mod tests {
                 shown.truncate(if judged { draws } else { 1 });
                 sightings.add(shown, judged);
             }
-            estimates += sightings.seen().chance_of_new().unwrap();
+            estimates += sightings.seen(true).chance_of_new().unwrap();
             let known: f64 = sightings.shown.keys().map(|&known| probability(known)).sum();
             truths += 1.0 - known.powi(draws as i32);
         }
@@ -181,13 +184,13 @@ mod tests {
         let mut sightings = Sightings::default();
         sightings.add([1, 2], true);
         sightings.add([2, 3], true);
-        assert_eq!((sightings.seen().alone, sightings.seen().judged), (2, 2));
+        assert_eq!((sightings.seen(true).alone, sightings.seen(true).judged), (2, 2));
         sightings.add([1], false);
         // Schedule 1 has nothing to itself any more, and schedule 3 is not judged.
-        assert_eq!((sightings.seen().alone, sightings.seen().judged), (1, 2));
+        assert_eq!((sightings.seen(true).alone, sightings.seen(true).judged), (1, 2));
         sightings.add([4], false);
         sightings.add([4], true);
-        let seen = sightings.seen();
+        let seen = sightings.seen(true);
         assert_eq!((seen.alone, seen.judged, seen.last_new), (1, 3, Some(4)));
         assert_eq!(seen.growth, [(1, 2), (2, 3), (4, 4), (5, 4)]);
         assert!(sightings.is_settled(4) && !sightings.is_settled(3) && !sightings.is_settled(5));
@@ -195,6 +198,14 @@ mod tests {
 
     #[test]
     fn without_schedules_there_is_no_estimate() {
-        assert_eq!(Sightings::default().seen().chance_of_new(), None);
+        assert_eq!(Sightings::default().seen(true).chance_of_new(), None);
+    }
+
+    #[test]
+    fn schedules_that_are_not_drawn_alike_give_no_estimate() {
+        let mut sightings = Sightings::default();
+        sightings.add([1], true);
+        assert_eq!(sightings.seen(true).chance_of_new(), Some(1.0));
+        assert_eq!(sightings.seen(false).chance_of_new(), None);
     }
 }

@@ -120,6 +120,13 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Whether schedules are drawn independently and all alike, but for those of the first batches,
+    /// from which it may learn what programs are like. Only then do the schedules run so far
+    /// say how likely the next one is to show something new.
+    fn draws_alike(&self) -> bool {
+        false
+    }
+
     /// Whether each schedule depends on the one before, so that one thread must run them all.
     fn is_sequential(&self) -> bool {
         false

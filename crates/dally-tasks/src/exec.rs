@@ -560,6 +560,21 @@ impl Exec {
         (Some(id), waker)
     }
 
+    /// For each timer that can fire the task that has armed it.
+    pub fn armed(&self) -> impl Iterator<Item = &Task> {
+        let timers = self.whose.iter().filter_map(|who| match *who {
+            Who::Timer(index) => Some(&self.timers[index]),
+            Who::Task(_) => None,
+        });
+        timers.filter(|timer| !timer.fired).filter_map(|timer| {
+            let place = timer.owner.place_in(&self.known).ok()?;
+            match self.whose[place] {
+                Who::Task(index) => Some(&self.tasks[index]),
+                Who::Timer(_) => None,
+            }
+        })
+    }
+
     /// The task that comes after this one, or the first, in the order of ids.
     pub fn task_after(&self, last: Option<WorkerId>) -> Option<(WorkerId, usize)> {
         let from = last.map_or(0, |last| self.known.partition_point(|&id| id <= last));

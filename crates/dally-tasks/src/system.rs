@@ -89,8 +89,8 @@ impl System for TaskSystem {
         self.exec().monitors.acceptance()
     }
 
-    /// A sum over objects and tasks. Ids of tasks are left out: who has locked an object is told
-    /// by where that task stands.
+    /// A sum over objects, tasks and armed timers. Ids of tasks are left out: who has locked an
+    /// object or armed a timer is told by where that task stands.
     fn observe(&self, how: Observe) -> u64 {
         let exec = self.exec();
         let tasks = &exec.tasks[..exec.live];
@@ -103,7 +103,9 @@ impl System for TaskSystem {
         let rest = match how {
             Observe::Inboxes => 0,
             Observe::Control => {
-                tasks.iter().fold(0u64, |sum, task| sum.wrapping_add(control(task)))
+                let stand = tasks.iter().map(control);
+                let armed = exec.armed().map(|owner| fingerprint::mix(control(owner), 1));
+                stand.chain(armed).fold(0, u64::wrapping_add)
             }
             Observe::Custom => exec.shown(),
         };

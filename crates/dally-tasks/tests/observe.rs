@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use dally_core::{Cut, Env, Event, MessageId, Observe, Program, System, Tag, Text};
 use dally_tasks::sync::Mutex;
+use dally_tasks::time::sleep;
 use dally_tasks::{TaskProgram, TaskSystem, observe, observe_shared, spawn, yield_now};
 
 struct Quiet;
@@ -88,4 +90,25 @@ fn who_holds_a_lock_is_observed_by_where_that_task_stands() {
     let (by_first, by_second) = (&[0, 1, 1, 2, 2][..], &[0, 2, 2, 2, 1][..]);
     assert_eq!(seen(by_first, Observe::Inboxes), seen(by_second, Observe::Inboxes));
     assert_ne!(seen(by_first, Observe::Control), seen(by_second, Observe::Control));
+}
+
+#[test]
+fn a_timer_that_can_fire_is_observed() {
+    let program = |armed: bool| {
+        TaskProgram::new("timers", move || async move {
+            let mut alarm = Box::pin(sleep(Duration::from_secs(1)));
+            std::future::poll_fn(|cx| {
+                if armed {
+                    let _ = alarm.as_mut().poll(cx);
+                }
+                std::task::Poll::Ready(())
+            })
+            .await;
+            yield_now().await;
+        })
+    };
+    let [armed, not] = [true, false].map(|armed| steps(&program(armed), &[0]));
+    assert_eq!(armed.enabled().len(), not.enabled().len() + 1);
+    assert_eq!(armed.observe(Observe::Inboxes), not.observe(Observe::Inboxes));
+    assert_ne!(armed.observe(Observe::Control), not.observe(Observe::Control));
 }

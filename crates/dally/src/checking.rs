@@ -330,6 +330,7 @@ fn seen(report: &Report) -> Option<Seen> {
     let sampled = report.states.is_none() && report.ended != Ended::Exhausted;
     sampled.then(|| Seen {
         last_new: report.seen.last_new,
+        alike: report.seen.alike,
         judged: report.seen.judged,
         alone: report.seen.alone,
         growth: report.seen.growth.clone(),

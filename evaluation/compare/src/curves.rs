@@ -191,6 +191,10 @@ impl Strategy for Watched {
         self.inner.is_fair()
     }
 
+    fn draws_alike(&self) -> bool {
+        self.inner.draws_alike()
+    }
+
     fn is_sequential(&self) -> bool {
         self.inner.is_sequential()
     }

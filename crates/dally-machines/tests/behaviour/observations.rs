@@ -1,9 +1,10 @@
 //! What strategies observe of machines.
 
 use std::hash::Hash;
+use std::time::Duration;
 
 use dally_core::{Captured, Observe, Program, System, WorkerId};
-use dally_machines::{Cx, MachineProgram, MachineSystem};
+use dally_machines::{Cx, Faults, MachineProgram, MachineSystem};
 use dally_macros::machine;
 
 use crate::driver::Quiet;
@@ -109,5 +110,53 @@ fn asking_for_one_kind_after_another_gives_each_its_own_also_in_copies() {
             assert_eq!(system.observe(how), system.observe_from_scratch(how), "{step}");
             assert_eq!(saved.observe(how), saved.observe_from_scratch(how), "{step}");
         }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Ring;
+
+/// Has its alarm set or not, in the same state.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Clock {
+    set: bool,
+}
+
+#[machine(states(Ticking))]
+impl Clock {
+    #[entry(Ticking)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        if self.set {
+            cx.after(Duration::from_secs(1), Ring);
+        }
+    }
+    #[on(Ticking, Ring)]
+    fn ring(&mut self, _cx: &mut Cx<Self>) {}
+}
+
+fn clock(set: bool, faults: Faults) -> [u64; 3] {
+    let program = MachineProgram::new("clock", move |setup| {
+        setup.create(Clock { set });
+    });
+    let mut system = program.faults(faults).start().unwrap();
+    steps(&mut system, 0, 1);
+    KINDS.map(|how| system.observe(how))
+}
+
+#[test]
+fn states_that_differ_in_an_armed_timer_are_told_apart_by_control_alone() {
+    let ([inboxes, control, custom], without) =
+        (clock(true, Faults::NONE), clock(false, Faults::NONE));
+    assert_eq!((inboxes, custom), (without[0], without[2]));
+    assert_ne!(control, without[1]);
+}
+
+#[test]
+fn states_that_differ_in_the_faults_left_are_told_apart_by_control_alone() {
+    let one = clock(false, Faults { lose: 1, ..Faults::NONE });
+    for other in [Faults::NONE, Faults { lose: 2, ..Faults::NONE }] {
+        let [inboxes, control, custom] = clock(false, other);
+        assert_eq!((inboxes, custom), (one[0], one[2]));
+        assert_ne!(control, one[1]);
     }
 }

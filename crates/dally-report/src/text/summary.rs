@@ -71,7 +71,8 @@ pub fn summary(
     out
 }
 
-/// When the last new observation came, and how likely one more is.
+/// When the last new observation came, and how likely one more is: an estimate where schedules
+/// are drawn alike, and otherwise what it would be made of.
 fn news(seen: &Seen) -> String {
     let mut text = String::new();
     if let Some(last) = seen.last_new {
@@ -79,12 +80,19 @@ fn news(seen: &Seen) -> String {
     }
     if let Some(chance) = seen.chance_of_new() {
         let chance = match seen.alone {
-            // Nothing was seen once only: less than one in all that were looked at.
-            0 => format!("under {}", percent(1.0 / seen.judged as f64)),
+            // The rule of three: what has a greater chance comes up in so many draws at 95%.
+            0 => format!("under {} (95%)", percent((3.0 / seen.judged as f64).min(1.0))),
             _ => percent(chance),
         };
         text += "; estimated chance that the next schedule shows something new: ";
         text += &chance;
+    } else if seen.judged > 0 {
+        let (alone, judged) = (grouped(seen.alone), count(seen.judged, "schedule"));
+        let share = percent(seen.alone as f64 / seen.judged as f64);
+        text += &match seen.alone {
+            0 => format!("; none of {judged} showed anything that no other did"),
+            _ => format!("; {alone} of {judged} ({share}) showed something that no other did"),
+        };
     }
     text
 }
@@ -218,10 +226,22 @@ mod tests {
 
     #[test]
     fn a_clean_run_says_what_it_saw_and_how_likely_something_new_is() {
-        let said =
-            |last_new, judged, alone| news(&Seen { last_new, judged, alone, growth: Vec::new() });
+        let said = |last_new, judged, alone| {
+            news(&Seen { last_new, alike: true, judged, alone, growth: Vec::new() })
+        };
         insta::assert_snapshot!(said(Some(31_007), 40_000, 8), @", the last new one at schedule 31,007; estimated chance that the next schedule shows something new: 0.02%");
-        insta::assert_snapshot!(said(Some(12), 2_500, 0), @", the last new one at schedule 12; estimated chance that the next schedule shows something new: under 0.04%");
+        insta::assert_snapshot!(said(Some(12), 2_500, 0), @", the last new one at schedule 12; estimated chance that the next schedule shows something new: under 0.12% (95%)");
+        insta::assert_snapshot!(said(None, 2, 0), @"; estimated chance that the next schedule shows something new: under 100% (95%)");
+        insta::assert_snapshot!(said(Some(9_000), 0, 0), @", the last new one at schedule 9,000");
+    }
+
+    #[test]
+    fn where_schedules_are_not_drawn_alike_no_chance_is_claimed() {
+        let said = |last_new, judged, alone| {
+            news(&Seen { last_new, alike: false, judged, alone, growth: Vec::new() })
+        };
+        insta::assert_snapshot!(said(Some(31_007), 40_000, 8), @", the last new one at schedule 31,007; 8 of 40,000 schedules (0.02%) showed something that no other did");
+        insta::assert_snapshot!(said(Some(12), 2_500, 0), @", the last new one at schedule 12; none of 2,500 schedules showed anything that no other did");
         insta::assert_snapshot!(said(Some(9_000), 0, 0), @", the last new one at schedule 9,000");
     }
 }

@@ -3,6 +3,7 @@
 use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 
+use super::knowledge;
 use super::table::{At, Table};
 use super::walk::{Walk, Walked, place_among, place_below, untaken};
 use crate::sampling::Random;
@@ -21,6 +22,9 @@ pub struct BonusMax {
     rng: Rng,
     walk: Walk,
     table: Table<Worth>,
+    /// How many schedules were learnt from, and how many of these before this run.
+    schedules: u64,
+    before: u64,
     /// The actions that were taken where the next is to be picked: places and values.
     taken: Vec<(usize, f64)>,
     places: Vec<At>,
@@ -33,10 +37,25 @@ struct Worth {
     visits: u32,
 }
 
+impl knowledge::Worth for Worth {
+    fn words(self) -> Vec<u64> {
+        vec![self.value.to_bits(), self.visits.into()]
+    }
+
+    fn read(words: &mut impl Iterator<Item = u64>) -> Option<Worth> {
+        let value = words.next().map(f64::from_bits).filter(|value| (0.0..=1.0).contains(value))?;
+        let visits = u32::try_from(words.next()?).ok()?;
+        Some(Worth { value, visits })
+    }
+}
+
 const NEW: Worth = Worth { value: 1.0, visits: 0 };
 const ALPHA: f64 = 0.2;
 const GAMMA: f64 = 0.95;
 const EPSILON: f64 = 0.05;
+
+/// What a table was learnt with.
+const RATES: [u64; 2] = [ALPHA.to_bits(), GAMMA.to_bits()];
 
 impl BonusMax {
     /// With this seed.
@@ -46,6 +65,8 @@ impl BonusMax {
             rng: Rng::with_seed(seed),
             walk: Walk::new(Observe::Control),
             table: Table::default(),
+            schedules: 0,
+            before: 0,
             taken: Vec::new(),
             places: Vec::new(),
         }
@@ -107,10 +128,11 @@ impl Strategy for BonusMax {
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
         self.table = Table::default();
+        (self.schedules, self.before) = (0, 0);
     }
 
     fn begin(&mut self, schedule: u64) -> bool {
-        self.rng = Random::generator(self.seed, schedule);
+        self.rng = Random::generator(self.seed, self.before + schedule);
         self.walk.begin();
         true
     }
@@ -136,6 +158,7 @@ impl Strategy for BonusMax {
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
+        self.schedules += batch.len() as u64;
         for walked in batch.iter().filter_map(|outcome| Walked::read(outcome.lesson.as_ref()?)) {
             self.study(walked);
         }
@@ -143,6 +166,16 @@ impl Strategy for BonusMax {
 
     fn batch(&self) -> u64 {
         4
+    }
+
+    fn learned(&self) -> Option<Vec<u8>> {
+        Some(knowledge::write(RATES, self.schedules, &self.table))
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        let Some((schedules, table)) = knowledge::read(RATES, learned) else { return false };
+        (self.schedules, self.before, self.table) = (schedules, schedules, table);
+        true
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

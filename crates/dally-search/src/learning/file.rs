@@ -3,14 +3,18 @@
 //! Lines of text say what it is, then come the bytes of the strategy:
 //!
 //! ```text
-//! dally-learned 1
+//! dally-learned 2
+//! version "0.1.0"
 //! program "raft-v2"
+//! settings "bug=duplicate-votes"
+//! steps "per-send"
 //! strategy "ql"
 //! bytes 123456 hash 0123456789abcdef
 //! ```
 //!
-//! What was learnt is of use for the same program under the same strategy only, so a file of any
-//! other is refused, and so is one of which a single bit has changed.
+//! What was learnt is of use for the same program with the same settings and the same steps under
+//! the same strategy only, and to the same version, since another may observe other things. So a
+//! file of any other is refused, and so is one of which a single bit has changed.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -21,16 +25,57 @@ use dally_core::fingerprint;
 use crate::strategy::Strategy;
 
 const MAGIC: &str = "dally-learned ";
-const VERSION: &str = "1";
+const FORMAT: &str = "2";
+
+/// What a file is of: a name and a value for each line, as it is written.
+pub(crate) struct Key([(&'static str, String); 5]);
+
+impl Key {
+    /// Of this program with these settings and steps of this kind, under this strategy.
+    pub(crate) fn new(
+        program: &str,
+        settings: &[(String, String)],
+        granularity: &str,
+        strategy: &str,
+    ) -> Key {
+        let settings: Vec<String> =
+            settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let quoted = |text: &str| format!("{text:?}");
+        Key([
+            ("version", quoted(env!("CARGO_PKG_VERSION"))),
+            ("program", quoted(program)),
+            ("settings", quoted(&settings.join(" "))),
+            ("steps", quoted(granularity)),
+            ("strategy", quoted(strategy)),
+        ])
+    }
+
+    /// What to say where a file has another value than is wanted.
+    fn refusal(name: &str, found: &str, wanted: &str) -> String {
+        let differs = match name {
+            "version" => {
+                return format!(
+                    "was learnt by version {found} of Dally, and this is {wanted}, which may \
+                     observe other things. Delete it to start over."
+                );
+            }
+            "settings" => format!("with the settings {found}, and these are {wanted}"),
+            "steps" => format!("with steps that are {found}, and these are {wanted}"),
+            "strategy" => format!("by the strategy {found}, and this is {wanted}"),
+            _ => format!("of the program {found}, and this is {wanted}"),
+        };
+        format!("was learnt {differs}: name another file.")
+    }
+}
 
 /// Has a strategy go on from a file, if there is one. An error says what to do, and the strategy
 /// is as before.
-pub(crate) fn load(path: &Path, program: &str, strategy: &mut dyn Strategy) -> Result<(), String> {
-    let name = strategy.name();
+pub(crate) fn load(path: &Path, key: &Key, strategy: &mut dyn Strategy) -> Result<(), String> {
     if strategy.learned().is_none() {
         return Err(format!(
-            "The strategy {name} learns nothing that could be kept, so there is no use for the \
-             file `{}`: leave it out, or choose ql or one of its variants.",
+            "The strategy {} learns nothing that could be kept, so there is no use for the file \
+             `{}`: leave it out, or choose ql or one of its variants, or bonus-max.",
+            strategy.name(),
             path.display()
         ));
     }
@@ -39,7 +84,7 @@ pub(crate) fn load(path: &Path, program: &str, strategy: &mut dyn Strategy) -> R
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(format!("`{}` could not be read: {error}.", path.display())),
     };
-    let learned = content(&bytes, program, &name).and_then(|learned| {
+    let learned = content(&bytes, key).and_then(|learned| {
         strategy.recall(learned).then_some(()).ok_or_else(|| DAMAGED.to_owned())
     });
     learned.map_err(|why| format!("`{}` {why}", path.display()))
@@ -49,7 +94,7 @@ const DAMAGED: &str =
     "is damaged: bytes of it are missing or have changed. Delete it to start over.";
 
 /// The bytes of the strategy in a file; an error is the rest of a sentence about the file.
-fn content<'a>(bytes: &'a [u8], program: &str, strategy: &str) -> Result<&'a [u8], String> {
+fn content<'a>(bytes: &'a [u8], key: &Key) -> Result<&'a [u8], String> {
     let mut rest = bytes;
     let mut line = || {
         let end = rest.iter().position(|&byte| byte == b'\n')?;
@@ -57,67 +102,77 @@ fn content<'a>(bytes: &'a [u8], program: &str, strategy: &str) -> Result<&'a [u8
         rest = &rest[end + 1..];
         Some(line)
     };
-    let Some(version) = line().and_then(|line| line.strip_prefix(MAGIC)) else {
+    let Some(format) = line().and_then(|line| line.strip_prefix(MAGIC)) else {
         return Err("is not a file of what a strategy has learnt: name another file.".into());
     };
-    if version != VERSION {
+    if format != FORMAT {
         return Err(format!(
-            "was written by another version of Dally (format {version}, this one reads \
-             {VERSION}). Delete it to start over."
+            "was written by another version of Dally (format {format}, this one reads {FORMAT}). \
+             Delete it to start over."
         ));
     }
-    let mut field = |name: &str| line().and_then(|line| line.strip_prefix(name));
-    let (Some(learnt_of), Some(learnt_by)) = (field("program "), field("strategy ")) else {
-        return Err(DAMAGED.into());
-    };
-    let count = field("bytes ").map(str::to_owned);
-    if count != Some(sum(learnt_of, learnt_by, rest)) {
+    let mut field = |name: &str| line()?.strip_prefix(name)?.strip_prefix(' ');
+    let found: Option<Vec<&str>> = key.0.iter().map(|(name, _)| field(name)).collect();
+    let (Some(found), Some(count)) = (found, field("bytes")) else { return Err(DAMAGED.into()) };
+    if count != sum(found.iter().copied(), rest) {
         return Err(DAMAGED.into());
     }
-    if learnt_of != format!("{program:?}") {
-        return Err(format!(
-            "was learnt of the program {learnt_of}, and this is {program:?}: name \
-             another file."
-        ));
-    }
-    if learnt_by != format!("{strategy:?}") {
-        return Err(format!(
-            "was learnt by the strategy {learnt_by}, and this is {strategy:?}: name \
-             another file."
-        ));
+    for ((name, wanted), found) in key.0.iter().zip(found) {
+        if found != wanted {
+            return Err(Key::refusal(name, found, wanted));
+        }
     }
     Ok(rest)
 }
 
 /// How long the rest of a file is, and a hash of all of it.
-fn sum(program: &str, strategy: &str, bytes: &[u8]) -> String {
-    let hash = [program.as_bytes(), strategy.as_bytes(), bytes]
-        .into_iter()
+fn sum<'a>(key: impl Iterator<Item = &'a str>, bytes: &'a [u8]) -> String {
+    let hash = key
+        .map(str::as_bytes)
+        .chain([bytes])
         .fold(0, |hash, part| fingerprint::mix(hash, fingerprint::of_bytes(part)));
     format!("{} hash {hash:016x}", bytes.len())
 }
 
+/// All bytes of a file.
+fn whole(key: &Key, learned: &[u8]) -> Vec<u8> {
+    let count = sum(key.0.iter().map(|(_, value)| &**value), learned);
+    let lines: String = key.0.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
+    let head = format!("{MAGIC}{FORMAT}\n{lines}bytes {count}\n");
+    [head.as_bytes(), learned].concat()
+}
+
 /// Writes what a strategy has learnt. The file is complete or not there: it is written beside its
 /// place and then moved.
-pub(crate) fn save(
-    path: &Path,
-    program: &str,
-    strategy: &str,
-    learned: &[u8],
-) -> Result<(), String> {
-    let (program, strategy) = (format!("{program:?}"), format!("{strategy:?}"));
-    let count = sum(&program, &strategy, learned);
-    let head = format!("{MAGIC}{VERSION}\nprogram {program}\nstrategy {strategy}\nbytes {count}\n");
+pub(crate) fn save(path: &Path, key: &Key, learned: &[u8]) -> Result<(), String> {
+    let bytes = whole(key, learned);
     let mut aside = path.as_os_str().to_owned();
     aside.push(".new");
     let written = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => fs::create_dir_all(parent),
         _ => Ok(()),
     };
-    written
-        .and_then(|()| fs::write(&aside, [head.as_bytes(), learned].concat()))
-        .and_then(|()| fs::rename(&aside, path))
-        .map_err(|error| {
-            format!("What was learnt could not be written to `{}`: {error}.", path.display())
-        })
+    written.and_then(|()| fs::write(&aside, bytes)).and_then(|()| fs::rename(&aside, path)).map_err(
+        |error| format!("What was learnt could not be written to `{}`: {error}.", path.display()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_for_the_same_version_program_settings_steps_and_strategy() {
+        let key = |version: &str, steps: &str| {
+            let settings = [("bug".to_owned(), "late".to_owned())];
+            let mut key = Key::new("raft", &settings, steps, "ql");
+            key.0[0].1 = format!("{version:?}");
+            key
+        };
+        let file = whole(&key("0.1.0", "per-send"), b"learnt");
+        assert_eq!(content(&file, &key("0.1.0", "per-send")), Ok(&b"learnt"[..]));
+        let refused = |key| content(&file, &key).unwrap_err();
+        insta::assert_snapshot!(refused(key("0.2.0", "per-send")), @r#"was learnt by version "0.1.0" of Dally, and this is "0.2.0", which may observe other things. Delete it to start over."#);
+        insta::assert_snapshot!(refused(key("0.1.0", "atomic")), @r#"was learnt with steps that are "per-send", and these are "atomic": name another file."#);
+    }
 }

@@ -11,7 +11,8 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 /// another worker that can step, drawn at random, goes on instead. The bound is 0 at first and
 /// grows by one whenever 100 schedules have shown no new observation.
 ///
-/// Delays are spread uniformly over the longest schedule known. A worker that cannot go on is
+/// Delays are spread uniformly over the longest schedule known, as far as it was its own: not over
+/// a random tail. A worker that cannot go on is
 /// followed by the next in the order of ids. Values are random. It is not fair. From
 /// "Learning-based Controlled Concurrency Testing" (Mukherjee et al., OOPSLA 2020).
 #[derive(Clone, Debug)]
@@ -110,14 +111,20 @@ impl Strategy for Idb {
         if let Some(system) = last {
             self.observe(system);
         }
-        (!self.new.is_empty()).then(|| self.new.as_slice().into())
+        // How many steps were its own, then what was new.
+        let steps = self.taken as u64;
+        Some(std::iter::once(steps).chain(self.new.iter().copied()).collect())
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
         for outcome in batch {
-            self.length = self.length.max(outcome.steps - outcome.values);
+            let Some((&steps, new)) = outcome.lesson.as_deref().and_then(<[u64]>::split_first)
+            else {
+                continue;
+            };
+            self.length = self.length.max(usize::try_from(steps).unwrap_or(usize::MAX));
             let mut fresh = false;
-            for &observation in outcome.lesson.iter().flat_map(|lesson| lesson.iter()) {
+            for &observation in new {
                 fresh |= self.known.len() < MOST && self.known.insert(observation);
             }
             self.barren = if fresh { 0 } else { self.barren + 1 };

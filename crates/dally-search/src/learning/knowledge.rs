@@ -2,9 +2,28 @@
 
 use super::table::Table;
 
+/// What an action is worth, as words.
+pub(super) trait Worth: Copy + Default {
+    /// The words.
+    fn words(self) -> Vec<u64>;
+    /// Reads them back; `None` if they are nothing that an action can be worth.
+    fn read(words: &mut impl Iterator<Item = u64>) -> Option<Self>;
+}
+
+/// Q-learning has rewards below 0 only.
+impl Worth for f64 {
+    fn words(self) -> Vec<u64> {
+        vec![self.to_bits()]
+    }
+
+    fn read(words: &mut impl Iterator<Item = u64>) -> Option<f64> {
+        words.next().map(f64::from_bits).filter(|value| *value <= 0.0)
+    }
+}
+
 /// Writes a table after the settings that it was learnt with and the number of schedules. The
 /// same knowledge gives the same bytes.
-pub(super) fn write(settings: [u64; 2], schedules: u64, table: &Table<f64>) -> Vec<u8> {
+pub(super) fn write<W: Worth>(settings: [u64; 2], schedules: u64, table: &Table<W>) -> Vec<u8> {
     let all = table.all();
     let mut out = Vec::new();
     let mut word = |word: u64| out.extend_from_slice(&word.to_le_bytes());
@@ -14,14 +33,14 @@ pub(super) fn write(settings: [u64; 2], schedules: u64, table: &Table<f64>) -> V
         word(u64::from(visits) << 32 | actions.len() as u64);
         for (action, value) in actions {
             word(action);
-            word(value.to_bits());
+            value.words().into_iter().for_each(&mut word);
         }
     }
     out
 }
 
 /// Reads what [`write`] wrote with the same settings; `None` for anything else.
-pub(super) fn read(settings: [u64; 2], bytes: &[u8]) -> Option<(u64, Table<f64>)> {
+pub(super) fn read<W: Worth>(settings: [u64; 2], bytes: &[u8]) -> Option<(u64, Table<W>)> {
     let (words, []) = bytes.as_chunks::<8>() else { return None };
     let mut words = words.iter().map(|&word| u64::from_le_bytes(word));
     if [words.next()?, words.next()?] != settings {
@@ -34,8 +53,7 @@ pub(super) fn read(settings: [u64; 2], bytes: &[u8]) -> Option<(u64, Table<f64>)
         let (observation, counts) = (words.next()?, words.next()?);
         actions.clear();
         for _ in 0..counts as u32 {
-            let (action, value) = (words.next()?, f64::from_bits(words.next()?));
-            actions.push((action, Some(value).filter(|value| *value <= 0.0)?));
+            actions.push((words.next()?, W::read(&mut words)?));
         }
         table.put(observation, (counts >> 32) as u32, &actions);
     }
@@ -47,7 +65,7 @@ mod tests {
     use super::*;
 
     fn some() -> Vec<u8> {
-        let mut table = Table::default();
+        let mut table = Table::<f64>::default();
         table.put(7, 3, &[(1, -0.5), (2, -4.0)]);
         table.put(9, 1, &[]);
         write([1, 2], 40, &table)
@@ -55,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back_and_written_the_same() {
-        let (schedules, table) = read([1, 2], &some()).unwrap();
+        let (schedules, table) = read::<f64>([1, 2], &some()).unwrap();
         assert_eq!((schedules, table.all().count()), (40, 2));
         assert_eq!(write([1, 2], schedules, &table), some());
     }
@@ -63,13 +81,13 @@ mod tests {
     #[test]
     fn anything_else_is_refused_as_a_whole() {
         let good = some();
-        assert!(read([1, 3], &good).is_none());
+        assert!(read::<f64>([1, 3], &good).is_none());
         for length in 0..good.len() {
-            assert!(read([1, 2], &good[..length]).is_none(), "{length}");
+            assert!(read::<f64>([1, 2], &good[..length]).is_none(), "{length}");
         }
-        assert!(read([1, 2], &[&good[..], &[0; 8]].concat()).is_none());
+        assert!(read::<f64>([1, 2], &[&good[..], &[0; 8]].concat()).is_none());
         let mut positive = good;
         positive[56..64].copy_from_slice(&0.5f64.to_le_bytes());
-        assert!(read([1, 2], &positive).is_none());
+        assert!(read::<f64>([1, 2], &positive).is_none());
     }
 }

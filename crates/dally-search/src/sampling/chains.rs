@@ -3,7 +3,8 @@
 //! A step follows from one other: the receipt of a message from its sending, the first step of a
 //! worker from its creation, a timer's firing from its being set, every other step from the step
 //! of its worker before. That a worker handles one message after another is no order between the
-//! messages. A *chain* is a sequence of steps in which each follows from the one before, at
+//! messages, unless they wait in a queue: then what is received is the first, and that is what the
+//! receiver's priority is about. A *chain* is a sequence of steps in which each follows from the one before, at
 //! however many removes.
 
 use dally_core::{Event, MessageId, Op, Text, WorkerId};
@@ -42,6 +43,36 @@ pub(super) struct Chains {
     sent: Vec<(MessageId, WorkerId)>,
     started: Vec<WorkerId>,
     count: u64,
+    mailbox: Mailbox,
+    /// Whether the present step had messages to choose from.
+    chose: bool,
+}
+
+/// What is known of the order in which messages are received; what comes later says more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) enum Mailbox {
+    /// Nothing: messages of different senders never waited together.
+    #[default]
+    Unknown,
+    /// That in which they were sent: there was nothing to choose where there could have been.
+    Queue,
+    /// Others too.
+    Unordered,
+}
+
+impl Mailbox {
+    /// As one word of a lesson.
+    pub(super) fn to_bits(self) -> u64 {
+        self as u64
+    }
+
+    pub(super) fn from_bits(bits: u64) -> Mailbox {
+        match bits {
+            0 => Mailbox::Unknown,
+            1 => Mailbox::Queue,
+            _ => Mailbox::Unordered,
+        }
+    }
 }
 
 /// Where a worker stands.
@@ -53,7 +84,9 @@ struct Standing {
 }
 
 impl Chains {
-    pub(super) fn clear(&mut self) {
+    /// Starts over, with what is known of mailboxes.
+    pub(super) fn clear(&mut self, mailbox: Mailbox) {
+        self.mailbox = mailbox;
         self.partition.clear();
         self.workers.clear();
         self.inboxes.clear();
@@ -67,6 +100,11 @@ impl Chains {
     /// How many steps have come up.
     pub(super) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// What is known of mailboxes by now.
+    pub(super) fn mailbox(&self) -> Mailbox {
+        self.mailbox
     }
 
     /// Takes note of what the last step has brought up. To be called before a step is chosen.
@@ -108,10 +146,14 @@ impl Chains {
     pub(super) fn step(&mut self, worker: WorkerId) {
         let past = self.next(worker).map(|step| step.past.clone()).unwrap_or_default();
         self.stepping = Some((worker, past));
+        self.chose = false;
     }
 
     /// The position of the message whose chain has the highest priority.
-    pub(super) fn delivery(&self, candidates: &[MessageId]) -> usize {
+    pub(super) fn delivery(&mut self, candidates: &[MessageId]) -> usize {
+        if candidates.len() > 1 {
+            (self.mailbox, self.chose) = (Mailbox::Unordered, true);
+        }
         let inbox = self.stepping.as_ref().and_then(|(worker, _)| self.inboxes.get(worker));
         let priority = |message: &MessageId| {
             let pending = inbox?.iter().find(|(known, _)| known == message)?;
@@ -131,6 +173,9 @@ impl Chains {
                 }
             }
             Event::Received { message, .. } => {
+                if !self.chose && self.waits_with_others(message) {
+                    self.mailbox = self.mailbox.max(Mailbox::Queue);
+                }
                 if let Some(pending) = self.take(message)
                     && let Some((_, past)) = &mut self.stepping
                 {
@@ -147,6 +192,12 @@ impl Chains {
         }
     }
 
+    /// Whether messages of other senders are in the inbox that this one is in.
+    fn waits_with_others(&self, message: MessageId) -> bool {
+        let inbox = self.receivers.get(&message).and_then(|to| self.inboxes.get(to));
+        inbox.is_some_and(|inbox| inbox.iter().any(|(other, _)| other.sender != message.sender))
+    }
+
     /// Takes a message out of its inbox. Not every step was chosen by the strategy, so it need not
     /// be that of the worker that was to step.
     fn take(&mut self, message: MessageId) -> Option<Pending> {
@@ -156,14 +207,17 @@ impl Chains {
         Some(inbox.remove(place).1)
     }
 
-    /// What an enabled worker does next. One that receives is as urgent as the most urgent message
-    /// in its inbox: in a queue what comes before that has to be handled first.
+    /// What an enabled worker does next. One that receives takes the first message of its inbox,
+    /// or, if that is no queue, the most urgent one.
     fn next(&self, worker: WorkerId) -> Option<&Pending> {
         let place = self.workers.binary_search_by_key(&worker, |entry| entry.0).ok()?;
         self.workers[place].1.next.as_ref().or_else(|| {
-            let messages = self.inboxes.get(&worker)?.iter().rev();
+            let inbox = self.inboxes.get(&worker)?;
+            if self.mailbox != Mailbox::Unordered {
+                return inbox.first().map(|(_, step)| step);
+            }
             let priority = |step: &&Pending| self.partition.chains[step.chain].priority;
-            messages.map(|(_, step)| step).max_by_key(priority)
+            inbox.iter().rev().map(|(_, step)| step).max_by_key(priority)
         })
     }
 

@@ -100,14 +100,19 @@ impl Strategy for Fair {
         if self.in_tail { self.lesson.take() } else { self.inner.end(last) }
     }
 
-    /// The inner strategy learns of the part of each schedule that was its own.
+    /// The inner strategy learns of the part of each schedule that was its own. Where the tail
+    /// begins only once a monitor is hot, that is not known, and mostly it was all of it.
     fn learn(&mut self, batch: &[Outcome]) {
+        if self.once_hot {
+            return self.inner.learn(batch);
+        }
         self.share.clear();
         self.share.extend(batch.iter().cloned().map(|outcome| {
             let steps = outcome.steps.min(self.unfair);
             // How many values came before the tail is not known: their usual share, then.
             let values = outcome.values * steps / outcome.steps.max(1);
-            Outcome { steps, values, ..outcome }
+            let complete = outcome.complete && outcome.steps <= self.unfair;
+            Outcome { steps, values, complete, ..outcome }
         }));
         self.inner.learn(&self.share);
     }
@@ -126,6 +131,10 @@ impl Strategy for Fair {
 
     fn is_fair(&self) -> bool {
         self.in_tail || self.inner.is_fair()
+    }
+
+    fn draws_alike(&self) -> bool {
+        self.inner.draws_alike()
     }
 
     fn is_sequential(&self) -> bool {

@@ -12,6 +12,7 @@ mod pos;
 mod profile;
 mod random;
 mod round_robin;
+mod splits;
 mod surw;
 mod tapct;
 mod urw;

@@ -154,6 +154,10 @@ impl Strategy for Pct {
         self.length = self.length.max(longest.unwrap_or(0));
     }
 
+    fn draws_alike(&self) -> bool {
+        true
+    }
+
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
     }

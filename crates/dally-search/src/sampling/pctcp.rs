@@ -3,7 +3,7 @@
 use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 
-use super::chains::Chains;
+use super::chains::{Chains, Mailbox};
 use super::{Pct, Random};
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
@@ -20,6 +20,12 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 /// `n` is the largest of earlier batches; while none is known, schedules guess powers of two.
 /// Values are uniform; of several messages that can be delivered it is that of the highest
 /// chain.
+///
+/// The bound is about programs whose steps can be taken as soon as those have been that they
+/// follow from, whatever else was done. That a message in a queue waits for those before it is
+/// one more such order: the bound holds for the messages as they were queued, and to queue them in
+/// another order is a matter of the steps that send them. It does not hold where a worker waits
+/// for a lock, or defers what is first in its queue.
 #[derive(Clone, Debug)]
 pub struct Pctcp {
     seed: u64,
@@ -27,6 +33,7 @@ pub struct Pctcp {
     rng: Rng,
     /// The most steps that came up in a schedule.
     steps: u64,
+    mailbox: Mailbox,
     chains: Chains,
     /// The steps that make their chains fall; the place is the level they fall to.
     falls: Vec<u64>,
@@ -40,6 +47,7 @@ impl Pctcp {
             d,
             rng: Rng::with_seed(seed),
             steps: 0,
+            mailbox: Mailbox::default(),
             chains: Chains::default(),
             falls: Vec::new(),
         }
@@ -57,7 +65,7 @@ impl Strategy for Pctcp {
 
     fn begin(&mut self, schedule: u64) -> bool {
         self.rng = Random::generator(self.seed, schedule);
-        self.chains.clear();
+        self.chains.clear(self.mailbox);
         let steps = Pct::length(self.steps, schedule);
         self.falls.clear();
         self.falls.extend((0..self.d).map(|_| self.rng.u64(..steps)));
@@ -96,13 +104,21 @@ impl Strategy for Pctcp {
         self.chains.heard(event);
     }
 
+    /// How many steps came up, and what is known of mailboxes.
     fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
-        Some([self.chains.count()].into())
+        Some([self.chains.count(), self.chains.mailbox().to_bits()].into())
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
-        let counts = batch.iter().filter_map(|outcome| outcome.lesson.as_ref()?.first().copied());
-        self.steps = counts.fold(self.steps, u64::max);
+        for lesson in batch.iter().filter_map(|outcome| outcome.lesson.as_deref()) {
+            let &[steps, mailbox] = lesson else { continue };
+            self.steps = self.steps.max(steps);
+            self.mailbox = self.mailbox.max(Mailbox::from_bits(mailbox));
+        }
+    }
+
+    fn draws_alike(&self) -> bool {
+        true
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

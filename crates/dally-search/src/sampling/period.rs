@@ -1,12 +1,14 @@
 //! Periodical scheduling.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dally_core::{System, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
 use super::profile::{Profile, Profiler, Spot};
+use super::splits::Splits;
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
 
 /// Periodical scheduling (Wen, He, Wu, Xu and Qin, "Controlled concurrency testing via periodical
@@ -21,20 +23,21 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 ///
 /// Depths take turns, so that a large one is not waited for until a small one is done: every
 /// second schedule is at depth 1, every fourth at depth 2, and so on; a depth that is done leaves
-/// its turns to the next. Within a depth, splits come in an order that scatters them. The key
-/// points are counted in schedule 0, which is serial; the other schedules of its batch are
-/// random. Values are uniform.
+/// its turns to the next. Within a depth, splits come in an order that scatters them; the seed
+/// says where it begins, so all seeds have the same splits. The key points are counted in
+/// schedule 0, which is serial; the other schedules of its batch are random, and one of them
+/// counts if schedule 0 did not come to its end. Values are uniform.
 #[derive(Clone, Debug)]
 pub struct Period {
     seed: u64,
     rng: Rng,
     profiler: Profiler,
-    /// The workers of schedule 0 with their key points, once these are known.
+    /// The workers of a schedule with their key points, once these are known.
     plan: Option<Arc<Plan>>,
-    depths: Vec<Splits>,
-    /// The schedule of the first split, and how many splits have been passed.
+    /// The splits, which all copies of the strategy go through together.
+    splits: Arc<Mutex<Enumeration>>,
+    /// The schedule of the first split.
     first: u64,
-    passed: u64,
     schedule: u64,
     /// The present split, by worker and period: key points left.
     split: Vec<u64>,
@@ -50,49 +53,76 @@ struct Plan {
     counts: Vec<u64>,
 }
 
+/// The splits of all depths in their order, found once for all threads.
+///
+/// Which split a number has depends on the plan and the seed alone. To find it takes all splits
+/// before it, since those that fewer periods do as well are passed over; so whoever needs a split
+/// first finds it, and the others look it up.
+#[derive(Debug, Default)]
+struct Enumeration {
+    depths: Vec<Splits>,
+    /// How many splits were found, and the latest of them, each with its periods.
+    passed: u64,
+    latest: VecDeque<(usize, Vec<u64>)>,
+}
+
 /// Depths that take turns.
 const DEPTHS: usize = 16;
 
+/// So many splits are kept: more than threads can be apart, which wait for each other after a
+/// batch.
+const KEPT: usize = 2_048;
+
+impl Enumeration {
+    /// The `number`-th split and its periods.
+    fn get(&mut self, number: u64, plan: &Plan, seed: u64) -> (usize, Vec<u64>) {
+        if number + (self.latest.len() as u64) < self.passed {
+            *self = Enumeration::default();
+        }
+        while self.passed <= number {
+            let found = self.next(plan, seed);
+            self.passed += 1;
+            if self.latest.len() == KEPT {
+                self.latest.pop_front();
+            }
+            self.latest.push_back(found);
+        }
+        let back = (self.passed - number) as usize;
+        self.latest[self.latest.len() - back].clone()
+    }
+
+    fn next(&mut self, plan: &Plan, seed: u64) -> (usize, Vec<u64>) {
+        let turn = ((self.passed + 1).trailing_zeros() as usize).min(DEPTHS - 1);
+        let mut split = Vec::new();
+        for depth in (turn..DEPTHS).chain(0..turn) {
+            for more in self.depths.len()..=depth {
+                self.depths.push(Splits::new(&plan.counts, more + 1, seed));
+            }
+            if self.depths[depth].next(&mut split) {
+                return (depth + 2, split);
+            }
+        }
+        // All are done; with other values they may show something else.
+        self.depths.clear();
+        (1, Vec::new())
+    }
+}
+
 impl Period {
-    /// With this seed for values.
+    /// With this seed.
     pub fn new(seed: u64) -> Period {
         Period {
             seed,
             rng: Rng::with_seed(seed),
             profiler: Profiler::default(),
             plan: None,
-            depths: Vec::new(),
+            splits: Arc::default(),
             first: 0,
-            passed: 0,
             schedule: 0,
             split: Vec::new(),
             periods: 1,
             period: 0,
             turn: None,
-        }
-    }
-
-    /// Goes on to the `number`-th split, over those of the schedules between.
-    fn go_to(&mut self, number: u64, plan: &Plan) {
-        if number < self.passed {
-            self.depths.clear();
-            self.passed = 0;
-        }
-        while self.passed <= number {
-            self.passed += 1;
-            let turn = (self.passed.trailing_zeros() as usize).min(DEPTHS - 1);
-            let found = (turn..DEPTHS).chain(0..turn).any(|depth| {
-                for more in self.depths.len()..=depth {
-                    self.depths.push(Splits::new(&plan.counts, more + 1));
-                }
-                self.periods = depth + 2;
-                self.depths[depth].next(&mut self.split)
-            });
-            if !found {
-                // All are done; with other values they may show something else.
-                self.depths.clear();
-                (self.periods, self.split) = (1, Vec::new());
-            }
         }
     }
 
@@ -118,7 +148,7 @@ impl Strategy for Period {
     }
 
     fn reseed(&mut self, seed: u64) {
-        self.seed = seed;
+        *self = Period::new(seed);
     }
 
     fn begin(&mut self, schedule: u64) -> bool {
@@ -126,14 +156,16 @@ impl Strategy for Period {
         self.profiler.clear();
         (self.schedule, self.period, self.turn) = (schedule, 0, None);
         if let Some(plan) = self.plan.clone() {
-            self.go_to(schedule.saturating_sub(self.first), &plan);
+            let number = schedule.saturating_sub(self.first);
+            let mut splits = self.splits.lock().unwrap_or_else(PoisonError::into_inner);
+            (self.periods, self.split) = splits.get(number, &plan, self.seed);
         }
         true
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
         if self.plan.is_none() && self.schedule > 0 {
-            return Random::pick(&mut self.rng, point.enabled);
+            return self.profiler.pick(&mut self.rng, point);
         }
         loop {
             let place = |turn: WorkerId| turn.place_in(point.enabled).unwrap_or_else(|at| at);
@@ -161,7 +193,7 @@ impl Strategy for Period {
     }
 
     fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
-        (self.plan.is_none() && self.schedule == 0).then(|| self.profiler.lesson())
+        self.plan.is_none().then(|| self.profiler.lesson())
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
@@ -179,217 +211,50 @@ impl Strategy for Period {
     }
 }
 
-/// The splits of the key points of workers over `depth + 1` periods, those left out that fewer
-/// periods do as well.
-#[derive(Clone, Debug)]
-struct Splits {
-    counts: Vec<u64>,
-    periods: usize,
-    /// How many ways each worker has to split its own, and all together; `None` where these are
-    /// too many to be numbered: then they are drawn at random.
-    ways: Option<(Vec<u128>, u128)>,
-    /// The next number, and what scatters them: numbers are multiplied with it.
-    next: u128,
-    stride: u128,
-}
-
-/// So many splits that are not tight are passed over in a row.
-const MOST_TRIED: u32 = 100_000;
-
-impl Splits {
-    fn new(counts: &[u64], depth: usize) -> Splits {
-        let each: Option<Vec<u128>> =
-            counts.iter().map(|&count| binomial(count + depth as u64, depth as u64)).collect();
-        let all = each
-            .as_ref()
-            .and_then(|each| each.iter().try_fold(1u128, |all, &ways| all.checked_mul(ways)));
-        // A descent needs a step of another worker than the one before.
-        let (total, most) = (counts.iter().sum::<u64>(), counts.iter().max().copied());
-        let ways = if depth as u64 > total - most.unwrap_or(0) {
-            Some((Vec::new(), 0))
-        } else {
-            // Products of two numbers below this stay within 128 bits.
-            each.zip(all).filter(|(_, all)| *all <= 1 << 63)
-        };
-        let stride = ways.as_ref().map_or(1, |(_, all)| scattering(*all));
-        Splits { counts: counts.to_vec(), periods: depth + 1, ways, next: 0, stride }
-    }
-
-    /// Writes the next split, worker by worker and period by period; `false` if there is none.
-    fn next(&mut self, split: &mut Vec<u64>) -> bool {
-        for tried in 0.. {
-            split.clear();
-            match &self.ways {
-                Some((_, all)) if self.next >= *all => return false,
-                Some((each, all)) => {
-                    let mut number = self.next * self.stride % all;
-                    for (&count, &ways) in self.counts.iter().zip(each) {
-                        unrank(count, self.periods, number % ways, split);
-                        number /= ways;
-                    }
-                }
-                None => {
-                    let mut rng = Rng::with_seed(self.next as u64);
-                    for &count in &self.counts {
-                        draw(count, self.periods, &mut rng, split);
-                    }
-                }
-            }
-            self.next += 1;
-            // One that is not tight does no harm, and to look for one that is may take long.
-            if is_tight(split, self.periods) || self.ways.is_none() || tried >= MOST_TRIED {
-                return true;
-            }
-        }
-        false
-    }
-}
-
-/// Whether no two periods can be one: the first worker of each comes before the last worker of
-/// the period before.
-fn is_tight(split: &[u64], periods: usize) -> bool {
-    let workers = split.len() / periods;
-    let active = |period: usize, worker: &usize| split[worker * periods + period] > 0;
-    let first = |period| (0..workers).find(|worker| active(period, worker));
-    let last = |period| (0..workers).rev().find(|worker| active(period, worker));
-    (1..periods).all(|period| match (last(period - 1), first(period)) {
-        (Some(last), Some(first)) => first < last,
-        _ => false,
-    })
-}
-
-/// Appends the `number`-th way to write `count` as a sum of `parts` numbers.
-fn unrank(count: u64, parts: usize, mut number: u128, split: &mut Vec<u64>) {
-    let mut left = count;
-    for after in (1..parts as u64).rev() {
-        // So many ways have this part and split the rest among those after.
-        let mut part = 0;
-        loop {
-            let ways = binomial(left - part + after - 1, after - 1).unwrap_or(u128::MAX);
-            if number < ways || part == left {
-                break;
-            }
-            number -= ways;
-            part += 1;
-        }
-        split.push(part);
-        left -= part;
-    }
-    split.push(left);
-}
-
-/// Appends a random way to write `count` as a sum of `parts` numbers.
-fn draw(count: u64, parts: usize, rng: &mut Rng, split: &mut Vec<u64>) {
-    let start = split.len();
-    split.extend((1..parts).map(|_| rng.u64(..=count)));
-    split[start..].sort_unstable();
-    split.push(count);
-    for at in (start + 1..split.len()).rev() {
-        split[at] -= split[at - 1];
-    }
-}
-
-fn binomial(n: u64, k: u64) -> Option<u128> {
-    let mut result: u128 = 1;
-    for i in 0..u128::from(k) {
-        // Exact: the product of `i + 1` consecutive numbers.
-        result = result.checked_mul(u128::from(n) - i)? / (i + 1);
-    }
-    Some(result)
-}
-
-/// A number near the golden section of `all` that has no divisor in common with it.
-fn scattering(all: u128) -> u128 {
-    let mut stride = (all as f64 * 0.618_033_988_749_895) as u128;
-    stride = stride.clamp(1, all.max(1));
-    while gcd(stride, all) > 1 {
-        stride += 1;
-    }
-    stride
-}
-
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
 
-    /// All interleavings of workers with so many steps each, as words.
-    fn words(counts: &mut [u64], word: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
-        if counts.iter().all(|&count| count == 0) {
-            all.push(word.clone());
-        }
-        for worker in 0..counts.len() {
-            if counts[worker] > 0 {
-                counts[worker] -= 1;
-                word.push(worker);
-                words(counts, word, all);
-                word.pop();
-                counts[worker] += 1;
-            }
-        }
-    }
-
-    fn descents(word: &[usize]) -> usize {
-        word.windows(2).filter(|pair| pair[1] < pair[0]).count()
-    }
-
-    fn word(split: &[u64], periods: usize) -> Vec<usize> {
-        let workers = split.len() / periods;
-        let share = |at: usize| {
-            let (period, worker) = (at / workers, at % workers);
-            std::iter::repeat_n(worker, split[worker * periods + period] as usize)
-        };
-        (0..periods * workers).flat_map(share).collect()
+    fn first(of: u64, seed: u64) -> Vec<(usize, Vec<u64>)> {
+        let plan = Plan { workers: Vec::new(), counts: vec![3, 3, 2] };
+        let mut splits = Enumeration::default();
+        (0..of).map(|number| splits.get(number, &plan, seed)).collect()
     }
 
     #[test]
-    fn each_depth_has_exactly_the_interleavings_with_so_many_descents() {
-        for counts in [vec![3, 3], vec![1, 4], vec![2, 2, 2], vec![1, 2, 3], vec![1, 1, 1, 1]] {
-            let mut all = Vec::new();
-            words(&mut counts.clone(), &mut Vec::new(), &mut all);
-            for depth in 1..8 {
-                let mut splits = Splits::new(&counts, depth);
-                let mut split = Vec::new();
-                let mut found = BTreeSet::new();
-                while splits.next(&mut split) {
-                    assert!(found.insert(word(&split, depth + 1)), "{counts:?}: {split:?} again");
-                }
-                let expected: BTreeSet<_> =
-                    all.iter().filter(|word| descents(word) == depth).cloned().collect();
-                assert_eq!(found, expected, "{counts:?} at depth {depth}");
-            }
-        }
+    fn the_seed_says_in_which_order_splits_come_and_not_which() {
+        // All interleavings of 3, 3 and 2 steps but the serial one.
+        let all = 560 - 1;
+        let (one, other) = (first(all, 1), first(all, 2));
+        assert_ne!(one, other);
+        let set = |splits: &[(usize, Vec<u64>)]| splits.iter().cloned().collect::<BTreeSet<_>>();
+        assert_eq!(set(&one).len() as u64, all);
+        assert_eq!(set(&one), set(&other));
     }
 
     #[test]
-    fn the_ways_to_split_are_all_numbered() {
-        for (count, parts) in [(4, 3), (5, 2), (3, 4)] {
-            let ways = binomial(count + parts as u64 - 1, parts as u64 - 1).unwrap();
-            let mut all = BTreeSet::new();
-            for number in 0..ways {
-                let mut split = Vec::new();
-                unrank(count, parts, number, &mut split);
-                assert_eq!((split.len(), split.iter().sum::<u64>()), (parts, count));
-                all.insert(split);
-            }
-            assert_eq!(all.len() as u128, ways);
+    fn copies_find_each_split_once_and_see_the_same() {
+        let alone = first(300, 7);
+        let mut period = Period::new(7);
+        period.plan = Some(Arc::new(Plan { workers: Vec::new(), counts: vec![3, 3, 2] }));
+        let mut copies = [period.clone(), period.clone(), period];
+        for number in 0..300 {
+            // Two at a time, in the wrong order.
+            let number = number ^ 1;
+            let copy = &mut copies[number % 3];
+            assert!(copy.begin(number as u64));
+            assert_eq!((copy.periods, copy.split.clone()), alone[number]);
         }
-        let mut split = Vec::new();
-        draw(9, 4, &mut Rng::with_seed(1), &mut split);
-        assert_eq!((split.len(), split.iter().sum::<u64>()), (4, 9));
-    }
-
-    #[test]
-    fn more_splits_than_can_be_numbered_are_drawn() {
-        let mut splits = Splits::new(&[10_000; 40], 3);
-        assert!(splits.ways.is_none());
-        let mut split = Vec::new();
-        assert!(splits.next(&mut split));
-        assert_eq!(split.len(), 160);
+        // Every split was found by one of them, and none again.
+        assert_eq!(copies[0].splits.lock().unwrap().passed, 300);
+        assert!(copies.iter().all(|copy| Arc::ptr_eq(&copy.splits, &copies[0].splits)));
+        // What is no longer kept is found again.
+        let mut splits = Enumeration::default();
+        let plan = Plan { workers: Vec::new(), counts: vec![20, 20] };
+        let early = splits.get(3, &plan, 7);
+        splits.get(3 + KEPT as u64, &plan, 7);
+        assert_eq!(splits.get(3, &plan, 7), early);
     }
 }

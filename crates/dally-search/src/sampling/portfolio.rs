@@ -1,5 +1,7 @@
 //! Several strategies that share the schedules.
 
+use std::cmp::Ordering;
+
 use dally_core::{Event, MessageId, System, Tag, Text, WorkerId, fingerprint};
 use rustc_hash::FxHashSet;
 
@@ -8,19 +10,24 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 /// Several strategies that share the schedules: no strategy dominates the others, so a budget is
 /// safest when it is spread.
 ///
-/// Every second schedule, and all of the first batch, go to the members in turn; the others go to
-/// those that have lately brought most new observations of last states, in proportion. So each
-/// of `k` members has at least one schedule in `2 k`, and its share of one in `k` while all bring
-/// as much. A portfolio that spreads evenly needs at most `k` times as many schedules as its best
-/// member, on average.
+/// Schedules come in rounds, and each of `k` members has one schedule in every round. So **the
+/// `i`-th schedule of every member is schedule `k i` of the portfolio at the latest**, and the
+/// portfolio finds a bug within `k` times the schedules of its best member, whichever that is;
+/// sooner where several find it. Members that have lately brought most new observations of last
+/// states come first in their round.
 ///
-/// Shares change only when a batch is over, and a member has a run of its own: its schedules are
-/// numbered without those of the others, and it learns from them alone.
+/// No portfolio can shift more than the order and keep that bound: after `n` rounds every member
+/// must have had `n` schedules, which are all there are. A larger share for members that bring
+/// much that is new would be a bet that the bug is among it, paid by the member that finds the
+/// bug while all is quiet.
+///
+/// The order changes only when a batch is over, and a member has a run of its own: its schedules
+/// are numbered without those of the others, and it learns from them alone.
 #[derive(Clone)]
 pub struct Portfolio {
     members: Vec<Member>,
-    /// Whose turn it is to have the next schedule that goes round.
-    turn: usize,
+    /// Those that have not had their schedule of the present round, the next one last.
+    round: Vec<usize>,
     /// The first schedule of the present batch, and whom its schedules go to, as far as known: a
     /// member, and the number of the schedule among its own.
     first: u64,
@@ -40,29 +47,31 @@ struct Member {
     /// Its schedules and those of them with new observations; older ones count for less.
     ran: u64,
     new: u64,
-    /// What it is owed of the schedules that do not go round.
-    owed: f64,
+}
+
+impl Member {
+    /// Whether it brings more that is new than another. One schedule more than ran counts as new,
+    /// so that all start even.
+    fn novelty(&self, other: &Member) -> Ordering {
+        ((self.new + 1) * (other.ran + 1)).cmp(&((other.new + 1) * (self.ran + 1)))
+    }
 }
 
 /// When so many schedules have been counted, all counts are halved.
 const COUNTED: u64 = 512;
 
-/// More observations than this are not told apart: then nothing is new, and shares are even.
+/// More observations than this are not told apart: then nothing is new, and the order stays.
 const MAX_KNOWN: usize = 1 << 18;
 
 impl Portfolio {
-    /// These members, in this order. Without members there is nothing to try.
+    /// These members; while all bring as much, in this order. Without members there is nothing to
+    /// try.
     pub fn new(members: Vec<Box<dyn Strategy>>) -> Portfolio {
-        let members = members.into_iter().map(|strategy| Member {
-            strategy,
-            given: 0,
-            ran: 0,
-            new: 0,
-            owed: 0.0,
-        });
+        let members =
+            members.into_iter().map(|strategy| Member { strategy, given: 0, ran: 0, new: 0 });
         Portfolio {
             members: members.collect(),
-            turn: 0,
+            round: Vec::new(),
             first: 0,
             batch: Vec::new(),
             current: 0,
@@ -77,25 +86,15 @@ impl Portfolio {
 
     /// Decides whom the schedules of this batch go to, up to the `place`-th.
     fn give(&mut self, place: usize) {
-        // One more schedule than ran counts as new, so that no share is 0 and all start even.
-        let rate = |member: &Member| (member.new + 1) as f64 / (member.ran + 1) as f64;
-        let total: f64 = self.members.iter().map(rate).sum();
         while self.batch.len() <= place {
-            let goes_round = self.first == 0 || self.batch.len().is_multiple_of(2);
-            let member = if goes_round {
-                self.turn = (self.turn + 1) % self.members.len();
-                (self.turn + self.members.len() - 1) % self.members.len()
-            } else {
-                self.members.iter_mut().for_each(|member| member.owed += rate(member) / total);
-                let owed = |&a: &usize, &b: &usize| {
-                    self.members[a].owed.total_cmp(&self.members[b].owed).then(b.cmp(&a))
-                };
-                let most = (0..self.members.len()).max_by(owed).unwrap_or(0);
-                self.members[most].owed -= 1.0;
-                most
-            };
-            let given = &mut self.members[member].given;
-            self.batch.push((member, *given));
+            if self.round.is_empty() {
+                let Portfolio { round, members, .. } = self;
+                round.extend(0..members.len());
+                round.sort_by(|&a, &b| members[a].novelty(&members[b]).then(b.cmp(&a)));
+            }
+            let Some(next) = self.round.pop() else { return };
+            let given = &mut self.members[next].given;
+            self.batch.push((next, *given));
             *given += 1;
         }
     }
@@ -208,5 +207,104 @@ impl Strategy for Portfolio {
 
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    /// Counts its schedules, and does nothing in them.
+    #[derive(Clone)]
+    struct Idle;
+
+    impl Strategy for Idle {
+        fn name(&self) -> String {
+            "idle".into()
+        }
+        fn begin(&mut self, _schedule: u64) -> bool {
+            true
+        }
+        fn worker(&mut self, _point: &Point<'_>) -> Option<WorkerId> {
+            None
+        }
+        fn value(&mut self, _of: u32, _tag: Tag) -> Option<u32> {
+            None
+        }
+        fn fork(&self) -> Box<dyn Strategy> {
+            Box::new(Idle)
+        }
+    }
+
+    fn portfolio(members: usize) -> Portfolio {
+        Portfolio::new((0..members).map(|_| Box::new(Idle) as Box<dyn Strategy>).collect())
+    }
+
+    fn outcome(schedule: u64, observation: u64) -> Outcome {
+        Outcome {
+            schedule,
+            steps: 1,
+            values: 0,
+            observation,
+            complete: true,
+            bug: false,
+            lesson: None,
+        }
+    }
+
+    /// Runs a batch and answers whose schedules they were; a member shows what `shows` says.
+    fn batch(
+        portfolio: &mut Portfolio,
+        first: u64,
+        size: u64,
+        mut shows: impl FnMut(usize, u64) -> u64,
+    ) -> Vec<usize> {
+        let mut whose = Vec::new();
+        let mut outcomes = Vec::new();
+        for schedule in first..first + size {
+            assert!(portfolio.begin(schedule));
+            whose.push(portfolio.current);
+            outcomes.push(outcome(schedule, shows(portfolio.current, schedule)));
+        }
+        portfolio.learn(&outcomes);
+        whose
+    }
+
+    #[test]
+    fn the_ith_schedule_of_each_of_k_members_is_schedule_k_i_at_the_latest() {
+        let mut rng = Rng::with_seed(1);
+        for _ in 0..4_000 {
+            let k = rng.usize(1..9);
+            let mut portfolio = portfolio(k);
+            // How often each brings something new, from never to always, and changing now and then.
+            let mut news: Vec<f64> = (0..k).map(|_| rng.f64() * 1.4 - 0.2).collect();
+            let mut given = vec![0; k];
+            let mut schedule = 0;
+            while schedule < 300 {
+                let size = rng.u64(1..60);
+                let shows =
+                    |member: usize, at| if rng.f64() < news[member] { at + 1_000 } else { 0 };
+                for member in batch(&mut portfolio, schedule, size, shows) {
+                    schedule += 1;
+                    given[member] += 1;
+                    assert!(schedule <= k as u64 * given[member], "{given:?} after {schedule}");
+                }
+                assert!(given.iter().all(|&given| schedule < k as u64 * (given + 1)));
+                news.rotate_right(usize::from(rng.u8(..8) == 0) % k);
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_brings_more_that_is_new_comes_first_in_its_round() {
+        let mut portfolio = portfolio(3);
+        let shows = |member, schedule| if member == 2 { schedule + 1 } else { 0 };
+        assert_eq!(batch(&mut portfolio, 0, 6, shows), [0, 1, 2, 0, 1, 2]);
+        // The first observation of all was new, and it was member 0 that brought it.
+        assert_eq!(batch(&mut portfolio, 6, 4, shows), [2, 0, 1, 2]);
+        // A round that has begun is finished in its order.
+        assert_eq!(batch(&mut portfolio, 10, 5, |_, _| 0), [0, 1, 2, 0, 1]);
     }
 }

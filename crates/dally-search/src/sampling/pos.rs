@@ -90,6 +90,10 @@ impl Strategy for Pos {
         Some(Random::choose(&mut self.rng, of, tag))
     }
 
+    fn draws_alike(&self) -> bool {
+        true
+    }
+
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
     }

@@ -22,11 +22,13 @@ impl Spot {
     /// touch the same.
     const UNKNOWN: Spot = Spot(1);
 
-    /// What this operation of `worker` touches.
+    /// What this operation of `worker` touches. Receipts are something of the receiver's own: what
+    /// others touch of an inbox is its end, and that they do by sending to it.
     pub(super) fn of(op: Op, worker: WorkerId) -> Spot {
         match op {
             Op::Local | Op::Create => Spot::NONE,
             Op::Unknown | Op::Fault => Spot::UNKNOWN,
+            Op::Receive => Spot::told_apart(4, worker, 0),
             _ => op.touches(worker).map_or(Spot::UNKNOWN, Spot::shared),
         }
     }
@@ -37,12 +39,15 @@ impl Spot {
     }
 
     fn shared(shared: Shared) -> Spot {
-        let (salt, a, b) = match shared {
-            Shared::Inbox(worker) => (2, worker, 0),
-            Shared::Object(object) => (3, object.creator, object.number),
-        };
+        match shared {
+            Shared::Inbox(worker) => Spot::told_apart(2, worker, 0),
+            Shared::Object(object) => Spot::told_apart(3, object.creator, object.number),
+        }
+    }
+
+    fn told_apart(kind: u64, whose: WorkerId, number: u32) -> Spot {
         // The two words above are taken.
-        Spot(fingerprint::mix(fingerprint::mix(salt, a.to_bits()), b.into()).max(2))
+        Spot(fingerprint::mix(fingerprint::mix(kind, whose.to_bits()), number.into()).max(2))
     }
 }
 
@@ -123,22 +128,26 @@ impl Profile {
         Profile { steps: steps.collect() }
     }
 
-    /// The profiles among these outcomes.
+    /// The profiles among these outcomes: of schedules that came to their own ends. Where none
+    /// did, those that a bound cut say at least how workers compare in as many steps. A schedule
+    /// that failed says nothing of what its workers had left to do.
     pub(super) fn all(batch: &[Outcome]) -> Vec<Arc<Profile>> {
-        let lessons = batch.iter().filter_map(|outcome| outcome.lesson.as_deref());
+        let any_complete = batch.iter().any(|outcome| outcome.complete && outcome.lesson.is_some());
+        let useful = |outcome: &&Outcome| match any_complete {
+            true => outcome.complete,
+            false => !outcome.bug,
+        };
+        let lessons = batch.iter().filter(useful).filter_map(|outcome| outcome.lesson.as_deref());
         lessons.map(|lesson| Arc::new(Profile::read(lesson))).collect()
     }
 
-    /// What more than one worker touched, with how often all of them did, in order. Of an inbox
-    /// those count who send to it, and not its owner.
+    /// What more than one worker touched, with how often all of them did, in order.
     pub(super) fn contended(&self) -> Vec<(Spot, u64)> {
         let mut spots: BTreeMap<Spot, (u64, u64)> = BTreeMap::new();
         for steps in self.steps.iter().filter(|steps| steps.spot != Spot::NONE) {
-            if Spot::shared(Shared::Inbox(steps.worker)) != steps.spot {
-                let (workers, count) = spots.entry(steps.spot).or_default();
-                *workers += 1;
-                *count += steps.count;
-            }
+            let (workers, count) = spots.entry(steps.spot).or_default();
+            *workers += 1;
+            *count += steps.count;
         }
         let several = spots.into_iter().filter(|(_, (workers, _))| *workers > 1);
         several.map(|(spot, (_, count))| (spot, count)).collect()
@@ -254,4 +263,36 @@ pub(super) fn draw<T>(
         at -= weight;
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(complete: bool, bug: bool, steps: u64) -> Outcome {
+        let lesson = Some([WorkerId::root(0).to_bits(), 0, steps, 0].into());
+        let schedule = 0;
+        Outcome { schedule, steps: 1, values: 0, observation: 0, complete, bug, lesson }
+    }
+
+    fn counts(batch: &[Outcome]) -> Vec<u64> {
+        Profile::all(batch).iter().map(|profile| profile.steps[0].count).collect()
+    }
+
+    #[test]
+    fn profiles_come_from_schedules_that_ran_to_their_ends() {
+        let (whole, cut, failed) =
+            (outcome(true, false, 9), outcome(false, false, 5), outcome(false, true, 2));
+        assert_eq!(counts(&[cut.clone(), whole.clone(), failed.clone(), whole.clone()]), [9, 9]);
+        assert_eq!(counts(&[failed.clone(), cut.clone()]), [5]);
+        assert_eq!(counts(&[failed]), []);
+    }
+
+    #[test]
+    fn a_receipt_touches_nothing_of_what_others_send_to() {
+        let [a, b] = [0, 1].map(WorkerId::root);
+        assert_eq!(Spot::of(Op::Send(b), a), Spot::of(Op::Send(b), b));
+        assert_ne!(Spot::of(Op::Receive, b), Spot::of(Op::Send(b), a));
+        assert_ne!(Spot::of(Op::Receive, b), Spot::of(Op::Receive, a));
+    }
 }

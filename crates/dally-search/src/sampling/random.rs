@@ -92,6 +92,10 @@ impl Strategy for Random {
         true
     }
 
+    fn draws_alike(&self) -> bool {
+        true
+    }
+
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
     }

@@ -19,6 +19,10 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 /// step are held back, the intention is given up and drawn again among them. When the intended
 /// worker creates another, the intention moves to it with the probability of its share.
 ///
+/// Of an inbox the steps are the sends to it, its owner's to itself included: in a queue they
+/// decide in which order messages are received. When these are received is another matter, and
+/// so is, in a mailbox that is no queue, which of them: that is drawn uniformly.
+///
 /// Counts come from the random schedules of the first batch, as for [`Urw`](super::Urw). Without a
 /// thing that several workers touch, all steps count. Values are uniform.
 #[derive(Clone, Debug)]
@@ -161,6 +165,10 @@ impl Strategy for Surw {
             self.profiles =
                 profiles.map(|profile| (profile.clone(), profile.contended())).collect();
         }
+    }
+
+    fn draws_alike(&self) -> bool {
+        true
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -4,7 +4,7 @@ use dally_core::{Event, MessageId, Op, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashSet;
 
-use super::chains::Chains;
+use super::chains::{Chains, Mailbox};
 use super::profile::{Profile, Profiler, Spot};
 use super::{Pct, Random};
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
@@ -17,7 +17,9 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 /// `1 / (w^2 r^d)`, where `r` counts the racing steps only: the order of the others makes no
 /// difference. A step can race if it touches what several workers touched in a schedule of an
 /// earlier batch: sends to the same inbox, a lock or an object in common; and so can one of which
-/// nothing is known. Before the first batch is over, every step can.
+/// nothing is known. A receipt can, unless inboxes have turned out to be queues: then its race was
+/// over when the message was sent. Before the first batch is over, every step can. What the bound of [`Pctcp`](super::Pctcp) asks of a program
+/// this one asks too.
 #[derive(Clone, Debug)]
 pub struct TaPct {
     seed: u64,
@@ -26,6 +28,7 @@ pub struct TaPct {
     /// The most racing steps of a schedule.
     races: u64,
     contended: FxHashSet<u64>,
+    mailbox: Mailbox,
     chains: Chains,
     profiler: Profiler,
     /// The racing steps that make their chains fall; the place is the level they fall to.
@@ -33,6 +36,8 @@ pub struct TaPct {
     /// Racing steps that were about to be taken so far, and the numbers of those that fell.
     met: u64,
     fallen: Vec<u64>,
+    /// Messages received so far.
+    received: u64,
 }
 
 impl TaPct {
@@ -44,18 +49,21 @@ impl TaPct {
             rng: Rng::with_seed(seed),
             races: 0,
             contended: FxHashSet::default(),
+            mailbox: Mailbox::default(),
             chains: Chains::default(),
             profiler: Profiler::default(),
             falls: Vec::new(),
             met: 0,
             fallen: Vec::new(),
+            received: 0,
         }
     }
 
     fn can_race(&self, op: Op, worker: WorkerId) -> bool {
         match op {
-            // A message that waits in the inbox has had its race when it was sent.
-            Op::Local | Op::Create | Op::Receive => false,
+            Op::Local | Op::Create => false,
+            // A message that waits in a queue has had its race when it was sent.
+            Op::Receive => self.chains.mailbox() != Mailbox::Queue,
             Op::Unknown | Op::Fault => true,
             _ => self.races == 0 || self.contended.contains(&Spot::of(op, worker).to_bits()),
         }
@@ -73,10 +81,10 @@ impl Strategy for TaPct {
 
     fn begin(&mut self, schedule: u64) -> bool {
         self.rng = Random::generator(self.seed, schedule);
-        self.chains.clear();
+        self.chains.clear(self.mailbox);
         self.profiler.clear();
         self.fallen.clear();
-        self.met = 0;
+        (self.met, self.received) = (0, 0);
         let races = Pct::length(self.races, schedule);
         self.falls.clear();
         self.falls.extend((0..self.d).map(|_| self.rng.u64(..races)));
@@ -98,6 +106,7 @@ impl Strategy for TaPct {
                     continue;
                 }
             }
+            self.received += u64::from(op == Op::Receive);
             self.profiler.step(worker, op);
             self.chains.step(worker);
             return Some(worker);
@@ -120,22 +129,38 @@ impl Strategy for TaPct {
         self.chains.heard(event);
     }
 
-    /// How many steps could race as far as was known, then a profile.
+    /// How many steps could race as far as was known, how many were receipts, what is known of
+    /// mailboxes, then a profile.
     fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
-        let profile = self.profiler.lesson();
-        Some([self.met].into_iter().chain(profile.iter().copied()).collect())
+        let counts = [self.met, self.received, self.chains.mailbox().to_bits()];
+        Some(counts.into_iter().chain(self.profiler.lesson().iter().copied()).collect())
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
-        let first = self.races == 0;
-        for lesson in batch.iter().filter_map(|outcome| outcome.lesson.as_deref()) {
-            let Some((&met, profile)) = lesson.split_first() else { continue };
+        let lessons = || batch.iter().filter_map(|outcome| outcome.lesson.as_deref());
+        let before = self.mailbox;
+        for lesson in lessons() {
+            let mailbox = lesson.get(2).map_or(before, |&bits| Mailbox::from_bits(bits));
+            self.mailbox = self.mailbox.max(mailbox);
+        }
+        // With nothing known before, what would have been met is counted afterwards.
+        let recount = self.races == 0 || self.mailbox != before;
+        let mut races = if recount { 1 } else { self.races };
+        for lesson in lessons() {
+            let [met, received, _, profile @ ..] = lesson else { continue };
             let contended = Profile::read(profile).contended();
-            // With nothing known before, what would have been met is counted afterwards.
-            let races = if first { contended.iter().map(|&(_, count)| count).sum() } else { met };
-            self.races = self.races.max(races).max(1);
+            let receipts = if self.mailbox == Mailbox::Queue { 0 } else { *received };
+            let touched = contended.iter().map(|&(_, count)| count).sum::<u64>();
+            races = races.max(if recount { touched + receipts } else { *met });
             self.contended.extend(contended.iter().map(|(spot, _)| spot.to_bits()));
         }
+        if !batch.is_empty() {
+            self.races = races;
+        }
+    }
+
+    fn draws_alike(&self) -> bool {
+        true
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

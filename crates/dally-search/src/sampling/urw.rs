@@ -16,8 +16,9 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 /// Where nothing blocks and every worker takes as many steps in every schedule, all
 /// interleavings have the same probability; a uniform choice among the workers gives the
 /// interleavings of a short worker with a long one very different ones. Counts come from the
-/// schedules of the first batch, which are random; where these differ, each later schedule takes
-/// the counts of one of them. A worker that has no steps left, or that no count knows, weighs as
+/// schedules of the first batch that came to their own ends (or, if none did, were cut by a
+/// bound), which are random; where these differ, each later schedule takes the counts of one of
+/// them. A worker that has no steps left, or that no count knows, weighs as
 /// much as one with a single step. Values are uniform.
 #[derive(Clone, Debug)]
 pub struct Urw {
@@ -93,6 +94,10 @@ impl Strategy for Urw {
         if self.profiles.is_empty() {
             self.profiles = Profile::all(batch);
         }
+    }
+
+    fn draws_alike(&self) -> bool {
+        true
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

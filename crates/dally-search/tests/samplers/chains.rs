@@ -4,7 +4,7 @@
 use dally_search::Strategy;
 use dally_search::sampling::{Pct, Pctcp, TaPct};
 
-use crate::programs::{Do, Scripts};
+use crate::programs::{Do, Scripts, any_of};
 
 const SCHEDULES: u64 = 20_000;
 
@@ -96,4 +96,49 @@ fn many_short_lived_workers_are_few_chains() {
     assert!((found - SCHEDULES as f64 / 3.0).abs() < 350.0, "{found}");
     let found = hits(&program, Box::new(Pct::new(0, 0)), late);
     assert!((found - SCHEDULES as f64 / 13.0).abs() < 200.0, "{found}");
+}
+
+/// A message that is sent before the other worker begins is received after what that sends last.
+/// Only a mailbox that is no queue allows for it. The width is 2, and it takes one change.
+fn overtaken() -> (Scripts, impl Fn(&[usize]) -> bool) {
+    let slow = [&[Do::Write(1); 8][..], &[Do::Send(2)]].concat();
+    let program = Scripts::new(&[&[Do::Send(2)], &slow, &[Do::Any; 2]]);
+    let hits = |word: &[usize]| {
+        let received = |sender| place(word, any_of(sender), 0);
+        place(word, 0, 0) < place(word, 1, 0) && received(0) > received(1)
+    };
+    (program, hits)
+}
+
+#[test]
+fn in_a_mailbox_that_is_no_queue_a_message_can_be_made_to_wait() {
+    let (program, late) = overtaken();
+    // Ten sends and writes, and two messages received.
+    let found = hits(&program, Box::new(Pctcp::new(0, 1)), &late);
+    assert!(found >= promised(2.0, 12.0, 1), "{found}");
+    // Two sends and two receipts race.
+    let found = hits(&program, Box::new(TaPct::new(0, 1)), &late);
+    assert!(found >= promised(2.0, 4.0, 1), "{found}");
+}
+
+#[test]
+fn in_a_queue_a_message_waits_however_urgent_those_behind_it_are() {
+    // The request of worker 0 is first in the queue of worker 3, since worker 1 waits for it to
+    // be sent. It is to be received after all that worker 2 does, at the lowest priority; what
+    // worker 1 sends behind it must not hurry it.
+    let steps = [Do::Write(0); 8];
+    let program = Scripts::new(&[
+        &[Do::Send(3), Do::Send(1)],
+        &[Do::Receive, Do::Send(3), Do::Send(3), Do::Send(3)],
+        &steps,
+        &[Do::Receive; 4],
+    ]);
+    // The fall of one step, the receipt of the request: depth 2.
+    let late = |word: &[usize]| {
+        let received = place(word, 3, 0);
+        place(word, 1, 3) < received && place(word, 2, 7) < received
+    };
+    // Width 3: the request, what worker 1 does and sends, and worker 2. 18 steps.
+    let found = hits(&program, Box::new(Pctcp::new(0, 1)), late);
+    assert!(found >= promised(3.0, 18.0, 1), "{found}");
 }

@@ -24,6 +24,8 @@ pub enum Do {
     Send(usize),
     /// Waits for a message and takes the first.
     Receive,
+    /// Waits for a message and takes any of those that are there.
+    Any,
 }
 
 /// Worker `i` runs script `i`; those that no script spawns are there from the start.
@@ -32,8 +34,14 @@ pub struct Scripts {
     scripts: Vec<Vec<Do>>,
     parents: Vec<Option<usize>>,
     ids: Vec<WorkerId>,
-    /// Who took the steps of executions that came to their ends.
+    /// Who took the steps of executions that came to their ends; for [`Do::Any`] it is
+    /// [`any_of`] the sender.
     pub ended: Arc<Mutex<Vec<Vec<usize>>>>,
+}
+
+/// The step that takes a message of this sender out of its turn.
+pub fn any_of(sender: usize) -> usize {
+    100 + sender
 }
 
 impl Scripts {
@@ -96,7 +104,7 @@ fn go_on(live: &Live, all: &mut Vec<Vec<usize>>) {
     }
     for &worker in &live.enabled {
         let mut next = live.clone();
-        next.take(worker);
+        next.take(worker, 0);
         go_on(&next, all);
     }
 }
@@ -146,7 +154,7 @@ impl Live {
 
     fn refresh(&mut self) {
         let can = |&index: &usize| match self.next(index) {
-            Some(Do::Receive) => !self.inboxes[index].is_empty(),
+            Some(Do::Receive | Do::Any) => !self.inboxes[index].is_empty(),
             next => next.is_some(),
         };
         let mut enabled: Vec<WorkerId> =
@@ -155,8 +163,8 @@ impl Live {
         self.enabled = enabled;
     }
 
-    /// Takes a step; answers it with the message that it was about.
-    fn take(&mut self, worker: WorkerId) -> (Do, Option<MessageId>) {
+    /// Takes a step; answers it with the message that it was about, which was at this place.
+    fn take(&mut self, worker: WorkerId, place: usize) -> (Do, Option<MessageId>) {
         let index = self.index(worker);
         let op = self.next(index).expect("an enabled worker has an operation");
         let mut message = None;
@@ -167,11 +175,12 @@ impl Live {
                 self.sent[index] += 1;
                 self.inboxes[to].extend(message);
             }
-            Do::Receive => message = Some(self.inboxes[index].remove(0)),
+            Do::Receive | Do::Any => message = Some(self.inboxes[index].remove(place)),
             Do::Local | Do::Write(_) | Do::Read(_) => {}
         }
         self.at[index] = self.at[index].map(|at| at + 1);
-        self.word.push(index);
+        let sender = message.filter(|_| op == Do::Any).map(|message| self.index(message.sender));
+        self.word.push(sender.map_or(index, any_of));
         self.refresh();
         (op, message)
     }
@@ -194,12 +203,17 @@ impl System for Live {
             Some(Do::Read(number)) => Op::Read(object(number)),
             Some(Do::Spawn(_)) => Op::Create,
             Some(Do::Send(to)) => Op::Send(self.program.ids[to]),
-            Some(Do::Receive) => Op::Receive,
+            Some(Do::Receive | Do::Any) => Op::Receive,
         }
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        let (op, message) = self.take(worker);
+        let inbox = &self.inboxes[self.index(worker)];
+        let place = match self.next(self.index(worker)) {
+            Some(Do::Any) if inbox.len() > 1 => env.delivery(inbox)?,
+            _ => 0,
+        };
+        let (op, message) = self.take(worker, place);
         let nothing = Text::Str("");
         match (op, message) {
             (Do::Spawn(child), _) => {
@@ -209,7 +223,7 @@ impl System for Live {
                 let to = self.program.ids[to];
                 env.event(Event::Sent { message, to, payload: nothing })?;
             }
-            (Do::Receive, Some(message)) => {
+            (Do::Receive | Do::Any, Some(message)) => {
                 env.event(Event::Received { message, payload: nothing })?;
             }
             (Do::Write(number), _) => {

@@ -113,3 +113,40 @@ fn surw_is_about_the_inbox_that_several_send_to() {
     assert!((surw - 0.5).abs() < 0.04, "{surw}");
     assert!(random < 0.02, "{random}");
 }
+
+#[test]
+fn the_orders_of_sends_to_one_inbox_are_equally_likely_under_surw_whoever_receives_them() {
+    use Do::{Local, Receive, Send};
+    // Only the inbox of worker 2 has several senders; in the second program it is one itself.
+    let programs = [
+        Scripts::new(&[
+            &[Send(2), Local, Send(2), Send(2)],
+            &[Local, Local, Send(2), Send(2)],
+            &[Receive; 5],
+        ]),
+        Scripts::new(&[
+            &[Send(2), Send(2)],
+            &[Local],
+            &[Send(2), Local, Send(2), Receive, Receive, Receive, Receive],
+        ]),
+    ];
+    for program in programs {
+        let sends = |word: &[usize]| -> Vec<usize> {
+            let mut at = [0; 3];
+            let steps = word.iter().filter(|&&worker| {
+                at[worker] += 1;
+                program.script(worker)[at[worker] - 1] == Send(2)
+            });
+            steps.copied().collect()
+        };
+        let mut classes: Vec<Vec<usize>> = program.all().iter().map(|word| sends(word)).collect();
+        classes.sort();
+        classes.dedup();
+        let mut counts: BTreeMap<Vec<usize>, u64> = BTreeMap::new();
+        for (word, count) in program.sample(Box::new(Surw::new(0)), 400 * classes.len() as u64) {
+            *counts.entry(sends(&word)).or_default() += count;
+        }
+        let deviation = deviation(&counts, classes.len());
+        assert!(deviation < 5.0, "{deviation} over {classes:?}: {counts:?}");
+    }
+}

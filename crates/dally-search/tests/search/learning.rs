@@ -44,8 +44,14 @@ fn learn(program: &Arc<Scripts>, kind: &str, schedules: u64, file: Option<&Path>
 
 #[test]
 fn a_run_that_goes_on_from_a_file_learns_what_one_long_run_learns() {
-    let (program, kind) = (climbing(), "ql");
-    let (halves, whole) = (file("halves"), file("whole"));
+    for kind in ["ql", "bonus-max"] {
+        goes_on(kind);
+    }
+}
+
+fn goes_on(kind: &str) {
+    let program = climbing();
+    let (halves, whole) = (file(&format!("{kind}-halves")), file(&format!("{kind}-whole")));
     assert_eq!(learn(&program, kind, 48, Some(&halves)).notes, [""; 0]);
     let second = learn(&program, kind, 80, Some(&halves));
     let long = learn(&program, kind, 128, Some(&whole));
@@ -84,9 +90,15 @@ fn learning_shows_more_than_chance() {
 
 /// What a run says of a file that it does not go on from.
 fn refused(kind: &str, program: &str, path: &Path) -> String {
+    refused_with(kind, program, &[], path)
+}
+
+fn refused_with(kind: &str, program: &str, settings: &[(&str, &str)], path: &Path) -> String {
     let strategy = kind.parse::<StrategyKind>().unwrap().build(0, 1_000);
     let (program, learned) = (program.to_owned(), Some(path.to_owned()));
-    let report = check(&climbing(), Options { strategy, program, learned, ..options() });
+    let settings =
+        settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let report = check(&climbing(), Options { strategy, program, settings, learned, ..options() });
     assert_eq!((report.ended, report.schedules), (Ended::Failed, 0));
     report.notes.join("\n").replace(&path.display().to_string(), "FILE")
 }
@@ -98,13 +110,14 @@ fn a_file_that_does_not_fit_is_refused_before_anything_is_run() {
     let good = fs::read(&path).unwrap();
     insta::assert_snapshot!(refused("ql", "another", &path), @r#"`FILE` was learnt of the program "test", and this is "another": name another file."#);
     insta::assert_snapshot!(refused("ql-c", "test", &path), @r#"`FILE` was learnt by the strategy "ql", and this is "ql-c": name another file."#);
-    insta::assert_snapshot!(refused("random", "test", &path), @"The strategy random learns nothing that could be kept, so there is no use for the file `FILE`: leave it out, or choose ql or one of its variants.");
+    insta::assert_snapshot!(refused_with("ql", "test", &[("bug", "late")], &path), @r#"`FILE` was learnt with the settings "", and these are "bug=late": name another file."#);
+    insta::assert_snapshot!(refused("random", "test", &path), @"The strategy random learns nothing that could be kept, so there is no use for the file `FILE`: leave it out, or choose ql or one of its variants, or bonus-max.");
     let with = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
         refused("ql", "test", &path)
     };
     insta::assert_snapshot!(with(b"# notes\n"), @"`FILE` is not a file of what a strategy has learnt: name another file.");
-    insta::assert_snapshot!(with(&[b"dally-learned 7", &good[15..]].concat()), @"`FILE` was written by another version of Dally (format 7, this one reads 1). Delete it to start over.");
+    insta::assert_snapshot!(with(&[b"dally-learned 7", &good[15..]].concat()), @"`FILE` was written by another version of Dally (format 7, this one reads 2). Delete it to start over.");
     let damaged = with(&good[..good.len() - 1]);
     insta::assert_snapshot!(damaged, @"`FILE` is damaged: bytes of it are missing or have changed. Delete it to start over.");
     for bit in 0..8 {
