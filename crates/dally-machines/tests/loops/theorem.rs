@@ -122,7 +122,7 @@ fn under_strong_fairness_every_search_blames_exactly_the_monitors_that_a_fair_lo
 fn a_search_that_foresees_steps_goes_through_the_states_and_transitions_that_brute_force_does() {
     let (mut programs, mut transitions) = (0, 0);
     for seed in 7_500..10_500 {
-        let program = Arc::new(random(seed, &ALL));
+        let program = Arc::new(random(seed));
         let Some(states) = graph::states(&program, MOST) else { continue };
         let steps = states.iter().map(|state| state.steps.len() as u64).sum::<u64>();
         for (kind, threads) in [(SearchKind::Dfs, 1), (SearchKind::Bfs, 1), (SearchKind::Dfs, 2)] {
