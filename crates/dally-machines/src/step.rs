@@ -24,6 +24,7 @@ impl MachineSystem {
             && let Some(there) = self.machine(to)
             && self.budget.lose | self.budget.duplicate == 0
             && !env.is_heard()
+            && !self.noting
         {
             return self.hand_over(slot, there, event, env);
         }
@@ -68,7 +69,7 @@ impl MachineSystem {
     }
 
     /// The other frequent step, with both workers in hand: the message goes from the effects of
-    /// the one straight into the inbox of the other. Where nobody hears of it and nothing is lost.
+    /// the one straight into the inbox of the other. Where nobody hears or notes it and nothing is lost.
     #[inline(always)]
     fn hand_over(
         &mut self,
