@@ -125,7 +125,7 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
     }
 
     fn acceptance(&self) -> Acceptance {
-        Acceptance { hot: self.shape.is_hot(&self.state).into(), visits: 0 }
+        Acceptance { hot: self.shape.is_hot(&self.state).into(), ..Acceptance::default() }
     }
 
     fn observe(&self, _how: Observe) -> u64 {
