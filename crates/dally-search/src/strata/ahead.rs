@@ -9,17 +9,13 @@
 //! may lead to states that were visited meanwhile. So the search is the same, transition by
 //! transition.
 
-use dally_core::{Choice, WorkerId};
+use dally_core::WorkerId;
 
 use super::diver::Diver;
 use super::entry::Value;
 use super::frame::Frame;
 use super::order::Order;
 use super::space::Space;
-
-/// The largest state with which transitions are tried where the system itself foresees nothing:
-/// each that leads to a new state is taken twice then.
-const CHEAP: usize = 512;
 
 /// What is known of the transitions out of a state, by the places of their workers among the
 /// enabled.
@@ -59,14 +55,13 @@ impl Ahead {
 }
 
 impl<S: Space, O: Order> Diver<S, O> {
-    /// Whether a search is one that can look ahead: by identities alone, which are never
-    /// forgotten.
+    /// Whether a search is one that can look ahead: of a system that foresees, and by identities
+    /// alone, which are never forgotten.
     pub(super) fn can_look_ahead(&self) -> bool {
         let joint = &self.joint;
         let by_identity =
             !joint.exact && !joint.partial && !joint.with_order && joint.log.is_none();
-        let cheap = S::FORESEES || self.space.mark_bytes() <= CHEAP;
-        S::FORKS && !O::LISTENS && by_identity && cheap
+        S::FORESEES && !O::LISTENS && by_identity
     }
 
     /// Passes over the transitions of the frame on top, from the next on, that lead to visited
@@ -126,7 +121,6 @@ impl<S: Space, O: Order> Diver<S, O> {
         let top = self.depth - 1;
         let frame = &mut self.frames[top];
         let range = frame.next as usize..frame.end as usize;
-        let path = frame.path;
         let mut targets = std::mem::take(&mut frame.ahead.targets);
         if targets.len() < range.end {
             targets.resize(range.end, 0);
@@ -134,19 +128,11 @@ impl<S: Space, O: Order> Diver<S, O> {
         let mut foreseen = 0;
         for place in range.clone() {
             let worker = self.frames[top].enabled[place];
-            if !S::FORESEES {
-                // It is tried, and the tape says what runs.
-                self.pen.truncate(path);
-                self.pen.write(Choice::Worker(worker));
-            }
             if let Some(identity) = self.foresee(worker, &mut Vec::new(), false) {
                 self.joint.visited.prefetch(identity);
                 targets[place] = identity;
                 foreseen |= 1 << place;
             }
-        }
-        if !S::FORESEES {
-            self.pen.truncate(path);
         }
         let mut visited = 0;
         for place in range {
@@ -172,7 +158,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     #[inline]
     pub(super) fn leads_nowhere_new(&mut self, values: &mut Vec<Value>) -> bool {
         let frame = &self.frames[self.depth - 1];
-        if !S::FORESEES || !self.looks_ahead || frame.ahead.is_foreseen(frame.place) {
+        if !self.looks_ahead || frame.ahead.is_foreseen(frame.place) {
             return false;
         }
         let (worker, path) = (frame.worker, frame.path);
@@ -182,11 +168,10 @@ impl<S: Space, O: Order> Diver<S, O> {
     }
 }
 
-/// Whether enough transitions are left, all within the bound, in the order of their places.
+/// Whether transitions are left, all within the bound, in the order of their places.
 #[inline]
 fn is_worth_it<S: Space, O: Order>(frame: &Frame<S, O>, bound: i64) -> bool {
-    // To ask pays for a single one; to try does not.
-    frame.next + u32::from(!S::FORESEES) < frame.end
+    frame.next < frame.end
         && frame.end <= 64
         && !frame.ready
         && frame.values.is_empty()

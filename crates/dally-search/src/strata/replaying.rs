@@ -104,8 +104,6 @@ impl<P: Program + 'static> Space for Replaying<P> {
     /// The length of the prefix, which is on the tape.
     type Mark = usize;
 
-    const FORKS: bool = false;
-
     fn start(&mut self, pen: &mut Pen) -> Result<(), Bug> {
         pen.now(Doing::Ending);
         let _ = self.leave();

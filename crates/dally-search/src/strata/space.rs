@@ -17,9 +17,6 @@ pub(crate) trait Space: 'static {
     /// What it takes to come back to a state.
     type Mark: Send;
 
-    /// Whether a mark is the state itself, so that one can step from it.
-    const FORKS: bool;
-
     /// Whether the system may know where a step leads without taking it.
     const FORESEES: bool = false;
 
@@ -32,8 +29,8 @@ pub(crate) trait Space: 'static {
     /// A step from the state at hand.
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop>;
 
-    /// The identity of the state that a step from the one at hand leads to, if it is known, or
-    /// else by trying it. The state at hand stays as it is.
+    /// The identity of the state that a step from the one at hand leads to, if it is known. The
+    /// state at hand stays as it is.
     fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<u64>, Stop> {
         let _ = (worker, env);
         Ok(None)
@@ -83,15 +80,13 @@ pub(crate) enum Lost {
 pub(crate) struct Forking<P: Program> {
     program: Arc<P>,
     live: P::System,
-    /// Where steps are tried.
-    trial: Option<P::System>,
 }
 
 impl<P: Program> Forking<P> {
     /// At the first state of the program.
     pub(crate) fn new(program: Arc<P>) -> Result<Forking<P>, Bug> {
         let live = program.start()?;
-        Ok(Forking { program, live, trial: None })
+        Ok(Forking { program, live })
     }
 }
 
@@ -102,7 +97,6 @@ where
     type System = P::System;
     type Mark = P::System;
 
-    const FORKS: bool = true;
     const FORESEES: bool = P::System::FORESEES;
 
     fn start(&mut self, pen: &mut Pen) -> Result<(), Bug> {
@@ -124,18 +118,7 @@ where
 
     #[inline]
     fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<u64>, Stop> {
-        if P::System::FORESEES {
-            return Ok(self.live.foresee(worker, env)?.map(|there| there.0));
-        }
-        let trial = match &mut self.trial {
-            Some(trial) => {
-                trial.restore_from(&self.live);
-                trial
-            }
-            none => none.insert(self.live.fork()),
-        };
-        trial.step(worker, env)?;
-        Ok(Some(trial.fingerprint().0))
+        Ok(self.live.foresee(worker, env)?.map(|there| there.0))
     }
 
     #[inline]
