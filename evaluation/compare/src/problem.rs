@@ -42,9 +42,9 @@ impl fmt::Display for Problem {
             Problem::Foreign { path, line, found, wanted } => write!(
                 f,
                 "`{}` is of another comparison: line {line} begins\n    {found}\n  and here it \
-                 would be\n    {wanted}\n  Programs, strategies, seed and budgets must be the same \
-                 for a comparison to go on (only runs may be more). Give another directory, or \
-                 remove this file.",
+                 would be\n    {wanted}\n  Programs, strategies with their parameters, seed, budgets \
+                 and the version of Dally must be the same for a comparison to go on (only runs may \
+                 be more). Give another directory, or remove this file.",
                 path.display()
             ),
             Problem::Run { which, notes } => {

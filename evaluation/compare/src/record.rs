@@ -17,7 +17,8 @@ pub const TRIALS: &str = "trials.csv";
 /// The name of the file of times.
 pub const TIMES: &str = "times.csv";
 
-const KEY: &str = "program,bug,strategy,run,seed,max_steps,limit,time_limit,";
+const KEY: &str = "program,bug,granularity,strategy,parameters,run,seed,max_steps,limit,\
+                   time_limit,observe_every,version,";
 const FIGURES: &str = "found,schedules,steps,cut,observations";
 
 /// What came of one run.
@@ -109,7 +110,7 @@ impl Record {
             let foreign = |wanted: String| Problem::Foreign {
                 path: path.clone(),
                 line: number + 1,
-                found: line.chars().take(120).collect(),
+                found: line.chars().take(160).collect(),
                 wanted,
             };
             if number == 0 {
@@ -162,13 +163,18 @@ fn index(plan: &Plan, trial: &Trial) -> usize {
 fn key(plan: &Plan, planned: Planned<'_>) -> String {
     let Planned { case, contestant, run, seed } = planned;
     format!(
-        "{},{},{},{run},{seed},{},{},{},",
+        "{},{},{},{},{},{run},{seed},{},{},{},{},{},",
         field(&case.program),
         field(&case.bug),
+        field(case.granularity),
         field(&contestant.name),
+        // What is behind the name, with all its parameters.
+        field(&contestant.build(seed, case.max_steps).name()),
         case.max_steps,
         plan.schedules,
         plan.time.map_or_else(String::new, |time| time.as_secs_f64().to_string()),
+        plan.observe_every,
+        env!("CARGO_PKG_VERSION"),
     )
 }
 

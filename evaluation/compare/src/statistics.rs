@@ -38,13 +38,15 @@ pub struct Effort {
     pub found: bool,
 }
 
-/// The least effort within which at least half of all runs had found the bug; nothing if fewer
-/// than half found it at all. A run that found nothing counts as longer than any other.
+/// The least effort within which half of all runs find the bug: where [`survival`] falls to one
+/// half, so that table and chart say the same; nothing if it does not fall so far.
+///
+/// Where all runs have the same budget, a run that found nothing counts as longer than any other.
+/// Where time ended it earlier, it counts for as long as it went on.
 pub fn median(efforts: &[Effort]) -> Option<u64> {
-    let mut found: Vec<u64> =
-        efforts.iter().filter(|effort| effort.found).map(|effort| effort.spent).collect();
-    found.sort_unstable();
-    found.get(efforts.len().div_ceil(2).checked_sub(1)?).copied()
+    // Products of fractions may miss an exact half by a little.
+    let half = 0.5 + 1e-9;
+    survival(efforts).into_iter().find(|&(_, share)| share <= half).map(|(spent, _)| spent)
 }
 
 /// The effort of all runs together for each bug found: what a bug costs on average, if every
@@ -127,8 +129,27 @@ mod tests {
         assert_eq!(median(&efforts(&[30, 10, 20], &[100; 4])), None);
         assert_eq!(median(&efforts(&[], &[100])), None);
         assert_eq!(median(&[]), None);
-        // Even if it was given up earlier than others found the bug.
-        assert_eq!(median(&efforts(&[50], &[5, 5])), None);
+    }
+
+    /// Kaplan and Meier's estimator with runs that time has cut off: after two of four have left
+    /// the ranks at 5, the first bug is found by one of two that are left.
+    #[test]
+    fn the_median_takes_runs_that_were_cut_off_early_out_of_the_ranks() {
+        assert_eq!(median(&efforts(&[50, 80], &[5, 5])), Some(50));
+        assert_eq!(median(&efforts(&[50], &[5, 60, 60])), None);
+    }
+
+    #[test]
+    fn the_median_is_where_the_survival_curve_falls_to_one_half() {
+        for runs in 1..40u64 {
+            for lost in 0..=runs {
+                let found: Vec<u64> = (1..=runs - lost).collect();
+                let median = median(&efforts(&found, &vec![100; lost as usize]));
+                // Without runs cut off early, it is the run in the middle.
+                let middle = runs.div_ceil(2);
+                assert_eq!(median, (middle <= runs - lost).then_some(middle), "{lost} of {runs}");
+            }
+        }
     }
 
     #[test]

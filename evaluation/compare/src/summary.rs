@@ -19,8 +19,8 @@ pub struct Summary {
     pub found: u64,
     /// Between which shares the chance of a run to find one lies, at 95%.
     pub interval: (f64, f64),
-    /// The budget of schedules of a run.
-    pub limit: u64,
+    /// The schedules of the longest run: the budget, if any run used it up.
+    pub longest: u64,
     /// Schedules within which half of the runs had found it, if so many did.
     pub median_schedules: Option<u64>,
     /// Schedules of all runs for each bug found.
@@ -62,7 +62,7 @@ pub fn summarise(plan: &Plan, trials: &[Trial]) -> Vec<Summary> {
             runs,
             found,
             interval: wilson(found, runs),
-            limit: plan.schedules,
+            longest: own.iter().map(|trial| trial.schedules).max().unwrap_or(plan.schedules),
             median_schedules: median(&in_schedules),
             mean_schedules: mean(&in_schedules),
             median_steps: median(&in_steps),

@@ -45,7 +45,7 @@ pub fn text(summaries: &[Summary], times: Times) -> String {
             format!("{:.0}-{:.0}%", 100.0 * low, 100.0 * high),
             summary
                 .median_schedules
-                .map_or_else(|| format!(">{}", grouped(summary.limit)), grouped),
+                .map_or_else(|| format!(">{}", grouped(summary.longest)), grouped),
             rounded(summary.mean_schedules),
             summary.median_steps.map_or_else(|| "-".into(), grouped),
             rounded(summary.mean_steps),
@@ -64,7 +64,7 @@ pub fn text(summaries: &[Summary], times: Times) -> String {
 pub const LEGEND: &str = "\
 found         runs that found a bug, each within its budget
 95%           Wilson's interval for the chance that a run finds it
-median        within which half of all runs had found it; > if fewer than half did
+median        within which half of all runs find it, by the survival curve; > if it ends above
 mean          of all runs together for each bug found, runs that found nothing included
 observations  distinct ones of a run on average; runs that find a bug soon see less
 us/schedule   microseconds for each schedule, with as many runs at a time as were asked for
@@ -122,7 +122,7 @@ mod tests {
             runs: 20,
             found: 19,
             interval: crate::statistics::wilson(19, 20),
-            limit: 10_000,
+            longest: 10_000,
             median_schedules: Some(1_812),
             mean_schedules: Some(2_345.6),
             median_steps: Some(150_000),

@@ -70,19 +70,19 @@ fn every_run_is_a_line_in_the_order_of_the_plan() {
     let plan = Plan { runs: 2, ..plan() };
     done(&plan, &scratch);
     insta::assert_snapshot!(scratch.trials(), @r#"
-        program,bug,strategy,run,seed,max_steps,limit,time_limit,found,schedules,steps,cut,observations
-        stale-cache,stale-read,random,0,15705154679855640592,500,300,,1,27,319,0,22
-        stale-cache,stale-read,pct:3,0,829362457749376250,500,300,,1,35,417,0,22
-        stale-cache,stale-read,round-robin,0,8294305240970935879,500,300,,0,300,3300,0,12
-        german,forgets-sharer,random,0,1917591640841514391,300,300,,1,3,169,0,3
-        german,forgets-sharer,pct:3,0,4285700020696441104,300,300,,1,79,3623,0,125
-        german,forgets-sharer,round-robin,0,2695264946949361374,300,300,,1,15,686,0,39
-        stale-cache,stale-read,random,1,17514837961139171815,500,300,,1,13,147,0,2
-        stale-cache,stale-read,pct:3,1,43688866962378262,500,300,,1,8,100,0,2
-        stale-cache,stale-read,round-robin,1,1450958488821329192,500,300,,0,300,3300,0,12
-        german,forgets-sharer,random,1,16447751794523124650,300,300,,1,3,158,0,3
-        german,forgets-sharer,pct:3,1,2476614144351214460,300,300,,1,31,1450,0,80
-        german,forgets-sharer,round-robin,1,11072886322343175916,300,300,,1,12,558,0,2
+        program,bug,granularity,strategy,parameters,run,seed,max_steps,limit,time_limit,observe_every,version,found,schedules,steps,cut,observations
+        stale-cache,stale-read,await points,random,random,0,15705154679855640592,500,300,,16,0.1.0,1,27,319,0,22
+        stale-cache,stale-read,await points,pct:3,pct(3),0,829362457749376250,500,300,,16,0.1.0,1,35,417,0,22
+        stale-cache,stale-read,await points,round-robin,round-robin,0,8294305240970935879,500,300,,16,0.1.0,0,300,3300,0,12
+        german,forgets-sharer,per-send,random,random,0,1917591640841514391,300,300,,16,0.1.0,1,3,169,0,3
+        german,forgets-sharer,per-send,pct:3,pct(3),0,4285700020696441104,300,300,,16,0.1.0,1,79,3623,0,125
+        german,forgets-sharer,per-send,round-robin,round-robin,0,2695264946949361374,300,300,,16,0.1.0,1,15,686,0,39
+        stale-cache,stale-read,await points,random,random,1,17514837961139171815,500,300,,16,0.1.0,1,13,147,0,2
+        stale-cache,stale-read,await points,pct:3,pct(3),1,43688866962378262,500,300,,16,0.1.0,1,8,100,0,2
+        stale-cache,stale-read,await points,round-robin,round-robin,1,1450958488821329192,500,300,,16,0.1.0,0,300,3300,0,12
+        german,forgets-sharer,per-send,random,random,1,16447751794523124650,300,300,,16,0.1.0,1,3,158,0,3
+        german,forgets-sharer,per-send,pct:3,pct(3),1,2476614144351214460,300,300,,16,0.1.0,1,31,1450,0,80
+        german,forgets-sharer,per-send,round-robin,round-robin,1,11072886322343175916,300,300,,16,0.1.0,1,12,558,0,2
     "#);
     let times = fs::read_to_string(scratch.0.join(TIMES)).unwrap();
     assert_eq!(times.lines().count(), 1 + 12);
@@ -176,6 +176,15 @@ fn more_runs_go_on_from_fewer_and_fewer_are_part_of_more() {
     assert_eq!(scratch.trials(), whole);
 }
 
+/// The strategies of the plan, the second with other parameters.
+fn changed() -> Vec<Contestant> {
+    let mut contestants = plan().contestants;
+    contestants[1] = Contestant::new("pct:3", |seed, max_steps| {
+        StrategyKind::Pct { d: 4 }.build(seed, max_steps)
+    });
+    contestants
+}
+
 #[test]
 fn a_file_of_another_comparison_is_left_alone() {
     let scratch = Scratch::new("foreign");
@@ -188,15 +197,18 @@ fn a_file_of_another_comparison_is_left_alone() {
     };
     insta::assert_snapshot!(refuse(Plan { seed: 7, ..plan() }), @r#"
         `DIR/trials.csv` is of another comparison: line 2 begins
-            stale-cache,stale-read,random,0,15705154679855640592,500,300,,1,27,319,0,22
+            stale-cache,stale-read,await points,random,random,0,15705154679855640592,500,300,,16,0.1.0,1,27,319,0,22
           and here it would be
-            stale-cache,stale-read,random,0,11983693265033637218,500,300,,
-          Programs, strategies, seed and budgets must be the same for a comparison to go on (only runs may be more). Give another directory, or remove this file.
+            stale-cache,stale-read,await points,random,random,0,11983693265033637218,500,300,,16,0.1.0,
+          Programs, strategies with their parameters, seed, budgets and the version of Dally must be the same for a comparison to go on (only runs may be more). Give another directory, or remove this file.
     "#);
     for other in [
         Plan { schedules: 400, ..plan() },
         Plan { contestants: plan().contestants[..2].to_vec(), ..plan() },
         Plan { time: Some(std::time::Duration::from_secs(1)), ..plan() },
+        Plan { observe_every: 1, ..plan() },
+        // Another strategy behind the same name.
+        Plan { contestants: changed(), ..plan() },
     ] {
         assert!(refuse(other).contains("is of another comparison"));
     }
