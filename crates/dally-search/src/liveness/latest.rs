@@ -14,6 +14,8 @@ pub(super) struct Latest {
     round: u32,
     /// How many slots are taken.
     taken: usize,
+    /// Memory for places on their way to other slots.
+    moved: Vec<u32>,
 }
 
 /// How many slots there are at first.
@@ -57,12 +59,13 @@ impl Latest {
     #[cold]
     fn grow(&mut self, hash_of: &impl Fn(u32) -> u64) {
         let used = if self.taken > 0 { &self.slots[..=self.mask] } else { &[] };
-        let places: Vec<u32> =
-            used.iter().filter(|slot| slot.0 == self.round).map(|slot| slot.1).collect();
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.extend(used.iter().filter(|slot| slot.0 == self.round).map(|slot| slot.1));
         self.begin_round(((self.mask + 1) * 2).max(SLOTS));
-        for place in places {
+        for place in moved.drain(..) {
             self.insert(hash_of(place), place, hash_of);
         }
+        self.moved = moved;
     }
 
     fn begin_round(&mut self, slots: usize) {
