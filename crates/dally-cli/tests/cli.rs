@@ -330,6 +330,7 @@ fn a_strategy_goes_on_from_a_file_and_a_file_of_another_program_is_refused() {
     assert_eq!((second.code, second.err.as_str()), (0, ""));
     let refused = [
         learn("chord", &["--strategy", "ql"]),
+        learn("stale-cache", &["--bug", "stale-read", "--strategy", "ql"]),
         learn("stale-cache", &["--strategy", "ql-i"]),
         learn("stale-cache", &["--strategy", "random"]),
         learn("stale-cache", &["--search", "ses"]),

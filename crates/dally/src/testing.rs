@@ -8,7 +8,7 @@ use std::time::Duration;
 use dally_core::{Bug, BugKind, Captured, Finding, Program, Schedule};
 use dally_report::{About, Statistics, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
-use dally_search::{Ended, Mode, Report};
+use dally_search::{Ended, Mode, Report, StrategyKind};
 
 use crate::checking::{self, Checked, Checking, Job};
 use crate::settings::Settings;
@@ -341,7 +341,7 @@ impl<E: Explorer> Test<E> {
                 return Ok(());
             }
             Some(expected) if findings.is_empty() => {
-                return Err(self.no_failure(expected, statistics));
+                return Err(self.no_failure(expected, report.ended, statistics));
             }
             _ => {}
         }
@@ -362,7 +362,7 @@ impl<E: Explorer> Test<E> {
         Err(out)
     }
 
-    fn no_failure(&self, expected: &str, statistics: &Statistics) -> String {
+    fn no_failure(&self, expected: &str, ended: Ended, statistics: &Statistics) -> String {
         let message = format!("the test expects a failure (`{expected}`), and no schedule failed");
         let finding = Finding {
             bug: Bug::new(BugKind::NoFailure, message),
@@ -373,12 +373,10 @@ impl<E: Explorer> Test<E> {
             shrunk: None,
             lasso: None,
             delays: None,
-            notes: vec![format!(
-                "{}; more schedules or another strategy may show it: DALLY_SCHEDULES={} \
-                 DALLY_STRATEGY=portfolio",
-                statistics.coverage,
-                statistics.schedules.saturating_mul(10),
-            )],
+            notes: vec![match what_else(&self.settings, ended, statistics.schedules) {
+                Some(what) => format!("{}; {what}", statistics.coverage),
+                None => statistics.coverage.clone(),
+            }],
         };
         let about = About { statistics: statistics.clone(), ..About::new(self.name()) };
         text::finding(&finding, &about)
@@ -536,4 +534,43 @@ fn default_directory() -> PathBuf {
         built.then(|| folder.parent()?.parent().map(Path::to_owned))?
     });
     target.unwrap_or_else(std::env::temp_dir).join("dally")
+}
+/// What may show a bug that such a run has not shown; nothing where there is no more to be seen.
+fn what_else(settings: &Settings, ended: Ended, schedules: u64) -> Option<String> {
+    let more = schedules.saturating_mul(10);
+    match (ended, settings.search, settings.strategy) {
+        (Ended::Exhausted, ..) => None,
+        (_, Some(_), _) => Some("a higher bound or more memory may show it".to_owned()),
+        (_, None, StrategyKind::Portfolio) => Some(format!(
+            "more schedules with another seed may show it, or a strategy that the portfolio does \
+             not have: DALLY_SCHEDULES={more} DALLY_SEED={}, DALLY_STRATEGY=pct:10; a search of \
+             states tells whether there is anything to be found: DALLY_SEARCH=ses",
+            settings.seed.wrapping_add(1),
+        )),
+        _ => Some(format!(
+            "more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES={more} \
+             DALLY_STRATEGY=portfolio"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dally_search::strata::SearchKind;
+
+    use super::*;
+
+    #[test]
+    fn a_run_without_the_expected_failure_is_told_what_else_may_show_it() {
+        let said = |settings: Settings, ended| {
+            what_else(&settings, ended, 1_000).unwrap_or_else(|| "nothing".into())
+        };
+        let default = Settings::default;
+        insta::assert_snapshot!(said(default(), Ended::Schedules), @"more schedules with another seed may show it, or a strategy that the portfolio does not have: DALLY_SCHEDULES=10000 DALLY_SEED=1, DALLY_STRATEGY=pct:10; a search of states tells whether there is anything to be found: DALLY_SEARCH=ses");
+        let random = Settings { strategy: StrategyKind::Random, ..default() };
+        insta::assert_snapshot!(said(random, Ended::Time), @"more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES=10000 DALLY_STRATEGY=portfolio");
+        let search = Settings { search: Some(SearchKind::Ses), ..default() };
+        insta::assert_snapshot!(said(search, Ended::Memory), @"a higher bound or more memory may show it");
+        assert_eq!(said(default(), Ended::Exhausted), "nothing");
+    }
 }
