@@ -2,7 +2,7 @@
 //! that count.
 
 use dally::core::{
-    Acceptance, Bug, Captured, Env, Fingerprint, Observe, Op, Program, Status, Stop, System,
+    Acceptance, Bug, Captured, Cut, Env, Fingerprint, Observe, Op, Program, Status, Stop, System,
     WorkerId, fingerprint,
 };
 
@@ -89,7 +89,7 @@ impl System for Counting {
     }
 
     fn step(&mut self, worker: WorkerId, _: &mut dyn Env) -> Result<(), Stop> {
-        let place = (0..MOST).find(|&n| WorkerId::root(n as u32) == worker).unwrap_or_default();
+        let place = place(worker);
         self.counts[place] += 1;
         if self.counts[place] == self.limits[place] {
             self.enabled.retain(|&other| other != worker);
@@ -127,9 +127,7 @@ impl Captured for Counting {
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        let pairs = self.counts.chunks_exact(2);
-        let pairs = pairs.map(|pair| u64::from(pair[0]) << 32 | u64::from(pair[1]));
-        Fingerprint(pairs.fold(0, fingerprint::mix))
+        identity(&self.counts)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -144,6 +142,25 @@ impl Captured for Counting {
         self.counts = saved.counts;
         self.enabled.clone_from(&saved.enabled);
     }
+
+    const FORESEES: bool = true;
+
+    fn foresee(&mut self, worker: WorkerId, _: &mut dyn Env) -> Result<Option<Fingerprint>, Cut> {
+        let mut counts = self.counts;
+        counts[place(worker)] += 1;
+        Ok(Some(identity(&counts)))
+    }
+}
+
+/// Which counter is this worker's.
+fn place(worker: WorkerId) -> usize {
+    (0..MOST).find(|&n| WorkerId::root(n as u32) == worker).unwrap_or_default()
+}
+
+fn identity(counts: &[u32; MOST]) -> Fingerprint {
+    let pairs = counts.chunks_exact(2);
+    let pairs = pairs.map(|pair| u64::from(pair[0]) << 32 | u64::from(pair[1]));
+    Fingerprint(pairs.fold(0, fingerprint::mix))
 }
 
 #[cfg(test)]
