@@ -8,7 +8,7 @@ use std::time::Duration;
 use dally_core::{Bug, BugKind, Captured, Finding, Program, Schedule};
 use dally_report::{About, Statistics, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
-use dally_search::{Ended, Mode, Report, StrategyKind};
+use dally_search::{Ended, Mode, Report};
 
 use crate::checking::{self, Checked, Checking, Job};
 use crate::settings::Settings;
@@ -373,7 +373,7 @@ impl<E: Explorer> Test<E> {
             shrunk: None,
             lasso: None,
             delays: None,
-            notes: vec![match what_else(&self.settings, ended, statistics.schedules) {
+            notes: vec![match what_else(ended, statistics) {
                 Some(what) => format!("{}; {what}", statistics.coverage),
                 None => statistics.coverage.clone(),
             }],
@@ -536,41 +536,51 @@ fn default_directory() -> PathBuf {
     target.unwrap_or_else(std::env::temp_dir).join("dally")
 }
 /// What may show a bug that such a run has not shown; nothing where there is no more to be seen.
-fn what_else(settings: &Settings, ended: Ended, schedules: u64) -> Option<String> {
-    let more = schedules.saturating_mul(10);
-    match (ended, settings.search, settings.strategy) {
-        (Ended::Exhausted, ..) => None,
-        (_, Some(_), _) => Some("a higher bound or more memory may show it".to_owned()),
-        (_, None, StrategyKind::Portfolio) => Some(format!(
+/// What was run is in the statistics: the environment may have changed what the test asks for.
+fn what_else(ended: Ended, statistics: &Statistics) -> Option<String> {
+    let more = statistics.schedules.saturating_mul(10);
+    if ended == Ended::Exhausted {
+        return None;
+    }
+    if statistics.searched.is_some() {
+        return Some("a higher bound or more memory may show it".to_owned());
+    }
+    Some(if statistics.strategy.starts_with("portfolio(") {
+        format!(
             "more schedules with another seed may show it, or a strategy that the portfolio does \
              not have: DALLY_SCHEDULES={more} DALLY_SEED={}, DALLY_STRATEGY=pct:10; a search of \
              states tells whether there is anything to be found: DALLY_SEARCH=ses",
-            settings.seed.wrapping_add(1),
-        )),
-        _ => Some(format!(
+            statistics.seed.wrapping_add(1),
+        )
+    } else {
+        format!(
             "more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES={more} \
              DALLY_STRATEGY=portfolio"
-        )),
-    }
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use dally_search::strata::SearchKind;
+    use dally_report::Searched;
+    use dally_search::StrategyKind;
 
     use super::*;
 
     #[test]
     fn a_run_without_the_expected_failure_is_told_what_else_may_show_it() {
-        let said = |settings: Settings, ended| {
-            what_else(&settings, ended, 1_000).unwrap_or_else(|| "nothing".into())
+        let by = |kind: StrategyKind| Statistics {
+            strategy: kind.build(0, 100).name(),
+            schedules: 1_000,
+            ..Statistics::default()
         };
-        let default = Settings::default;
-        insta::assert_snapshot!(said(default(), Ended::Schedules), @"more schedules with another seed may show it, or a strategy that the portfolio does not have: DALLY_SCHEDULES=10000 DALLY_SEED=1, DALLY_STRATEGY=pct:10; a search of states tells whether there is anything to be found: DALLY_SEARCH=ses");
-        let random = Settings { strategy: StrategyKind::Random, ..default() };
-        insta::assert_snapshot!(said(random, Ended::Time), @"more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES=10000 DALLY_STRATEGY=portfolio");
-        let search = Settings { search: Some(SearchKind::Ses), ..default() };
-        insta::assert_snapshot!(said(search, Ended::Memory), @"a higher bound or more memory may show it");
-        assert_eq!(said(default(), Ended::Exhausted), "nothing");
+        let said = |ended, statistics: Statistics| {
+            what_else(ended, &statistics).unwrap_or_else(|| "nothing".into())
+        };
+        insta::assert_snapshot!(said(Ended::Schedules, by(StrategyKind::default())), @"more schedules with another seed may show it, or a strategy that the portfolio does not have: DALLY_SCHEDULES=10000 DALLY_SEED=1, DALLY_STRATEGY=pct:10; a search of states tells whether there is anything to be found: DALLY_SEARCH=ses");
+        insta::assert_snapshot!(said(Ended::Time, by(StrategyKind::Random)), @"more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES=10000 DALLY_STRATEGY=portfolio");
+        let searched = Statistics { searched: Some(Searched::default()), ..Statistics::default() };
+        insta::assert_snapshot!(said(Ended::Memory, searched), @"a higher bound or more memory may show it");
+        assert_eq!(said(Ended::Exhausted, by(StrategyKind::Dfs)), "nothing");
     }
 }
