@@ -92,7 +92,7 @@ impl Survey {
     }
 
     /// A stratum is complete: judges all that it has shown, if that is cheap, or if it is the
-    /// `last`.
+    /// `last` of this graph.
     pub(crate) fn conclude(&self, last: bool, threads: usize) {
         let mut inside = self.lock();
         let edges = inside.graph.edge_count();

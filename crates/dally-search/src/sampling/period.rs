@@ -18,7 +18,8 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 ///
 /// Each split that takes no fewer periods comes exactly once. So where nothing blocks, all
 /// interleavings of key points come, each once, and one with `d` descents (switches to an
-/// earlier worker) at depth `d`. Where workers block or take other steps than expected, a split
+/// earlier worker) at depth `d`, up to depth 16; where there are more splits than can be numbered
+/// or passed over in time, they are drawn, and may come again. Where workers block or take other steps than expected, a split
 /// says how far each goes at most, and the last period takes what is left.
 ///
 /// Depths take turns, so that a large one is not waited for until a small one is done: every

@@ -11,9 +11,10 @@ use crate::strategy::{Lesson, Outcome, Point, Strategy};
 /// safest when it is spread.
 ///
 /// Schedules come in rounds, and each of `k` members has one schedule in every round. So **the
-/// `i`-th schedule of every member is schedule `k i` of the portfolio at the latest**, and the
-/// portfolio finds a bug within `k` times the schedules of its best member, whichever that is;
-/// sooner where several find it. Members that have lately brought most new observations of last
+/// `i`-th schedule of every member is schedule `k i` of the portfolio at the latest**. What a
+/// member has drawn by then is distributed as it would be alone, but for where batches end, after
+/// which it learns. So the portfolio needs at most about `k` times the schedules of its best
+/// member, whichever that is, and fewer where several find the bug. Members that have lately brought most new observations of last
 /// states come first in their round.
 ///
 /// No portfolio can shift more than the order and keep that bound: after `n` rounds every member
@@ -60,7 +61,8 @@ impl Member {
 /// When so many schedules have been counted, all counts are halved.
 const COUNTED: u64 = 512;
 
-/// More observations than this are not told apart: then nothing is new, and the order stays.
+/// More observations than this are not told apart: then nothing is new, and members come in the
+/// order in which they were named.
 const MAX_KNOWN: usize = 1 << 18;
 
 impl Portfolio {

@@ -100,7 +100,9 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         let cut = matches!(run.ended, Some(Ended::Memory | Ended::Time));
         let is_last = cut || frontier.is_empty() || bound >= last;
         if complete || cut {
-            survey.conclude(is_last, crew.size());
+            // What is forgotten before the next stratum is judged first.
+            let forgets = plan.search == SearchKind::IterativeNdfs;
+            survey.conclude(is_last || forgets, crew.size());
         }
         judged = is_last && (complete || cut);
         states.count(bound, &tally, frontier.len(), joint.state_bytes(), complete, &clock);

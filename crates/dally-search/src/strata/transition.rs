@@ -51,8 +51,8 @@ impl<S: Space, O: Order> Diver<S, O> {
         false
     }
 
-    /// Has a worker take a step with these values, or with none unless it `chooses`; the choice of
-    /// the worker is on the tape. The step may show a bug; if it was cut short there is none yet.
+    /// Has a worker take a step, or asks where it leads, with these values, or with none unless it
+    /// `chooses`. The step may show a bug; if it was cut short there is none yet.
     #[inline]
     pub(super) fn attempt(
         &mut self,
@@ -94,10 +94,11 @@ impl<S: Space, O: Order> Diver<S, O> {
         let top = self.depth - 1;
         self.pen.truncate(self.frames[top].path);
         let Some(mark) = &self.frames[top].mark else { return false };
-        match self.space.go_to(mark, &mut self.pen) {
+        self.at_hand = match self.space.go_to(mark, &mut self.pen) {
             Ok(()) => true,
             Err(lost) => self.is_lost(lost),
-        }
+        };
+        self.at_hand
     }
 
     /// Goes to a marked state, to which the choices on the tape lead. `false` if that cannot be

@@ -124,3 +124,24 @@ fn a_loop_is_not_mistaken_for_another_that_is_found_with_it() {
         assert_eq!(finding.lasso.as_ref().map(|lasso| lasso.stem), Some(0), "{kind}");
     }
 }
+
+/// However large the graph of a stratum is: the next stratum begins without it.
+#[test]
+fn iterative_nested_search_judges_a_stratum_before_it_forgets_it() {
+    const LAST: usize = 70_000;
+    let to = |to| Step::To(Target { to, visits: 0, relieved: 0 });
+    let (one, two) = (WorkerId::root(0), WorkerId::root(1));
+    let alone = |next| Place { enabled: vec![one], steps: vec![to(next)], hot: 0 };
+    // One way to a hot state without end; another that one delay shows.
+    let mut graph =
+        vec![Place { enabled: vec![one, two], steps: vec![to(1), to(LAST + 1)], hot: 0 }];
+    graph.extend((1..LAST).map(|at| alone(at + 1)));
+    graph.push(Place { hot: 1, ..alone(LAST) });
+    graph.push(alone(LAST + 1));
+    let program = Arc::new(Labelled(Arc::new(graph)));
+    let plan = Plan { search: SearchKind::IterativeNdfs, ..Plan::default() };
+    let options = Options { max_steps: 2 * LAST, shrink: false, ..Options::default() };
+    let report = explore(program, RoundRobin::default(), plan, options, Arc::new(()));
+    let states = report.states.as_ref().expect("a search of states");
+    assert_eq!((found(&report).len(), states.strata.len()), (1, 1), "{:?}", report.findings);
+}
