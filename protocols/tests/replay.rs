@@ -1,6 +1,6 @@
 //! Every finding replays to the same bug: over all protocols, bugs and strategies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ fn wanted() -> usize {
 #[test]
 fn findings_of_all_protocols_and_strategies_replay_to_the_same_bug() {
     let mut replayed = BTreeMap::<_, usize>::new();
+    let mut contributed = BTreeSet::new();
     let mut seed = 0;
     while replayed.values().sum::<usize>() < wanted() {
         for protocol in all() {
@@ -27,6 +28,7 @@ fn findings_of_all_protocols_and_strategies_replay_to_the_same_bug() {
                     for finding in findings(protocol, bug, strategy, seed) {
                         check(protocol, bug, strategy, &finding);
                         *replayed.entry((protocol.name, bug.name)).or_default() += 1;
+                        contributed.insert(strategy);
                     }
                 }
             }
@@ -34,6 +36,8 @@ fn findings_of_all_protocols_and_strategies_replay_to_the_same_bug() {
         assert!(!replayed.is_empty(), "no findings at all");
         seed += 1;
     }
+    assert_eq!(contributed, BTreeSet::from(STRATEGIES), "strategies that found something");
+    assert!(replayed.len() >= 40, "few bugs were found: {replayed:#?}");
     println!("{} findings replayed: {replayed:#?}", replayed.values().sum::<usize>());
 }
 

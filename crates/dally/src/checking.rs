@@ -395,6 +395,14 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
     // A schedule that is followed to its end, where the bug no longer shows, was not left.
     let fixed = replayed.bug.is_none() && replayed.schedule.choices == recorded.choices;
     let left_at = replayed.left_at.as_ref().filter(|_| !fixed);
+    if let (Some(Divergence { step, message }), true, Mode::BestEffort) =
+        (&replayed.left_at, fixed, mode)
+    {
+        remarks.push(format!(
+            "All choices of the recording could be made. But at step {step} the program is not as \
+             it was: {message}."
+        ));
+    }
     let gave_up = left_at.is_some() && mode == Mode::Exact;
     if let Some(Divergence { step, message }) = left_at {
         remarks.push(match mode {
