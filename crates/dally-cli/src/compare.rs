@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use dally::report::text::grouped;
 use dally_compare::{
     Case, Compared, Contestant, Plan, TIMES, TRIALS, charts, curves, summarise, table,
 };
@@ -137,8 +138,8 @@ fn told(plan: &Plan, compared: &Compared) -> String {
     out += &format!(
         "\n  runs       {}{known}, each up to its first bug, {} schedules{time}; seed {}\n  \
          steps      {}\n",
-        table::grouped(compared.trials.len() as u64),
-        table::grouped(plan.schedules),
+        grouped(compared.trials.len() as u64),
+        grouped(plan.schedules),
         plan.seed,
         steps.join("; "),
     );

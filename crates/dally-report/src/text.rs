@@ -17,7 +17,8 @@ use self::story::Story;
 use self::style::Ink;
 pub use self::style::Style;
 pub use self::summary::summary;
-use self::words::{count, grouped};
+use self::words::count;
+pub use self::words::grouped;
 use crate::about::About;
 
 /// What a failing test prints: what broke and where, after how much work, what happened step by

@@ -1,5 +1,7 @@
 //! A comparison as a table for people.
 
+use dally::report::text::grouped;
+
 use crate::summary::Summary;
 
 /// Whether a table has times in it, which differ from run to run.
@@ -94,19 +96,6 @@ pub fn aligned(rows: &[Vec<String>], names: usize) -> String {
 
 fn rounded(number: Option<f64>) -> String {
     number.map_or_else(|| "-".into(), |number| grouped(number.round() as u64))
-}
-
-/// A number with its digits in groups of three.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

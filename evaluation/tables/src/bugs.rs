@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 use dally::machines::MachineProgram;
+use dally::report::text::grouped;
 use dally::search::strata::{self, ExplorerKind, Plan, SearchKind};
 use dally::search::{self, Options, StrategyKind};
 use dally::settings::{parse_bytes, parse_time};
 use dally_protocols::{PlantedBug, Protocol, Subject, all};
 
-use crate::table::{Table, grouped, mebibytes};
+use crate::table::{Table, mebibytes};
 
 /// What `bugs` can be told.
 #[derive(Args, Debug)]

@@ -7,13 +7,14 @@ mod livelocks;
 use std::time::Duration;
 
 use clap::Args;
+use dally::report::text::grouped;
 use dally::search::liveness::Fairness;
 use dally::search::strata::{Explorer, ExplorerKind, SearchKind};
 use dally::settings::{parse_bytes, parse_time};
 
 use self::hunt::{Hunt, Hunts, Search};
 use self::livelocks::{LIVELOCKS, Livelock, Only};
-use crate::table::{Table, grouped, mebibytes};
+use crate::table::{Table, mebibytes};
 
 /// What `cycles` can be told.
 #[derive(Args, Clone, Debug)]

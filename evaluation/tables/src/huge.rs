@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use clap::Args;
+use dally::report::text::grouped;
 use dally::search::Options;
 use dally::search::strata::{self, Plan, RoundRobin, SearchKind};
 use dally::settings::parse_bytes;
 
 use crate::counters::{Counters, MOST};
-use crate::table::{Table, grouped, mebibytes};
+use crate::table::{Table, mebibytes};
 
 /// What `huge` can be told.
 #[derive(Args, Debug)]

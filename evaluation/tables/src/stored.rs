@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 use dally::machines::MachineProgram;
+use dally::report::text::grouped;
 use dally::search::strata::{self, ExplorerKind, Plan};
 use dally::search::{Ended, Options};
 use dally::settings::{parse_bytes, parse_time};
 use dally_protocols::{german, lann, lcr, orset, tree_identification};
 
-use crate::table::{Table, grouped, mebibytes};
+use crate::table::{Table, mebibytes};
 
 /// What `stored` can be told.
 #[derive(Args, Debug)]

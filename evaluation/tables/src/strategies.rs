@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use dally::report::text::grouped;
 use dally::search::{Options, StrategyKind};
 use dally::settings::parse_time;
 use dally_protocols::{PlantedBug, Protocol, all};
 
-use crate::table::{Table, grouped};
+use crate::table::Table;
 
 /// What `strategies` can be told.
 #[derive(Args, Debug)]

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use dally::report::text::grouped;
+
 /// The widths of the columns of a table.
 pub struct Table {
     widths: Vec<usize>,
@@ -30,19 +32,6 @@ impl Table {
         println!("{}", line.trim_end());
         let _ = std::io::stdout().flush();
     }
-}
-
-/// A number with its digits in groups of three.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// An amount of memory in MiB.

@@ -1,5 +1,6 @@
 //! The table at the end: one row a test, and what no test reached.
 
+use dally::report::text::grouped;
 use dally::search::Ended;
 
 use super::{Row, coverage};
@@ -63,17 +64,4 @@ fn cells(row: &Row) -> [String; 6] {
 
 fn counted(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
-}
-
-/// A number with its thousands apart.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -14,7 +14,7 @@ pub(super) fn clip(text: &str) -> String {
 }
 
 /// A number with commas between its thousands.
-pub(super) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {

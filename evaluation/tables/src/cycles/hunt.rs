@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use dally::core::BugKind;
+use dally::report::text::grouped;
 use dally::search::strata::{self, Cycles, Explorer, ExplorerKind, Plan, SearchKind, States};
 use dally::search::{Ended, Options, Progress, Sink};
 
 use super::Arguments;
 use super::by_age::ByAge;
 use super::livelocks::Livelock;
-use crate::table::{grouped, mebibytes};
+use crate::table::mebibytes;
 
 /// One cell of the table before it is measured.
 #[derive(Clone, Copy)]

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use dally::report::text::grouped;
 use dally::search::StrategyKind;
 use dally::search::learning::Ql;
 use dally::search::sampling::Fair;
 use dally::settings::parse_time;
 use dally_compare::statistics::geometric_mean;
-use dally_compare::table::{aligned, grouped};
+use dally_compare::table::aligned;
 use dally_compare::{Case, Contestant, Plan, Problem, Summary, compare, summarise};
 use dally_protocols::find;
 

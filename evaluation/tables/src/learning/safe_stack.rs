@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use dally::report::text::grouped;
 use dally::search::strata::{self, ExplorerKind, Plan as Search, SearchKind};
 use dally::search::{Options, StrategyKind};
 use dally::settings::parse_time;
-use dally_compare::table::{LEGEND, Times, aligned, grouped, text};
+use dally_compare::table::{LEGEND, Times, aligned, text};
 use dally_compare::{Case, Contestant, Plan, Problem, compare, summarise};
 use dally_protocols::find;
 use dally_protocols::safe_stack::{Bug, Model};
