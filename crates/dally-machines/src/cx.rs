@@ -241,6 +241,9 @@ impl<M: Machine> Cx<'_, M> {
     /// machine that halts or crashes gives back all of its seals. Strategies that spend no delays
     /// do not care, nor does production.
     ///
+    /// Where it is a condition rather than a region, [`Setup::seal_while`](crate::Setup::seal_while)
+    /// says it.
+    ///
     /// A sealed search covers less on purpose: it never delays a worker inside the region, so
     /// seal what is not the subject of the test.
     pub fn seal(&mut self) {

@@ -28,6 +28,7 @@ mod inbox;
 mod plain;
 mod pool;
 mod program;
+mod sealing;
 mod slot;
 mod step;
 mod system;

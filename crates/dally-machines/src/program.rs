@@ -12,6 +12,7 @@ use crate::addr::Addr;
 use crate::faults::Faults;
 use crate::inbox::Mailbox;
 use crate::machine::{Handles, Machine};
+use crate::sealing::{self, Predicate, Predicates};
 use crate::system::{MachineSystem, Place, Rules, Stamp};
 use crate::worker::{Life, Worker};
 
@@ -126,7 +127,7 @@ impl MachineProgram {
     fn set_up(&self) -> Result<MachineSystem, Bug> {
         let system =
             MachineSystem { rules: self.rules, budget: self.faults, ..MachineSystem::default() };
-        let mut setup = Setup { system, machines: 0, bug: None };
+        let mut setup = Setup { system, machines: 0, seal_while: Vec::new(), bug: None };
         match panics::catch(|| (self.setup)(&mut setup)) {
             Ok(()) => setup.finish(),
             Err(Stop::Bug(bug)) => Err(*bug),
@@ -179,6 +180,7 @@ impl Program for MachineProgram {
 pub struct Setup {
     system: MachineSystem,
     machines: u32,
+    seal_while: Vec<Predicate>,
     bug: Option<Bug>,
 }
 
@@ -251,10 +253,76 @@ impl Setup {
         }
     }
 
-    fn finish(self) -> Result<MachineSystem, Bug> {
+    /// Seals the state while this holds for any machine of type `M`, given its data and its
+    /// present state: a search by strata then follows its explorer's first choice and spends no
+    /// delay. It does what [`Cx::seal`](crate::Cx::seal) does, for what is rather a condition than
+    /// a stretch of a handler; either seals, and so does each of several predicates.
+    ///
+    /// A machine counts from its creation, then in its start state and as it was made, and not
+    /// while it is crashed or after it has halted. What a handler does to its machine counts from
+    /// the step it runs in, before what it sends.
+    ///
+    /// The answer must depend on nothing but the arguments: it is remembered until the machine
+    /// changes. To be asked costs a search of states something, and other strategies nothing.
+    ///
+    /// ```
+    /// # extern crate self as dally;
+    /// # pub mod machines { pub use ::dally_machines::*; }
+    /// # use dally_core::{Cut, Env, Event, MessageId, Program, System, Tag, Text};
+    /// # use dally_macros::machine;
+    /// # struct First;
+    /// # impl Env for First {
+    /// #     fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> { Ok(0) }
+    /// #     fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> { Ok(0) }
+    /// #     fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> { Ok(()) }
+    /// # }
+    /// use dally::machines::{Cx, MachineProgram};
+    ///
+    /// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    /// struct Joined;
+    /// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    /// struct Cluster { missing: u32 }
+    ///
+    /// #[machine(states(Forming, Serving))]
+    /// impl Cluster {
+    ///     #[on(Forming, Joined)]
+    ///     fn joined(&mut self, cx: &mut Cx<Self>) {
+    ///         self.missing -= 1;
+    ///         if self.missing == 0 {
+    ///             cx.goto(Serving);
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// # fn main() {
+    /// let program = MachineProgram::new("how it serves, not how it forms", |setup| {
+    ///     let cluster = setup.create(Cluster { missing: 2 });
+    ///     setup.send(cluster, Joined);
+    ///     setup.send(cluster, Joined);
+    ///     setup.seal_while(|_: &Cluster, state| state == ClusterState::Forming);
+    /// });
+    ///
+    /// let mut system = program.start().unwrap();
+    /// let mut sealed = vec![system.sealed()];
+    /// while let [cluster] = *system.enabled() {
+    ///     system.step(cluster, &mut First).unwrap();
+    ///     sealed.push(system.sealed());
+    /// }
+    /// assert_eq!(sealed, [true, true, true, false]);
+    /// # }
+    /// ```
+    pub fn seal_while<M: Machine>(
+        &mut self,
+        holds: impl Fn(&M, M::State) -> bool + Send + Sync + 'static,
+    ) {
+        self.seal_while.push(sealing::about(holds));
+    }
+
+    fn finish(mut self) -> Result<MachineSystem, Bug> {
         if let Some(bug) = self.bug {
             return Err(bug);
         }
+        self.system.seal_while = Predicates::new(self.seal_while);
         let mut places = (0..self.machines).map(WorkerId::root);
         match places.find(|&place| self.system.find(place).is_none()) {
             None => Ok(self.system),

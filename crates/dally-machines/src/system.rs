@@ -15,6 +15,7 @@ use crate::foresight::Foresight;
 use crate::inbox::Mailbox;
 use crate::pool::Pool;
 use crate::program::Granularity;
+use crate::sealing::Predicates;
 use crate::slot::Slot;
 use crate::tell::Teller;
 use crate::worker::{Life, Worker};
@@ -37,6 +38,8 @@ pub struct MachineSystem {
     pub(crate) faults_listed: bool,
     /// How many seals all workers hold.
     pub(crate) seals: u32,
+    /// What else seals the state.
+    pub(crate) seal_while: Predicates,
     pub(crate) monitors: Monitors,
     pub(crate) monitors_stamp: Stamp,
     /// Their share in the fingerprint; zero while it is not known.
@@ -159,7 +162,7 @@ impl System for MachineSystem {
     }
 
     fn sealed(&self) -> bool {
-        self.seals > 0
+        self.seals > 0 || self.seal_while.seal(&self.slots)
     }
 
     fn name(&self, worker: WorkerId) -> String {
@@ -349,6 +352,7 @@ impl MachineSystem {
         (self.mortals, self.down) = (saved.mortals, saved.down);
         self.faults_listed = saved.faults_listed;
         self.seals = saved.seals;
+        self.seal_while.restore_from(&saved.seal_while);
         if self.monitors_stamp != saved.monitors_stamp {
             self.monitors.restore_from(&saved.monitors);
             self.monitors_stamp = saved.monitors_stamp;

@@ -19,6 +19,7 @@ use crate::machine::{Machine, Reaction};
 use crate::message::Message;
 use crate::pool::Pool;
 use crate::program::Granularity;
+use crate::sealing::Sealing;
 use crate::system::Rules;
 use crate::timer::Timer;
 
@@ -70,6 +71,8 @@ pub(crate) struct Worker {
     cell: Box<dyn Cell>,
     /// The digest of the cell; zero while it is not known.
     cell_digest: AtomicU64,
+    /// Whether the cell seals the state.
+    pub(crate) sealing: Sealing,
 }
 
 impl Worker {
@@ -99,6 +102,7 @@ impl Worker {
             kind,
             cell: Box::new(MachineCell::new(machine)),
             cell_digest: AtomicU64::new(0),
+            sealing: Sealing::default(),
         })
     }
 
@@ -111,6 +115,7 @@ impl Worker {
     #[inline]
     pub(crate) fn cell_mut(&mut self) -> &mut dyn Cell {
         *self.cell_digest.get_mut() = 0;
+        self.sealing.forget();
         &mut *self.cell
     }
 
@@ -177,6 +182,7 @@ impl Worker {
         env: &mut dyn Env,
     ) -> Ran {
         *self.cell_digest.get_mut() = 0;
+        self.sealing.forget();
         let Worker { id, children, seals, idles, effects, cell, .. } = self;
         let (me, seals) = (*id, *seals);
         let excess = None;
@@ -273,6 +279,7 @@ impl Worker {
         Some(Worker {
             cell: self.cell.duplicate()?,
             cell_digest: AtomicU64::new(self.cell_digest.load(Relaxed)),
+            sealing: self.sealing.clone(),
             inbox: self.inbox.clone(),
             effects: self.effects.clone(),
             timers: self.timers.clone(),
@@ -286,6 +293,7 @@ impl Worker {
             return false;
         }
         *self.cell_digest.get_mut() = saved.cell_digest.load(Relaxed);
+        self.sealing.clone_from(&saved.sealing);
         self.inbox.copy_from(&saved.inbox, pool);
         if !self.effects.is_empty() || !saved.effects.is_empty() {
             self.drop_effects(pool);

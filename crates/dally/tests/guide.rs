@@ -33,6 +33,8 @@ mod strategies_2;
 mod tasks_1;
 #[path = "guide/writing_an_explorer_1.rs"]
 mod writing_an_explorer_1;
+#[path = "guide/writing_an_explorer_2.rs"]
+mod writing_an_explorer_2;
 
 use std::fs;
 use std::path::Path;

@@ -133,6 +133,9 @@ fn programs() -> impl Strategy<Value = MachineProgram> {
                         others: others.clone(),
                     }));
                 }
+                setup.seal_while(|puppet: &Puppet, state| {
+                    (state == PuppetState::Wild) != (puppet.memory % 2 == 1)
+                });
             })
             .mailbox(mailbox)
             .granularity(granularity)
@@ -159,6 +162,7 @@ fn face(system: &MachineSystem) -> (Vec<u8>, u64, Vec<WorkerId>) {
     let fingerprint = system.fingerprint();
     assert_eq!(fingerprint, system.fingerprint_from_scratch());
     assert_eq!(system.observe(Observe::Control), system.observe_from_scratch(Observe::Control));
+    assert_eq!(system.sealed(), system.sealed_from_scratch());
     (encoding(system), fingerprint.0, system.enabled().to_vec())
 }
 

@@ -16,6 +16,7 @@ mod life;
 mod monitors;
 mod network;
 mod observations;
+mod seal_while;
 mod sealing;
 mod states;
 mod timers;
