@@ -121,3 +121,95 @@ fn the_state_of_a_monitor_is_part_of_the_fingerprint() {
         after(&[(true, 2), (false, 2), (true, 1), (false, 1)])
     );
 }
+
+mod temperature {
+    use std::sync::Arc;
+
+    use dally_search::{Options, Report, StrategyKind, run};
+
+    use super::*;
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Overdue;
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Unclear;
+
+    /// Never says that all is well: after the first word it is hot or makes no claim.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Wary;
+
+    #[monitor(states(cold Well, hot Waits, Unsure))]
+    impl Wary {
+        #[goto(Well | Waits | Unsure, Overdue => Waits)]
+        #[goto(Well | Waits | Unsure, Unclear => Unsure)]
+        const RULES: () = ();
+    }
+
+    /// Beats for ever, one step each, and is in no state twice. The lists say at which of ten
+    /// beats it announces something.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Heart {
+        beats: u32,
+        overdue_at: &'static [u32],
+        unclear_at: &'static [u32],
+    }
+
+    #[machine(states(Beating))]
+    impl Heart {
+        #[default(Beating)]
+        fn beat(&mut self, cx: &mut Cx<Self>) {
+            let beat = self.beats % 10;
+            if self.unclear_at.contains(&beat) {
+                cx.announce(Unclear);
+            }
+            if self.overdue_at.contains(&beat) {
+                cx.announce(Overdue);
+            }
+            self.beats += 1;
+        }
+    }
+
+    fn beats(overdue_at: &'static [u32], unclear_at: &'static [u32], temperature: usize) -> Report {
+        let program = MachineProgram::new("heart", move |setup: &mut Setup| {
+            setup.create(Heart { beats: 0, overdue_at, unclear_at });
+            setup.monitor(Wary);
+            setup.begin();
+        });
+        let (schedules, max_steps) = (1, 1_000);
+        // A fair strategy.
+        let options = Options {
+            strategy: "random".parse::<StrategyKind>().unwrap().build(0, max_steps),
+            schedules,
+            max_steps,
+            temperature: Some(temperature),
+            ..Options::default()
+        };
+        run(Arc::new(program), options, Arc::new(()))
+    }
+
+    /// How many steps it took to find the monitor too hot, if it was.
+    fn found(report: &Report) -> Option<usize> {
+        let [finding] = &report.findings[..] else { return None };
+        assert_eq!(finding.bug.kind, BugKind::Temperature);
+        Some(finding.schedule.steps())
+    }
+
+    #[test]
+    fn rises_while_a_monitor_is_hot() {
+        assert_eq!(found(&beats(&[0], &[], 100)), Some(101));
+    }
+
+    #[test]
+    fn falls_to_zero_in_a_state_that_is_neither_hot_nor_cold() {
+        // Hot from beat 0 to beat 7, that is eight times in a row, and never cold.
+        assert_eq!(found(&beats(&[0], &[8], 8)), None);
+        assert_eq!(found(&beats(&[0], &[8], 7)), Some(8));
+    }
+
+    #[test]
+    fn falls_to_zero_if_the_monitor_makes_no_claim_for_a_moment_within_a_step() {
+        // Unclear and overdue again in one step: nine steps after it are hot all the time.
+        assert_eq!(found(&beats(&[0], &[0], 9)), None);
+        assert_eq!(found(&beats(&[0], &[0], 8)), Some(10));
+    }
+}
