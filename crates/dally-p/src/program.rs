@@ -352,6 +352,43 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// The expressions that it is made of, in the order in which they are evaluated.
+    pub fn parts(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Tuple(items) | ExprKind::Call(_, items) => items.iter().collect(),
+            ExprKind::Format(format) => format.arguments.iter().collect(),
+            ExprKind::Position(one, _)
+            | ExprKind::Keys(one)
+            | ExprKind::Values(one)
+            | ExprKind::Sizeof(one)
+            | ExprKind::Negate(one)
+            | ExprKind::Not(one)
+            | ExprKind::Cast(one)
+            | ExprKind::Coerce(one)
+            | ExprKind::Choose(one) => vec![one],
+            ExprKind::Index(one, other) => vec![one, other],
+            ExprKind::Chain(first, links) => {
+                let operands = links.iter().map(|(_, operand)| operand);
+                std::iter::once(&**first).chain(operands).collect()
+            }
+            ExprKind::New(_, payload) => payload.as_deref().into_iter().collect(),
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Str(_)
+            | ExprKind::Null
+            | ExprKind::Event(_)
+            | ExprKind::This
+            | ExprKind::Local(_)
+            | ExprKind::Field(_)
+            | ExprKind::Param(_)
+            | ExprKind::Default
+            | ExprKind::Nondet => Vec::new(),
+        }
+    }
+}
+
 /// The kinds of expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {

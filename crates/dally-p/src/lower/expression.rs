@@ -257,25 +257,5 @@ pub(super) fn suspends(expr: &Expr) -> bool {
 }
 
 fn contains(expr: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
-    let inside = |part: &Expr| contains(part, wanted);
-    wanted(expr)
-        || match &expr.kind {
-            ExprKind::Call(_, items) | ExprKind::Tuple(items) => items.iter().any(inside),
-            ExprKind::Position(one, _)
-            | ExprKind::Keys(one)
-            | ExprKind::Values(one)
-            | ExprKind::Sizeof(one)
-            | ExprKind::Negate(one)
-            | ExprKind::Not(one)
-            | ExprKind::Cast(one)
-            | ExprKind::Coerce(one)
-            | ExprKind::Choose(one) => inside(one),
-            ExprKind::Index(one, other) => inside(one) || inside(other),
-            ExprKind::Chain(first, links) => {
-                inside(first) || links.iter().any(|(_, operand)| inside(operand))
-            }
-            ExprKind::New(_, payload) => payload.as_deref().is_some_and(inside),
-            ExprKind::Format(parts) => parts.arguments.iter().any(inside),
-            _ => false,
-        }
+    wanted(expr) || expr.parts().into_iter().any(|part| contains(part, wanted))
 }

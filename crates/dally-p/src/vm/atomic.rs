@@ -182,33 +182,15 @@ impl<'k> Effects<'k> {
     }
 
     fn expr(&mut self, expr: &Expr) -> u32 {
-        let effects = match &expr.kind {
-            ExprKind::New(_, payload) => {
+        let parts: u32 = expr.parts().into_iter().map(|part| self.expr(part)).sum();
+        let own = match &expr.kind {
+            ExprKind::New(..) => {
                 self.acts = true;
-                1 + payload.as_deref().map_or(0, |payload| self.expr(payload))
+                1
             }
-            ExprKind::Call(fun, arguments) => {
-                let arguments: u32 = arguments.iter().map(|argument| self.expr(argument)).sum();
-                arguments + self.of(*fun)
-            }
-            ExprKind::Tuple(items) => items.iter().map(|item| self.expr(item)).sum(),
-            ExprKind::Position(one, _)
-            | ExprKind::Keys(one)
-            | ExprKind::Values(one)
-            | ExprKind::Sizeof(one)
-            | ExprKind::Negate(one)
-            | ExprKind::Not(one)
-            | ExprKind::Cast(one)
-            | ExprKind::Coerce(one)
-            | ExprKind::Choose(one) => self.expr(one),
-            ExprKind::Index(one, other) => self.expr(one) + self.expr(other),
-            ExprKind::Chain(first, links) => {
-                let others: u32 = links.iter().map(|(_, operand)| self.expr(operand)).sum();
-                self.expr(first) + others
-            }
-            ExprKind::Format(parts) => parts.arguments.iter().map(|part| self.expr(part)).sum(),
+            ExprKind::Call(fun, _) => self.of(*fun),
             _ => 0,
         };
-        effects.min(2)
+        (parts + own).min(2)
     }
 }
