@@ -23,6 +23,7 @@ pub mod property;
 pub mod schedule;
 pub mod system;
 pub mod trace;
+pub mod words;
 pub mod worker;
 
 pub use bug::{Bug, BugKind, Cause, Location};

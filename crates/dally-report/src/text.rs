@@ -9,6 +9,7 @@ mod summary;
 mod table;
 mod words;
 
+use dally_core::words::{count, grouped};
 use dally_core::{
     Bug, BugKind, Choice, Delays, Finding, Item, Shrunk, Trace, TraceStep, VectorClock,
 };
@@ -17,8 +18,6 @@ use self::story::Story;
 use self::style::Ink;
 pub use self::style::Style;
 pub use self::summary::summary;
-use self::words::count;
-pub use self::words::grouped;
 use crate::about::About;
 
 /// What a failing test prints: what broke and where, after how much work, what happened step by

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use dally_core::words::count;
 use dally_core::{Choice, MessageId, System, Tag, WorkerId};
 
 use crate::replay::Divergence;
-use crate::report::count;
 use crate::strategy::{Point, Strategy};
 
 /// How a guide treats a recording that does not fit.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dally_core::words::count;
 use dally_core::{Bug, Choice, Lasso, Program, Schedule, Trace};
 
 use crate::executor::{Desk, End, Recorder, Stage};
@@ -10,7 +11,6 @@ use crate::guide::Manner;
 use crate::liveness::Loops;
 use crate::options::Options;
 use crate::record::{Followed, Script, follow, limits_of};
-use crate::report::count;
 use crate::watchdog::{self, Lost, watched};
 
 /// How closely a replay follows the recording.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use dally_core::Finding;
+use dally_core::words::{count, grouped};
 
 use crate::seen::Seen;
 use crate::strata::States;
@@ -169,33 +170,9 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// A number with its noun, such as `1 schedule` or `12,000 schedules`.
-pub(crate) fn count(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
-/// A number with its digits in groups of three.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_written_in_groups_of_three() {
-        let text = [0, 1, 999, 1_000, 12_345, 1_000_000].map(grouped);
-        assert_eq!(text, ["0", "1", "999", "1,000", "12,345", "1,000,000"]);
-    }
 
     #[test]
     fn coverage_says_what_was_done_and_what_cut_it_short() {

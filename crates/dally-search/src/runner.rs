@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use dally_core::words::{count, grouped};
 use dally_core::{Cause, Finding, Program, Trace};
 
 use crate::batch::{Batch, News, Order, Ran, Shared, Told, work};
@@ -17,7 +18,7 @@ use crate::liveness::Loops;
 use crate::options::{Options, Phase, Progress, Reached, Sink};
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::before_last_step;
-use crate::report::{Ended, Report, count, grouped};
+use crate::report::{Ended, Report};
 use crate::seen::{MAX_OBSERVATIONS, Seen};
 use crate::settle::Raw;
 use crate::strategy::Outcome;

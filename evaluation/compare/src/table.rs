@@ -1,6 +1,6 @@
 //! A comparison as a table for people.
 
-use dally::report::text::grouped;
+use dally::core::words::grouped;
 
 use crate::summary::Summary;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use dally::core::words::grouped;
 use dally::machines::MachineProgram;
-use dally::report::text::grouped;
 use dally::search::strata::{self, ExplorerKind, Plan, SearchKind};
 use dally::search::{self, Options, StrategyKind};
 use dally::settings::{parse_bytes, parse_time};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use dally_core::words::count;
 use dally_core::{Lasso, Schedule, Trace, WorkerId};
 
 use super::causality::Names;
 use super::style::Style;
 use super::table::listing;
-use super::words::count;
 
 /// The step with which the loop begins, and what stands before it. The text is for a table that
 /// may begin later.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dally_core::words::count;
 use dally_core::{
     Access, Choice, Delays, Discard, Event, Heat, Item, MessageId, ObjectId, Tag, Trace, TraceStep,
     Transition, WorkerId,
@@ -9,7 +10,7 @@ use dally_core::{
 
 use super::causality::{Fate, Messages, Names};
 use super::style::Ink;
-use super::words::{clip, count};
+use super::words::clip;
 
 /// The steps of a trace in words, and what is known at their end.
 pub(super) struct Story<'a> {

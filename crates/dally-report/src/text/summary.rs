@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use dally_core::Finding;
+use dally_core::words::{count, grouped};
 
 use super::style::{Ink, Style};
-use super::words::{count, grouped};
 use crate::about::{Cycles, Searched, Seen, Statistics};
 
 /// What a run covered and found; for a clean run too, never just "no bug".

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use dally_core::WorkerId;
+use dally_core::words::count;
 
 use super::story::{Gone, Story};
 use super::style::{Ink, Style};
-use super::words::{clip, count};
+use super::words::clip;
 
 /// Longer names of workers push their line to the right instead of widening the table.
 const WIDEST: usize = 32;

@@ -1,8 +1,7 @@
 //! The bugs that an execution shows as a whole, in words.
 
+use dally_core::words::{count, grouped};
 use dally_core::{Bug, BugKind, Status, System, Waiting, WorkerId};
-
-use crate::report::{count, grouped};
 
 /// What is wrong with a state in which no worker can step, if anything.
 pub(crate) fn bug_at_end<S: System>(system: &S) -> Option<Bug> {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dally_core::words::count;
 use dally_core::{Bug, Cause, Choice, Trace};
 use rustc_hash::FxHashMap;
 
@@ -15,7 +16,6 @@ use super::space::Space;
 use super::visited::Visited;
 use crate::batch::{self, Shared};
 use crate::executor::Limits;
-use crate::report::count;
 use crate::settle::Raw;
 use crate::tape::Pen;
 

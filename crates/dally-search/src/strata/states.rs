@@ -3,11 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
+use dally_core::words::{count, grouped};
+
 use super::cycles::Cycles;
 use super::joint::Tally;
 use super::plan::{CachePolicy, Plan, SearchKind};
 use crate::deadline::Stopwatch;
-use crate::report::{Ended, count, grouped};
+use crate::report::Ended;
 
 /// What a search of states came to.
 #[derive(Clone, Debug, PartialEq)]

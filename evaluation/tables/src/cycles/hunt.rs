@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use dally::core::BugKind;
-use dally::report::text::grouped;
+use dally::core::words::grouped;
 use dally::search::strata::{self, Cycles, Explorer, ExplorerKind, Plan, SearchKind, States};
 use dally::search::{Ended, Options, Progress, Sink};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use dally::report::text::grouped;
+use dally::core::words::grouped;
 use dally::search::StrategyKind;
 use dally::search::learning::Ql;
 use dally::search::sampling::Fair;
