@@ -15,42 +15,23 @@ use std::sync::Arc;
 use dally::tasks::sync::Mutex;
 use dally::tasks::{self, TaskProgram};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
-
-/// What is wrongly claimed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Bug {
-    /// The largest number is out of reach.
-    Alternation,
-}
-
-impl Bug {
-    fn named(name: Option<&str>) -> Option<Bug> {
-        (name == Some("alternation")).then_some(Bug::Alternation)
-    }
-}
-
-const BUGS: &[PlantedBug] = &[PlantedBug {
-    name: "alternation",
-    summary: "two tasks that take turns all the way reach the number held to be out of reach",
-}];
+pub use crate::alternation::Bug;
+use crate::alternation::protocol;
+use crate::registry::{Protocol, Subject};
 
 /// `fib-bench` of the command line: 5 rounds.
-pub const SHORT: Protocol = Protocol {
-    name: "fib-bench",
-    summary: "two tasks compute Fibonacci's numbers from each other's, 5 rounds each",
-    bugs: BUGS,
-    max_steps: 500,
-    program: |name| Subject::Tasks(program(5, Bug::named(name))),
-};
+pub const SHORT: Protocol = protocol(
+    "fib-bench",
+    "two tasks compute Fibonacci's numbers from each other's, 5 rounds each",
+    |name| Subject::Tasks(program(5, Bug::named(name))),
+);
 
 /// `fib-bench-longest` of the command line: 11 rounds.
-pub const LONGEST: Protocol = Protocol {
-    name: "fib-bench-longest",
-    summary: "two tasks compute Fibonacci's numbers from each other's, 11 rounds each",
-    program: |name| Subject::Tasks(program(11, Bug::named(name))),
-    ..SHORT
-};
+pub const LONGEST: Protocol = protocol(
+    "fib-bench-longest",
+    "two tasks compute Fibonacci's numbers from each other's, 11 rounds each",
+    |name| Subject::Tasks(program(11, Bug::named(name))),
+);
 
 /// The two tasks with so many rounds, with this bug or without any.
 pub fn program(rounds: u32, bug: Option<Bug>) -> TaskProgram {

@@ -1,5 +1,6 @@
 //! The protocols that come with Dally, each with planted bugs behind names and a correct version.
 
+mod alternation;
 pub mod bounded_buffer;
 pub mod cache_provider;
 pub mod calculator;
