@@ -160,6 +160,11 @@ mod tree_identification_with_four_nodes {
     }
 
     #[test]
+    fn asks_in_vain_for_ever_if_who_asked_too_early_stays_turned_away() {
+        assert_found(|| program(4, Some(Bug::TurnsAwayEarly)), BugKind::Livelock, "OneRoot");
+    }
+
+    #[test]
     fn ends_with_a_root_if_it_is_correct() {
         assert_exhausted(|| program(4, None), 980);
     }
