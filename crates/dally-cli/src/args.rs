@@ -183,7 +183,7 @@ pub struct CheckArgs {
     pub fairness: Fairness,
 
     /// Run on this many threads. The report of schedules does not depend on it, nor does the set
-    /// of states that an exhausted search visits.
+    /// of states that an exhausted search visits. The searches ndfs and iterative-ndfs use one.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub threads: usize,
 

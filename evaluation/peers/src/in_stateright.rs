@@ -1,4 +1,7 @@
-//! The models of the comparison, written for stateright.
+//! The models of the comparison, written for stateright: as its actors, as models by hand with
+//! vectors, and with our flat states.
+
+pub mod actors;
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -121,7 +124,7 @@ struct Participant {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Phase {
+pub enum Phase {
     Init,
     Ready,
     Committed,

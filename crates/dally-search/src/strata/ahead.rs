@@ -90,8 +90,13 @@ impl<S: Space, O: Order> Diver<S, O> {
                 continue;
             }
             // What was new when somebody looked may have been visited since.
-            let known = ahead.is_foreseen(next as usize);
-            if !known || !self.joint.visited.holds(ahead.targets[next as usize]) {
+            if !ahead.is_foreseen(next as usize) {
+                return;
+            }
+            let target = ahead.targets[next as usize];
+            if !self.joint.visited.holds(target) {
+                // It is the next to be visited.
+                self.joint.visited.expect(target);
                 return;
             }
             ahead.visited |= 1 << next;

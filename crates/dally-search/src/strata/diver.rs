@@ -14,13 +14,14 @@ use super::frame::Frame;
 use super::joint::{Joint, Tally};
 use super::order::Order;
 use super::space::Space;
-use super::visited::Seen;
+use super::visited::{Seat, Seen};
 use crate::liveness::Node;
 use crate::tape::{Doing, Pen};
 
 /// One thread's part in a search: a state at hand, and the stack of states that led there.
 pub(crate) struct Diver<S: Space, O: Order> {
     pub(super) joint: Arc<Joint<S, O>>,
+    seat: Seat,
     pub(super) space: S,
     pub(super) pen: Pen,
     /// The stack, of which the first `depth` count; the memory of the others is used again.
@@ -55,9 +56,13 @@ pub(super) enum Pick {
 /// How many transitions are taken between two looks at whether others need work.
 const GENEROUS_EVERY: u64 = 64;
 
+/// How many transitions are taken before they are told: all threads tell in the same place.
+const TELL_EVERY: u64 = 1024;
+
 impl<S: Space, O: Order> Diver<S, O> {
     pub(crate) fn new(joint: Arc<Joint<S, O>>, space: S, pen: Pen) -> Diver<S, O> {
         let mut diver = Diver {
+            seat: joint.visited.seat(),
             joint,
             space,
             pen,
@@ -149,7 +154,9 @@ impl<S: Space, O: Order> Diver<S, O> {
             }
             if self.tally.transitions >= self.generous_at {
                 self.generous_at = (self.tally.transitions / GENEROUS_EVERY + 1) * GENEROUS_EVERY;
-                self.joint.progress(&mut self.tally);
+                if self.tally.untold() >= TELL_EVERY {
+                    self.joint.progress(&mut self.tally);
+                }
                 if self.joint.pool.is_hungry() {
                     self.donate(bound);
                 }
@@ -319,7 +326,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     fn remember(&mut self, identity: u64) -> bool {
         let seen = if self.joint.exact {
             let (space, with_order) = (&self.space, self.joint.with_order);
-            self.joint.visited.insert_exact(identity, |part| {
+            self.joint.visited.insert_exact(&mut self.seat, identity, |part| {
                 space.parts(part);
                 if with_order {
                     // The explorer is known by its hash alone, which is part of the identity.
@@ -327,7 +334,7 @@ impl<S: Space, O: Order> Diver<S, O> {
                 }
             })
         } else {
-            self.joint.visited.insert(identity)
+            self.joint.visited.insert(&mut self.seat, identity)
         };
         let new = match seen {
             Seen::New | Seen::Unstored => true,

@@ -90,6 +90,11 @@ impl Tally {
         self.deepest = self.deepest.max(other.deepest);
         self.cyclic |= other.cyclic;
     }
+
+    /// How many transitions have not been told to the progress.
+    pub(crate) fn untold(&self) -> u64 {
+        self.transitions - self.told.1
+    }
 }
 
 /// An explorer that does not offer all workers that can step.

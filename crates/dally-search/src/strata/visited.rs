@@ -2,6 +2,7 @@
 
 mod exact;
 mod fingerprints;
+mod gate;
 mod memory;
 mod prefetch;
 mod strings;
@@ -11,12 +12,17 @@ use super::plan::CachePolicy;
 use exact::Exact;
 pub(crate) use exact::Numbered;
 use fingerprints::Fingerprints;
+use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use table::{Found, Table};
 
 /// Remembers the states that were visited, within a budget of memory.
 ///
-/// As many threads may insert as it was made for: one alone pays for no locks.
+/// As many threads may insert as it was made for, each by a seat of its own: one alone pays for no
+/// locks.
 pub(crate) struct Visited {
+    /// How many seats there are, and how many are taken.
+    seats: usize,
+    taken: AtomicUsize,
     /// The answer to a new state that is not stored.
     refusal: Seen,
     store: Store,
@@ -26,6 +32,16 @@ enum Store {
     Nothing,
     Fingerprints(Fingerprints),
     Exact(Exact),
+}
+
+/// The right of one thread to insert; there is one for each, and none is ever used by two.
+#[derive(Debug)]
+pub(crate) struct Seat(usize);
+
+impl Seat {
+    fn number(&self) -> usize {
+        self.0
+    }
 }
 
 /// What is known of a state that was reached.
@@ -58,7 +74,18 @@ impl Visited {
             _ => Store::Fingerprints(Fingerprints::new(policy, budget, threads)),
         };
         let refusal = if policy == CachePolicy::All { Seen::NoRoom } else { Seen::Unstored };
-        Visited { refusal, store }
+        Visited { seats: threads.max(1), taken: AtomicUsize::new(0), refusal, store }
+    }
+
+    /// A seat that nobody has.
+    ///
+    /// # Panics
+    ///
+    /// If there is none: as many threads have asked as there were to be.
+    pub(crate) fn seat(&self) -> Seat {
+        let number = self.taken.fetch_add(1, Ordering::Relaxed);
+        assert!(number < self.seats, "{} seats are taken", self.seats);
+        Seat(number)
     }
 
     /// Visits the state with this fingerprint. Of the threads that visit a new state at the same
@@ -68,10 +95,10 @@ impl Visited {
     ///
     /// If states are stored whole.
     #[inline]
-    pub(crate) fn insert(&self, hash: u64) -> Seen {
+    pub(crate) fn insert(&self, seat: &mut Seat, hash: u64) -> Seen {
         match &self.store {
             Store::Nothing => self.refusal,
-            Store::Fingerprints(store) => store.insert(hash).unwrap_or(self.refusal),
+            Store::Fingerprints(store) => store.insert(seat, hash).unwrap_or(self.refusal),
             Store::Exact(_) => panic!("a state that is stored whole has parts"),
         }
     }
@@ -91,17 +118,26 @@ impl Visited {
         }
     }
 
+    /// Has the memory brought that [`Visited::insert`] will probably write.
+    #[inline]
+    pub(crate) fn expect(&self, hash: u64) {
+        if let Store::Fingerprints(store) = &self.store {
+            store.expect(hash);
+        }
+    }
+
     /// Visits the state with this fingerprint and these parts: `parts` gives them, one after the
     /// other, to the function that it gets. Where states are not stored whole the fingerprint
     /// must do.
     pub(crate) fn insert_exact(
         &self,
+        seat: &mut Seat,
         hash: u64,
         parts: impl FnOnce(&mut dyn FnMut(&[u8])),
     ) -> Seen {
         match &self.store {
             Store::Exact(store) => store.insert(hash, parts).unwrap_or(self.refusal),
-            _ => self.insert(hash),
+            _ => self.insert(seat, hash),
         }
     }
 

@@ -1,13 +1,13 @@
 //! Visited states by their fingerprints.
 
 use super::super::plan::CachePolicy;
-use super::Seen;
+use super::gate::{Gate, Whereabouts};
 use super::table::{Found, Table};
+use super::{Seat, Seen};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{PoisonError, RwLock};
 
-/// The most shards: many more than threads, so that while one grows the others serve.
-const MOST: u64 = 64;
+/// The most shards.
+const MOST: usize = 64;
 
 /// What a shard must be able to grow to: with less, one is better than many small ones.
 const WORTHWHILE: u64 = 1 << 16;
@@ -16,9 +16,12 @@ const WORTHWHILE: u64 = 1 << 16;
 /// are full in the end, and looking further would be looking everywhere.
 const REACH: usize = 8;
 
+/// The most room that a thread takes at once.
+const SHARE: u64 = 1024;
+
+/// What threads share is written seldom: each counts for itself what it stores, and takes room for
+/// many states at once. What is left of it comes back when a table grows.
 pub(super) struct Fingerprints {
-    /// Whether several threads insert. One alone needs no locks, nor atomic exchanges.
-    shared: bool,
     replace: bool,
     /// The bytes that each shard may take.
     budget: u64,
@@ -26,20 +29,32 @@ pub(super) struct Fingerprints {
     shards: Box<[Shard]>,
     /// How many bits say it.
     bits: u32,
+    /// One for each thread. One alone needs no gates, nor atomic exchanges.
+    desks: Box<[Desk]>,
 }
 
 /// A table in cache lines of its own.
 #[repr(align(128))]
 struct Shard {
-    /// Held by those who read and add, alone by the one who makes the table grow.
-    gate: RwLock<()>,
-    stored: AtomicU64,
+    /// Entered by those who read and add, closed by the one who makes the table grow.
+    gate: Gate,
     /// How many states it holds before it must grow.
     limit: AtomicU64,
+    /// What of that neither is taken nor belongs to the share of a thread.
+    room: AtomicU64,
     /// Whether it is full and cannot grow.
-    closed: AtomicBool,
-    dropped: AtomicU64,
+    full: AtomicBool,
     table: Table<0>,
+}
+
+/// What one thread writes, in cache lines of its own.
+#[repr(align(128))]
+struct Desk {
+    whereabouts: Whereabouts,
+    stored: AtomicU64,
+    dropped: AtomicU64,
+    /// Its share of the room of each shard. Who has closed the gate of a shard may write it too.
+    shares: [AtomicU64; MOST],
 }
 
 enum Put {
@@ -47,60 +62,70 @@ enum Put {
     Added,
     Replaced,
     Refused,
+    /// There is no room, or none within reach.
     Full,
 }
 
 impl Fingerprints {
     pub(super) fn new(policy: CachePolicy, budget: u64, threads: usize) -> Fingerprints {
-        let shared = threads > 1;
-        let most = if shared { (budget / WORTHWHILE).clamp(1, MOST) } else { 1 };
-        let count = 1_usize << most.ilog2();
+        // All threads wait for a table that grows, so one for each would be no better: the tables
+        // grow at about the same time, each by another thread. And the fewer tables, the more of
+        // them lies in huge pages.
+        let worthwhile = usize::try_from(budget / WORTHWHILE).unwrap_or(MOST);
+        let count = 1_usize << (threads / 2).min(worthwhile).clamp(1, MOST).ilog2();
         let budget = budget / count as u64;
         let shard = |_| Shard {
-            gate: RwLock::new(()),
-            stored: AtomicU64::new(0),
+            gate: Gate::default(),
             limit: AtomicU64::new(0),
-            closed: AtomicBool::new(false),
-            dropped: AtomicU64::new(0),
+            room: AtomicU64::new(0),
+            full: AtomicBool::new(false),
             table: Table::new(budget, count),
         };
-        let shards = (0..count).map(shard).collect();
+        let desk = |_| Desk {
+            whereabouts: Whereabouts::default(),
+            stored: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            shares: [const { AtomicU64::new(0) }; MOST],
+        };
         Fingerprints {
-            shared,
             replace: policy == CachePolicy::Replace,
             budget,
-            shards,
+            shards: (0..count).map(shard).collect(),
             bits: count.ilog2(),
+            desks: (0..threads.max(1)).map(desk).collect(),
         }
+    }
+
+    /// Whether several threads insert.
+    #[inline]
+    fn shared(&self) -> bool {
+        self.desks.len() > 1
     }
 
     /// Visits a state. Of the threads that visit the same state at the same time, one is told
     /// that it is new. `None` if it is new and was not stored.
     #[inline]
-    pub(super) fn insert(&self, hash: u64) -> Option<Seen> {
-        let (shard, key) = self.place(hash);
+    pub(super) fn insert(&self, seat: &mut Seat, hash: u64) -> Option<Seen> {
+        let desk = &self.desks[seat.number()];
+        let (place, key) = self.place(hash);
+        let shard = &self.shards[place];
         loop {
-            let gate =
-                self.shared.then(|| shard.gate.read().unwrap_or_else(PoisonError::into_inner));
-            let put = shard.put(key, self.shared, self.replace);
+            let inside = self.shared().then(|| shard.gate.enter(place + 1, &desk.whereabouts));
+            let put = self.put(shard, &desk.shares[place], key);
             match put {
                 Put::Known => return Some(Seen::Known),
                 Put::Added => {
-                    // Counted inside the gate: who makes the table grow sees the true number.
-                    let stored = add(&shard.stored, self.shared);
-                    if stored >= shard.limit.load(Relaxed) && !shard.closed.load(Relaxed) {
-                        drop(gate);
-                        self.grow(shard);
-                    }
+                    count(&desk.stored);
                     return Some(Seen::New);
                 }
-                Put::Full => {
-                    drop(gate);
-                    self.grow(shard);
-                }
                 Put::Replaced | Put::Refused => {
-                    add(&shard.dropped, self.shared);
+                    count(&desk.dropped);
                     return matches!(put, Put::Replaced).then_some(Seen::New);
+                }
+                Put::Full => {
+                    let bytes = shard.table.bytes();
+                    drop(inside);
+                    self.grow(place, bytes);
                 }
             }
         }
@@ -110,23 +135,33 @@ impl Fingerprints {
     /// was added by somebody, also while the table grows.
     #[inline]
     pub(super) fn holds(&self, hash: u64) -> bool {
-        let (shard, key) = self.place(hash);
-        shard.table.holds(key)
+        let (place, key) = self.place(hash);
+        self.shards[place].table.holds(key)
     }
 
     /// Has the memory brought that [`Fingerprints::holds`] will look at.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64) {
-        let (shard, key) = self.place(hash);
-        shard.table.prefetch(key);
+        let (place, key) = self.place(hash);
+        self.shards[place].table.prefetch(key);
+    }
+
+    /// Has the memory brought that [`Fingerprints::insert`] will write.
+    #[inline]
+    pub(super) fn expect(&self, hash: u64) {
+        // One alone has it all to itself.
+        if self.shared() {
+            let (place, key) = self.place(hash);
+            self.shards[place].table.expect(key);
+        }
     }
 
     pub(super) fn len(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.stored.load(Relaxed)).sum()
+        self.desks.iter().map(|desk| desk.stored.load(Relaxed)).sum()
     }
 
     pub(super) fn dropped(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.dropped.load(Relaxed)).sum()
+        self.desks.iter().map(|desk| desk.dropped.load(Relaxed)).sum()
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -137,42 +172,26 @@ impl Fingerprints {
     /// fingerprints can be as poor as counters: an odd factor makes all bits count there, and
     /// tells apart what was apart. But 0 means an empty slot, so that one has to be another.
     #[inline]
-    fn place(&self, hash: u64) -> (&Shard, u64) {
+    fn place(&self, hash: u64) -> (usize, u64) {
         let hash = if hash == 0 { 0x6a09_e667_f3bc_c909 } else { hash };
         let last = self.shards.len() - 1;
         let key = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(self.bits);
-        (&self.shards[key as usize & last], key)
+        (key as usize & last, key)
     }
 
-    /// Makes room if it is needed (another thread may have done it), or closes the table.
-    #[cold]
-    fn grow(&self, shard: &Shard) {
-        let _gate = self.shared.then(|| shard.gate.write().unwrap_or_else(PoisonError::into_inner));
-        let stored = shard.stored.load(Relaxed);
-        // Where reach is bounded it can be used up before the limit.
-        if shard.closed.load(Relaxed) || stored < shard.limit.load(Relaxed) && !self.replace {
-            return;
-        }
-        let grown = shard.table.grow(self.budget);
-        let limit = shard.table.limit(!grown);
-        shard.limit.store(limit, Relaxed);
-        shard.closed.store(!grown && (stored >= limit || self.replace), Relaxed);
-    }
-}
-
-impl Shard {
-    /// Finds or adds a key.
+    /// Finds or adds a key, at the cost of a thread's share.
     #[inline]
-    fn put(&self, key: u64, shared: bool, replace: bool) -> Put {
-        let closed = self.closed.load(Relaxed);
-        let reach = if replace { REACH } else { usize::MAX };
+    fn put(&self, shard: &Shard, share: &AtomicU64, key: u64) -> Put {
+        let full = shard.full.load(Relaxed);
+        let reach = if self.replace { REACH } else { usize::MAX };
         loop {
-            let (slot, old) = match self.table.find(key, reach, |_| true) {
+            let (slot, old) = match shard.table.find(key, reach, |_| true) {
                 Found::Word(_) => return Put::Known,
-                Found::Free(slot) if !closed || replace => (slot, 0),
-                Found::Full if !closed => return Put::Full,
-                Found::Full if replace && self.table.bytes() > 0 => {
-                    let slot = self.table.slot(key);
+                Found::Free(_) if !full && !self.has_room(shard, share) => return Put::Full,
+                Found::Free(slot) if !full || self.replace => (slot, 0),
+                Found::Full if !full => return Put::Full,
+                Found::Full if self.replace && shard.table.bytes() > 0 => {
+                    let slot = shard.table.slot(key);
                     (slot, slot.load(Relaxed))
                 }
                 Found::Free(_) | Found::Full => return Put::Refused,
@@ -180,28 +199,69 @@ impl Shard {
             if old == key {
                 return Put::Known;
             }
-            let put = if old == 0 { Put::Added } else { Put::Replaced };
-            if !shared {
+            if self.shared() {
+                // Relaxed: a fingerprint stands for itself, nothing is published with it.
+                match slot.compare_exchange(old, key, Relaxed, Relaxed) {
+                    Ok(_) => {}
+                    Err(now) if now == key => return Put::Known,
+                    Err(_) => continue,
+                }
+            } else {
                 slot.store(key, Relaxed);
-                return put;
             }
-            // Relaxed: a fingerprint stands for itself, nothing is published with it.
-            match slot.compare_exchange(old, key, Relaxed, Relaxed) {
-                Ok(_) => return put,
-                Err(now) if now == key => return Put::Known,
-                Err(_) => {}
+            if old != 0 {
+                return Put::Replaced;
             }
+            if !full {
+                share.store(share.load(Relaxed) - 1, Relaxed);
+            }
+            return Put::Added;
         }
+    }
+
+    /// Whether a thread may add a state; takes another share of the room if it has used up its
+    /// own.
+    #[inline]
+    fn has_room(&self, shard: &Shard, share: &AtomicU64) -> bool {
+        share.load(Relaxed) > 0 || self.take_share(shard, share)
+    }
+
+    /// The less is left, the less at once: so what threads have and do not use stays a small part
+    /// of what they have used.
+    #[cold]
+    fn take_share(&self, shard: &Shard, share: &AtomicU64) -> bool {
+        let most = if self.shared() { SHARE } else { u64::MAX };
+        let part = |room: u64| room.div_ceil(4 * self.desks.len() as u64 - 3).min(most);
+        let less = |room: u64| Some(room - part(room)).filter(|_| room > 0);
+        let Ok(room) = shard.room.fetch_update(Relaxed, Relaxed, less) else { return false };
+        share.store(part(room), Relaxed);
+        true
+    }
+
+    /// Makes room in a shard that had none, and this size; another thread may have done it.
+    #[cold]
+    fn grow(&self, place: usize, bytes: u64) {
+        let shard = &self.shards[place];
+        let all = self.desks.iter().map(|desk| &desk.whereabouts);
+        let _closed = self.shared().then(|| shard.gate.close(place + 1, all));
+        let mut room = shard.room.load(Relaxed);
+        // Where reach is bounded it can be used up before the room.
+        if shard.table.bytes() != bytes || shard.full.load(Relaxed) || room > 0 && !self.replace {
+            return;
+        }
+        for desk in &self.desks {
+            room += desk.shares[place].swap(0, Relaxed);
+        }
+        let grown = shard.table.grow(self.budget);
+        let limit = shard.table.limit(!grown);
+        room += limit - shard.limit.swap(limit, Relaxed);
+        shard.room.store(room, Relaxed);
+        shard.full.store(!grown && (room == 0 || self.replace), Relaxed);
     }
 }
 
-/// Counts one more.
+/// Counts one more, where nobody else does.
 #[inline]
-fn add(counter: &AtomicU64, shared: bool) -> u64 {
-    if shared {
-        return counter.fetch_add(1, Relaxed) + 1;
-    }
-    let count = counter.load(Relaxed) + 1;
-    counter.store(count, Relaxed);
-    count
+fn count(counter: &AtomicU64) {
+    counter.store(counter.load(Relaxed) + 1, Relaxed);
 }

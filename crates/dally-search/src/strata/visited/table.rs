@@ -1,7 +1,7 @@
 //! Words in open addressing: the table under fingerprints and under exact storage.
 
 use super::memory::{BUCKET, Bucket, Memory, SLOTS};
-use super::prefetch::prefetch;
+use super::prefetch::{prefetch, prefetch_to_write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -135,6 +135,15 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         }
     }
 
+    /// Has the memory brought where this word will probably be added.
+    #[inline]
+    pub(super) fn expect(&self, word: u64) {
+        let table = self.in_use();
+        if let Some(bucket) = table.get(home(Self::key(word), table.len())) {
+            prefetch_to_write(bucket);
+        }
+    }
+
     /// One of the slots in the home of this key, of a table that has any.
     pub(crate) fn slot(&self, key: u64) -> &AtomicU64 {
         let place = (key >> 32) as usize % SLOTS;
@@ -164,41 +173,8 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
             return false;
         }
         self.buckets.store(size, Relaxed);
-        Self::spread(self.in_use(), old);
+        Mover::<PAYLOAD> { table: self.in_use(), aside: Vec::new() }.spread(old);
         true
-    }
-
-    /// Moves the words of the first `old` buckets to their homes among all of them.
-    ///
-    /// A run is a bucket with all the full ones right before it: what is in it has its home in
-    /// it. Taken from the last to the first, the words of a run find only words that have
-    /// moved from the start of the run onward. The first run may hold words that went round the
-    /// end of the table, so it is put aside until all others have moved.
-    fn spread(table: &[Bucket], old: usize) {
-        let (mut first, mut run) = (Vec::new(), Vec::new());
-        let mut start = 0;
-        while start < old && table[start].take(&mut first) == SLOTS {
-            start += 1;
-        }
-        for at in (start + 1..old).rev() {
-            table[at].take(&mut run);
-            if table[at - 1].used() < SLOTS {
-                run.drain(..).for_each(|word| Self::settle(table, word));
-            }
-        }
-        first.into_iter().for_each(|word| Self::settle(table, word));
-    }
-
-    /// Puts a word that is not there into a table that is not full.
-    fn settle(table: &[Bucket], word: u64) {
-        let mut at = home(Self::key(word), table.len());
-        loop {
-            let bucket = &table[at];
-            if let Some(slot) = bucket.0.get(bucket.used()) {
-                return slot.store(word, Relaxed);
-            }
-            at = next(at, table.len());
-        }
     }
 
     /// Room for so many buckets, or for as many as there can be. The words are in it.
@@ -234,8 +210,70 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     }
 }
 
+/// Moves words to their homes in a table that has grown in place.
+struct Mover<'a, const PAYLOAD: u32> {
+    table: &'a [Bucket],
+    /// What has to wait until all else has moved.
+    aside: Vec<u64>,
+}
+
+impl<const PAYLOAD: u32> Mover<'_, PAYLOAD> {
+    /// Moves the words of the first `old` buckets to their homes among all of them.
+    ///
+    /// From the last bucket to the first, and a word whose new home is behind the bucket that it
+    /// is in moves at once: there are only words that have moved. That is so for nearly all, since
+    /// homes move up the further the higher they are. The others wait for the rest of their *run*,
+    /// which is a bucket with all the full ones right before it: what is in it has its home in it,
+    /// so its words find only words that have moved from its start onward.
+    ///
+    /// The first run may hold words that went round the end of the table, so it is put aside until
+    /// all others have moved; and so are words that would go round the new end, since they would
+    /// get among words that have not.
+    fn spread(mut self, old: usize) {
+        let (table, mut run) = (self.table, Vec::new());
+        let mut start = 0;
+        while start < old {
+            let (words, used) = table[start].take();
+            self.aside.extend_from_slice(&words[..used]);
+            if used < SLOTS {
+                break;
+            }
+            start += 1;
+        }
+        for at in (start + 1..old).rev() {
+            let (words, used) = table[at].take();
+            for &word in &words[..used] {
+                let to = self.home(word);
+                if to > at { self.settle(word, to) } else { run.push(word) }
+            }
+            // The bucket at `start` is empty.
+            if !run.is_empty() && table[at - 1].used() < SLOTS {
+                run.drain(..).for_each(|word| self.settle(word, self.home(word)));
+            }
+        }
+        for word in self.aside {
+            let (before, after) = table.split_at(home(Table::<PAYLOAD>::key(word), table.len()));
+            let added = after.iter().chain(before).any(|bucket| bucket.add(word));
+            debug_assert!(added, "a table that has grown is not full");
+        }
+    }
+
+    fn home(&self, word: u64) -> usize {
+        home(Table::<PAYLOAD>::key(word), self.table.len())
+    }
+
+    /// Puts a word into the first bucket from its home on that has room.
+    #[inline]
+    fn settle(&mut self, word: u64, home: usize) {
+        if !self.table[home..].iter().any(|bucket| bucket.add(word)) {
+            self.aside.push(word);
+        }
+    }
+}
+
 impl Bucket {
     /// How many slots are taken, by halving: they are taken in order.
+    #[inline]
     fn used(&self) -> usize {
         let taken = |place: usize| usize::from(self.0[place].load(Relaxed) != 0);
         let mut used = 4 * taken(3);
@@ -244,14 +282,19 @@ impl Bucket {
         used + taken(7)
     }
 
-    /// Empties it; says how many words it had.
-    fn take(&self, into: &mut Vec<u64>) -> usize {
-        let used = self.used();
-        for slot in &self.0[..used] {
-            into.push(slot.load(Relaxed));
-            slot.store(0, Relaxed);
-        }
-        used
+    /// Adds a word if there is room. Nobody else may meanwhile.
+    #[inline]
+    fn add(&self, word: u64) -> bool {
+        let slot = self.0.get(self.used());
+        slot.inspect(|slot| slot.store(word, Relaxed)).is_some()
+    }
+
+    /// Empties it; the words that it had, and how many.
+    #[inline]
+    fn take(&self) -> ([u64; SLOTS], usize) {
+        let words = std::array::from_fn(|place| self.0[place].load(Relaxed));
+        self.0.iter().for_each(|slot| slot.store(0, Relaxed));
+        (words, words.iter().filter(|&&word| word != 0).count())
     }
 }
 
@@ -267,4 +310,56 @@ fn next(at: usize, buckets: usize) -> usize {
 
 fn buckets_in(bytes: u64) -> usize {
     usize::try_from(bytes / BUCKET as u64).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// Words whose homes are anywhere, or next to each other, or at the end of the table: those
+    /// go round it.
+    fn words() -> impl Strategy<Value = Vec<u64>> {
+        let word = prop_oneof![
+            1..=u64::MAX,
+            (0..4_u64, 1..400_u64).prop_map(|(place, low)| (place << 62) + low),
+            (0..400_u64).prop_map(|low| u64::MAX - low),
+            (0..400_u64).prop_map(|low| u64::MAX - (low << 50)),
+        ];
+        prop::collection::vec(word, 0..2000)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn words_are_found_once_wherever_they_go_when_a_table_grows(
+            words in words(),
+            tables in prop_oneof![Just(1), Just(1024)],
+        ) {
+            let table = Table::<0>::new(1 << 20, tables);
+            let mut added = BTreeSet::new();
+            for word in words {
+                if added.len() as u64 >= table.limit(false) {
+                    prop_assert!(table.grow(1 << 20));
+                    for &word in &added {
+                        prop_assert!(table.holds(word));
+                    }
+                }
+                match table.find(word, usize::MAX, |_| true) {
+                    Found::Word(_) => prop_assert!(!added.insert(word)),
+                    Found::Full => prop_assert!(false, "a table below its limit is not full"),
+                    Found::Free(slot) => {
+                        prop_assert!(added.insert(word));
+                        slot.store(word, Relaxed);
+                    }
+                }
+            }
+            let slots = table.in_use().iter().flat_map(|bucket| &bucket.0);
+            let stored: Vec<u64> = slots.map(|slot| slot.load(Relaxed)).filter(|&w| w != 0).collect();
+            prop_assert_eq!(stored.len(), added.len());
+            prop_assert_eq!(stored.into_iter().collect::<BTreeSet<_>>(), added);
+        }
+    }
 }

@@ -32,11 +32,11 @@ impl Way {
         Visited::new(policy, exact, budget, threads)
     }
 
-    fn insert(self, cache: &Visited, number: u64) -> Seen {
+    fn insert(self, cache: &Visited, seat: &mut Seat, number: u64) -> Seen {
         match self {
-            Way::Fingerprint => cache.insert(hash(number)),
-            Way::Exact => cache.insert_exact(hash(number), |part| state(number, part)),
-            Way::Collided => cache.insert_exact(7, |part| state(number, part)),
+            Way::Fingerprint => cache.insert(seat, hash(number)),
+            Way::Exact => cache.insert_exact(seat, hash(number), |part| state(number, part)),
+            Way::Collided => cache.insert_exact(seat, 7, |part| state(number, part)),
         }
     }
 }
@@ -53,9 +53,10 @@ proptest! {
         for way in WAYS {
             for policy in [CachePolicy::All, CachePolicy::None, CachePolicy::Stop] {
                 let cache = way.cache(policy, budget, threads);
+                let mut seats: Vec<Seat> = (0..threads).map(|_| cache.seat()).collect();
                 let (mut stored, mut refused) = (BTreeSet::new(), 0);
-                for &number in &numbers {
-                    let seen = way.insert(&cache, number);
+                for (turn, &number) in numbers.iter().enumerate() {
+                    let seen = way.insert(&cache, &mut seats[turn % threads], number);
                     if stored.contains(&number) {
                         prop_assert_eq!(seen, Seen::Known);
                     } else if seen == Seen::New {
@@ -85,10 +86,12 @@ proptest! {
     ) {
         for way in WAYS {
             let cache = way.cache(CachePolicy::Replace, budget, threads);
+            let mut seats: Vec<Seat> = (0..threads).map(|_| cache.seat()).collect();
             let (mut met, mut new) = (BTreeSet::new(), 0);
-            for &number in &numbers {
+            for (turn, &number) in numbers.iter().enumerate() {
                 let dropped = cache.dropped();
-                let seen = way.insert(&cache, number);
+                let seat = &mut seats[turn % threads];
+                let seen = way.insert(&cache, seat, number);
                 let first = met.insert(number);
                 new += u64::from(seen == Seen::New);
                 prop_assert!(seen != Seen::NoRoom);
@@ -100,7 +103,7 @@ proptest! {
                 prop_assert!(cache.bytes() <= budget);
                 // What was just stored is known.
                 if seen != Seen::Unstored {
-                    prop_assert_eq!(way.insert(&cache, number), Seen::Known);
+                    prop_assert_eq!(way.insert(&cache, seat, number), Seen::Known);
                 }
             }
             prop_assert!(cache.len() <= new);
@@ -116,7 +119,8 @@ fn a_budget_of_ten_states_holds_a_bucket_of_eight() {
         (CachePolicy::Replace, Seen::New),
     ] {
         let cache = Visited::new(policy, false, 80, 1);
-        let seen = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| cache.insert(number));
+        let mut seat = cache.seat();
+        let seen = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| cache.insert(&mut seat, number));
         assert_eq!(seen[..8], [Seen::New; 8]);
         assert_eq!(seen[8], ninth);
         assert_eq!((cache.len(), cache.bytes(), cache.dropped()), (8, 64, 1));
@@ -127,14 +131,15 @@ fn a_budget_of_ten_states_holds_a_bucket_of_eight() {
 fn a_state_takes_at_most_16_bytes() {
     for (threads, states) in [(1, 2_000_000), (2, 400_000)] {
         let cache = Visited::new(CachePolicy::All, false, 1 << 30, threads);
+        let mut seat = cache.seat();
         for number in 1..=states {
-            assert_eq!(cache.insert(hash(number)), Seen::New);
+            assert_eq!(cache.insert(&mut seat, hash(number)), Seen::New);
             if number >= 10_000 && number % 64 == 0 {
                 let bytes = cache.bytes() as f64 / number as f64;
                 assert!(bytes <= 16.0, "{bytes} a state with {number} states, {threads} threads");
             }
         }
-        assert_eq!((1..=states).find(|&n| cache.insert(hash(n)) != Seen::Known), None);
+        assert!((1..=states).all(|n| cache.insert(&mut seat, hash(n)) == Seen::Known));
         assert_eq!(cache.len(), states);
     }
 }
@@ -144,7 +149,10 @@ fn a_budget_is_used_and_respected() {
     for threads in [1, 4] {
         for budget in [1_000, 10_000, 100_000, 1_000_000, 3_333_333] {
             let cache = Visited::new(CachePolicy::Stop, false, budget, threads);
-            (0..budget / 6).for_each(|number| _ = cache.insert(hash(number)));
+            let mut seats: Vec<Seat> = (0..threads).map(|_| cache.seat()).collect();
+            for number in 0..budget / 6 {
+                cache.insert(&mut seats[number as usize % threads], hash(number));
+            }
             assert!(cache.bytes() <= budget);
             assert!(cache.bytes() > budget * 9 / 10, "{} of {budget}", cache.bytes());
             assert!(cache.len() > budget / 8 * 3 / 4, "{} in {budget}", cache.len());
@@ -157,8 +165,10 @@ fn fingerprints_may_be_as_poor_as_counters() {
     for step in [1, 64, 1 << 20, 1 << 40] {
         for threads in [1, 2] {
             let cache = Visited::new(CachePolicy::All, false, 1 << 24, threads);
+            let mut seat = cache.seat();
             for round in [Seen::New, Seen::Known] {
-                assert!((0..100_000_u64).all(|number| cache.insert(number * step) == round));
+                let mut insert = |number| cache.insert(&mut seat, number * step);
+                assert!((0..100_000_u64).all(|number| insert(number) == round));
             }
         }
     }
@@ -175,8 +185,10 @@ fn of_several_threads_exactly_one_finds_a_state_new() {
     ] {
         let cache = Visited::new(policy, exact, 1 << 23, 4);
         let run = |start: u64| {
+            let mut seat = cache.seat();
             let order = (0..states).map(|number| (number + start) % states);
-            let seen = |number| cache.insert_exact(hash(number), |part| state(number, part));
+            let mut seen =
+                |number| cache.insert_exact(&mut seat, hash(number), |part| state(number, part));
             order.filter(|&number| seen(number) == Seen::New).count()
         };
         let new: usize = std::thread::scope(|scope| {
@@ -199,7 +211,10 @@ fn threads_share_a_cache_that_is_full() {
         let cache = Visited::new(policy, exact, 1 << 16, 4);
         let (new, known): (u64, u64) = std::thread::scope(|scope| {
             let run = || {
-                let seen = |number| cache.insert_exact(hash(number), |part| state(number, part));
+                let mut seat = cache.seat();
+                let seen = |number| {
+                    cache.insert_exact(&mut seat, hash(number), |part| state(number, part))
+                };
                 let seen: Vec<Seen> = (0..states).map(seen).collect();
                 let count = |what| seen.iter().filter(|&&seen| seen == what).count() as u64;
                 (count(Seen::New), count(Seen::Known))
@@ -222,8 +237,10 @@ fn threads_share_a_cache_that_is_full() {
 #[test]
 fn exact_storage_takes_few_bytes_and_omits_nothing() {
     let cache = Visited::new(CachePolicy::All, true, 1 << 26, 1);
-    (0..100_000)
-        .for_each(|number| _ = cache.insert_exact(hash(number), |part| state(number, part)));
+    let mut seat = cache.seat();
+    for number in 0..100_000 {
+        cache.insert_exact(&mut seat, hash(number), |part| state(number, part));
+    }
     let bytes = cache.bytes() as f64 / cache.len() as f64;
     assert!(bytes < 32.0, "{bytes} bytes a state");
     assert_eq!(cache.expected_omissions(), 0.0);
@@ -232,6 +249,7 @@ fn exact_storage_takes_few_bytes_and_omits_nothing() {
 #[test]
 fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
     let cache = Visited::new(CachePolicy::All, true, 1 << 20, 1);
+    let mut seat = cache.seat();
     let long = vec![b'a'; 300_000];
     let states: [&[&[u8]]; 8] = [
         &[b"ab", b"c"],
@@ -245,7 +263,8 @@ fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
     ];
     for round in [Seen::New, Seen::Known] {
         for parts in states {
-            let seen = cache.insert_exact(1, |part| parts.iter().for_each(|bytes| part(bytes)));
+            let all = |part: &mut dyn FnMut(&[u8])| parts.iter().for_each(|bytes| part(bytes));
+            let seen = cache.insert_exact(&mut seat, 1, all);
             assert_eq!(seen, round);
         }
     }
@@ -255,6 +274,7 @@ fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
 fn omissions_are_the_pairs_of_states_among_the_fingerprints_there_are() {
     let cache = Visited::new(CachePolicy::All, false, 1 << 20, 1);
     assert_eq!(cache.expected_omissions(), 0.0);
-    (0..1000).for_each(|number| _ = cache.insert(hash(number)));
+    let mut seat = cache.seat();
+    (0..1000).for_each(|number| _ = cache.insert(&mut seat, hash(number)));
     assert_eq!(cache.expected_omissions(), 499_500.0 / 18_446_744_073_709_551_616.0);
 }
