@@ -185,6 +185,8 @@ fn test_of(op: BinaryOp, wanted: bool) -> Option<(Test, bool)> {
         (BinaryOp::Greater, false) => (Test::NotLess, true),
         (BinaryOp::GreaterEqual, true) => (Test::LessEqual, true),
         (BinaryOp::GreaterEqual, false) => (Test::NotLessEqual, true),
+        (BinaryOp::In, true) => (Test::In, false),
+        (BinaryOp::In, false) => (Test::NotIn, false),
         _ => return None,
     })
 }

@@ -5,7 +5,7 @@
 //! nobody will read, and values are not kept alive for nothing.
 
 use super::code::{Code, ReceiveCode};
-use super::inst::{Dst, Inst, Kind, Src};
+use super::inst::{Dst, Inst, Src};
 
 /// Notes the dead variables of a function with so many locals, whose code is at the end of all
 /// code from `entry` on.
@@ -78,8 +78,8 @@ impl Live {
     ) -> Vec<u64> {
         let mut set = self.during(insts, receives, entry, at);
         let (_, uses, changed) = operands(insts[at]);
-        let read = uses.into_iter().flatten().filter(|src| src.kind() == Kind::Local);
-        for local in read.map(Src::index).chain(changed.and_then(Dst::local)) {
+        let read = uses.into_iter().flatten().filter_map(Src::local);
+        for local in read.chain(changed.and_then(Dst::local)) {
             // Registers above the locals are read like them here and there.
             if let Some(word) = set.get_mut(local / 64) {
                 *word |= 1 << (local % 64);
@@ -108,9 +108,13 @@ impl Live {
         let (sets, ..) = operands(insts[at]);
         match insts[at] {
             Inst::Jump(to) | Inst::Loop(to) => add(to as usize - entry, None),
-            Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) | Inst::Next(_, to) => {
+            Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) => {
                 add(to as usize - entry, None);
                 add(at + 1, None);
+            }
+            Inst::Next(element, _, by) => {
+                add(at + 1 + usize::from(by), None);
+                add(at + 1, Some(element));
             }
             Inst::Unless(_, _, _, by) => {
                 add(at + 1 + usize::from(by), None);

@@ -38,10 +38,10 @@ impl<'p> Function<'_, 'p> {
             }
             ExprKind::Local(local) => Src::new(Kind::Local, local.index()),
             ExprKind::Field(field) => Src::new(Kind::Field, field.index()),
-            _ => {
-                let register = self.in_temp(expr)?;
-                Src::new(Kind::Temp, register)
-            }
+            _ => match item(expr) {
+                Some(item) => item,
+                None => Src::new(Kind::Temp, self.in_temp(expr)?),
+            },
         })
     }
 
@@ -56,7 +56,7 @@ impl<'p> Function<'_, 'p> {
     /// The value of an expression as an operand that stays as it is while others are evaluated.
     pub(super) fn operand_before(&mut self, expr: &'p Expr, others: &[&Expr]) -> Lowered<Src> {
         let src = self.operand(expr)?;
-        if src.kind() == Kind::Field && others.iter().any(|other| calls(other)) {
+        if src.is_of_field() && others.iter().any(|other| calls(other)) {
             let (dst, copy) = self.result();
             self.emit(Inst::Move(dst, src));
             return Ok(copy);
@@ -244,6 +244,17 @@ pub(super) fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> In
         BinaryOp::NotEqual => Inst::NotEqual(dst, a, b),
         BinaryOp::Equal | BinaryOp::And | BinaryOp::Or => Inst::Equal(dst, a, b),
     }
+}
+
+/// A position of a tuple that is in a variable, as an operand.
+fn item(expr: &Expr) -> Option<Src> {
+    let ExprKind::Position(tuple, position) = &expr.kind else { return None };
+    let tuple = match &tuple.kind {
+        ExprKind::Local(local) => Src::new(Kind::Local, local.index()),
+        ExprKind::Field(field) => Src::new(Kind::Field, field.index()),
+        _ => return None,
+    };
+    Src::item(tuple, *position)
 }
 
 /// Whether evaluating an expression runs code that can change the variables of the machine.

@@ -5,7 +5,7 @@
 //!    system.rs    one execution: machines shared with its forks, who can step, fingerprints
 //!      step.rs      a step: what the machine was about to do, then on to its next scheduling point
 //!        run.rs       reactions to events: exit, transition and entry functions, raise, goto, specs
-//!          execute.rs   the instructions of one function and those it calls
+//!          execute.rs   the instructions of one function and those it calls; operations.rs, blame.rs
 //!    machine.rs   variables, frames and queue of one machine: the unit of copying and hashing
 //!      value.rs     values; copy.rs, collections.rs, places.rs, casts.rs, print.rs, foreign.rs
 //! ```
@@ -14,6 +14,7 @@
 //! the host.
 
 mod atomic;
+mod blame;
 mod casts;
 mod collections;
 mod copy;
@@ -23,6 +24,7 @@ mod execute;
 mod foreign;
 mod inbox;
 mod machine;
+mod operations;
 mod places;
 mod print;
 mod program;
