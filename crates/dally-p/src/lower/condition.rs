@@ -139,7 +139,7 @@ impl<'p> Function<'_, 'p> {
     ) -> Lowered<usize> {
         let top = self.top;
         let left = match others.last() {
-            None => self.operand_before(first, &[operand])?,
+            None => self.operand_before(first, std::slice::from_ref(operand))?,
             Some((_, last)) => {
                 let register = Dst::register(top);
                 self.operators(first, others, first.span.to(last.span), register)?;

@@ -87,10 +87,12 @@ impl<'l, 'p> Function<'l, 'p> {
         let here = self.here();
         match &mut self.lower.code.insts[jump] {
             Inst::Jump(to) | Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) => *to = here,
-            Inst::Unless(_, _, _, by) | Inst::Next(_, _, by) => match u16::try_from(here as usize - jump - 1) {
-                Ok(distance) => *by = distance,
-                Err(_) => self.far.push((jump, here)),
-            },
+            Inst::Unless(_, _, _, by) | Inst::Next(_, _, by) => {
+                match u16::try_from(here as usize - jump - 1) {
+                    Ok(distance) => *by = distance,
+                    Err(_) => self.far.push((jump, here)),
+                }
+            }
             other => unreachable!("{other:?} does not jump"),
         }
     }

@@ -231,8 +231,8 @@ pub(crate) enum Inst {
     JumpUnless(Src, u32),
     /// Skips so many instructions unless the test holds.
     Unless(Test, Src, Src, u16),
-    /// So many values from `first` on, with the names of this shape.
-    Tuple(u8, Dst, u16, u16),
+    /// The operands of this row, with the names of this shape.
+    Tuple(Dst, u16, u16),
     Position(Dst, Src, u16),
     /// A position of a tuple that is at a position of this one.
     Inner(Dst, Src, u8, u8),
@@ -308,7 +308,10 @@ mod tests {
     fn items_are_in_variables_with_low_numbers() {
         for (kind, base) in [(Kind::Local, 100), (Kind::Field, 0)] {
             let src = Src::item(Src::new(kind, 63), 62).unwrap();
-            assert_eq!((src.kind(), src.tuple_place(100), src.position()), (Kind::Item, 63 + base, 62));
+            assert_eq!(
+                (src.kind(), src.tuple_place(100), src.position()),
+                (Kind::Item, 63 + base, 62)
+            );
             assert_eq!(src.is_of_field(), kind == Kind::Field);
             assert_eq!(src.local(), (kind == Kind::Local).then_some(63));
             assert_eq!(Src::item(Src::new(kind, 64), 0), None);

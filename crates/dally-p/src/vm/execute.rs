@@ -5,6 +5,7 @@
 
 use dally_core::{Event, Stop, Text};
 
+use super::access::{look, take, tuple};
 use super::blame::{broken, divided, forbidden, ill_typed, misfit, too_deep};
 use super::casts::{fits, to_int};
 use super::machine::{Frame, Machine, Phase};
@@ -12,10 +13,9 @@ use super::operations::{
     Refused, arith, at_position, call_foreign, choose, concat, contains, element, elements, equal,
     float, formatted, holds, keys, less, negate, size, to_float, to_interface, values,
 };
-use super::places::{Change, change, too_large};
+use super::places::{Change, change};
 use super::print::{Carried, Shown};
 use super::run::{Cx, this};
-use super::tuple::Tuple;
 use super::value::Value;
 use crate::lower::inst::Inst;
 use crate::program::EventId;
@@ -46,24 +46,18 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
         };
     }
     macro_rules! get {
-        ($src:expr) => {{
-            let src = $src;
-            if src.is_item() {
-                match at_position(&machine.regs[src.tuple_place(base)], src.position()) {
-                    Some(item) => item,
-                    None => wrong_type!(),
-                }
-            } else {
-                let all = if src.is_const() { consts } else { &machine.regs[..] };
-                &all[src.place(base)]
+        ($src:expr) => {
+            match look($src, &machine.regs, consts, base) {
+                Some(value) => value,
+                None => wrong_type!(),
             }
-        }};
+        };
     }
     macro_rules! take {
         ($src:expr) => {
-            match $src.is_temp() {
-                true => std::mem::take(&mut machine.regs[$src.place(base)]),
-                false => get!($src).clone(),
+            match take($src, &mut machine.regs, consts, base) {
+                Some(value) => value,
+                None => wrong_type!(),
             }
         };
     }
@@ -102,14 +96,6 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             match get!($src) {
                 Value::Bool(b) => *b,
                 _ => wrong_type!(),
-            }
-        };
-    }
-    // Empties the variables that are of no use any more.
-    macro_rules! forget {
-        () => {
-            for &dead in code.dead_at(pc - 1) {
-                machine.regs[base + usize::from(dead)].put(Value::Null);
             }
         };
     }
@@ -195,13 +181,10 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     pc += usize::from(by);
                 }
             }
-            Inst::Tuple(count, dst, first, shape) => {
-                let first = base + usize::from(first);
-                let items = machine.regs[first..first + usize::from(count)].iter_mut();
-                match Tuple::new(shape.into(), items.map(std::mem::take)) {
-                    Ok(tuple) => set!(dst, Value::Tuple(tuple)),
-                    Err(_) => fail!("{}", too_large()),
-                }
+            Inst::Tuple(dst, row, shape) => {
+                let row = &code.rows[usize::from(row)];
+                let tuple = done!(tuple(machine, consts, base, row, shape));
+                set!(dst, tuple);
             }
             Inst::Position(dst, tuple, position) => {
                 let Some(item) = at_position(get!(tuple), position) else { wrong_type!() };
@@ -293,7 +276,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 if let Some(frame) = machine.frames.last_mut() {
                     frame.pc = pc as u32;
                 }
-                forget!();
+                machine.forget(base, code.dead_at(pc - 1));
                 base += usize::from(first);
                 machine.make_room(base + usize::from(callee.size));
                 let locals = base + usize::from(callee.params);
@@ -425,7 +408,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
         }
     };
     machine.phase = phase;
-    forget!();
+    machine.forget(base, code.dead_at(pc - 1));
     machine.live = (base + usize::from(code.heights[pc - 1])) as u32;
     if let Some(frame) = machine.frames.last_mut() {
         frame.pc = pc as u32;
