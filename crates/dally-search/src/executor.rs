@@ -46,7 +46,25 @@ impl Limits {
         let blamed = bug.culprit.as_deref().map(blame);
         Limits { loops, blamed, max_steps: usize::MAX, temperature: usize::MAX, ..self }
     }
+
+    /// For how many choices a monitor has to wait before the states of an execution are logged.
+    ///
+    /// Where chance chooses, a loop counts only if chance cannot leave it. Who is in such a loop
+    /// stays there with a hot monitor to the bounds, so nothing is lost but a small part of what
+    /// they allow; and most monitors that are hot at times need no log at all, which costs as much
+    /// as a step does. Whoever follows a recording must see the loop where it was.
+    fn patience(&self, strategy: &dyn Strategy) -> usize {
+        let by_chance = self.loops == Loops::Sampled && self.fairness == Fairness::Strong;
+        if !by_chance || strategy.is_sequential() {
+            return 0;
+        }
+        self.max_steps.min(self.temperature) / IMPATIENCE
+    }
 }
+
+/// Which part of the bounds of an execution is spent on waiting for a monitor before the log of
+/// loops is begun.
+const IMPATIENCE: usize = 50;
 
 /// What [`Limits::blamed`] holds for the monitor of this name.
 pub(crate) fn blame(monitor: &str) -> u64 {
@@ -235,7 +253,7 @@ fn run<S: System>(
     // has gone on by itself: a strategy that goes through all schedules would miss some.
     let only_whole = limits.loops == Loops::Sampled && strategy.is_sequential();
     let follows = matches!(limits.loops, Loops::All | Loops::AtEnd { .. });
-    laps.restart(only_whole, follows);
+    laps.restart(only_whole, follows, limits.patience(strategy));
     let looks = limits.loops != Loops::Ignored;
     let mut acceptance = system.acceptance();
     let mut course = Course {
@@ -264,7 +282,7 @@ fn run<S: System>(
         if system.enabled().is_empty() {
             break bug_at_end(system).map_or(Over::Ended(End::Complete), Over::failed);
         }
-        if looks && (follows || acceptance != Acceptance::default() || course.env.laps.is_open()) {
+        if looks && (acceptance != Acceptance::default() || course.env.laps.is_watching()) {
             match course.look(system, acceptance) {
                 None => {}
                 Some(Went::Over(over)) => break over,

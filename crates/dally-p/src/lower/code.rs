@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dally_core::Heat;
 use triomphe::Arc;
 
-use super::inst::{Dst, Inst};
+use super::inst::{Dst, Inst, Src};
 use crate::program::{EventId, MachineKind, Type};
 use crate::source::{Sources, Span};
 use crate::vm::{ForeignFun, Value};
@@ -28,6 +28,8 @@ pub(crate) struct Code {
     pub(crate) foreign: Vec<ForeignCode>,
     pub(crate) machines: Vec<MachineCode>,
     pub(crate) paths: Vec<Box<[Step]>>,
+    /// What tuples are made of.
+    pub(crate) rows: Vec<Box<[Src]>>,
     pub(crate) receives: Vec<ReceiveCode>,
     pub(crate) formats: Vec<FormatCode>,
     /// Types, and how people write them.

@@ -139,7 +139,7 @@ impl<'p> Function<'_, 'p> {
     ) -> Lowered<usize> {
         let top = self.top;
         let left = match others.last() {
-            None => self.operand_before(first, &[operand])?,
+            None => self.operand_before(first, std::slice::from_ref(operand))?,
             Some((_, last)) => {
                 let register = Dst::register(top);
                 self.operators(first, others, first.span.to(last.span), register)?;
@@ -185,6 +185,8 @@ fn test_of(op: BinaryOp, wanted: bool) -> Option<(Test, bool)> {
         (BinaryOp::Greater, false) => (Test::NotLess, true),
         (BinaryOp::GreaterEqual, true) => (Test::LessEqual, true),
         (BinaryOp::GreaterEqual, false) => (Test::NotLessEqual, true),
+        (BinaryOp::In, true) => (Test::In, false),
+        (BinaryOp::In, false) => (Test::NotIn, false),
         _ => return None,
     })
 }

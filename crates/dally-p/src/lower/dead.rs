@@ -4,8 +4,8 @@
 //! Whatever such a variable holds is emptied there. So states are the same that differ only in what
 //! nobody will read, and values are not kept alive for nothing.
 
-use super::code::{Code, ReceiveCode};
-use super::inst::{Dst, Inst, Kind, Src};
+use super::code::Code;
+use super::inst::{Dst, Inst, Src};
 
 /// Notes the dead variables of a function with so many locals, whose code is at the end of all
 /// code from `entry` on.
@@ -17,7 +17,7 @@ pub(super) fn note(code: &mut Code, entry: usize, locals: usize) {
     while changes {
         changes = false;
         for at in (0..insts.len()).rev() {
-            let before = live.before(insts, &code.receives, entry, at);
+            let before = live.before(code, entry, at);
             changes |= live.set(at, &before);
         }
     }
@@ -26,7 +26,7 @@ pub(super) fn note(code: &mut Code, entry: usize, locals: usize) {
         if !matches!(inst, Inst::Send(..) | Inst::New(..) | Inst::Receive(_) | Inst::Call(..)) {
             continue;
         }
-        let after = live.during(insts, &code.receives, entry, at);
+        let after = live.during(code, entry, at);
         let dead: Box<[u16]> =
             (0..locals).filter(|&local| !holds(&after, local)).map(|local| local as u16).collect();
         let known = code.dead_lists.iter().position(|list| *list == dead);
@@ -69,17 +69,16 @@ impl Live {
     }
 
     /// What is live before an instruction, as far as is known.
-    fn before(
-        &self,
-        insts: &[Inst],
-        receives: &[ReceiveCode],
-        entry: usize,
-        at: usize,
-    ) -> Vec<u64> {
-        let mut set = self.during(insts, receives, entry, at);
-        let (_, uses, changed) = operands(insts[at]);
-        let read = uses.into_iter().flatten().filter(|src| src.kind() == Kind::Local);
-        for local in read.map(Src::index).chain(changed.and_then(Dst::local)) {
+    fn before(&self, code: &Code, entry: usize, at: usize) -> Vec<u64> {
+        let mut set = self.during(code, entry, at);
+        let inst = code.insts[entry + at];
+        let (_, uses, changed) = operands(inst);
+        let row = match inst {
+            Inst::Tuple(_, row, _) => &code.rows[usize::from(row)][..],
+            _ => &[],
+        };
+        let read = uses.into_iter().flatten().chain(row.iter().copied()).filter_map(Src::local);
+        for local in read.chain(changed.and_then(Dst::local)) {
             // Registers above the locals are read like them here and there.
             if let Some(word) = set.get_mut(local / 64) {
                 *word |= 1 << (local % 64);
@@ -89,13 +88,8 @@ impl Live {
     }
 
     /// What is live while an instruction waits: whatever is read later and not set by itself.
-    fn during(
-        &self,
-        insts: &[Inst],
-        receives: &[ReceiveCode],
-        entry: usize,
-        at: usize,
-    ) -> Vec<u64> {
+    fn during(&self, code: &Code, entry: usize, at: usize) -> Vec<u64> {
+        let insts = &code.insts[entry..];
         let mut set = vec![0; self.words];
         let mut add = |next: usize, sets: Option<Dst>| {
             let sets = sets.and_then(Dst::local);
@@ -108,9 +102,13 @@ impl Live {
         let (sets, ..) = operands(insts[at]);
         match insts[at] {
             Inst::Jump(to) | Inst::Loop(to) => add(to as usize - entry, None),
-            Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) | Inst::Next(_, to) => {
+            Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) => {
                 add(to as usize - entry, None);
                 add(at + 1, None);
+            }
+            Inst::Next(element, _, by) => {
+                add(at + 1 + usize::from(by), None);
+                add(at + 1, Some(element));
             }
             Inst::Unless(_, _, _, by) => {
                 add(at + 1 + usize::from(by), None);
@@ -119,7 +117,7 @@ impl Live {
             Inst::Return(_) | Inst::ReturnNothing => {}
             Inst::Raise(..) | Inst::Goto(..) | Inst::Fail(_) => {}
             Inst::Receive(receive) => {
-                for &(case, payload) in &receives[usize::from(receive)].entries {
+                for &(case, payload) in &code.receives[usize::from(receive)].entries {
                     add(case as usize - entry, payload);
                 }
             }
@@ -129,14 +127,14 @@ impl Live {
     }
 }
 
-/// What an instruction sets, what it reads, and what it changes inside. Temporaries that follow
-/// each other are left out.
+/// What an instruction sets, what it reads, and what it changes inside. Rows and temporaries that
+/// follow each other are left out.
 fn operands(inst: Inst) -> (Option<Dst>, [Option<Src>; 3], Option<Dst>) {
     let (sets, reads) = match inst {
         Inst::Mark(_) | Inst::Jump(_) | Inst::Loop(_) | Inst::Next(..) => (None, [None; 3]),
         Inst::ReturnNothing | Inst::Receive(_) => (None, [None; 3]),
         Inst::Load(dst, _) | Inst::This(dst) | Inst::Nondet(dst) => (Some(dst), [None; 3]),
-        Inst::Tuple(_, dst, _, _)
+        Inst::Tuple(dst, ..)
         | Inst::Call(dst, ..)
         | Inst::CallForeign(dst, ..)
         | Inst::Format(dst, ..) => (Some(dst), [None; 3]),

@@ -38,10 +38,10 @@ impl<'p> Function<'_, 'p> {
             }
             ExprKind::Local(local) => Src::new(Kind::Local, local.index()),
             ExprKind::Field(field) => Src::new(Kind::Field, field.index()),
-            _ => {
-                let register = self.in_temp(expr)?;
-                Src::new(Kind::Temp, register)
-            }
+            _ => match item(expr) {
+                Some(item) => item,
+                None => Src::new(Kind::Temp, self.in_temp(expr)?),
+            },
         })
     }
 
@@ -54,9 +54,9 @@ impl<'p> Function<'_, 'p> {
     }
 
     /// The value of an expression as an operand that stays as it is while others are evaluated.
-    pub(super) fn operand_before(&mut self, expr: &'p Expr, others: &[&Expr]) -> Lowered<Src> {
+    pub(super) fn operand_before(&mut self, expr: &'p Expr, others: &[Expr]) -> Lowered<Src> {
         let src = self.operand(expr)?;
-        if src.kind() == Kind::Field && others.iter().any(|other| calls(other)) {
+        if src.is_of_field() && others.iter().any(calls) {
             let (dst, copy) = self.result();
             self.emit(Inst::Move(dst, src));
             return Ok(copy);
@@ -91,10 +91,14 @@ impl<'p> Function<'_, 'p> {
         match &expr.kind {
             ExprKind::This => emit(self, Inst::This(dst)),
             ExprKind::Tuple(items) => {
-                let count = fits(items.len(), 256, span, "positions in a tuple")?;
+                fits(items.len(), 256, span, "positions in a tuple")?;
                 let shape = self.lower.shape(&expr.ty, span)?;
-                let first = self.in_row(items.iter())?;
-                emit(self, Inst::Tuple(count as u8, dst, first, shape));
+                let mut operands = Vec::with_capacity(items.len());
+                for (at, item) in items.iter().enumerate() {
+                    operands.push(self.operand_before(item, &items[at + 1..])?);
+                }
+                let row = self.lower.row(operands, span)?;
+                emit(self, Inst::Tuple(dst, row, shape));
             }
             ExprKind::Position(tuple, position) => {
                 let short = |position: &u32| u8::try_from(*position).ok();
@@ -110,7 +114,7 @@ impl<'p> Function<'_, 'p> {
                 emit(self, Inst::Position(dst, tuple, *position as u16));
             }
             ExprKind::Index(collection, key) => {
-                let collection = self.operand_before(collection, &[key])?;
+                let collection = self.operand_before(collection, std::slice::from_ref(&**key))?;
                 let key = self.operand(key)?;
                 emit(self, Inst::Index(dst, collection, key));
             }
@@ -207,7 +211,7 @@ impl<'p> Function<'_, 'p> {
     ) -> Lowered<()> {
         let before = self.top;
         let next = links.first().map(|(_, operand)| operand);
-        let mut left = self.operand_before(first, next.as_slice())?;
+        let mut left = self.operand_before(first, next.map_or(&[], std::slice::from_ref))?;
         for (at, (op, operand)) in links.iter().enumerate() {
             let right = self.operand(operand)?;
             let last = at + 1 == links.len();
@@ -244,6 +248,17 @@ pub(super) fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> In
         BinaryOp::NotEqual => Inst::NotEqual(dst, a, b),
         BinaryOp::Equal | BinaryOp::And | BinaryOp::Or => Inst::Equal(dst, a, b),
     }
+}
+
+/// A position of a tuple that is in a variable, as an operand.
+fn item(expr: &Expr) -> Option<Src> {
+    let ExprKind::Position(tuple, position) = &expr.kind else { return None };
+    let tuple = match &tuple.kind {
+        ExprKind::Local(local) => Src::new(Kind::Local, local.index()),
+        ExprKind::Field(field) => Src::new(Kind::Field, field.index()),
+        _ => return None,
+    };
+    Src::item(tuple, *position)
 }
 
 /// Whether evaluating an expression runs code that can change the variables of the machine.

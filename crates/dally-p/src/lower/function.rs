@@ -1,6 +1,6 @@
 //! One function on its way to code: registers, jumps and what every instruction comes from.
 
-use super::inst::{Dst, Inst, Kind, OPERANDS, Src};
+use super::inst::{CONSTANTS, Dst, Inst, Kind, OPERANDS, Src};
 use super::{Lower, fits};
 use crate::diagnostic::Diagnostic;
 use crate::program::{Fun, LocalId, Stmt, Type};
@@ -86,13 +86,13 @@ impl<'l, 'p> Function<'l, 'p> {
     pub(super) fn land(&mut self, jump: usize) {
         let here = self.here();
         match &mut self.lower.code.insts[jump] {
-            Inst::Jump(to) | Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) | Inst::Next(_, to) => {
-                *to = here;
+            Inst::Jump(to) | Inst::JumpIf(_, to) | Inst::JumpUnless(_, to) => *to = here,
+            Inst::Unless(_, _, _, by) | Inst::Next(_, _, by) => {
+                match u16::try_from(here as usize - jump - 1) {
+                    Ok(distance) => *by = distance,
+                    Err(_) => self.far.push((jump, here)),
+                }
             }
-            Inst::Unless(_, _, _, by) => match u16::try_from(here as usize - jump - 1) {
-                Ok(distance) => *by = distance,
-                Err(_) => self.far.push((jump, here)),
-            },
             other => unreachable!("{other:?} does not jump"),
         }
     }
@@ -103,7 +103,7 @@ impl<'l, 'p> Function<'l, 'p> {
             let here = self.here();
             self.span = self.lower.code.spans[branch];
             let mut moved = std::mem::replace(&mut self.lower.code.insts[branch], Inst::Jump(here));
-            if let Inst::Unless(_, _, _, by) = &mut moved {
+            if let Inst::Unless(_, _, _, by) | Inst::Next(_, _, by) = &mut moved {
                 *by = 1;
             }
             self.emit(moved);
@@ -129,7 +129,7 @@ impl<'l, 'p> Function<'l, 'p> {
     /// A constant as an operand.
     pub(super) fn constant(&mut self, value: Value) -> Src {
         let index = self.lower.constants.add(value);
-        if index < OPERANDS {
+        if index < CONSTANTS {
             return Src::new(Kind::Const, index);
         }
         let (dst, src) = self.result();

@@ -4,6 +4,9 @@
 use std::fmt;
 
 /// Where an operand is read.
+///
+/// The two highest bits are its kind, the others its index; with the two of a constant goes a third:
+/// whether it is an item of a tuple instead.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Src(u16);
 
@@ -18,35 +21,110 @@ pub(crate) enum Kind {
     Field,
     /// A constant.
     Const,
+    /// A position of a tuple that is in a variable of the function or the machine: it is read
+    /// there, and no copy is made of it for an instruction that only looks at it.
+    Item,
 }
 
-/// How many registers, variables and constants an operand can name.
+/// How many registers and variables an operand can name.
 pub(crate) const OPERANDS: usize = 1 << 14;
 
+/// How many constants.
+pub(crate) const CONSTANTS: usize = 1 << 13;
+
+/// The variables that items can be in, and their positions, are fewer than this.
+const ITEMS: usize = 1 << 6;
+
+const ITEM: u16 = 0b111 << 13;
+const OF_FIELD: u16 = 1 << 12;
+
 impl Src {
+    /// An operand that is no item.
     pub(crate) fn new(kind: Kind, index: usize) -> Src {
         let kind = match kind {
             Kind::Local => 0,
             Kind::Temp => 1,
             Kind::Field => 2,
-            Kind::Const => 3,
+            Kind::Const | Kind::Item => 3,
         };
         Src(kind << 14 | index as u16)
     }
 
-    #[inline(always)]
+    /// A position of the tuple in a variable, if an operand can say that.
+    pub(crate) fn item(tuple: Src, position: u32) -> Option<Src> {
+        let field = match tuple.kind() {
+            Kind::Local => 0,
+            Kind::Field => OF_FIELD,
+            Kind::Temp | Kind::Const | Kind::Item => return None,
+        };
+        let fits = tuple.index() < ITEMS && (position as usize) < ITEMS;
+        fits.then_some(Src(ITEM | field | (tuple.index() as u16) << 6 | position as u16))
+    }
+
     pub(crate) fn kind(self) -> Kind {
         match self.0 >> 14 {
             0 => Kind::Local,
             1 => Kind::Temp,
             2 => Kind::Field,
+            _ if self.is_item() => Kind::Item,
             _ => Kind::Const,
         }
     }
 
     #[inline(always)]
-    pub(crate) fn index(self) -> usize {
+    pub(crate) fn is_temp(self) -> bool {
+        self.0 >> 14 == 1
+    }
+
+    /// Of what is no item.
+    #[inline(always)]
+    pub(crate) fn is_const(self) -> bool {
+        self.0 >> 14 == 3
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_item(self) -> bool {
+        self.0 >= ITEM
+    }
+
+    /// Whether it is a variable of the machine, or in one.
+    pub(crate) fn is_of_field(self) -> bool {
+        self.kind() == Kind::Field || self.is_item() && self.0 & OF_FIELD != 0
+    }
+
+    /// The variable of the function that it is, or is in.
+    pub(crate) fn local(self) -> Option<usize> {
+        match self.kind() {
+            Kind::Local => Some(self.index()),
+            Kind::Item if self.0 & OF_FIELD == 0 => Some(self.tuple_place(0)),
+            _ => None,
+        }
+    }
+
+    /// Of what is no item.
+    #[inline(always)]
+    fn index(self) -> usize {
         usize::from(self.0 & (OPERANDS as u16 - 1))
+    }
+
+    /// Its place among the constants if it is one, else among the registers, given where those of
+    /// the frame begin; the variables of the machine begin at 0.
+    #[inline(always)]
+    pub(crate) fn place(self, base: usize) -> usize {
+        self.index() + if self.0 >> 15 == 1 { 0 } else { base }
+    }
+
+    /// The same for the tuple that an item is in.
+    #[inline(always)]
+    pub(crate) fn tuple_place(self, base: usize) -> usize {
+        let index = usize::from(self.0 >> 6) & (ITEMS - 1);
+        index + if self.0 & OF_FIELD != 0 { 0 } else { base }
+    }
+
+    /// The position of an item.
+    #[inline(always)]
+    pub(crate) fn position(self) -> u16 {
+        self.0 & (ITEMS as u16 - 1)
     }
 }
 
@@ -57,6 +135,10 @@ impl fmt::Debug for Src {
             Kind::Temp => 't',
             Kind::Field => 'f',
             Kind::Const => 'c',
+            Kind::Item => {
+                let kind = if self.is_of_field() { 'f' } else { 'l' };
+                return write!(f, "{kind}{}.{}", self.tuple_place(0), self.position());
+            }
         };
         write!(f, "{kind}{}", self.index())
     }
@@ -115,6 +197,9 @@ pub(crate) enum Test {
     LessEqual,
     NotLess,
     NotLessEqual,
+    /// The first is in the second, a collection.
+    In,
+    NotIn,
 }
 
 /// What one instruction does.
@@ -146,8 +231,8 @@ pub(crate) enum Inst {
     JumpUnless(Src, u32),
     /// Skips so many instructions unless the test holds.
     Unless(Test, Src, Src, u16),
-    /// So many values from `first` on, with the names of this shape.
-    Tuple(u8, Dst, u16, u16),
+    /// The operands of this row, with the names of this shape.
+    Tuple(Dst, u16, u16),
     Position(Dst, Src, u16),
     /// A position of a tuple that is at a position of this one.
     Inner(Dst, Src, u8, u8),
@@ -164,9 +249,9 @@ pub(crate) enum Inst {
     This(Dst),
     Nondet(Dst),
     Choose(Dst, Src),
-    /// The next element of a collection, whose position is a number in the register after it,
-    /// into the register after that; or past the loop's end, with all three emptied.
-    Next(u16, u32),
+    /// The next element of the collection in this register, whose position is a number in the
+    /// register after it; or the collection is emptied, and so many instructions are skipped.
+    Next(Dst, u16, u16),
     /// The function with its arguments from `first` on.
     Call(Dst, u16, u16),
     CallForeign(Dst, u16, u16),
@@ -196,3 +281,42 @@ pub(crate) enum Inst {
 }
 
 const _: () = assert!(size_of::<Inst>() == 8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_are_what_they_were_made_of() {
+        for (kind, last) in [
+            (Kind::Local, OPERANDS),
+            (Kind::Temp, OPERANDS),
+            (Kind::Field, OPERANDS),
+            (Kind::Const, CONSTANTS),
+        ] {
+            for index in [0, 1, last - 1] {
+                let src = Src::new(kind, index);
+                let base = if matches!(kind, Kind::Local | Kind::Temp) { 100 } else { 0 };
+                assert_eq!((src.kind(), src.place(100)), (kind, index + base));
+                assert_eq!(src.is_of_field(), kind == Kind::Field);
+                assert_eq!(src.local(), (kind == Kind::Local).then_some(index));
+            }
+        }
+    }
+
+    #[test]
+    fn items_are_in_variables_with_low_numbers() {
+        for (kind, base) in [(Kind::Local, 100), (Kind::Field, 0)] {
+            let src = Src::item(Src::new(kind, 63), 62).unwrap();
+            assert_eq!(
+                (src.kind(), src.tuple_place(100), src.position()),
+                (Kind::Item, 63 + base, 62)
+            );
+            assert_eq!(src.is_of_field(), kind == Kind::Field);
+            assert_eq!(src.local(), (kind == Kind::Local).then_some(63));
+            assert_eq!(Src::item(Src::new(kind, 64), 0), None);
+            assert_eq!(Src::item(Src::new(kind, 0), 64), None);
+        }
+        assert_eq!(Src::item(Src::new(Kind::Temp, 0), 0), None);
+    }
+}

@@ -23,6 +23,7 @@ use triomphe::Arc;
 use self::code::{Code, FunCode};
 use self::constants::Constants;
 use self::function::Function;
+use self::inst::Src;
 use crate::diagnostic::Diagnostic;
 use crate::program::{FunId, Program, Test, Type};
 use crate::source::Span;
@@ -171,6 +172,18 @@ impl Lower<'_> {
             self.code.types.len() - 1
         });
         Ok(fits(index, u16::MAX as usize, span, "types")? as u16)
+    }
+
+    /// The index of a row of operands.
+    fn row(&mut self, row: Vec<Src>, span: Span) -> Result<u16, Diagnostic> {
+        let rows = &mut self.code.rows;
+        let known = rows.iter().position(|known| **known == *row);
+        let index = known.unwrap_or_else(|| {
+            rows.push(row.into());
+            rows.len() - 1
+        });
+        Ok(fits(index, u16::MAX as usize, span, "tuples that are made of different variables")?
+            as u16)
     }
 
     /// The index of the names of a tuple's positions.

@@ -3,7 +3,7 @@
 use super::code::{ReceiveCode, Step};
 use super::fits;
 use super::function::{Around, Function};
-use super::inst::{Dst, Inst, Kind, Src};
+use super::inst::{Dst, Inst, Src};
 use crate::diagnostic::Diagnostic;
 use crate::program::{Case, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind};
 use crate::source::Span;
@@ -112,20 +112,14 @@ impl<'p> Function<'_, 'p> {
                 self.end_loop();
             }
             StmtKind::Foreach(place, collection, body) => {
-                // A copy of the collection, a position in it, and the element there.
+                // A copy of the collection, and a position in it.
                 let first = self.in_temp(collection)?;
                 let position = self.temp();
                 let zero = self.constant(Value::Int(0));
                 self.span = span;
                 self.emit(Inst::Move(Dst::register(position), zero));
-                let element = self.temp();
-                self.top = element;
                 let again = self.here();
-                let over = self.emit(Inst::Next(first as u16, 0));
-                if place.path.is_empty() {
-                    let element = Src::new(Kind::Temp, element);
-                    self.emit(Inst::Move(root(place), element));
-                }
+                let over = self.emit(Inst::Next(root(place), first as u16, 0));
                 self.around(again, body)?;
                 self.top = before;
                 // A `break` leaves the copy behind.
@@ -195,7 +189,7 @@ impl<'p> Function<'_, 'p> {
     /// An operand that keeps its value while another expression is evaluated.
     fn kept(&mut self, expr: &'p Expr, later: Option<&'p Expr>) -> Lowered<Src> {
         let src = self.operand(expr)?;
-        if later.is_some() && src.kind() == Kind::Field {
+        if later.is_some() && src.is_of_field() {
             let (dst, copy) = self.result();
             self.emit(Inst::Move(dst, src));
             return Ok(copy);

@@ -73,7 +73,12 @@ const FEW: usize = 12;
 impl Keys {
     fn find(&self, key: &Value) -> Option<usize> {
         if self.table.is_empty() {
-            return self.items.iter().position(|item| item.equals(key));
+            return match *key {
+                Value::Int(n) => {
+                    self.items.iter().position(|item| matches!(item, Value::Int(m) if *m == n))
+                }
+                _ => self.items.iter().position(|item| item.equals(key)),
+            };
         }
         let mask = self.table.len() - 1;
         let mut at = spread(key.equality_hash()) & mask;

@@ -7,10 +7,24 @@
 
 use super::value::Value;
 
-impl Clone for Value {
+impl Value {
+    /// Whether it is plain data and not a shared pointer.
     #[inline(always)]
-    fn clone(&self) -> Value {
-        // Counts the copy that is made below.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(
+            self,
+            Value::Null
+                | Value::Bool(_)
+                | Value::Int(_)
+                | Value::Float(_)
+                | Value::Event(_)
+                | Value::Machine(..)
+        )
+    }
+
+    /// Counts a copy of a shared pointer that is about to be made.
+    #[inline(never)]
+    fn count_copy(&self) {
         match self {
             Value::Str(text) => std::mem::forget(text.clone()),
             Value::Tuple(tuple) => std::mem::forget(tuple.clone()),
@@ -25,10 +39,19 @@ impl Clone for Value {
             | Value::Event(_)
             | Value::Machine(..) => {}
         }
+    }
+}
+
+impl Clone for Value {
+    #[inline(always)]
+    fn clone(&self) -> Value {
+        if !self.is_plain() {
+            self.count_copy();
+        }
         // SAFETY: `self` is a value that can be read. A value consists of its kind and either
         // plain data, of which a copy is a value, or one shared pointer. A shared pointer may be
-        // had twice if it was counted twice: the clone above was, and as it was forgotten and not
-        // dropped, what is read here takes its place.
+        // had twice if it was counted twice: the clone of `count_copy` was, and as it was forgotten
+        // and not dropped, what is read here takes its place.
         #[expect(unsafe_code, reason = "see the top of this file")]
         unsafe {
             std::ptr::read(self)

@@ -1,35 +1,34 @@
 //! What a run has reached: lines, machines, states, handlers, events and scenarios.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::lower::code::{Code, Reaction};
 use crate::program::{EventId, MachineKind};
 
-/// A set of bits that all executions of a program share.
+/// A set of bits that all executions of a program share. Each has a byte to itself: that is a load
+/// and a test, and it is made at every turn of the code.
 #[derive(Debug, Default)]
-pub(crate) struct Coverage(Box<[AtomicU64]>);
+pub(crate) struct Coverage(Box<[AtomicBool]>);
 
 impl Coverage {
     pub(crate) fn new(bits: u32) -> Coverage {
-        Coverage((0..bits.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
+        Coverage((0..bits).map(|_| AtomicBool::new(false)).collect())
     }
 
     /// Sets a bit. It is looked at first: after a while all that can be reached is, and threads
     /// that only read do not disturb each other.
     #[inline(always)]
     pub(crate) fn reach(&self, bit: u32) {
-        if let Some(word) = self.0.get(bit as usize / 64) {
-            let mask = 1 << (bit % 64);
-            if word.load(Relaxed) & mask == 0 {
-                word.fetch_or(mask, Relaxed);
-            }
+        if let Some(reached) = self.0.get(bit as usize)
+            && !reached.load(Relaxed)
+        {
+            reached.store(true, Relaxed);
         }
     }
 
     fn has(&self, bit: u32) -> bool {
-        let word = self.0.get(bit as usize / 64).map_or(0, |word| word.load(Relaxed));
-        word >> (bit % 64) & 1 == 1
+        self.0.get(bit as usize).is_some_and(|reached| reached.load(Relaxed))
     }
 }
 

@@ -1,19 +1,24 @@
 //! The instructions of one machine, until it waits or its outermost function is left.
+//!
+//! What every instruction needs is written out in the loop. What few need is called: what is in the
+//! loop costs all others, which have fewer registers of the processor then.
 
-use std::fmt::Write;
+use dally_core::{Event, Stop, Text};
 
-use dally_core::{Bug, BugKind, Event, Stop, Text};
-
+use super::access::{look, take, tuple};
+use super::blame::{broken, divided, forbidden, ill_typed, misfit, too_deep};
 use super::casts::{fits, to_int};
 use super::machine::{Frame, Machine, Phase};
-use super::places::{Change, Trouble, change, index, too_large};
-use super::print::{Carried, Shown, name_of};
+use super::operations::{
+    Refused, arith, at_position, call_foreign, choose, concat, contains, element, elements, equal,
+    float, formatted, holds, keys, less, negate, size, to_float, to_interface, values,
+};
+use super::places::{Change, change};
+use super::print::{Carried, Shown};
 use super::run::{Cx, this};
-use super::tuple::Tuple;
-use super::value::{MAX_TEXT, Value};
-use crate::lower::code::{Code, FormatCode};
-use crate::lower::inst::{Arith, Inst, Kind, Test};
-use crate::program::{EventId, Type};
+use super::value::Value;
+use crate::lower::inst::Inst;
+use crate::program::EventId;
 
 /// Why execution stops.
 pub(crate) enum Exit {
@@ -26,10 +31,7 @@ pub(crate) enum Exit {
 }
 
 /// More calls inside each other than this are a recursion without end.
-const MAX_CALLS: usize = 10_000;
-
-/// A choice has at most this many values.
-const MAX_CHOICES: usize = 10_000;
+pub(super) const MAX_CALLS: usize = 10_000;
 
 /// Runs the innermost frame of a machine and those around it.
 pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit, Stop> {
@@ -38,20 +40,24 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
     let Some(frame) = machine.frames.last() else { return Ok(Exit::Returned) };
     let (mut pc, mut base) = (frame.pc as usize, frame.base as usize);
 
+    macro_rules! wrong_type {
+        () => {
+            return Err(ill_typed(cx, machine, pc).into())
+        };
+    }
     macro_rules! get {
         ($src:expr) => {
-            match $src.kind() {
-                Kind::Local | Kind::Temp => &machine.regs[base + $src.index()],
-                Kind::Field => &machine.regs[$src.index()],
-                Kind::Const => &consts[$src.index()],
+            match look($src, &machine.regs, consts, base) {
+                Some(value) => value,
+                None => wrong_type!(),
             }
         };
     }
     macro_rules! take {
         ($src:expr) => {
-            match $src.kind() {
-                Kind::Temp => std::mem::take(&mut machine.regs[base + $src.index()]),
-                _ => get!($src).clone(),
+            match take($src, &mut machine.regs, consts, base) {
+                Some(value) => value,
+                None => wrong_type!(),
             }
         };
     }
@@ -66,23 +72,21 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             return Err(cx.bug(machine, code.spans[pc - 1], format!($($message)*)).into())
         };
     }
-    macro_rules! wrong_type {
-        () => {
-            return Err(ill_typed(cx, machine, pc).into())
+    // The result of an operation, if it has one.
+    macro_rules! done {
+        ($result:expr) => {
+            match $result {
+                Ok(value) => value,
+                Err(Refused::Type) => wrong_type!(),
+                Err(Refused::Because(what)) => fail!("{what}"),
+                Err(Refused::Stop(stop)) => return Err(stop),
+            }
         };
     }
     macro_rules! int {
         ($src:expr) => {
             match get!($src) {
                 Value::Int(n) => *n,
-                _ => wrong_type!(),
-            }
-        };
-    }
-    macro_rules! float {
-        ($src:expr) => {
-            match get!($src) {
-                Value::Float(x) => *x,
                 _ => wrong_type!(),
             }
         };
@@ -94,25 +98,6 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 _ => wrong_type!(),
             }
         };
-    }
-    // Empties the variables that are of no use any more.
-    macro_rules! forget {
-        () => {
-            for &dead in code.dead_at(pc - 1) {
-                machine.regs[base + usize::from(dead)].put(Value::Null);
-            }
-        };
-    }
-    macro_rules! wait {
-        ($phase:expr) => {{
-            machine.phase = $phase;
-            forget!();
-            machine.live = (base + usize::from(code.heights[pc - 1])) as u32;
-            if let Some(frame) = machine.frames.last_mut() {
-                frame.pc = pc as u32;
-            }
-            return Ok(Exit::Waits);
-        }};
     }
     macro_rules! change {
         ($what:expr, $root:expr, $path:expr, $first:expr) => {{
@@ -127,7 +112,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
         }};
     }
 
-    loop {
+    let phase = loop {
         let inst = insts[pc];
         pc += 1;
         match inst {
@@ -136,46 +121,21 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             Inst::Load(dst, at) => set!(dst, consts[at as usize].clone()),
             Inst::Int(op, dst, a, b) => {
                 let (a, b) = (int!(a), int!(b));
-                let result = match op {
-                    Arith::Add => a.wrapping_add(b),
-                    Arith::Sub => a.wrapping_sub(b),
-                    Arith::Mul => a.wrapping_mul(b),
-                    Arith::Div if b != 0 => a.wrapping_div(b),
-                    Arith::Rem if b != 0 => a.wrapping_rem(b),
-                    Arith::Div => fail!("{a} is divided by zero"),
-                    Arith::Rem => fail!("the remainder of {a} by zero is asked for"),
-                };
-                set!(dst, Value::Int(result));
-            }
-            Inst::Float(op, dst, a, b) => {
-                let (a, b) = (float!(a), float!(b));
-                set!(
-                    dst,
-                    Value::Float(match op {
-                        Arith::Add => a + b,
-                        Arith::Sub => a - b,
-                        Arith::Mul => a * b,
-                        Arith::Div => a / b,
-                        Arith::Rem => a % b,
-                    })
-                );
-            }
-            Inst::Concat(dst, a, b) => {
-                let text = match (get!(a), get!(b)) {
-                    (Value::Str(a), Value::Str(b)) => [a.as_str(), b.as_str()].concat(),
-                    _ => wrong_type!(),
-                };
-                match short(text) {
-                    Some(text) => set!(dst, text),
-                    None => fail!("{}", too_large()),
+                match arith(op, a, b) {
+                    Some(result) => set!(dst, Value::Int(result)),
+                    None => fail!("{}", divided(op, a)),
                 }
             }
+            Inst::Float(op, dst, a, b) => {
+                let result = done!(float(op, get!(a), get!(b)));
+                set!(dst, result);
+            }
+            Inst::Concat(dst, a, b) => {
+                let text = done!(concat(get!(a), get!(b)));
+                set!(dst, text);
+            }
             Inst::Negate(dst, src) => {
-                let negated = match get!(src) {
-                    Value::Int(n) => Value::Int(n.wrapping_neg()),
-                    Value::Float(x) => Value::Float(-x),
-                    _ => wrong_type!(),
-                };
+                let negated = done!(negate(get!(src)));
                 set!(dst, negated);
             }
             Inst::Not(dst, src) => set!(dst, Value::Bool(!bool!(src))),
@@ -195,16 +155,10 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let equal = equal(get!(a), get!(b));
                 set!(dst, Value::Bool(!equal));
             }
-            Inst::In(dst, value, collection) => {
-                let value = get!(value);
-                let found = match get!(collection) {
-                    Value::Set(set) => set.contains(value),
-                    Value::Map(map) => map.get(value).is_some(),
-                    Value::Seq(seq) => seq.iter().any(|item| item.equals(value)),
-                    _ => wrong_type!(),
-                };
-                set!(dst, Value::Bool(found));
-            }
+            Inst::In(dst, value, collection) => match contains(get!(collection), get!(value)) {
+                Some(found) => set!(dst, Value::Bool(found)),
+                None => wrong_type!(),
+            },
             Inst::Jump(to) => pc = to as usize,
             Inst::Loop(to) => {
                 cx.env.turn()?;
@@ -222,31 +176,15 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
             Inst::Unless(test, a, b, by) => {
                 let (a, b) = (get!(a), get!(b));
-                let holds = match test {
-                    Test::Equal => equal(a, b),
-                    Test::NotEqual => !equal(a, b),
-                    Test::Less | Test::LessEqual => match less(a, b, test == Test::LessEqual) {
-                        Some(less) => less,
-                        None => wrong_type!(),
-                    },
-                    Test::NotLess | Test::NotLessEqual => {
-                        match less(a, b, test == Test::NotLessEqual) {
-                            Some(less) => !less,
-                            None => wrong_type!(),
-                        }
-                    }
-                };
+                let Some(holds) = holds(test, a, b) else { wrong_type!() };
                 if !holds {
                     pc += usize::from(by);
                 }
             }
-            Inst::Tuple(count, dst, first, shape) => {
-                let first = base + usize::from(first);
-                let items = machine.regs[first..first + usize::from(count)].iter_mut();
-                match Tuple::new(shape.into(), items.map(std::mem::take)) {
-                    Ok(tuple) => set!(dst, Value::Tuple(tuple)),
-                    Err(_) => fail!("{}", too_large()),
-                }
+            Inst::Tuple(dst, row, shape) => {
+                let row = &code.rows[usize::from(row)];
+                let tuple = done!(tuple(machine, consts, base, row, shape));
+                set!(dst, tuple);
             }
             Inst::Position(dst, tuple, position) => {
                 let Some(item) = at_position(get!(tuple), position) else { wrong_type!() };
@@ -261,36 +199,23 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
             Inst::Index(dst, collection, key) => {
                 let (collection, key) = (get!(collection), get!(key));
-                let found = match collection {
-                    Value::Seq(seq) => index(key, seq.len()).map(|at| &seq[at]),
-                    Value::Set(set) => index(key, set.len()).map(|at| &set.items()[at]),
-                    Value::Map(map) => map.get(key).ok_or(Trouble::NoKey(0)),
-                    _ => Err(Trouble::Type),
-                };
-                match found {
+                match element(collection, key) {
                     Ok(found) => {
                         let found = found.clone();
                         set!(dst, found);
                     }
                     Err(trouble) => {
-                        let key = key.clone();
-                        let what = trouble.in_words(code, &[key]);
+                        let what = trouble.in_words(code, std::slice::from_ref(key));
                         fail!("{what}");
                     }
                 }
             }
             Inst::Keys(dst, map) => {
-                let keys = match get!(map) {
-                    Value::Map(map) => Value::seq(map.keys().iter().cloned()),
-                    _ => wrong_type!(),
-                };
+                let keys = done!(keys(get!(map)));
                 set!(dst, keys);
             }
             Inst::Values(dst, map) => {
-                let values = match get!(map) {
-                    Value::Map(map) => Value::seq(map.values().iter().cloned()),
-                    _ => wrong_type!(),
-                };
+                let values = done!(values(get!(map)));
                 set!(dst, values);
             }
             Inst::Sizeof(dst, collection) => match size(get!(collection)) {
@@ -310,20 +235,12 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 None => wrong_type!(),
             },
             Inst::ToFloat(dst, src) => {
-                let x = match get!(src) {
-                    Value::Int(n) => *n as f64,
-                    Value::Float(x) => *x,
-                    _ => wrong_type!(),
-                };
-                set!(dst, Value::Float(x));
+                let number = done!(to_float(get!(src)));
+                set!(dst, number);
             }
             Inst::ToInterface(dst, src, interface) => {
-                let value = match get!(src) {
-                    Value::Machine(kind, _, id) => Value::Machine(*kind, interface, *id),
-                    Value::Null => Value::Null,
-                    _ => wrong_type!(),
-                };
-                set!(dst, value);
+                let machine_there = done!(to_interface(get!(src), interface));
+                set!(dst, machine_there);
             }
             Inst::This(dst) => set!(dst, this(code, machine)),
             Inst::Nondet(dst) => {
@@ -331,48 +248,22 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 set!(dst, Value::Bool(value));
             }
             Inst::Choose(dst, from) => {
-                let of = match get!(from) {
-                    Value::Int(n) if *n < 0 => {
-                        let n = *n;
-                        fail!("choose({n}): there is no number from 0 to below {n}")
-                    }
-                    Value::Int(n) => usize::try_from(*n).unwrap_or(usize::MAX),
-                    collection => match size(collection) {
-                        Some(0) => fail!("choose from an empty collection"),
-                        Some(size) => size,
-                        None => wrong_type!(),
-                    },
-                };
-                if of > MAX_CHOICES {
-                    fail!("choose among {of} values: there may be {MAX_CHOICES}");
-                }
-                let at = if of == 0 { 0 } else { cx.env.value(of as u32)? as usize };
-                let chosen = match get!(from) {
-                    Value::Seq(seq) => seq[at].clone(),
-                    Value::Set(set) => set.items()[at].clone(),
-                    Value::Map(map) => map.keys()[at].clone(),
-                    _ => Value::Int(at as i64),
-                };
+                let chosen = done!(choose(cx.env, get!(from)));
                 set!(dst, chosen);
             }
-            Inst::Next(first, over) => {
+            Inst::Next(dst, first, by) => {
                 let first = base + usize::from(first);
                 let Value::Int(at) = machine.regs[first + 1] else { wrong_type!() };
-                let items = match &machine.regs[first] {
-                    Value::Seq(seq) => &***seq,
-                    Value::Set(set) => set.items(),
-                    Value::Map(map) => map.keys(),
-                    _ => wrong_type!(),
-                };
+                let Some(items) = elements(&machine.regs[first]) else { wrong_type!() };
                 match items.get(at as usize) {
                     Some(item) => {
                         let item = item.clone();
-                        machine.regs[first + 2].put(item);
+                        set!(dst, item);
                         machine.regs[first + 1].put(Value::Int(at + 1));
                     }
                     None => {
-                        machine.regs[first] = Value::Null;
-                        pc = over as usize;
+                        machine.regs[first].put(Value::Null);
+                        pc += usize::from(by);
                     }
                 }
             }
@@ -385,7 +276,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 if let Some(frame) = machine.frames.last_mut() {
                     frame.pc = pc as u32;
                 }
-                forget!();
+                machine.forget(base, code.dead_at(pc - 1));
                 base += usize::from(first);
                 machine.make_room(base + usize::from(callee.size));
                 let locals = base + usize::from(callee.params);
@@ -399,21 +290,8 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let foreign = &code.foreign[usize::from(fun)];
                 let first = base + usize::from(first);
                 let values = &machine.regs[first..first + usize::from(foreign.params)];
-                let answer = dally_core::panics::catch(|| (foreign.fun)(values))?;
-                match answer {
-                    Ok(value) => {
-                        let fitting = match &foreign.returns {
-                            Some(ty) => fits(code, &value, ty),
-                            None => true,
-                        };
-                        if !fitting {
-                            let (name, value) = (&foreign.name, Shown(code, &value));
-                            fail!("foreign function `{name}` returns `{value}`, of another type");
-                        }
-                        set!(dst, value);
-                    }
-                    Err(message) => fail!("foreign function `{}`: {message}", foreign.name),
-                }
+                let answer = done!(call_foreign(code, foreign, values));
+                set!(dst, answer);
             }
             Inst::Return(_) | Inst::ReturnNothing => {
                 let value = match inst {
@@ -439,7 +317,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 };
                 let payload = take!(payload);
                 machine.parcel.put(payload);
-                wait!(Phase::Creating(linked, dst));
+                break Phase::Creating(linked, dst);
             }
             Inst::Carry(event, payload) => {
                 // A null event is the business of what follows.
@@ -463,26 +341,17 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 if event == EventId::NULL {
                     fail!("a null event is sent");
                 }
-                if event != EventId::HALT {
-                    if !cx.of(machine).sends.contains(event) {
-                        let me = this(code, machine);
-                        let name = name_of(code, event);
-                        fail!("`{}` sends `{name}`, which it may not send", Shown(code, &me));
-                    }
-                    let interface = &code.interfaces[usize::from(permission)];
-                    if !interface.receives.contains(event) {
-                        let name = name_of(code, event);
-                        fail!(
-                            "`{name}` is sent to a machine known as `{}`, which does not receive it",
-                            interface.name
-                        );
-                    }
+                if event != EventId::HALT
+                    && !(cx.of(machine).sends.contains(event)
+                        && code.interfaces[usize::from(permission)].receives.contains(event))
+                {
+                    fail!("{}", forbidden(cx, machine, event, permission));
                 }
                 let payload = take!(payload);
                 cx.tell_specs(machine.interface, event, &payload)?;
                 (machine.to, machine.event) = (to, event);
                 machine.parcel.put(payload);
-                wait!(Phase::Sending);
+                break Phase::Sending;
             }
             Inst::Announce(event, payload) => {
                 let event = match get!(event) {
@@ -511,19 +380,15 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let takes =
                     |event: EventId| event == EventId::HALT || wanted.cases[event.index()] != 0;
                 match machine.inbox.iter().position(|envelope| takes(envelope.event)) {
-                    Some(at) => wait!(Phase::Receiving(receive, at as u32)),
+                    Some(at) => break Phase::Receiving(receive, at as u32),
                     None => {
                         cx.env.tell(|| Event::Blocked { on: Text::Str("receive") })?;
-                        wait!(Phase::Waiting(receive))
+                        break Phase::Waiting(receive);
                     }
                 }
             }
             Inst::Fail(message) => {
-                let place = code.sources.location(code.spans[pc - 1]);
-                let message = match get!(message) {
-                    Value::Null => format!("Assertion Failed: {place}"),
-                    text => format!("Assertion Failed: {place} {}", Shown(code, text)),
-                };
+                let message = broken(code, code.spans[pc - 1], get!(message));
                 fail!("{message}");
             }
             Inst::Print(text) => {
@@ -531,99 +396,22 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 cx.env.tell(|| Event::Noted { text: Text::Display(&shown) })?;
             }
             Inst::Format(dst, format, first) => {
-                let FormatCode { pieces, rest } = &code.formats[usize::from(format)];
                 let first = base + usize::from(first);
-                let mut text = String::new();
-                for (piece, argument) in pieces {
-                    // Writing to a text cannot fail.
-                    let value = &machine.regs[first + argument];
-                    let _ = write!(text, "{piece}{}", Shown(code, value));
-                    if text.len() > MAX_TEXT {
-                        fail!("{}", too_large());
-                    }
-                }
-                text.push_str(rest);
-                match short(text) {
-                    Some(text) => set!(dst, text),
-                    None => fail!("{}", too_large()),
-                }
+                let format = &code.formats[usize::from(format)];
+                let text = done!(formatted(code, format, &machine.regs[first..]));
+                set!(dst, text);
             }
             Inst::Store(root, path, first) => change!(Change::Store, root, path, first),
             Inst::Insert(root, path, first) => change!(Change::Insert, root, path, first),
             Inst::Add(root, path, first) => change!(Change::Add, root, path, first),
             Inst::Remove(root, path, first) => change!(Change::Remove, root, path, first),
         }
-    }
-}
-
-#[inline(always)]
-fn at_position(tuple: &Value, position: u16) -> Option<&Value> {
-    match tuple {
-        Value::Tuple(tuple) => tuple.items().get(usize::from(position)),
-        _ => None,
-    }
-}
-
-#[inline]
-fn equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Int(a), Value::Int(b)) => a == b,
-        _ => a.equals(b),
-    }
-}
-
-#[inline]
-fn less(a: &Value, b: &Value, or_equal: bool) -> Option<bool> {
-    Some(match (a, b) {
-        (Value::Int(a), Value::Int(b)) => a < b || or_equal && a == b,
-        (Value::Float(a), Value::Float(b)) => a < b || or_equal && a == b,
-        (Value::Str(a), Value::Str(b)) => {
-            a.as_str() < b.as_str() || or_equal && a.as_str() == b.as_str()
-        }
-        _ => return None,
-    })
-}
-
-fn size(collection: &Value) -> Option<usize> {
-    Some(match collection {
-        Value::Seq(seq) => seq.len(),
-        Value::Set(set) => set.len(),
-        Value::Map(map) => map.len(),
-        _ => return None,
-    })
-}
-
-/// A text that is not too long.
-fn short(text: String) -> Option<Value> {
-    let value = Value::text(text);
-    value.is_small().then_some(value)
-}
-
-/// What an event is given is not what it carries.
-#[cold]
-fn misfit(code: &Code, event: EventId, payload: &Value) -> String {
-    let (ty, name) = &code.payloads[event.index()];
-    let carries = if *ty == Type::Null { "nothing".into() } else { format!("`{name}`") };
-    let given = match payload {
-        Value::Null => "nothing".into(),
-        payload => format!("`{}`", Shown(code, payload)),
     };
-    format!("event `{}` carries {carries}, but is given {given}", name_of(code, event))
-}
-
-/// The checker let something pass that it should not have, or a foreign function lied: that is a
-/// bug to be reported, not a reason to panic.
-#[cold]
-fn ill_typed(cx: &Cx<'_, '_>, machine: &Machine, pc: usize) -> Bug {
-    let inst = cx.code.insts[pc - 1];
-    let message = format!("a value is not of the type that it was checked for ({inst:?})");
-    cx.bug(machine, cx.code.spans[pc - 1], message)
-}
-
-#[cold]
-fn too_deep(cx: &Cx<'_, '_>, machine: &Machine, pc: usize, name: &str) -> Bug {
-    let message =
-        format!("function `{name}` is called {MAX_CALLS} deep: a recursion that does not end");
-    let bug = cx.bug(machine, cx.code.spans[pc - 1], message);
-    Bug { kind: BugKind::EndlessStep, ..bug }
+    machine.phase = phase;
+    machine.forget(base, code.dead_at(pc - 1));
+    machine.live = (base + usize::from(code.heights[pc - 1])) as u32;
+    if let Some(frame) = machine.frames.last_mut() {
+        frame.pc = pc as u32;
+    }
+    Ok(Exit::Waits)
 }

@@ -256,6 +256,13 @@ impl Machine {
         }
     }
 
+    /// Empties the registers of a frame that are of no use any more.
+    #[inline]
+    pub(crate) fn forget(&mut self, base: usize, dead: &[u16]) {
+        let frame = &mut self.regs[base..];
+        dead.iter().for_each(|&dead| frame[usize::from(dead)].put(Value::Null));
+    }
+
     /// Empties registers.
     #[inline]
     pub(crate) fn empty(&mut self, registers: Range<usize>) {

@@ -5,7 +5,8 @@
 //!    system.rs    one execution: machines shared with its forks, who can step, fingerprints
 //!      step.rs      a step: what the machine was about to do, then on to its next scheduling point
 //!        run.rs       reactions to events: exit, transition and entry functions, raise, goto, specs
-//!          execute.rs   the instructions of one function and those it calls
+//!          execute.rs   the instructions of one function and those it calls; access.rs, operations.rs,
+//!                       blame.rs
 //!    machine.rs   variables, frames and queue of one machine: the unit of copying and hashing
 //!      value.rs     values; copy.rs, collections.rs, places.rs, casts.rs, print.rs, foreign.rs
 //! ```
@@ -13,7 +14,9 @@
 //! A machine can be suspended at any instruction: its frames are data, not part of a stack of
 //! the host.
 
+mod access;
 mod atomic;
+mod blame;
 mod casts;
 mod collections;
 mod copy;
@@ -23,6 +26,7 @@ mod execute;
 mod foreign;
 mod inbox;
 mod machine;
+mod operations;
 mod places;
 mod print;
 mod program;

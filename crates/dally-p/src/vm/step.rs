@@ -27,13 +27,9 @@ impl Machines {
         at: usize,
         env: &mut Teller<'_>,
     ) -> Result<(), Stop> {
-        let mut at = at;
-        loop {
-            at = self.advance(shared, at, env)?;
-            let effect = matches!(self.get(at).phase, Phase::Sending | Phase::Creating(..));
-            if !(shared.atomic && effect) {
-                break;
-            }
+        let mut at = self.advance(shared, at, env)?;
+        if shared.atomic {
+            at = self.finish(shared, at, env)?;
         }
         self.settle(&shared.code, at, env)?;
         if !self.get(at).is_enabled() {
@@ -42,8 +38,24 @@ impl Machines {
         Ok(())
     }
 
+    /// Goes on with a handler that is not interrupted where it sends or creates. It has a loop of
+    /// its own: what is prepared for a second round costs every step.
+    #[inline(never)]
+    fn finish(
+        &mut self,
+        shared: &Shared,
+        mut at: usize,
+        env: &mut Teller<'_>,
+    ) -> Result<usize, Stop> {
+        while matches!(self.get(at).phase, Phase::Sending | Phase::Creating(..)) {
+            at = self.advance(shared, at, env)?;
+        }
+        Ok(at)
+    }
+
     /// Does what the machine was about to do, and goes on up to its next scheduling point.
     /// Answers where the machine is then: a new one may come before it.
+    #[inline]
     fn advance(
         &mut self,
         shared: &Shared,

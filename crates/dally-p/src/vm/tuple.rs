@@ -26,23 +26,19 @@ impl Tuple {
         shape: u32,
         items: impl ExactSizeIterator<Item = Value>,
     ) -> Result<Tuple, TooLarge> {
-        let mut memory = match emptied(items.len()) {
-            None => ThinArc::from_header_and_iter(Head::default(), items),
-            Some(mut memory) => {
-                memory.with_arc_mut(|whole| {
-                    if let Some(whole) = Arc::get_mut(whole) {
-                        whole.slice_mut().iter_mut().zip(items).for_each(|(at, item)| at.put(item));
-                    }
-                });
-                memory
-            }
+        let (mut memory, items) = match emptied(items.len()) {
+            None => (ThinArc::from_header_and_iter(Head::default(), items), None),
+            Some(memory) => (memory, Some(items)),
         };
-        let mut head = Head::of_shape(shape);
-        let fits = memory.slice.iter().try_for_each(|item| head.add(item));
-        memory.with_arc_mut(|whole| {
-            if let Some(whole) = Arc::get_mut(whole) {
-                *whole.header_mut() = head;
+        let fits = memory.with_arc_mut(|whole| {
+            let Some(whole) = Arc::get_mut(whole) else { return Ok(()) };
+            if let Some(items) = items {
+                whole.slice_mut().iter_mut().zip(items).for_each(|(at, item)| at.put(item));
             }
+            let mut head = Head::of_shape(shape);
+            let fits = whole.slice().iter().try_for_each(|item| head.add(item));
+            *whole.header_mut() = head;
+            fits
         });
         let tuple = Tuple(Some(memory));
         fits.map(|()| tuple)

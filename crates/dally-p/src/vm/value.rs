@@ -129,6 +129,10 @@ impl Head {
     /// Takes note of a new element.
     #[inline]
     pub(super) fn add(&mut self, element: &Value) -> Result<(), TooLarge> {
+        if element.is_plain() {
+            self.weight = self.weight.saturating_add(1);
+            return self.check();
+        }
         self.weight = self.weight.saturating_add(element.weight());
         self.depth = self.depth.max(element.depth() + 1);
         self.check()
@@ -253,14 +257,10 @@ impl Value {
     /// Puts a value in the place of this one: most have nothing to be dropped.
     #[inline(always)]
     pub(super) fn put(&mut self, value: Value) {
-        match self {
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Event(_)
-            | Value::Machine(..) => std::mem::forget(std::mem::replace(self, value)),
-            _ => *self = value,
+        if self.is_plain() {
+            std::mem::forget(std::mem::replace(self, value));
+        } else {
+            *self = value;
         }
     }
 

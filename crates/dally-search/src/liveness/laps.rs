@@ -56,7 +56,7 @@ const STRAYED: i64 = 16;
 /// memory is used again by the next execution.
 #[derive(Default)]
 pub(crate) struct Laps {
-    /// Where the execution was; empty while no monitor waits.
+    /// Where the execution was; empty while no monitor waits, or not for long enough.
     states: Vec<State>,
     /// `steps[i]` leads from `states[i]` to `states[i + 1]`; the last may be under way.
     steps: Vec<Step>,
@@ -75,6 +75,10 @@ pub(crate) struct Laps {
     /// All states are logged, whether a monitor waits or not: a loop is known to end here, and
     /// while one monitor began to wait another may have stopped.
     everything: bool,
+    /// For how many choices a monitor has to wait before its states are logged, and since which
+    /// choice one does.
+    patience: usize,
+    since: usize,
     credit: i64,
     /// All entries logged so far.
     weight: usize,
@@ -169,9 +173,16 @@ struct Round {
 
 impl Laps {
     /// A new execution begins.
-    pub(crate) fn restart(&mut self, only_whole: bool, everything: bool) {
+    pub(crate) fn restart(&mut self, only_whole: bool, everything: bool, patience: usize) {
         self.forget();
-        (self.only_whole, self.everything, self.credit) = (only_whole, everything, 0);
+        (self.only_whole, self.everything) = (only_whole, everything);
+        (self.patience, self.since, self.credit) = (patience, 0, 0);
+    }
+
+    /// Whether some monitor waits, be it for long enough or not.
+    #[inline]
+    pub(crate) fn is_watching(&self) -> bool {
+        self.everything || self.hot != 0 || self.visited
     }
 
     /// Whether states are being logged.
@@ -192,8 +203,8 @@ impl Laps {
     }
 
     /// The execution is in a state, after this many choices and steps of workers. The log begins
-    /// where a monitor begins to wait, and ends where none has waited all along: no loop from
-    /// there can be a bug.
+    /// where a monitor has waited for as long as was said, and ends where none has waited all along:
+    /// no loop from there can be a bug.
     pub(crate) fn arrive<S: System>(
         &mut self,
         system: &S,
@@ -202,14 +213,14 @@ impl Laps {
         step: usize,
     ) {
         self.hot &= acceptance.waiting();
-        self.visited |= self.is_open() && acceptance.visits != 0;
-        let waits = |laps: &Laps| laps.everything || laps.hot != 0 || laps.visited;
-        if !waits(self) || self.states.len() >= MAX_STATES && !self.everything {
+        self.visited |= self.is_watching() && acceptance.visits != 0;
+        if !self.is_watching() || self.states.len() >= MAX_STATES && !self.everything {
             self.forget();
             self.hot = acceptance.waiting();
             self.visited = acceptance.visits != 0;
+            self.since = at;
         }
-        if !waits(self) {
+        if !self.is_watching() || at - self.since < self.patience {
             return;
         }
         let (hash, whole) = hash(system, acceptance);

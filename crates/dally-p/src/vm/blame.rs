@@ -1,0 +1,78 @@
+//! What to tell people of instructions that fail.
+
+use dally_core::{Bug, BugKind};
+
+use super::execute::MAX_CALLS;
+use super::machine::Machine;
+use super::print::{Shown, name_of};
+use super::run::{Cx, this};
+use super::value::Value;
+use crate::lower::code::Code;
+use crate::lower::inst::Arith;
+use crate::program::{EventId, Type};
+use crate::source::Span;
+
+/// A number is divided by zero.
+#[cold]
+pub(super) fn divided(op: Arith, n: i64) -> String {
+    match op {
+        Arith::Rem => format!("the remainder of {n} by zero is asked for"),
+        _ => format!("{n} is divided by zero"),
+    }
+}
+
+/// What an event is given is not what it carries.
+#[cold]
+pub(super) fn misfit(code: &Code, event: EventId, payload: &Value) -> String {
+    let (ty, name) = &code.payloads[event.index()];
+    let carries = if *ty == Type::Null { "nothing".into() } else { format!("`{name}`") };
+    let given = match payload {
+        Value::Null => "nothing".into(),
+        payload => format!("`{}`", Shown(code, payload)),
+    };
+    format!("event `{}` carries {carries}, but is given {given}", name_of(code, event))
+}
+
+/// A machine may not send an event, or not to a machine that is known by this interface.
+#[cold]
+pub(super) fn forbidden(
+    cx: &Cx<'_, '_>,
+    machine: &Machine,
+    event: EventId,
+    permission: u16,
+) -> String {
+    let name = name_of(cx.code, event);
+    if !cx.of(machine).sends.contains(event) {
+        let me = this(cx.code, machine);
+        return format!("`{}` sends `{name}`, which it may not send", Shown(cx.code, &me));
+    }
+    let interface = &cx.code.interfaces[usize::from(permission)].name;
+    format!("`{name}` is sent to a machine known as `{interface}`, which does not receive it")
+}
+
+/// An assertion failed.
+#[cold]
+pub(super) fn broken(code: &Code, span: Span, message: &Value) -> String {
+    let place = code.sources.location(span);
+    match message {
+        Value::Null => format!("Assertion Failed: {place}"),
+        text => format!("Assertion Failed: {place} {}", Shown(code, text)),
+    }
+}
+
+/// The checker let something pass that it should not have, or a foreign function lied: that is a
+/// bug to be reported, not a reason to panic.
+#[cold]
+pub(super) fn ill_typed(cx: &Cx<'_, '_>, machine: &Machine, pc: usize) -> Bug {
+    let inst = cx.code.insts[pc - 1];
+    let message = format!("a value is not of the type that it was checked for ({inst:?})");
+    cx.bug(machine, cx.code.spans[pc - 1], message)
+}
+
+#[cold]
+pub(super) fn too_deep(cx: &Cx<'_, '_>, machine: &Machine, pc: usize, name: &str) -> Bug {
+    let message =
+        format!("function `{name}` is called {MAX_CALLS} deep: a recursion that does not end");
+    let bug = cx.bug(machine, cx.code.spans[pc - 1], message);
+    Bug { kind: BugKind::EndlessStep, ..bug }
+}

@@ -1,0 +1,256 @@
+//! What instructions make of values, apart from where these are.
+
+use std::fmt::Write;
+
+use dally_core::{Cut, Stop};
+
+use super::casts::fits;
+use super::places::{Trouble, index, too_large};
+use super::print::Shown;
+use super::tell::Teller;
+use super::value::{MAX_TEXT, Value};
+use crate::lower::code::{Code, ForeignCode, FormatCode};
+use crate::lower::inst::{Arith, Test};
+
+/// Why an operation has no result.
+pub(super) enum Refused {
+    /// A value is not of the type that it was checked for.
+    Type,
+    /// The program asked for what cannot be: what to tell people.
+    Because(String),
+    Stop(Stop),
+}
+
+impl From<Cut> for Refused {
+    fn from(cut: Cut) -> Refused {
+        Refused::Stop(cut.into())
+    }
+}
+
+impl From<Stop> for Refused {
+    fn from(stop: Stop) -> Refused {
+        Refused::Stop(stop)
+    }
+}
+
+type Done = Result<Value, Refused>;
+
+/// A choice has at most this many values.
+const MAX_CHOICES: usize = 10_000;
+
+#[inline(always)]
+pub(super) fn at_position(tuple: &Value, position: u16) -> Option<&Value> {
+    match tuple {
+        Value::Tuple(tuple) => tuple.items().get(usize::from(position)),
+        _ => None,
+    }
+}
+
+/// `None` for a division by zero.
+#[inline(always)]
+pub(super) fn arith(op: Arith, a: i64, b: i64) -> Option<i64> {
+    Some(match op {
+        Arith::Add => a.wrapping_add(b),
+        Arith::Sub => a.wrapping_sub(b),
+        Arith::Mul => a.wrapping_mul(b),
+        Arith::Div if b != 0 => a.wrapping_div(b),
+        Arith::Rem if b != 0 => a.wrapping_rem(b),
+        Arith::Div | Arith::Rem => return None,
+    })
+}
+
+#[inline(never)]
+pub(super) fn float(op: Arith, a: &Value, b: &Value) -> Done {
+    let (Value::Float(a), Value::Float(b)) = (a, b) else { return Err(Refused::Type) };
+    Ok(Value::Float(match op {
+        Arith::Add => a + b,
+        Arith::Sub => a - b,
+        Arith::Mul => a * b,
+        Arith::Div => a / b,
+        Arith::Rem => a % b,
+    }))
+}
+
+#[inline(never)]
+pub(super) fn concat(a: &Value, b: &Value) -> Done {
+    let (Value::Str(a), Value::Str(b)) = (a, b) else { return Err(Refused::Type) };
+    short([a.as_str(), b.as_str()].concat())
+}
+
+#[inline(never)]
+pub(super) fn negate(value: &Value) -> Done {
+    match value {
+        Value::Int(n) => Ok(Value::Int(n.wrapping_neg())),
+        Value::Float(x) => Ok(Value::Float(-x)),
+        _ => Err(Refused::Type),
+    }
+}
+
+#[inline(always)]
+pub(super) fn equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a == b,
+        _ => a.equals(b),
+    }
+}
+
+#[inline(always)]
+pub(super) fn less(a: &Value, b: &Value, or_equal: bool) -> Option<bool> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a < b || or_equal && a == b),
+        _ => other_is_less(a, b, or_equal),
+    }
+}
+
+#[inline(never)]
+fn other_is_less(a: &Value, b: &Value, or_equal: bool) -> Option<bool> {
+    Some(match (a, b) {
+        (Value::Float(a), Value::Float(b)) => a < b || or_equal && a == b,
+        (Value::Str(a), Value::Str(b)) => {
+            a.as_str() < b.as_str() || or_equal && a.as_str() == b.as_str()
+        }
+        _ => return None,
+    })
+}
+
+/// Whether a test holds; `None` if the values are of other types.
+#[inline(always)]
+pub(super) fn holds(test: Test, a: &Value, b: &Value) -> Option<bool> {
+    match test {
+        Test::Equal => Some(equal(a, b)),
+        Test::NotEqual => Some(!equal(a, b)),
+        Test::In => contains(b, a),
+        Test::NotIn => contains(b, a).map(|found| !found),
+        Test::Less | Test::LessEqual => less(a, b, test == Test::LessEqual),
+        Test::NotLess | Test::NotLessEqual => {
+            less(a, b, test == Test::NotLessEqual).map(|less| !less)
+        }
+    }
+}
+
+#[inline(never)]
+pub(super) fn contains(collection: &Value, value: &Value) -> Option<bool> {
+    Some(match collection {
+        Value::Set(set) => set.contains(value),
+        Value::Map(map) => map.get(value).is_some(),
+        Value::Seq(seq) => seq.iter().any(|item| item.equals(value)),
+        _ => return None,
+    })
+}
+
+/// The element of a sequence or set by its number, or the value of a map by its key.
+#[inline(never)]
+pub(super) fn element<'v>(collection: &'v Value, key: &Value) -> Result<&'v Value, Trouble> {
+    match collection {
+        Value::Seq(seq) => index(key, seq.len()).map(|at| &seq[at]),
+        Value::Set(set) => index(key, set.len()).map(|at| &set.items()[at]),
+        Value::Map(map) => map.get(key).ok_or(Trouble::NoKey(0)),
+        _ => Err(Trouble::Type),
+    }
+}
+
+/// What a loop goes through: the elements of a sequence or set, the keys of a map.
+#[inline(always)]
+pub(super) fn elements(collection: &Value) -> Option<&[Value]> {
+    Some(match collection {
+        Value::Seq(seq) => seq,
+        Value::Set(set) => set.items(),
+        Value::Map(map) => map.keys(),
+        _ => return None,
+    })
+}
+
+#[inline(always)]
+pub(super) fn size(collection: &Value) -> Option<usize> {
+    elements(collection).map(<[Value]>::len)
+}
+
+#[inline(never)]
+pub(super) fn keys(map: &Value) -> Done {
+    let Value::Map(map) = map else { return Err(Refused::Type) };
+    Ok(Value::seq(map.keys().iter().cloned()))
+}
+
+#[inline(never)]
+pub(super) fn values(map: &Value) -> Done {
+    let Value::Map(map) = map else { return Err(Refused::Type) };
+    Ok(Value::seq(map.values().iter().cloned()))
+}
+
+#[inline(never)]
+pub(super) fn to_float(value: &Value) -> Done {
+    match value {
+        Value::Int(n) => Ok(Value::Float(*n as f64)),
+        Value::Float(x) => Ok(Value::Float(*x)),
+        _ => Err(Refused::Type),
+    }
+}
+
+/// The same machine with the permissions of an interface.
+#[inline(never)]
+pub(super) fn to_interface(value: &Value, interface: u16) -> Done {
+    match value {
+        Value::Machine(kind, _, id) => Ok(Value::Machine(*kind, interface, *id)),
+        Value::Null => Ok(Value::Null),
+        _ => Err(Refused::Type),
+    }
+}
+
+/// A number below this one, or an element of this collection.
+#[inline(never)]
+pub(super) fn choose(env: &mut Teller<'_>, from: &Value) -> Done {
+    let refused = |what: String| Err(Refused::Because(what));
+    let of = match from {
+        Value::Int(n) if *n < 0 => {
+            return refused(format!("choose({n}): there is no number from 0 to below {n}"));
+        }
+        Value::Int(n) => usize::try_from(*n).unwrap_or(usize::MAX),
+        collection => match size(collection) {
+            Some(0) => return refused("choose from an empty collection".into()),
+            Some(size) => size,
+            None => return Err(Refused::Type),
+        },
+    };
+    if of > MAX_CHOICES {
+        return refused(format!("choose among {of} values: there may be {MAX_CHOICES}"));
+    }
+    let at = if of == 0 { 0 } else { env.value(of as u32)? as usize };
+    Ok(match elements(from) {
+        Some(elements) => elements[at].clone(),
+        None => Value::Int(at as i64),
+    })
+}
+
+#[inline(never)]
+pub(super) fn call_foreign(code: &Code, foreign: &ForeignCode, values: &[Value]) -> Done {
+    let name = &foreign.name;
+    match dally_core::panics::catch(|| (foreign.fun)(values))? {
+        Ok(value) if foreign.returns.as_ref().is_none_or(|ty| fits(code, &value, ty)) => Ok(value),
+        Ok(value) => Err(Refused::Because(format!(
+            "foreign function `{name}` returns `{}`, of another type",
+            Shown(code, &value)
+        ))),
+        Err(message) => Err(Refused::Because(format!("foreign function `{name}`: {message}"))),
+    }
+}
+
+/// A text from a template and values.
+#[inline(never)]
+pub(super) fn formatted(code: &Code, format: &FormatCode, values: &[Value]) -> Done {
+    let mut text = String::new();
+    for (piece, argument) in &format.pieces {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{piece}{}", Shown(code, &values[*argument]));
+        if text.len() > MAX_TEXT {
+            return Err(Refused::Because(too_large()));
+        }
+    }
+    text.push_str(&format.rest);
+    short(text)
+}
+
+/// A text that is not too long.
+fn short(text: String) -> Done {
+    let value = Value::text(text);
+    if value.is_small() { Ok(value) } else { Err(Refused::Because(too_large())) }
+}
