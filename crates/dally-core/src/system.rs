@@ -293,6 +293,12 @@ impl Acceptance {
     pub fn waiting(self) -> u64 {
         self.hot & !self.relieved
     }
+
+    /// Whether any monitor says anything at all.
+    #[inline]
+    pub fn says_something(self) -> bool {
+        self.hot | self.relieved | self.visits != 0
+    }
 }
 
 /// Which part of the state an observation hashes.

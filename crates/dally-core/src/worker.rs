@@ -95,7 +95,7 @@ impl WorkerId {
     }
 
     /// The id with these bits; any bits make an id, most belong to no worker.
-    pub fn from_bits(bits: u64) -> WorkerId {
+    pub const fn from_bits(bits: u64) -> WorkerId {
         WorkerId(bits)
     }
 

@@ -179,12 +179,13 @@ impl MachineSystem {
     }
 
     /// Takes a step and notes what it changes, unless that is known.
+    #[inline(never)]
     pub(crate) fn step_noted(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let Some((slot, key)) = self.beginning(worker) else {
-            return self.step_of(worker, &mut Teller::new(env));
+            return self.step_in_search(worker, &mut Teller::new(env));
         };
         if self.is_known(key) {
-            return self.step_of(worker, &mut Teller::new(env));
+            return self.step_in_search(worker, &mut Teller::new(env));
         }
         let foresight = self.foresight.get_or_insert_default();
         foresight.begin_note(slot);
@@ -192,7 +193,7 @@ impl MachineSystem {
         let before = self.slots[slot].share(self.rules.mailbox);
         let (budget, machines) = (self.budget, self.slots.len());
         self.noting = true;
-        let stepped = self.step_of(worker, &mut Teller::noting(env, &mut asked));
+        let stepped = self.step_in_search(worker, &mut Teller::noting(env, &mut asked));
         // Whoever is told something that nobody can be told of again spoils the note.
         let noted = std::mem::take(&mut self.noting);
         let Some(foresight) = &mut self.foresight else { return stepped };
@@ -202,6 +203,13 @@ impl MachineSystem {
             foresight.learn(key, after.wrapping_sub(before));
         }
         stepped
+    }
+
+    /// A step of a worker. All that search takes are here in one place: inlined three times they
+    /// would only push each other out of the cache.
+    #[inline(never)]
+    fn step_in_search(&mut self, worker: WorkerId, env: &mut Teller<'_>) -> Result<(), Stop> {
+        self.step_of(worker, env)
     }
 
     /// Whether the step with this key asks for nothing and is known.

@@ -173,7 +173,7 @@ impl Inbox {
 
     #[inline(always)]
     pub(crate) fn push(&mut self, id: MessageId, event: u16, timer: Option<u32>, message: Message) {
-        if self.end == self.envelopes.len() {
+        if self.end >= self.envelopes.len() {
             self.make_room();
         }
         let last = &mut self.envelopes[self.end];
@@ -202,6 +202,16 @@ impl Inbox {
         let more = usize::from(self.first + 1 != self.end);
         (self.first, self.end) = ((self.first + 1) * more, self.end * more);
         message
+    }
+
+    /// As [`Inbox::open_first`], with the message left where it is. Whoever opens it empties it before
+    /// anything else happens to the inbox.
+    #[inline(always)]
+    pub(crate) fn open_in_place(&mut self) -> &mut Envelope {
+        let at = self.first;
+        let more = usize::from(self.first + 1 != self.end);
+        (self.first, self.end) = ((self.first + 1) * more, self.end * more);
+        &mut self.envelopes[at]
     }
 
     /// As [`Inbox::open_first`] for the message at this place.

@@ -53,7 +53,12 @@ impl Slot {
     /// Puts the worker into the list of enabled ones or takes it out.
     #[inline(always)]
     pub(crate) fn relist(&mut self, enabled: &mut Vec<WorkerId>) {
-        let now = self.worker.is_enabled();
+        self.list_as(self.worker.is_enabled(), enabled);
+    }
+
+    /// The same, where it is known whether the worker is enabled.
+    #[inline(always)]
+    pub(crate) fn list_as(&mut self, now: bool, enabled: &mut Vec<WorkerId>) {
         if now != self.listed {
             self.listed = now;
             list(enabled, self.id, now);

@@ -14,21 +14,19 @@ use crate::worker::{Ahead, Life};
 
 impl MachineSystem {
     /// One step of a machine.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        let worker = &self.slots[slot].worker;
-        if worker.dequeues_first(self.rules.mailbox) {
-            return self.receive_first(slot, env);
+        match self.slots[slot].worker.effects.last() {
+            None => self.receive_first(slot, env),
+            Some(&Effect::Send { to, event, .. })
+                if self.budget.lose | self.budget.duplicate == 0
+                    && !env.is_heard()
+                    && !self.noting =>
+            {
+                self.hand_over(slot, self.slot_of(to), event, env)
+            }
+            _ => self.release_first(slot, env),
         }
-        if let Some(&Effect::Send { to, event, .. }) = worker.effects.last()
-            && let Some(there) = self.machine(to)
-            && self.budget.lose | self.budget.duplicate == 0
-            && !env.is_heard()
-            && !self.noting
-        {
-            return self.hand_over(slot, there, event, env);
-        }
-        self.release_first(slot, env)
     }
 
     /// One step, whatever it is and whoever has a share in the workers: releases the first effect,
@@ -43,25 +41,24 @@ impl MachineSystem {
     }
 
     /// The most frequent step, with the worker in hand from its beginning to its end: takes the
-    /// first message of the inbox, which is no tick.
+    /// first message of the inbox, unless that is a tick.
     #[inline(always)]
     fn receive_first(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
-        let here = &mut self.slots[slot];
+        let (rules, here) = (self.rules, &mut self.slots[slot]);
         let Some(worker) = here.own() else { return self.release_first(slot, env) };
-        let Some(&Envelope { id, event, .. }) = worker.inbox.first() else { return Ok(()) };
-        let mut message = worker.inbox.open_first();
-        env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) })?;
-        let input = Input::Event(event);
-        let ran = worker.run(input, &mut message, self.rules.twice, &mut self.pool, env);
-        self.pool.put(message);
+        if !worker.dequeues_first(rules.mailbox) {
+            return self.release_first(slot, env);
+        }
+        let (id, ran) = worker.run_first(rules.twice, &mut self.pool, env);
         if let Err(trouble) = ran {
             self.conclude(slot, *trouble, Some(id.sender))?;
             return self.release(slot, env);
         }
-        match worker.looks_ahead(self.rules, self.budget) {
+        match worker.looks_ahead(rules, self.budget) {
             Ahead::Pause => Ok(()),
             Ahead::Rest => {
-                here.relist(&mut self.enabled);
+                let enabled = worker.is_enabled();
+                here.list_as(enabled, &mut self.enabled);
                 Ok(())
             }
             Ahead::More => self.release(slot, env),
@@ -81,33 +78,37 @@ impl MachineSystem {
         let Ok([here, other]) = self.slots.get_disjoint_mut([slot, there]) else {
             return self.release_first(slot, env);
         };
-        let receiver = &other.worker;
+        let Some(receiver) = other.own() else { return self.release_first(slot, env) };
+        let Some(sender) = here.own() else { return self.release_first(slot, env) };
         if !receiver.is_there() {
             return self.release_first(slot, env);
         }
-        let mut ready = None;
+        let mut readies = false;
         if receiver.awaits() {
             match receiver.cell().reaction(event) {
                 Reaction::Ignore => return self.release_first(slot, env),
                 Reaction::Defer => {}
-                _ => ready = Some(receiver.inbox.len() as u32),
+                _ => readies = true,
             }
         }
-        let (Some(sender), Some(receiver)) = (here.own(), other.own()) else {
-            return self.release_first(slot, env);
-        };
         env.pass_over(1)?;
-        if let Some(Effect::Send { message, .. }) = sender.effects.pop() {
-            receiver.inbox.push(sender.next_message(), event, None, message);
+        let at = receiver.inbox.len() as u32;
+        let id = sender.next_message();
+        if let Some(Effect::Send { message, .. }) = sender.effects.last_mut() {
+            receiver.inbox.push(id, event, None, message.take());
         }
-        if ready.is_some() {
-            receiver.ready = ready;
-            other.relist(&mut self.enabled);
+        // What is left of the effect is empty: to look for something to drop would take a call.
+        std::mem::forget(sender.effects.pop());
+        if readies {
+            // It is up, and now there is something that it can dequeue.
+            receiver.ready = Some(at);
+            other.list_as(true, &mut self.enabled);
         }
         match sender.looks_ahead(self.rules, self.budget) {
             Ahead::Pause => Ok(()),
             Ahead::Rest => {
-                here.relist(&mut self.enabled);
+                let enabled = sender.is_enabled();
+                here.list_as(enabled, &mut self.enabled);
                 Ok(())
             }
             Ahead::More => self.release(slot, env),

@@ -270,9 +270,11 @@ impl MachineSystem {
     /// The step of a worker.
     #[inline(always)]
     pub(crate) fn step_of(&mut self, worker: WorkerId, env: &mut Teller<'_>) -> Result<(), Stop> {
-        match self.machine(worker) {
-            Some(slot) if self.slots[slot].listed => self.run(slot, env),
-            _ => self.step_other(worker, env),
+        let slot = self.slot_of(worker);
+        if self.slots.get(slot).is_some_and(|slot| slot.listed) {
+            self.run(slot, env)
+        } else {
+            self.step_other(worker, env)
         }
     }
 
@@ -399,21 +401,25 @@ impl MachineSystem {
         self.slots.get(guessed(worker)).filter(|slot| slot.id == worker)
     }
 
-    /// The number of a machine's slot.
+    /// The number of a machine's slot, or one that no slot has: every step asks for it, and asks
+    /// for the slot itself right after that.
     #[inline(always)]
-    pub(crate) fn machine(&self, worker: WorkerId) -> Option<usize> {
-        if self.guess(worker).is_some() {
-            return Some(guessed(worker));
-        }
-        self.look_up_machine(worker)
+    pub(crate) fn slot_of(&self, worker: WorkerId) -> usize {
+        if self.guess(worker).is_some() { guessed(worker) } else { self.look_up_slot(worker) }
     }
 
     #[inline(never)]
-    fn look_up_machine(&self, worker: WorkerId) -> Option<usize> {
+    fn look_up_slot(&self, worker: WorkerId) -> usize {
         match self.find(worker) {
-            Some(Place::Machine(slot)) => Some(slot),
-            _ => None,
+            Some(Place::Machine(slot)) => slot,
+            _ => usize::MAX,
         }
+    }
+
+    /// The number of a machine's slot.
+    #[inline(always)]
+    pub(crate) fn machine(&self, worker: WorkerId) -> Option<usize> {
+        Some(self.slot_of(worker)).filter(|&slot| slot < self.slots.len())
     }
 
     /// What an id stands for.

@@ -37,9 +37,14 @@ impl<'a> Teller<'a> {
     }
 
     /// Tells an event, which is made only if somebody listens.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn tell<'t>(&mut self, event: impl FnOnce() -> Event<Text<'t>>) -> Result<(), Cut> {
-        if self.heard { self.env.event(event()) } else { self.pass_over(1) }
+        if self.heard { self.speak(event()) } else { self.pass_over(1) }
+    }
+
+    #[inline(never)]
+    fn speak(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+        self.env.event(event)
     }
 
     /// Whether events are told to anybody, and not only counted.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use dally_core::fingerprint::{self, Encoder};
-use dally_core::{Env, MessageId, Observe, WorkerId};
+use dally_core::{Env, Event, MessageId, Observe, Text, WorkerId};
 use triomphe::Arc;
 
 use crate::body::{Input, Ran};
@@ -14,13 +14,14 @@ use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::encoding;
 use crate::faults::Faults;
-use crate::inbox::{Inbox, Mailbox};
+use crate::inbox::{Envelope, Inbox, Mailbox};
 use crate::machine::{Machine, Reaction};
 use crate::message::Message;
 use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::sealing::Sealing;
 use crate::system::Rules;
+use crate::tell::Teller;
 use crate::timer::Timer;
 
 /// Where a machine is in its life.
@@ -192,6 +193,37 @@ impl Worker {
             self.effects.reverse();
         }
         ran
+    }
+
+    /// Takes the first message of the inbox, which is there and no tick, and runs the handler for it.
+    #[inline(always)]
+    pub(crate) fn run_first(
+        &mut self,
+        twice: bool,
+        pool: &mut Pool,
+        env: &mut Teller<'_>,
+    ) -> (MessageId, Ran) {
+        *self.cell_digest.get_mut() = 0;
+        let Worker { id: me, children, seals, idles, effects, cell, inbox, .. } = self;
+        let Envelope { id, event, message, .. } = inbox.open_in_place();
+        let id = *id;
+        let told =
+            env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) });
+        let ran = match told {
+            Ok(()) => {
+                let (me, seals, excess) = (*me, *seals, None);
+                let pool = &mut *pool;
+                let mut turn =
+                    Turn { me, children, seals, idles, effects, pool, env, excess, twice };
+                cell.run(Input::Event(*event), message, &mut turn)
+            }
+            Err(cut) => Err(cut.into()),
+        };
+        pool.put(message.take());
+        if self.effects.len() > 1 {
+            self.effects.reverse();
+        }
+        (id, ran)
     }
 
     /// Whether its next step takes the first message of its inbox, and that is no tick.

@@ -240,6 +240,8 @@ impl<P: Program> Drop for Stage<'_, P> {
     }
 }
 
+/// Steps until the execution is over. The loop is a function of its own, for the sake of registers.
+#[inline(never)]
 fn run<S: System>(
     system: &mut S,
     strategy: &mut dyn Strategy,
@@ -255,10 +257,15 @@ fn run<S: System>(
     let follows = matches!(limits.loops, Loops::All | Loops::AtEnd { .. });
     laps.restart(only_whole, follows, limits.patience(strategy));
     let looks = limits.loops != Loops::Ignored;
-    let mut acceptance = system.acceptance();
+    // Most steps of most schedules are nothing but steps. `attends` is whether there is more to this
+    // one: somebody observes, a monitor says something, or what one said before is not over.
+    let always = desk.observations.is_some() || follows;
+    let mut attends = always || system.acceptance().says_something();
+    let listens = strategy.listens();
     let mut course = Course {
         env: StepEnv {
-            listens: strategy.listens(),
+            listens,
+            heard: listens || desk.recorder.is_some(),
             strategy,
             pen: desk.pen,
             recorder: desk.recorder.as_deref_mut(),
@@ -276,21 +283,25 @@ fn run<S: System>(
         temperatures: Temperatures { hot: 0, steps: [0; 64] },
     };
     let over = loop {
-        if let Some(seen) = desk.observations.as_deref_mut() {
-            seen.push(system.observe(Observe::Control));
+        if attends {
+            if let Some(seen) = desk.observations.as_deref_mut() {
+                seen.push(system.observe(Observe::Control));
+            }
+            let acceptance = system.acceptance();
+            let speaks = acceptance.says_something() || course.env.laps.is_watching();
+            if looks && speaks && !system.enabled().is_empty() {
+                match course.look(system, acceptance) {
+                    None => {}
+                    Some(Went::Over(over)) => break over,
+                    Some(Went::Astray(_)) => {
+                        last = Some(course.env.worker);
+                        continue;
+                    }
+                }
+            }
         }
         if system.enabled().is_empty() {
             break bug_at_end(system).map_or(Over::Ended(End::Complete), Over::failed);
-        }
-        if looks && (acceptance != Acceptance::default() || course.env.laps.is_watching()) {
-            match course.look(system, acceptance) {
-                None => {}
-                Some(Went::Over(over)) => break over,
-                Some(Went::Astray(_)) => {
-                    (acceptance, last) = (system.acceptance(), Some(course.env.worker));
-                    continue;
-                }
-            }
         }
         let (enabled, steps) = (system.enabled(), course.env.steps);
         if steps >= limits.max_steps {
@@ -325,15 +336,21 @@ fn run<S: System>(
             course.fair = true;
             execution.fair_from = steps;
         }
-        if course.env.laps.is_open() {
+        if attends && course.env.laps.is_open() {
             course.env.laps.leave(worker);
         }
-        match course.step(worker, system) {
-            Ok(now) => acceptance = now,
+        let acceptance = match course.step(worker, system) {
+            Ok(acceptance) => acceptance,
             Err(over) => break over,
-        }
-        if let Some(bug) = course.heat(acceptance, steps, system) {
-            break Over::failed(bug);
+        };
+        if attends || acceptance.says_something() {
+            if let Some(bug) = course.heat(acceptance, steps, system) {
+                break Over::failed(bug);
+            }
+            attends = always
+                || acceptance.says_something()
+                || course.env.laps.is_watching()
+                || course.temperatures.hot != 0;
         }
         last = Some(worker);
     };

@@ -11,6 +11,7 @@ use dally_core::{Access, Bug, Env, Event, Monitors, ObjectId, Op, Text, WorkerId
 
 use crate::join;
 use crate::observe::Showing;
+use crate::roster::{Roster, Who};
 use crate::text::{CLOCK, Deed, Kind, Object, TaskName, WAKERS, Wait, Waits};
 use crate::waker::{Shared, TaskWaker};
 
@@ -110,13 +111,6 @@ pub(crate) struct Held {
     pub holder: Option<u32>,
 }
 
-/// Who an entry of the enabled list is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Who {
-    Task(usize),
-    Timer(usize),
-}
-
 /// What happened in the running step and is not told yet: plain words, turned into events when
 /// the step ends. Telling at once would cost a thread-local and a virtual call for each.
 #[derive(Debug)]
@@ -158,11 +152,7 @@ pub(crate) struct Exec {
     pub seals: u32,
     /// A combinator has put a waker of its own in between.
     pub linked: bool,
-    /// The workers that can step, sorted.
-    pub enabled: Vec<WorkerId>,
-    /// All workers, sorted, and beside each who it is.
-    known: Vec<WorkerId>,
-    whose: Vec<Who>,
+    pub roster: Roster,
     /// The tasks in the order of their creation; those beyond `live` are memory of earlier
     /// executions, kept for reuse.
     pub tasks: Vec<Task>,
@@ -195,9 +185,7 @@ impl Exec {
             monitors: Monitors::default(),
             seals: 0,
             linked: false,
-            enabled: Vec::new(),
-            known: Vec::new(),
-            whose: Vec::new(),
+            roster: Roster::new(),
             tasks: Vec::new(),
             live: 0,
             spawned: Vec::new(),
@@ -222,9 +210,7 @@ impl Exec {
         self.bug = None;
         (self.seals, self.linked) = (0, false);
         self.live = 0;
-        self.enabled.clear();
-        self.known.clear();
-        self.whose.clear();
+        self.roster.clear();
         self.timers.clear();
         self.free_timers.clear();
         self.objects.clear();
@@ -269,8 +255,11 @@ impl Exec {
                 task.wake = TaskWaker::new(index, shared);
             }
             task.id = id;
-            task.kind = name.kind();
-            task.name = name;
+            // Mostly it is what it was in the execution before.
+            if !task.name.is(&name) {
+                task.kind = name.kind();
+                task.name = name;
+            }
             task.state = State::Runnable;
             task.aborted = false;
             task.ready = false;
@@ -279,7 +268,7 @@ impl Exec {
             (task.children, task.objects, task.timers) = (0, 0, 0);
         }
         self.tasks[index].wake.revive();
-        self.meet(id, Who::Task(index));
+        self.roster.meet(id, Who::Task(index));
         index
     }
 
@@ -447,7 +436,7 @@ impl Exec {
         if task.state == State::Blocked {
             task.state = State::Runnable;
             let id = task.id;
-            self.enable(id);
+            self.roster.enable(id);
             self.tell(|| Told::Enabled(id));
         }
     }
@@ -491,7 +480,7 @@ impl Exec {
         task.state = if blocked { State::Blocked } else { State::Runnable };
         if blocked {
             let id = task.id;
-            self.disable(id);
+            self.roster.disable(id);
         }
         blocked
     }
@@ -504,9 +493,9 @@ impl Exec {
         let id = task.id;
         if self.current == 0 {
             // Like `block_on`: the others are dropped where they stand.
-            self.enabled.clear();
+            self.roster.enabled.clear();
         } else {
-            self.disable(id);
+            self.roster.disable(id);
         }
         let result = join::result_of(id, self.run);
         self.touch(&result, Access::Write, const { &Deed::plain("end") });
@@ -529,7 +518,7 @@ impl Exec {
                 self.timers.len() - 1
             }
         };
-        self.meet(id, Who::Timer(index));
+        self.roster.meet(id, Who::Timer(index));
         index
     }
 
@@ -539,7 +528,7 @@ impl Exec {
         timer.fired = true;
         self.now = self.now.max(timer.deadline);
         let (id, waker) = (timer.id, timer.waker.take());
-        self.disable(id);
+        self.roster.disable(id);
         waker
     }
 
@@ -549,68 +538,53 @@ impl Exec {
         let timer = &mut self.timers[index];
         let (id, fired, waker) = (timer.id, timer.fired, timer.waker.take());
         self.free_timers.push(index);
-        if let Ok(place) = id.place_in(&self.known) {
-            self.known.remove(place);
-            self.whose.remove(place);
-        }
+        self.roster.forget(id);
         if fired || self.phase == Phase::TearDown {
             return (None, waker);
         }
-        self.disable(id);
+        self.roster.disable(id);
         (Some(id), waker)
     }
 
     /// For each timer that can fire the task that has armed it.
     pub fn armed(&self) -> impl Iterator<Item = &Task> {
-        let timers = self.whose.iter().filter_map(|who| match *who {
+        let timers = self.roster.all().filter_map(|(_, who)| match who {
             Who::Timer(index) => Some(&self.timers[index]),
             Who::Task(_) => None,
         });
         timers.filter(|timer| !timer.fired).filter_map(|timer| {
-            let place = timer.owner.place_in(&self.known).ok()?;
-            match self.whose[place] {
+            match self.roster.who(timer.owner)? {
                 Who::Task(index) => Some(&self.tasks[index]),
                 Who::Timer(_) => None,
             }
         })
     }
 
-    /// The task that comes after this one, or the first, in the order of ids.
-    pub fn task_after(&self, last: Option<WorkerId>) -> Option<(WorkerId, usize)> {
-        let from = last.map_or(0, |last| self.known.partition_point(|&id| id <= last));
-        let rest = self.known[from..].iter().zip(&self.whose[from..]);
-        rest.filter_map(|(&id, who)| match *who {
-            Who::Task(index) => Some((id, index)),
-            Who::Timer(_) => None,
-        })
-        .next()
+    /// The place of a task with this id, if a guess finds it.
+    #[inline]
+    fn guess(&self, worker: WorkerId) -> Option<usize> {
+        let index = self.roster.guess(worker);
+        (index < self.live && self.tasks.get(index)?.id == worker).then_some(index)
     }
 
     /// Who a worker is.
     #[inline]
     pub fn who(&self, worker: WorkerId) -> Option<Who> {
-        let place = worker.place_in(&self.known).ok()?;
-        Some(self.whose[place])
-    }
-
-    /// A new worker, which can step.
-    fn meet(&mut self, id: WorkerId, who: Who) {
-        if let Err(place) = id.place_in(&self.known) {
-            self.known.insert(place, id);
-            self.whose.insert(place, who);
-        }
-        self.enable(id);
-    }
-
-    fn enable(&mut self, id: WorkerId) {
-        if let Err(place) = id.place_in(&self.enabled) {
-            self.enabled.insert(place, id);
+        match self.guess(worker) {
+            Some(index) => Some(Who::Task(index)),
+            None => self.roster.who(worker),
         }
     }
 
-    fn disable(&mut self, id: WorkerId) {
-        if let Ok(place) = id.place_in(&self.enabled) {
-            self.enabled.remove(place);
+    /// Whether a worker can step.
+    #[inline]
+    pub fn is_enabled(&self, worker: WorkerId) -> bool {
+        match self.guess(worker) {
+            // When the main task is over, others may be left that could have gone on.
+            Some(index) => {
+                self.tasks[index].state == State::Runnable && !self.roster.enabled.is_empty()
+            }
+            None => worker.place_in(&self.roster.enabled).is_ok(),
         }
     }
 
@@ -620,7 +594,7 @@ impl Exec {
         self.phase = Phase::TearDown;
         self.cut = false;
         self.told.clear();
-        self.enabled.clear();
+        self.roster.enabled.clear();
         for task in &self.tasks[..self.live] {
             task.wake.silence();
         }

@@ -60,6 +60,7 @@ mod exec;
 mod join;
 mod observe;
 mod program;
+mod roster;
 mod seal;
 pub mod sync;
 mod system;

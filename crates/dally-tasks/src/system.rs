@@ -9,7 +9,8 @@ use dally_core::{
 };
 
 use crate::current;
-use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told, Who};
+use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told};
+use crate::roster::Who;
 use crate::text::Waits;
 use crate::waker::rouse;
 
@@ -35,7 +36,9 @@ struct Body {
 
 impl fmt::Debug for TaskSystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskSystem").field("enabled", &self.exec().enabled).finish_non_exhaustive()
+        f.debug_struct("TaskSystem")
+            .field("enabled", &self.exec().roster.enabled)
+            .finish_non_exhaustive()
     }
 }
 
@@ -44,7 +47,12 @@ const ALWAYS: &str = "an execution is in its place between steps";
 impl System for TaskSystem {
     #[inline]
     fn enabled(&self) -> &[WorkerId] {
-        &self.exec().enabled
+        &self.exec().roster.enabled
+    }
+
+    #[inline]
+    fn is_enabled(&self, worker: WorkerId) -> bool {
+        self.exec().is_enabled(worker)
     }
 
     fn pending(&self, worker: WorkerId) -> Op {
@@ -73,7 +81,7 @@ impl System for TaskSystem {
         let tasks = &self.exec().tasks[..self.exec().live];
         if tasks.first().is_none_or(|main| main.state == State::Finished) {
             Status::Done
-        } else if self.exec().enabled.is_empty() {
+        } else if self.exec().roster.enabled.is_empty() {
             let blocked = tasks.iter().filter(|task| task.state == State::Blocked);
             let mut waiting: Vec<_> = blocked.map(|task| self.waiting(task)).collect();
             // Who was created first may differ where nothing else does.
@@ -132,7 +140,7 @@ impl System for TaskSystem {
         self.exec_mut().silence();
         let mut first = None;
         let mut last = None;
-        while let Some((id, index)) = self.exec().task_after(last) {
+        while let Some((id, index)) = self.exec().roster.task_after(last) {
             last = Some(id);
             self.exec_mut().current = index;
             if let Some(future) = self.bodies[index].future.take() {

@@ -169,6 +169,19 @@ pub(crate) enum TaskName {
 }
 
 impl TaskName {
+    /// Whether another name is the same. If not it may still read the same: texts of the program
+    /// itself are compared by where they are.
+    pub fn is(&self, other: &TaskName) -> bool {
+        match (self, other) {
+            (TaskName::Main, TaskName::Main) => true,
+            (TaskName::Given(own), TaskName::Given(other)) => own == other,
+            (TaskName::Spawned(own, at), TaskName::Spawned(other, there)) => {
+                std::ptr::eq(*own, *other) && std::ptr::eq(*at, *there)
+            }
+            _ => false,
+        }
+    }
+
     /// A hash that tells kinds of tasks apart, as observations do.
     pub fn kind(&self) -> u64 {
         match self {

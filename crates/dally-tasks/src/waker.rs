@@ -19,6 +19,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Whether that happened, once.
+    #[inline]
     pub fn take_foreign(&self) -> bool {
         self.foreign.load(Ordering::Relaxed) && self.foreign.swap(false, Ordering::Relaxed)
     }

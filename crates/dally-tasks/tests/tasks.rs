@@ -4,14 +4,35 @@ mod driver;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 use dally_core::BugKind;
+use dally_tasks::time::sleep;
 use dally_tasks::{TaskProgram, note, spawn, task, yield_now};
 use driver::{explore, explore_up_to, run_one};
 
 /// The number of ways to interleave two sequences of `n` steps.
 fn interleavings(n: usize) -> usize {
     (1..=n).fold(1, |ways, k| ways * (n + k) / k)
+}
+
+/// In whatever order workers are created, and whatever was in the same memory before, the driver
+/// looks at every state whether they are told apart.
+#[test]
+fn tasks_that_are_created_in_any_order_are_told_apart() {
+    let program = TaskProgram::new("nested", || async {
+        let parents = ["a", "b"].map(|name| {
+            spawn(async move {
+                let child = spawn(async move { note(name) });
+                sleep(Duration::from_secs(1)).await;
+                child.await.unwrap();
+            })
+        });
+        for parent in parents {
+            parent.await.unwrap();
+        }
+    });
+    assert_eq!(explore(&program).kinds(), ["a b done", "b a done"]);
 }
 
 #[test]

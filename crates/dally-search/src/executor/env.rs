@@ -19,6 +19,8 @@ pub(super) struct StepEnv<'a> {
     pub(super) strategy: &'a mut dyn Strategy,
     /// Whether the strategy hears events.
     pub(super) listens: bool,
+    /// Whether events are told anyway: to the strategy or the recorder.
+    pub(super) heard: bool,
     pub(super) pen: &'a mut Pen,
     pub(super) recorder: Option<&'a mut Recorder>,
     /// The log of states while a monitor waits. It answers for the strategy while a loop is gone
@@ -143,8 +145,7 @@ impl Env for StepEnv<'_> {
     }
 
     fn leeway(&self) -> u32 {
-        let heard = self.listens || self.recorder.is_some() || self.laps.is_owed();
-        if heard { 0 } else { self.step_items }
+        if self.heard || self.laps.is_owed() { 0 } else { self.step_items }
     }
 
     fn unheard(&mut self, events: u32) -> Result<(), Cut> {

@@ -31,26 +31,90 @@ pub struct Pct {
     change_at: usize,
     /// The steps of workers so far.
     taken: usize,
-    /// Sorted by worker.
-    priorities: Vec<(WorkerId, u64)>,
+    priorities: Priorities,
 }
 
 /// Priorities of workers that have not fallen are from here up.
 const HIGH: u64 = 1 << 32;
 
-/// The worker with the highest priority; `None` if one has no priority yet.
+/// The priorities of the workers of a schedule.
+#[derive(Clone, Debug)]
+struct Priorities {
+    /// Each by its place, where a step finds it without a search. Two workers with the same place
+    /// are rare: the first has it.
+    placed: Box<[(WorkerId, u64); PLACES]>,
+    /// Whose places are taken.
+    taken: Vec<WorkerId>,
+    /// The others, sorted.
+    others: Vec<(WorkerId, u64)>,
+}
+
+/// The first two nibbles of an id tell the first workers of a program and their first children apart.
+const PLACES: usize = 256;
+
 #[inline(always)]
-fn highest(priorities: &[(WorkerId, u64)], enabled: &[WorkerId]) -> Option<WorkerId> {
-    let (mut best, mut highest) = (*enabled.first()?, 0);
-    // Both lists are sorted by worker: one walk over both.
-    let mut rest = priorities.iter();
-    for &worker in enabled {
-        let &(_, priority) = rest.find(|entry| entry.0 == worker)?;
-        if priority >= highest {
-            (best, highest) = (worker, priority);
+fn place(worker: WorkerId) -> usize {
+    (worker.to_bits() >> 56) as usize
+}
+
+/// No worker has this id.
+const NOBODY: WorkerId = WorkerId::from_bits(0);
+
+impl Priorities {
+    fn new() -> Priorities {
+        let placed = Box::new([(NOBODY, 0); PLACES]);
+        Priorities { placed, taken: Vec::new(), others: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        for worker in self.taken.drain(..) {
+            self.placed[place(worker)] = (NOBODY, 0);
+        }
+        self.others.clear();
+    }
+
+    /// The priority of a worker, if it has one.
+    #[inline]
+    fn of(&mut self, worker: WorkerId) -> Option<&mut u64> {
+        let (who, priority) = &mut self.placed[place(worker)];
+        if *who == worker {
+            return Some(priority);
+        }
+        let at = self.others.binary_search_by_key(&worker, |entry| entry.0).ok()?;
+        Some(&mut self.others[at].1)
+    }
+
+    /// Gives a priority to a worker that has none.
+    fn add(&mut self, worker: WorkerId, priority: u64) {
+        let free = &mut self.placed[place(worker)];
+        if free.0 == NOBODY {
+            *free = (worker, priority);
+            self.taken.push(worker);
+        } else if let Err(at) = self.others.binary_search_by_key(&worker, |entry| entry.0) {
+            self.others.insert(at, (worker, priority));
         }
     }
-    Some(best)
+
+    /// The worker with the highest priority, if all have one and are in their places.
+    #[inline(always)]
+    fn highest_placed(&self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        let (mut best, mut highest) = (*enabled.first()?, 0);
+        for &worker in enabled {
+            let (who, priority) = self.placed[place(worker)];
+            if who != worker {
+                return None;
+            }
+            (best, highest) =
+                if priority >= highest { (worker, priority) } else { (best, highest) };
+        }
+        Some(best)
+    }
+
+    /// The worker with the highest priority. All have one.
+    fn highest(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        // Of several that are as high, which hardly ever happens, the last, as above.
+        enabled.iter().copied().max_by_key(|&worker| self.of(worker).map_or(0, |own| *own))
+    }
 }
 
 impl Pct {
@@ -65,40 +129,39 @@ impl Pct {
             passed: 0,
             change_at: usize::MAX,
             taken: 0,
-            priorities: Vec::new(),
+            priorities: Priorities::new(),
         }
     }
 
-    /// The enabled worker with the highest priority.
-    #[inline(always)]
+    /// A worker for a step where a priority falls, or where some are new or out of their places.
+    #[inline(never)]
+    fn slowly(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        let mut highest = self.highest(enabled)?;
+        while self.change_at <= self.taken {
+            self.fall(highest);
+            highest = self.highest(enabled)?;
+        }
+        self.taken += 1;
+        Some(highest)
+    }
+
+    /// The enabled worker with the highest priority; whoever has none yet gets one.
     fn highest(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
-        match highest(&self.priorities, enabled) {
-            None => self.meet(enabled),
-            known => known,
+        if let Some(highest) = self.priorities.highest_placed(enabled) {
+            return Some(highest);
         }
-    }
-
-    /// The same, with priorities for workers that have none yet.
-    #[cold]
-    fn meet(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
         for &worker in enabled {
-            if let Err(place) = self.place(worker) {
-                self.priorities.insert(place, (worker, self.rng.u64(HIGH..)));
+            if self.priorities.of(worker).is_none() {
+                self.priorities.add(worker, self.rng.u64(HIGH..));
             }
         }
-        highest(&self.priorities, enabled)
-    }
-
-    /// Where the priority of a worker is, or belongs.
-    fn place(&self, worker: WorkerId) -> Result<usize, usize> {
-        self.priorities.binary_search_by_key(&worker, |entry| entry.0)
+        self.priorities.highest(enabled)
     }
 
     /// Lets the priority of a worker fall, since this is the place for it.
-    #[cold]
     fn fall(&mut self, worker: WorkerId) {
-        if let Ok(place) = self.place(worker) {
-            self.priorities[place].1 = self.changes[self.passed].1;
+        if let Some(priority) = self.priorities.of(worker) {
+            *priority = self.changes[self.passed].1;
         }
         self.passed += 1;
         self.change_at = self.changes.get(self.passed).map_or(usize::MAX, |change| change.0);
@@ -136,13 +199,13 @@ impl Strategy for Pct {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        let mut highest = self.highest(point.enabled)?;
-        while self.change_at <= self.taken {
-            self.fall(highest);
-            highest = self.highest(point.enabled)?;
+        if self.change_at > self.taken
+            && let Some(highest) = self.priorities.highest_placed(point.enabled)
+        {
+            self.taken += 1;
+            return Some(highest);
         }
-        self.taken += 1;
-        Some(highest)
+        self.slowly(point.enabled)
     }
 
     fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
@@ -160,5 +223,47 @@ impl Strategy for Pct {
 
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_worker_keeps_its_priority_also_where_another_has_its_place() {
+        let first = WorkerId::root(0);
+        let child = first.child(0);
+        let mut workers = vec![WorkerId::FAULTS, first, first.timer(3), child, child.child(0)];
+        workers.extend([child.child(1), child.timer(0), WorkerId::root(12), WorkerId::root(300)]);
+        workers.sort_unstable();
+        let mut priorities = Priorities::new();
+        for seed in 0..40 {
+            let mut rng = Random::generator(seed, 0);
+            let mut known: BTreeMap<WorkerId, u64> = BTreeMap::new();
+            priorities.clear();
+            for _ in 0..100 {
+                let enabled = workers.iter().copied().filter(|_| rng.bool()).collect::<Vec<_>>();
+                for &worker in &enabled {
+                    assert_eq!(priorities.of(worker).copied(), known.get(&worker).copied());
+                    if !known.contains_key(&worker) {
+                        let priority = rng.u64(..8);
+                        known.insert(worker, priority);
+                        priorities.add(worker, priority);
+                    }
+                }
+                let highest = enabled.iter().copied().max_by_key(|worker| known[worker]);
+                assert_eq!(priorities.highest(&enabled), highest);
+                if let Some(placed) = priorities.highest_placed(&enabled) {
+                    assert_eq!(Some(placed), highest);
+                }
+                if let Some(worker) = highest {
+                    known.insert(worker, 0);
+                    *priorities.of(worker).unwrap() = 0;
+                }
+            }
+        }
     }
 }

@@ -96,7 +96,12 @@ fn run(
     max_steps: usize,
     steps: &mut usize,
 ) -> Ended {
+    let mut seen: Vec<WorkerId> = Vec::new();
     for _ in 0..max_steps {
+        seen.retain(|worker| !system.enabled().contains(worker));
+        assert!(!seen.iter().any(|&worker| system.is_enabled(worker)), "not in the list");
+        seen.extend(system.enabled());
+        assert!(system.enabled().iter().all(|&worker| system.is_enabled(worker)), "in the list");
         let enabled = system.enabled().len();
         if enabled == 0 {
             return match system.status() {
