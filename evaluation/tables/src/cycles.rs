@@ -109,8 +109,8 @@ impl Row {
             Search { kind: SearchKind::Map, explorer, threads: 1 },
             Search { kind: SearchKind::Map, explorer, threads },
         ];
-        let hunts = |search| Hunt { livelock, size, search, arguments }.all();
-        Row { livelock, size, searches: searches.map(hunts) }
+        let hunts = searches.map(|search| Hunt { livelock, size, search, arguments });
+        Row { livelock, size, searches: Hunt::all(hunts) }
     }
 
     fn cells(&self) -> Vec<String> {
