@@ -133,23 +133,18 @@ impl Pct {
         }
     }
 
-    /// A worker for a step where a priority falls, or where some are new or out of their places.
-    #[inline(never)]
-    fn slowly(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
-        let mut highest = self.highest(enabled)?;
-        while self.change_at <= self.taken {
-            self.fall(highest);
-            highest = self.highest(enabled)?;
+    /// The enabled worker with the highest priority.
+    #[inline(always)]
+    fn highest(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        match self.priorities.highest_placed(enabled) {
+            None => self.meet(enabled),
+            known => known,
         }
-        self.taken += 1;
-        Some(highest)
     }
 
-    /// The enabled worker with the highest priority; whoever has none yet gets one.
-    fn highest(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
-        if let Some(highest) = self.priorities.highest_placed(enabled) {
-            return Some(highest);
-        }
+    /// The same, where some have no priority yet or are not in their places.
+    #[inline(never)]
+    fn meet(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
         for &worker in enabled {
             if self.priorities.of(worker).is_none() {
                 self.priorities.add(worker, self.rng.u64(HIGH..));
@@ -159,6 +154,7 @@ impl Pct {
     }
 
     /// Lets the priority of a worker fall, since this is the place for it.
+    #[cold]
     fn fall(&mut self, worker: WorkerId) {
         if let Some(priority) = self.priorities.of(worker) {
             *priority = self.changes[self.passed].1;
@@ -199,13 +195,13 @@ impl Strategy for Pct {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        if self.change_at > self.taken
-            && let Some(highest) = self.priorities.highest_placed(point.enabled)
-        {
-            self.taken += 1;
-            return Some(highest);
+        let mut highest = self.highest(point.enabled)?;
+        while self.change_at <= self.taken {
+            self.fall(highest);
+            highest = self.highest(point.enabled)?;
         }
-        self.slowly(point.enabled)
+        self.taken += 1;
+        Some(highest)
     }
 
     fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
