@@ -75,9 +75,19 @@ impl<S: Space, O: Order> Diver<S, O> {
             }
             self.look_ahead();
         }
-        let frame = &mut self.frames[self.depth - 1];
+        if let Some(target) = self.pass_over_visited(self.depth - 1) {
+            // It is the next to be visited.
+            self.joint.visited.expect(target);
+        }
+    }
+
+    /// Passes over the transitions of a frame, from the next on, that are known to lead to visited
+    /// states. Where the first of the others leads, if that is known.
+    #[inline]
+    pub(super) fn pass_over_visited(&mut self, at: usize) -> Option<u64> {
+        let frame = &mut self.frames[at];
         if !frame.ahead.looked || !frame.values.is_empty() {
-            return;
+            return None;
         }
         let ahead = &mut frame.ahead;
         while frame.next < frame.end {
@@ -89,18 +99,17 @@ impl<S: Space, O: Order> Diver<S, O> {
                 self.tally.transitions += u64::from(visited);
                 continue;
             }
-            // What was new when somebody looked may have been visited since.
             if !ahead.is_foreseen(next as usize) {
-                return;
+                return None;
             }
+            // What was new when somebody looked may have been visited since.
             let target = ahead.targets[next as usize];
             if !self.joint.visited.holds(target) {
-                // It is the next to be visited.
-                self.joint.visited.expect(target);
-                return;
+                return Some(target);
             }
             ahead.visited |= 1 << next;
         }
+        None
     }
 
     /// Has the memory brought that tells whether the states that the frame below the top leads to

@@ -41,7 +41,10 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Gives the oldest transitions that are left to somebody who has nothing to do.
     pub(super) fn donate(&mut self, bound: i64) {
-        let spare = self.frames[..self.depth].iter().position(|frame| {
+        let spare = (0..self.depth).find(|&at| {
+            // Nobody shall be woken for what has been visited since.
+            self.pass_over_visited(at);
+            let frame = &self.frames[at];
             let cost = || frame.cost + frame.order.cost(frame.next, &frame.enabled);
             frame.next < frame.end && i64::from(cost()) <= bound
         });

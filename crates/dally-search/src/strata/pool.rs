@@ -10,7 +10,13 @@ pub(crate) struct Pool<T> {
     inside: Mutex<Inside<T>>,
     changed: Condvar,
     hungry: AtomicUsize,
+    /// How many entries wait in the list, to be looked at without the lock.
+    waiting: AtomicUsize,
 }
+
+/// How many times a thread looks whether there is something for it before it sleeps: to be woken
+/// takes longer than most others need to give something.
+const LOOKS: u32 = 1000;
 
 struct Inside<T> {
     list: VecDeque<T>,
@@ -20,11 +26,17 @@ struct Inside<T> {
 impl<T> Pool<T> {
     pub(crate) fn new() -> Pool<T> {
         let inside = Inside { list: VecDeque::new(), working: 0 };
-        Pool { inside: Mutex::new(inside), changed: Condvar::new(), hungry: AtomicUsize::new(0) }
+        let (hungry, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Pool { inside: Mutex::new(inside), changed: Condvar::new(), hungry, waiting }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside<T>> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// To be called by who has changed the list.
+    fn recount(&self, inside: &Inside<T>) {
+        self.waiting.store(inside.list.len(), Ordering::Relaxed);
     }
 
     /// Puts in all that there is to do, before anybody takes. Whoever takes it is counted as
@@ -33,11 +45,15 @@ impl<T> Pool<T> {
         let mut inside = self.lock();
         inside.list = list.into();
         inside.working = 0;
+        self.recount(&inside);
     }
 
     /// Takes out what nobody has taken.
     pub(crate) fn drain(&self) -> Vec<T> {
-        std::mem::take(&mut self.lock().list).into()
+        let mut inside = self.lock();
+        let list = std::mem::take(&mut inside.list);
+        self.recount(&inside);
+        list.into()
     }
 
     /// The oldest entry; waits while others may still give some. `None` when all is done, or
@@ -50,15 +66,31 @@ impl<T> Pool<T> {
             }
             if let Some(entry) = inside.list.pop_front() {
                 inside.working += 1;
+                self.recount(&inside);
                 return Some(entry);
             }
             if inside.working == 0 {
                 return None;
             }
             self.hungry.fetch_add(1, Ordering::Relaxed);
-            let waited = self.changed.wait_timeout(inside, Duration::from_millis(20));
-            inside = waited.unwrap_or_else(PoisonError::into_inner).0;
+            drop(inside);
+            self.look_out();
+            inside = self.lock();
+            if inside.list.is_empty() && inside.working > 0 {
+                let waited = self.changed.wait_timeout(inside, Duration::from_millis(20));
+                inside = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
             self.hungry.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Looks for a while whether there is something to take.
+    fn look_out(&self) {
+        for _ in 0..LOOKS {
+            if self.waiting.load(Ordering::Relaxed) > 0 {
+                return;
+            }
+            std::hint::spin_loop();
         }
     }
 
@@ -79,7 +111,10 @@ impl<T> Pool<T> {
 
     /// Work for somebody else.
     pub(crate) fn give(&self, entry: T) {
-        self.lock().list.push_back(entry);
+        let mut inside = self.lock();
+        inside.list.push_back(entry);
+        self.recount(&inside);
+        drop(inside);
         self.changed.notify_one();
     }
 }

@@ -173,7 +173,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
             return false;
         }
         self.buckets.store(size, Relaxed);
-        Mover::<PAYLOAD> { table: self.in_use(), aside: Vec::new() }.spread(old);
+        Mover::<PAYLOAD>::new(self.in_use()).spread(old);
         true
     }
 
@@ -215,9 +215,16 @@ struct Mover<'a, const PAYLOAD: u32> {
     table: &'a [Bucket],
     /// What has to wait until all else has moved.
     aside: Vec<u64>,
+    /// The buckets that words went to last, and how many slots of them are taken: to count these
+    /// is to wait for what was just written. Neighbours have different places here.
+    last: [(usize, usize); 4],
 }
 
-impl<const PAYLOAD: u32> Mover<'_, PAYLOAD> {
+impl<'a, const PAYLOAD: u32> Mover<'a, PAYLOAD> {
+    fn new(table: &'a [Bucket]) -> Mover<'a, PAYLOAD> {
+        Mover { table, aside: Vec::new(), last: [(usize::MAX, 0); 4] }
+    }
+
     /// Moves the words of the first `old` buckets to their homes among all of them.
     ///
     /// From the last bucket to the first, and a word whose new home is behind the bucket that it
@@ -265,8 +272,28 @@ impl<const PAYLOAD: u32> Mover<'_, PAYLOAD> {
     /// Puts a word into the first bucket from its home on that has room.
     #[inline]
     fn settle(&mut self, word: u64, home: usize) {
-        if !self.table[home..].iter().any(|bucket| bucket.add(word)) {
-            self.aside.push(word);
+        let last = &mut self.last[home % 4];
+        if last.0 != home {
+            *last = (home, self.table[home].used());
+        }
+        match self.table[home].0.get(last.1) {
+            Some(slot) => {
+                slot.store(word, Relaxed);
+                last.1 += 1;
+            }
+            None => self.settle_behind(word, home),
+        }
+    }
+
+    /// Puts a word into the first bucket with room behind its home, which is full.
+    fn settle_behind(&mut self, word: u64, home: usize) {
+        let behind = home + 1;
+        let Some(more) = self.table[behind..].iter().position(|bucket| bucket.add(word)) else {
+            return self.aside.push(word);
+        };
+        let last = &mut self.last[(behind + more) % 4];
+        if last.0 == behind + more {
+            last.1 += 1;
         }
     }
 }
