@@ -240,6 +240,18 @@ fn a_machine_that_is_crashed_does_not_seal_and_one_that_is_back_seals_by_what_it
     let sealed = steps.map(|worker| after(&mut system, worker));
     assert_eq!(sealed, [true, true, false, true, true]);
 
+    let lost = MachineProgram::new("lost", |setup: &mut Setup| {
+        let lift = setup.create(LIFT);
+        setup.send(lift, Up);
+        setup.begin();
+        setup.seal_while(above);
+    });
+    let lost = lost.faults(CRASH);
+    let mut system = lost.start().unwrap();
+    let steps = [first(), WorkerId::FAULTS, WorkerId::FAULTS];
+    let sealed = steps.map(|worker| after(&mut system, worker));
+    assert_eq!(sealed, [true, false, false], "it is back on the ground");
+
     let fresh = MachineProgram::new("fresh", |setup: &mut Setup| {
         let lift = setup.create(LIFT);
         setup.send(lift, Up);
