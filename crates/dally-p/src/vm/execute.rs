@@ -5,7 +5,7 @@
 
 use dally_core::{Event, Stop, Text};
 
-use super::access::{look, take, tuple};
+use super::access::{look, put_tuple};
 use super::blame::{broken, divided, forbidden, ill_typed, misfit, too_deep};
 use super::casts::{fits, to_int};
 use super::machine::{Frame, Machine, Phase};
@@ -53,11 +53,13 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
         };
     }
+    // What is kept: a temporary is emptied, all else is copied. It is never inside of an option,
+    // which would be written in pieces and read as a whole: see `copy.rs`.
     macro_rules! take {
         ($src:expr) => {
-            match take($src, &mut machine.regs, consts, base) {
-                Some(value) => value,
-                None => wrong_type!(),
+            match $src.is_temp() {
+                true => std::mem::take(&mut machine.regs[$src.place(base)]),
+                false => get!($src).clone(),
             }
         };
     }
@@ -117,7 +119,11 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
         pc += 1;
         match inst {
             Inst::Mark(block) => cx.coverage.reach(block),
-            Inst::Move(dst, src) => set!(dst, take!(src)),
+            Inst::Move(dst, src) if src.is_temp() => {
+                let value = std::mem::take(&mut machine.regs[src.place(base)]);
+                set!(dst, value);
+            }
+            Inst::Move(dst, src) => set!(dst, get!(src).clone()),
             Inst::Load(dst, at) => set!(dst, consts[at as usize].clone()),
             Inst::Int(op, dst, a, b) => {
                 let (a, b) = (int!(a), int!(b));
@@ -183,8 +189,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
             Inst::Tuple(dst, row, shape) => {
                 let row = &code.rows[usize::from(row)];
-                let tuple = done!(tuple(machine, consts, base, row, shape));
-                set!(dst, tuple);
+                done!(put_tuple(&mut machine.regs, consts, base, row, shape, dst));
             }
             Inst::Position(dst, tuple, position) => {
                 let Some(item) = at_position(get!(tuple), position) else { wrong_type!() };

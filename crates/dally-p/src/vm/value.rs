@@ -257,11 +257,17 @@ impl Value {
     /// Puts a value in the place of this one: most have nothing to be dropped.
     #[inline(always)]
     pub(super) fn put(&mut self, value: Value) {
-        if self.is_plain() {
-            std::mem::forget(std::mem::replace(self, value));
-        } else {
-            *self = value;
+        if !self.is_plain() {
+            self.release();
         }
+        std::mem::forget(std::mem::replace(self, value));
+    }
+
+    /// Drops what is here. Apart from [`Value::put`], so that this has one place where it writes:
+    /// with two, the new value is made on the stack in pieces and read as a whole.
+    #[inline(never)]
+    fn release(&mut self) {
+        *self = Value::Null;
     }
 
     /// P's `==`. Every value equals itself, also what is no number: a collection that holds it

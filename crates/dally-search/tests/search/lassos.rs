@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::{BugKind, Choice, Finding, Lasso, MessageId, Schedule, Tag, WorkerId};
+use dally_search::liveness::Fairness;
 use dally_search::{Mode, Options, Replayed, StrategyKind, replay};
 use insta::assert_snapshot;
 
@@ -187,6 +188,22 @@ fn a_monitor_that_is_hot_now_and_then_raises_no_alarm() {
     let program = scripts([&[Do::Hot, LOOK, Do::Cold, LOOK, Do::Jump(0)], &[LOOK, Do::Jump(0)]]);
     assert_eq!(check(&program, options()).findings, []);
     assert_eq!(blamed(&program, "0 0 0 0 0 0"), "");
+}
+
+#[test]
+fn states_are_compared_when_a_monitor_has_waited_for_a_part_of_the_bounds() {
+    let program = scripts([&[Do::Hot, LOOK, Do::Jump(1)]]);
+    let stem = |options: Options| {
+        let finding = found(&program, Options { shrink: false, ..options });
+        finding.lasso.map(|lasso| lasso.stem)
+    };
+    // The temperature is half of 1000 steps, and a fiftieth of that is 10.
+    assert_eq!(stem(options()), Some(1 + 10));
+    assert_eq!(stem(Options { temperature: Some(100), ..options() }), Some(1 + 2));
+    // Where every loop counts, chance may leave the one that was closed.
+    assert_eq!(stem(Options { fairness: Fairness::None, ..options() }), Some(1));
+    // What is shrunk is looked at from the start, and so are replays: see `found`.
+    assert_eq!(found(&program, options()).lasso.map(|lasso| lasso.stem), Some(1));
 }
 
 #[test]
