@@ -244,11 +244,11 @@ mod tests {
                 let enabled = workers.iter().copied().filter(|_| rng.bool()).collect::<Vec<_>>();
                 for &worker in &enabled {
                     assert_eq!(priorities.of(worker).copied(), known.get(&worker).copied());
-                    if !known.contains_key(&worker) {
+                    known.entry(worker).or_insert_with(|| {
                         let priority = rng.u64(..8);
-                        known.insert(worker, priority);
                         priorities.add(worker, priority);
-                    }
+                        priority
+                    });
                 }
                 let highest = enabled.iter().copied().max_by_key(|worker| known[worker]);
                 assert_eq!(priorities.highest(&enabled), highest);
