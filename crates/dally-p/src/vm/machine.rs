@@ -264,7 +264,7 @@ impl Machine {
     }
 
     /// Empties registers.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn empty(&mut self, registers: Range<usize>) {
         self.regs[registers].iter_mut().for_each(|old| old.put(Value::Null));
     }

@@ -55,7 +55,7 @@ impl Machines {
 
     /// Does what the machine was about to do, and goes on up to its next scheduling point.
     /// Answers where the machine is then: a new one may come before it.
-    #[inline]
+    #[inline(always)]
     fn advance(
         &mut self,
         shared: &Shared,

@@ -26,15 +26,10 @@ impl Tuple {
         shape: u32,
         items: impl ExactSizeIterator<Item = Value>,
     ) -> Result<Tuple, TooLarge> {
-        let (mut memory, items) = match emptied(items.len()) {
-            None => (ThinArc::from_header_and_iter(Head::default(), items), None),
-            Some(memory) => (memory, Some(items)),
-        };
+        let mut memory = emptied(items.len()).unwrap_or_else(|| blank(items.len()));
         let fits = memory.with_arc_mut(|whole| {
             let Some(whole) = Arc::get_mut(whole) else { return Ok(()) };
-            if let Some(items) = items {
-                whole.slice_mut().iter_mut().zip(items).for_each(|(at, item)| at.put(item));
-            }
+            whole.slice_mut().iter_mut().zip(items).for_each(|(at, item)| at.put(item));
             let mut head = Head::of_shape(shape);
             let fits = whole.slice().iter().try_for_each(|item| head.add(item));
             *whole.header_mut() = head;
@@ -90,6 +85,12 @@ fn emptied(length: usize) -> Option<Memory> {
         return None;
     }
     EMPTIED.try_with(|all| all.borrow_mut()[length].pop()).ok()?
+}
+
+/// New memory for a tuple of this length.
+#[cold]
+fn blank(length: usize) -> Memory {
+    ThinArc::from_header_and_iter(Head::default(), (0..length).map(|_| Value::Null))
 }
 
 impl Drop for Tuple {
