@@ -115,9 +115,15 @@ impl Worker {
     /// The cell, to be changed.
     #[inline]
     pub(crate) fn cell_mut(&mut self) -> &mut dyn Cell {
+        self.forget_cell();
+        &mut *self.cell
+    }
+
+    /// The cell may change: what follows from it must be found out anew.
+    #[inline(always)]
+    fn forget_cell(&mut self) {
         *self.cell_digest.get_mut() = 0;
         self.sealing.forget();
-        &mut *self.cell
     }
 
     /// Forgets everything but the memory and the machine itself.
@@ -182,8 +188,7 @@ impl Worker {
         pool: &mut Pool,
         env: &mut dyn Env,
     ) -> Ran {
-        *self.cell_digest.get_mut() = 0;
-        self.sealing.forget();
+        self.forget_cell();
         let Worker { id, children, seals, idles, effects, cell, .. } = self;
         let (me, seals) = (*id, *seals);
         let excess = None;
@@ -203,7 +208,7 @@ impl Worker {
         pool: &mut Pool,
         env: &mut Teller<'_>,
     ) -> (MessageId, Ran) {
-        *self.cell_digest.get_mut() = 0;
+        self.forget_cell();
         let Worker { id: me, children, seals, idles, effects, cell, inbox, .. } = self;
         let Envelope { id, event, message, .. } = inbox.open_in_place();
         let id = *id;
