@@ -89,6 +89,13 @@ impl WorkerId {
         if sorted.get(place) == Some(&self) { Ok(place) } else { Err(place) }
     }
 
+    /// The beginning of the path, which is the same for few workers of most programs: tables by it
+    /// find the first workers and their first children without a search.
+    #[inline(always)]
+    pub fn beginning(self) -> u8 {
+        (self.0 >> 56) as u8
+    }
+
     /// The bits of the id, for hashing and compact tables.
     pub fn to_bits(self) -> u64 {
         self.0

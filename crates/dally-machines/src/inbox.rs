@@ -197,11 +197,7 @@ impl Inbox {
     /// If there is none.
     #[inline(always)]
     pub(crate) fn open_first(&mut self) -> Message {
-        let message = self.envelopes[self.first].message.take();
-        // Whether more is there nobody can predict: no branch may depend on it.
-        let more = usize::from(self.first + 1 != self.end);
-        (self.first, self.end) = ((self.first + 1) * more, self.end * more);
-        message
+        self.open_in_place().message.take()
     }
 
     /// As [`Inbox::open_first`], with the message left where it is. Whoever opens it empties it before
@@ -209,6 +205,7 @@ impl Inbox {
     #[inline(always)]
     pub(crate) fn open_in_place(&mut self) -> &mut Envelope {
         let at = self.first;
+        // Whether more is there nobody can predict: no branch may depend on it.
         let more = usize::from(self.first + 1 != self.end);
         (self.first, self.end) = ((self.first + 1) * more, self.end * more);
         &mut self.envelopes[at]

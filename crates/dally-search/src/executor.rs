@@ -50,15 +50,15 @@ impl Limits {
     /// For how many choices a monitor has to wait before the states of an execution are logged.
     ///
     /// Where chance chooses, a loop counts only if chance cannot leave it. Who is in such a loop
-    /// stays there with a hot monitor to the bounds, so nothing is lost but a small part of what
-    /// they allow; and most monitors that are hot at times need no log at all, which costs as much
+    /// stays there with a hot monitor to the bounds, be they those of the run or the strategy's own,
+    /// so nothing is lost but a small part of what they allow; and most monitors that are hot at times need no log at all, which costs as much
     /// as a step does. Whoever follows a recording must see the loop where it was.
     fn patience(&self, strategy: &dyn Strategy) -> usize {
         let by_chance = self.loops == Loops::Sampled && self.fairness == Fairness::Strong;
         if !by_chance || strategy.is_sequential() {
             return 0;
         }
-        self.max_steps.min(self.temperature) / IMPATIENCE
+        self.max_steps.min(self.temperature).min(strategy.longest()) / IMPATIENCE
     }
 }
 
@@ -347,10 +347,7 @@ fn run<S: System>(
             if let Some(bug) = course.heat(acceptance, steps, system) {
                 break Over::failed(bug);
             }
-            attends = always
-                || acceptance.says_something()
-                || course.env.laps.is_watching()
-                || course.temperatures.hot != 0;
+            attends = always || acceptance.says_something() || course.env.laps.is_watching();
         }
         last = Some(worker);
     };

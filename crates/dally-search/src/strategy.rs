@@ -120,6 +120,11 @@ pub trait Strategy: Send {
         false
     }
 
+    /// After how many choices it ends the present schedule by itself, at the latest.
+    fn longest(&self) -> usize {
+        usize::MAX
+    }
+
     /// Whether schedules are drawn independently and all alike, but for those of the first batches,
     /// from which it may learn what programs are like. Only then do the schedules run so far
     /// say how likely the next one is to show something new.

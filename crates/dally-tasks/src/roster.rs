@@ -20,20 +20,12 @@ pub(crate) struct Roster {
     whose: Vec<Who>,
     /// The places of tasks by the beginning of their ids. Of several with the same beginning it is
     /// the last, and what earlier executions left stays: only a guess, and mostly right.
-    guesses: Box<[u32; GUESSES]>,
-}
-
-/// The first two nibbles of an id tell the main task and its first children apart.
-const GUESSES: usize = 256;
-
-#[inline]
-fn beginning(id: WorkerId) -> usize {
-    (id.to_bits() >> 56) as usize
+    guesses: Box<[u32; 256]>,
 }
 
 impl Roster {
     pub fn new() -> Roster {
-        let guesses = Box::new([0; GUESSES]);
+        let guesses = Box::new([0; 256]);
         Roster { enabled: Vec::new(), known: Vec::new(), whose: Vec::new(), guesses }
     }
 
@@ -46,7 +38,7 @@ impl Roster {
     /// A new worker, which can step.
     pub fn meet(&mut self, id: WorkerId, who: Who) {
         if let Who::Task(place) = who {
-            self.guesses[beginning(id)] = place as u32;
+            self.guesses[usize::from(id.beginning())] = place as u32;
         }
         if let Err(place) = id.place_in(&self.known) {
             self.known.insert(place, id);
@@ -84,7 +76,7 @@ impl Roster {
     /// The place that the task with this id has, if it is one with an id like those of most.
     #[inline]
     pub fn guess(&self, worker: WorkerId) -> usize {
-        self.guesses[beginning(worker)] as usize
+        self.guesses[usize::from(worker.beginning())] as usize
     }
 
     /// All workers, and who each is.

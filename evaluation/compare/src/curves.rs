@@ -191,6 +191,10 @@ impl Strategy for Watched {
         self.inner.is_fair()
     }
 
+    fn longest(&self) -> usize {
+        self.inner.longest()
+    }
+
     fn draws_alike(&self) -> bool {
         self.inner.draws_alike()
     }

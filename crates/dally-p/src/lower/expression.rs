@@ -65,7 +65,7 @@ impl<'p> Function<'_, 'p> {
     }
 
     /// The values of expressions in registers that follow each other, and the first of these.
-    pub(super) fn in_row(&mut self, exprs: impl Iterator<Item = &'p Expr>) -> Lowered<u16> {
+    pub(super) fn in_sequence(&mut self, exprs: impl Iterator<Item = &'p Expr>) -> Lowered<u16> {
         let first = self.top;
         for expr in exprs {
             self.in_temp(expr)?;
@@ -167,7 +167,7 @@ impl<'p> Function<'_, 'p> {
                 emit(self, Inst::Choose(dst, from));
             }
             ExprKind::Call(fun, arguments) => {
-                let first = self.in_row(arguments.iter())?;
+                let first = self.in_sequence(arguments.iter())?;
                 if self.lower.program.funs[fun.index()].body.is_none() {
                     let foreign = self.lower.foreign_fun(*fun)?;
                     emit(self, Inst::CallForeign(dst, foreign, first));
@@ -184,7 +184,7 @@ impl<'p> Function<'_, 'p> {
                 emit(self, Inst::New(dst, interface.0 as u16, payload));
             }
             ExprKind::Format(parts) => {
-                let first = self.in_row(parts.arguments.iter())?;
+                let first = self.in_sequence(parts.arguments.iter())?;
                 let format = fits(self.lower.code.formats.len(), u16::MAX.into(), span, "texts")?;
                 let end = parts.arguments.len();
                 let pieces = parts.pieces.iter().filter(|piece| piece.1 < end).cloned().collect();

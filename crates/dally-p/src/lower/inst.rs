@@ -7,7 +7,7 @@ use std::fmt;
 ///
 /// The two highest bits are its kind, the others its index; with the two of a constant goes a third:
 /// whether it is an item of a tuple instead.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Src(u16);
 
 /// The kinds of operand.
@@ -39,13 +39,14 @@ const ITEM: u16 = 0b111 << 13;
 const OF_FIELD: u16 = 1 << 12;
 
 impl Src {
-    /// An operand that is no item.
+    /// An operand that is no item: those are made by [`Src::item`].
     pub(crate) fn new(kind: Kind, index: usize) -> Src {
         let kind = match kind {
             Kind::Local => 0,
             Kind::Temp => 1,
             Kind::Field => 2,
-            Kind::Const | Kind::Item => 3,
+            Kind::Const => 3,
+            Kind::Item => unreachable!("an item is of an operand"),
         };
         Src(kind << 14 | index as u16)
     }

@@ -18,6 +18,7 @@ mod tables;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use rustc_hash::FxHashMap;
 use triomphe::Arc;
 
 use self::code::{Code, FunCode};
@@ -43,6 +44,7 @@ pub(crate) fn lower(program: &Program, test: &Test, foreign: &Foreign) -> Result
         constants: Constants::new(),
         waiting: VecDeque::new(),
         foreign_index: BTreeMap::new(),
+        row_index: FxHashMap::default(),
         missing: Vec::new(),
     };
     lower.tables()?;
@@ -65,6 +67,7 @@ pub(crate) struct Lower<'p> {
     /// Functions that are called and not lowered yet.
     waiting: VecDeque<FunId>,
     foreign_index: BTreeMap<FunId, u16>,
+    row_index: FxHashMap<Box<[Src]>, u16>,
     /// Foreign functions that the host did not give.
     missing: Vec<(String, Span)>,
 }
@@ -176,14 +179,15 @@ impl Lower<'_> {
 
     /// The index of a row of operands.
     fn row(&mut self, row: Vec<Src>, span: Span) -> Result<u16, Diagnostic> {
-        let rows = &mut self.code.rows;
-        let known = rows.iter().position(|known| **known == *row);
-        let index = known.unwrap_or_else(|| {
-            rows.push(row.into());
-            rows.len() - 1
-        });
-        Ok(fits(index, u16::MAX as usize, span, "tuples that are made of different variables")?
-            as u16)
+        if let Some(&index) = self.row_index.get(&row[..]) {
+            return Ok(index);
+        }
+        let what = "tuples that are made of different variables";
+        let index = fits(self.code.rows.len(), u16::MAX as usize, span, what)? as u16;
+        let row: Box<[Src]> = row.into();
+        self.code.rows.push(row.clone());
+        self.row_index.insert(row, index);
+        Ok(index)
     }
 
     /// The index of the names of a tuple's positions.

@@ -239,7 +239,7 @@ impl<'p> Function<'_, 'p> {
                 }
             });
         }
-        let first = self.in_row(keys.into_iter().chain(values))?;
+        let first = self.in_sequence(keys.into_iter().chain(values))?;
         let steps = steps.into_boxed_slice();
         let paths = &mut self.lower.code.paths;
         let known = paths.iter().position(|path| *path == steps);

@@ -174,7 +174,8 @@ struct Round {
 impl Laps {
     /// A new execution begins.
     pub(crate) fn restart(&mut self, only_whole: bool, everything: bool, patience: usize) {
-        self.forget();
+        self.clear();
+        (self.hot, self.visited) = (0, false);
         (self.only_whole, self.everything) = (only_whole, everything);
         (self.patience, self.since, self.credit) = (patience, 0, 0);
     }
@@ -191,14 +192,15 @@ impl Laps {
         !self.states.is_empty()
     }
 
-    fn forget(&mut self) {
+    /// Begins the log anew. Who waits goes on waiting.
+    fn clear(&mut self) {
         self.states.clear();
         self.steps.clear();
         self.enabled.clear();
         self.answers.clear();
         self.senders.clear();
         self.scratch.owed.clear();
-        (self.hot, self.visited, self.weight, self.round) = (0, false, 0, None);
+        (self.weight, self.round) = (0, None);
         self.latest.clear();
     }
 
@@ -212,21 +214,28 @@ impl Laps {
         at: usize,
         step: usize,
     ) {
-        self.hot &= acceptance.waiting();
+        // What a step visits while a monitor waits counts, also if the monitor ceases to in that step.
         self.visited |= self.is_watching() && acceptance.visits != 0;
-        if !self.is_watching() || self.states.len() >= MAX_STATES && !self.everything {
-            self.forget();
+        self.hot &= acceptance.waiting();
+        if !self.is_watching() {
+            self.clear();
             self.hot = acceptance.waiting();
             self.visited = acceptance.visits != 0;
             self.since = at;
+        } else if self.states.len() >= MAX_STATES && !self.everything {
+            self.clear();
         }
         if !self.is_watching() || at - self.since < self.patience {
             return;
         }
         let (hash, whole) = hash(system, acceptance);
         if self.only_whole && !whole {
-            self.forget();
+            self.clear();
+            (self.hot, self.visited) = (0, false);
             return;
+        }
+        if self.states.is_empty() {
+            self.hot = acceptance.waiting();
         }
         let enabled = self.enabled_set(system.enabled());
         let place = self.states.len() as u32;
@@ -497,7 +506,7 @@ impl Laps {
 
     /// The loop was gone round, and this many steps of that were in vain. The log begins again.
     pub(crate) fn end_rounds(&mut self, in_vain: usize) {
-        self.forget();
+        self.clear();
         let cost = i64::try_from(in_vain).unwrap_or(i64::MAX).saturating_mul(STRAYED);
         self.credit = self.credit.saturating_sub(cost);
     }

@@ -133,6 +133,10 @@ impl Strategy for Fair {
         self.in_tail || self.inner.is_fair()
     }
 
+    fn longest(&self) -> usize {
+        self.inner.longest()
+    }
+
     fn draws_alike(&self) -> bool {
         self.inner.draws_alike()
     }

@@ -70,6 +70,10 @@ impl Strategy for Irs {
         true
     }
 
+    fn longest(&self) -> usize {
+        self.bound
+    }
+
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
     }

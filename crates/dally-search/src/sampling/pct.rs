@@ -40,21 +40,18 @@ const HIGH: u64 = 1 << 32;
 /// The priorities of the workers of a schedule.
 #[derive(Clone, Debug)]
 struct Priorities {
-    /// Each by its place, where a step finds it without a search. Two workers with the same place
-    /// are rare: the first has it.
-    placed: Box<[(WorkerId, u64); PLACES]>,
+    /// Each by the beginning of its id, where a step finds it without a search. Of several with the
+    /// same beginning, as children of children have, the first is here.
+    placed: Box<[(WorkerId, u64); 256]>,
     /// Whose places are taken.
     taken: Vec<WorkerId>,
     /// The others, sorted.
     others: Vec<(WorkerId, u64)>,
 }
 
-/// The first two nibbles of an id tell the first workers of a program and their first children apart.
-const PLACES: usize = 256;
-
 #[inline(always)]
 fn place(worker: WorkerId) -> usize {
-    (worker.to_bits() >> 56) as usize
+    worker.beginning().into()
 }
 
 /// No worker has this id.
@@ -62,7 +59,7 @@ const NOBODY: WorkerId = WorkerId::from_bits(0);
 
 impl Priorities {
     fn new() -> Priorities {
-        let placed = Box::new([(NOBODY, 0); PLACES]);
+        let placed = Box::new([(NOBODY, 0); 256]);
         Priorities { placed, taken: Vec::new(), others: Vec::new() }
     }
 
@@ -110,10 +107,18 @@ impl Priorities {
         Some(best)
     }
 
-    /// The worker with the highest priority. All have one.
-    fn highest(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
+    /// The worker with the highest priority. Those that have none draw one, in their order.
+    fn highest(&mut self, enabled: &[WorkerId], mut draw: impl FnMut() -> u64) -> Option<WorkerId> {
+        let priority = |&&worker: &&WorkerId| match self.of(worker) {
+            Some(priority) => *priority,
+            None => {
+                let priority = draw();
+                self.add(worker, priority);
+                priority
+            }
+        };
         // Of several that are as high, which hardly ever happens, the last, as above.
-        enabled.iter().copied().max_by_key(|&worker| self.of(worker).map_or(0, |own| *own))
+        enabled.iter().max_by_key(priority).copied()
     }
 }
 
@@ -145,12 +150,7 @@ impl Pct {
     /// The same, where some have no priority yet or are not in their places.
     #[inline(never)]
     fn meet(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
-        for &worker in enabled {
-            if self.priorities.of(worker).is_none() {
-                self.priorities.add(worker, self.rng.u64(HIGH..));
-            }
-        }
-        self.priorities.highest(enabled)
+        self.priorities.highest(enabled, || self.rng.u64(HIGH..))
     }
 
     /// Lets the priority of a worker fall, since this is the place for it.
@@ -242,16 +242,19 @@ mod tests {
             priorities.clear();
             for _ in 0..100 {
                 let enabled = workers.iter().copied().filter(|_| rng.bool()).collect::<Vec<_>>();
+                let mut drawn = Vec::new();
+                let found = priorities.highest(&enabled, || {
+                    drawn.push(rng.u64(..8));
+                    drawn[drawn.len() - 1]
+                });
+                let mut drawn = drawn.into_iter();
                 for &worker in &enabled {
-                    assert_eq!(priorities.of(worker).copied(), known.get(&worker).copied());
-                    known.entry(worker).or_insert_with(|| {
-                        let priority = rng.u64(..8);
-                        priorities.add(worker, priority);
-                        priority
-                    });
+                    known.entry(worker).or_insert_with(|| drawn.next().unwrap());
+                    assert_eq!(priorities.of(worker).copied(), Some(known[&worker]));
                 }
+                assert_eq!(drawn.next(), None);
                 let highest = enabled.iter().copied().max_by_key(|worker| known[worker]);
-                assert_eq!(priorities.highest(&enabled), highest);
+                assert_eq!(found, highest);
                 if let Some(placed) = priorities.highest_placed(&enabled) {
                     assert_eq!(Some(placed), highest);
                 }

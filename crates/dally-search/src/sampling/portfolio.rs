@@ -203,6 +203,10 @@ impl Strategy for Portfolio {
         self.members.get(self.current).is_some_and(|member| member.strategy.is_fair())
     }
 
+    fn longest(&self) -> usize {
+        self.members.get(self.current).map_or(usize::MAX, |member| member.strategy.longest())
+    }
+
     fn is_sequential(&self) -> bool {
         self.members.iter().any(|member| member.strategy.is_sequential())
     }

@@ -318,7 +318,9 @@ fn work<P: Program, S: Space, O: Order>(
         }
     });
     if let Err(Stop::Bug(bug)) = worked {
-        let why = format!("A thread of the search panicked, in an explorer or a front end: {bug}");
+        let why = format!(
+            "A thread of the search panicked, in an explorer, a predicate that seals or a front end: {bug}"
+        );
         let _ = answers.send(Answer::Died(why));
         // The others would wait for ever for what this one took and does not finish.
         shared.halt.store(true, Ordering::Relaxed);

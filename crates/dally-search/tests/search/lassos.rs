@@ -200,10 +200,29 @@ fn states_are_compared_when_a_monitor_has_waited_for_a_part_of_the_bounds() {
     // The temperature is half of 1000 steps, and a fiftieth of that is 10.
     assert_eq!(stem(options()), Some(1 + 10));
     assert_eq!(stem(Options { temperature: Some(100), ..options() }), Some(1 + 2));
+    // A strategy may have bounds of its own: the first schedules of this one have 100 steps.
+    let irs = StrategyKind::Irs.build(0, 1_000);
+    assert_eq!(stem(Options { strategy: irs, ..options() }), Some(1 + 2));
     // Where every loop counts, chance may leave the one that was closed.
     assert_eq!(stem(Options { fairness: Fairness::None, ..options() }), Some(1));
     // What is shrunk is looked at from the start, and so are replays: see `found`.
     assert_eq!(found(&program, options()).lasso.map(|lasso| lasso.stem), Some(1));
+}
+
+#[test]
+fn who_waits_goes_on_waiting_when_rounds_lead_nowhere() {
+    let program = scripts([&[Do::Hot, LOOK, Do::Repeat(50, 1), LOOK, Do::Jump(3)]]);
+    let finding = found(&program, Options { shrink: false, ..options() });
+    // 51 times round the loop that a counter ends; the step after it differs, and from there on the
+    // next loop is closed at once.
+    assert_eq!(finding.lasso.map(|lasso| lasso.stem), Some(1 + 2 * 51 + 1));
+}
+
+#[test]
+fn what_is_visited_in_the_step_in_which_a_monitor_ceases_to_wait_counts() {
+    let program = scripts([&[Do::Hot, Do::Visit, Do::Jump(0)]]);
+    let options = Options { fairness: Fairness::None, shrink: false, ..options() };
+    assert_eq!(found(&program, options).lasso.map(|lasso| lasso.stem), Some(1));
 }
 
 #[test]

@@ -261,7 +261,7 @@ impl<'a, const PAYLOAD: u32> Mover<'a, PAYLOAD> {
         for word in self.aside {
             let (before, after) = table.split_at(home(Table::<PAYLOAD>::key(word), table.len()));
             let added = after.iter().chain(before).any(|bucket| bucket.add(word));
-            debug_assert!(added, "a table that has grown is not full");
+            assert!(added, "a table that has grown is not full");
         }
     }
 
