@@ -55,7 +55,8 @@ fn random_spells_a_string_with_a_third_sender_seldom_and_hardly_if_that_is_last(
 
 #[test]
 fn pct_spells_what_few_changes_of_worker_make_and_nothing_else() {
-    for (bug, least) in [(Late, 50), (TwoThenLate, 20), (LateThenTwo, 20)] {
+    // Of random 10, 3 and 0 are expected.
+    for (bug, least) in [(Late, 100), (TwoThenLate, 40), (LateThenTwo, 5)] {
         let spelt = spelt(bug, "pct:3", 10_000);
         assert!(spelt >= least, "{bug:?}: {spelt}");
     }
