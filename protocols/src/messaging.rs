@@ -6,16 +6,20 @@
 //! `0101010101` for a change at every send. With a third sender that sends a single 2, the
 //! string says how early or late that one message must be. In the variants whose names begin
 //! with `choose`, one sender chooses each digit, so that the string asks for values and not for an
-//! order. Random needs about 2^n schedules for any string of n digits from two senders; PCT finds
+//! order. Random spells any string of ten digits from two senders once in 2^10 schedules; PCT finds
 //! only those that few changes of worker make, and these soon.
 //!
+//! A message is received when it is sent, in the same step, and all that is observed is how many
+//! digits match. So it shows at once whether a send was right, and that can be learnt.
+//!
 //! From "Learning-based controlled concurrency testing" (Mukherjee et al., OOPSLA 2020), figure 1
-//! and table 1. The correct version has two senders and a string with a 2 in it.
+//! and table 1, where the receiver is a worker of its own. The correct version has two senders and
+//! a string with a 2 in it.
 
-use std::hash::Hash;
+use std::sync::Arc;
 
-use dally::machine;
-use dally::machines::{Addr, Cx, MachineProgram};
+use dally::tasks::sync::Mutex;
+use dally::tasks::{self, TaskProgram, task};
 
 use crate::registry::{PlantedBug, Protocol, Subject};
 
@@ -75,8 +79,10 @@ impl Bug {
         PlantedBug { name, summary }
     }
 
-    fn string(self) -> &'static str {
-        self.planted().name.trim_start_matches("choose-")
+    /// The string, and whether one sender chooses it.
+    fn string(self) -> (&'static str, bool) {
+        let name = self.planted().name;
+        name.strip_prefix("choose-").map_or((name, false), |string| (string, true))
     }
 }
 
@@ -95,129 +101,73 @@ pub const PROTOCOL: Protocol = Protocol {
         Bug::ChooseAlternating.planted(),
         Bug::ChooseMixed.planted(),
     ],
-    max_steps: 200,
-    program: |bug| Subject::Machines(program(bug.and_then(Bug::named))),
+    max_steps: 100,
+    program: |bug| Subject::Tasks(program(bug.and_then(Bug::named))),
 };
 
 /// The senders and the receiver, with a string that can be spelt or, without a bug, cannot.
-pub fn program(bug: Option<Bug>) -> MachineProgram {
-    use Bug::*;
-    MachineProgram::new(PROTOCOL.name, move |setup| {
-        let string = bug.map_or("0101010102", Bug::string);
-        let to = setup.create(Receiver { string, matched: 0 });
-        let digits: &[(u8, usize)] = match bug {
-            Some(ChooseLate | ChooseAlternating | ChooseMixed) => &[],
-            None | Some(Late | Alternating | Mixed) => &[(0, SENDS), (1, SENDS)],
-            Some(TwoThenLate | LateThenTwo | AlternatingThenTwo) => {
-                &[(0, SENDS), (1, SENDS), (2, 1)]
-            }
-        };
-        for &(digit, sends) in digits {
-            setup.create(Sender { to, digit, sends });
+pub fn program(bug: Option<Bug>) -> TaskProgram {
+    TaskProgram::new(PROTOCOL.name, move || async move {
+        let (string, chosen) = bug.map_or(("0101010102", false), Bug::string);
+        let receiver = Arc::new(Receiver::new(string));
+        if chosen {
+            return choose(&receiver).await;
         }
-        if digits.is_empty() {
-            setup.create(Chooser { to, sends: SENDS });
+        let third = bug.is_some() && string.contains('2');
+        let digits = [('0', SENDS), ('1', SENDS), ('2', usize::from(third))];
+        let senders: Vec<_> = digits
+            .into_iter()
+            .filter(|&(_, sends)| sends > 0)
+            .map(|(digit, sends)| {
+                let sender = send(receiver.clone(), digit, sends);
+                let name = format!("sender of {digit}");
+                task::Builder::new().name(&name).spawn(sender).expect("tasks can be spawned")
+            })
+            .collect();
+        for sender in senders {
+            sender.await.expect("senders do not fail");
         }
     })
 }
 
 const SENDS: usize = 10;
 
-/// Digits are events of their own: what is in an inbox is observed by the names of events.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Zero;
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct One;
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Two;
-
-/// Sends its digit again and again.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Sender {
-    to: Addr<Receiver>,
-    digit: u8,
-    sends: usize,
-}
-
-#[machine(states(Sending))]
-impl Sender {
-    #[entry(Sending)]
-    fn send(&mut self, cx: &mut Cx<Self>) {
-        for _ in 0..self.sends {
-            match self.digit {
-                0 => cx.send(self.to, Zero),
-                1 => cx.send(self.to, One),
-                _ => cx.send(self.to, Two),
-            }
-        }
-        cx.halt();
+/// Sends its digit again and again, each time in a step of its own: the first is the task's first.
+async fn send(receiver: Arc<Receiver>, digit: char, sends: usize) {
+    receiver.receive(digit);
+    for _ in 1..sends {
+        tasks::yield_now().await;
+        receiver.receive(digit);
     }
 }
 
-/// To the chooser from itself: the next one. A handler chooses all its values at once; so that the
-/// receiver may step between two choices, as in the paper, there is a handler for each.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Next;
-
-/// Sends digits that it chooses.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Chooser {
-    to: Addr<Receiver>,
-    sends: usize,
-}
-
-#[machine(states(Choosing))]
-impl Chooser {
-    #[entry(Choosing)]
-    #[on(Choosing, Next)]
-    fn choose(&mut self, cx: &mut Cx<Self>) {
-        match cx.flip() {
-            false => cx.send(self.to, Zero),
-            true => cx.send(self.to, One),
-        }
-        self.sends -= 1;
-        if self.sends == 0 {
-            return cx.halt();
-        }
-        cx.send(cx.me(), Next);
+/// Sends digits that it chooses, each in a step of its own.
+async fn choose(receiver: &Receiver) {
+    for _ in 0..SENDS {
+        tasks::yield_now().await;
+        receiver.receive(*tasks::pick(&['0', '1']));
     }
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Receiver {
     string: &'static str,
-    matched: usize,
+    /// How many digits match, and nothing after a mismatch.
+    matched: Mutex<Option<usize>>,
 }
 
-#[machine(states(Matching))]
 impl Receiver {
-    /// How far the string is: what the paper observes. After a mismatch the machine is over, and
-    /// that shows too.
-    #[observe]
-    fn progress(&self) -> impl Hash {
-        self.matched
+    fn new(string: &'static str) -> Receiver {
+        tasks::observe_shared("matched", &Some(0_usize));
+        Receiver { string, matched: Mutex::new(Some(0)) }
     }
 
-    #[on(Matching, Zero)]
-    fn zero(&mut self, cx: &mut Cx<Self>) {
-        self.compare(cx, b'0');
-    }
-
-    #[on(Matching, One)]
-    fn one(&mut self, cx: &mut Cx<Self>) {
-        self.compare(cx, b'1');
-    }
-
-    #[on(Matching, Two)]
-    fn two(&mut self, cx: &mut Cx<Self>) {
-        self.compare(cx, b'2');
-    }
-
-    fn compare(&mut self, cx: &mut Cx<Self>, digit: u8) {
-        if self.string.as_bytes()[self.matched] != digit {
-            return cx.halt();
-        }
-        self.matched += 1;
-        assert!(self.matched < self.string.len(), "{} was spelt", self.string);
+    /// No scheduling point: whoever sends is also the one to compare.
+    fn receive(&self, digit: char) {
+        let mut matched = self.matched.try_lock().expect("the lock is free between steps");
+        let digit = digit as u8;
+        let goes_on = |&place: &usize| self.string.as_bytes().get(place) == Some(&digit);
+        *matched = matched.filter(goes_on).map(|place| place + 1);
+        tasks::observe_shared("matched", &*matched);
+        assert!(*matched != Some(self.string.len()), "{} was spelt", self.string);
     }
 }
