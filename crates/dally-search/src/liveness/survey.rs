@@ -358,15 +358,18 @@ impl Inside {
             let Some(map) = maps.get(&property).filter(|_| !self.is_done()) else { continue };
             let graph = &self.graph;
             let mut judge = Judge::new(property, self.fairness, graph);
-            let refinery = Refinery::new(graph, property);
-            let mut partitions = map.partitions(|node| judge.admits(graph, node));
+            // What the map has shown by itself comes first: mostly it is enough.
             let known = self.candidates.get(&property).map_or(&[][..], Vec::as_slice);
             let mut bad = known.iter().find_map(|&node| judge.from(node, graph));
-            while !partitions.is_empty() && bad.is_none() {
-                let rejected = |one, other| judge.rejects(one, other);
-                let refined = refinery.round(&partitions, &rejected, threads);
-                partitions = refined.partitions;
-                bad = refined.candidates.iter().find_map(|&node| judge.from(node, graph));
+            if bad.is_none() {
+                let refinery = Refinery::new(graph, property);
+                let mut partitions = map.partitions(|node| judge.admits(graph, node));
+                while !partitions.is_empty() && bad.is_none() {
+                    let rejected = |one, other| judge.rejects(one, other);
+                    let refined = refinery.round(&partitions, &rejected, threads);
+                    partitions = refined.partitions;
+                    bad = refined.candidates.iter().find_map(|&node| judge.from(node, graph));
+                }
             }
             if let Some(component) = bad {
                 self.found(property, &component);
