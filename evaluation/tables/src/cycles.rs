@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(long, default_value = "weak")]
     fairness: Fairness,
     /// How many seeds an explorer is given that draws at random.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// How many threads the parallel search has.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
