@@ -303,7 +303,7 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
         strategy: report.strategy.clone(),
         seed: report.seed,
         granularity: report.granularity.to_owned(),
-        threads,
+        threads: report.states.as_ref().map_or(threads, |states| states.search.threads(threads)),
         coverage: report.coverage().to_string(),
         stopped: match report.ended {
             Ended::Schedules => "all schedules were run",

@@ -99,7 +99,10 @@ pub const VARIABLES: [(&str, &str); 22] = [
     ("DALLY_FAIRNESS", "which loops count as livelocks: weak, strong or none"),
     ("DALLY_FAIL_ON_MAX_STEPS", "1: reaching the step bound is a bug"),
     ("DALLY_STEP_TIME", "how long one step may take, such as 10s"),
-    ("DALLY_SEARCH", "search states: ses, ss, hybrid, pb, depth, dfs or bfs"),
+    (
+        "DALLY_SEARCH",
+        "search states: ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs or map",
+    ),
     ("DALLY_EXPLORER", "the explorer of the search: rr, rtc, prr or random"),
     ("DALLY_DELAYS", "the last stratum of a search: so many delays"),
     ("DALLY_DELTA", "by how many delays a stratum goes beyond the one before"),

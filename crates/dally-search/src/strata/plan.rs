@@ -128,6 +128,15 @@ impl SearchKind {
     pub fn finds_cycles(self) -> bool {
         matches!(self, SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map)
     }
+
+    /// How many threads it has where so many are asked for. Nested depth-first search has one: the
+    /// order in which it leaves states is that of one search.
+    pub fn threads(self, asked: usize) -> usize {
+        match self {
+            SearchKind::Ndfs | SearchKind::IterativeNdfs => 1,
+            _ => asked.clamp(1, 1024),
+        }
+    }
 }
 
 impl CachePolicy {

@@ -168,11 +168,7 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
 
     fn search<O: Order>(self, order: O) -> Report {
         let Setting { program, plan, options, sink, make, replayed, note } = self;
-        let threads = match plan.search {
-            // The order in which states are left is that of one depth-first search.
-            SearchKind::Ndfs | SearchKind::IterativeNdfs => 1,
-            _ => options.threads.clamp(1, 1024),
-        };
+        let threads = plan.search.threads(options.threads);
         let seed = options.seed;
         let name = format!("{}({})", plan.search, order.name());
         let mut run = Run::new(program, options, name, sink);
