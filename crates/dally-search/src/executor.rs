@@ -50,9 +50,10 @@ impl Limits {
     /// For how many choices a monitor has to wait before the states of an execution are logged.
     ///
     /// Where chance chooses, a loop counts only if chance cannot leave it. Who is in such a loop
-    /// stays there with a hot monitor to the bounds, be they those of the run or the strategy's own,
-    /// so nothing is lost but a small part of what they allow; and most monitors that are hot at times need no log at all, which costs as much
-    /// as a step does. Whoever follows a recording must see the loop where it was.
+    /// stays there with a hot monitor to the bounds, be they those of the run or the strategy's
+    /// own, so nothing is lost but a small part of what they allow; and most monitors that are hot
+    /// at times need no log at all, which costs as much as a step does. Whoever follows a recording
+    /// must see the loop where it was.
     fn patience(&self, strategy: &dyn Strategy) -> usize {
         let by_chance = self.loops == Loops::Sampled && self.fairness == Fairness::Strong;
         if !by_chance || strategy.is_sequential() {
