@@ -71,7 +71,7 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
     let mut lent = Lent(Some(exec));
     let Some(exec) = &mut lent.0 else { outside(what) };
     let result = f(exec);
-    if exec.untold >= MANY {
+    if exec.untold.is_much() {
         flush(exec);
     }
     let cut = exec.cut;
@@ -93,16 +93,11 @@ pub(crate) fn try_with<R>(f: impl FnOnce(&mut Exec) -> R) -> Option<R> {
 pub(crate) fn ask<R>(exec: &mut Exec, f: impl FnOnce(&mut Exec, &mut dyn Env) -> R) -> Option<R> {
     (exec.phase == Phase::Step).then(|| {
         ENV.with(|asked| {
-            exec.leeway = 0;
-            exec.flush(asked.0);
+            exec.catch_up(asked.0);
             f(exec, asked.0)
         })
     })
 }
-
-/// What a step tells is kept until its end, or until it is this much: then the environment must
-/// get the chance to cut the step.
-const MANY: u32 = 64;
 
 #[cold]
 fn flush(exec: &mut Exec) {

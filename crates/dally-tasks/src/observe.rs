@@ -32,7 +32,7 @@ pub fn observe<T: Hash + ?Sized>(value: &T) {
     current::with("`observe`", |exec| {
         let task = exec.tasks[exec.current].id;
         // Which of two tasks shows a value is left out of what is seen.
-        exec.show(Showing::Task(task), fingerprint::part(0, hash));
+        exec.shown.show(Showing::Task(task), fingerprint::part(0, hash));
     });
 }
 
@@ -46,7 +46,7 @@ pub fn observe_shared<T: Hash + ?Sized>(name: &str, value: &T) {
     let name = fingerprint::of_bytes(name.as_bytes());
     let hash = hash(value);
     current::with("`observe_shared`", |exec| {
-        exec.show(Showing::Shared(name), fingerprint::part(name, hash));
+        exec.shown.show(Showing::Shared(name), fingerprint::part(name, hash));
     });
 }
 
@@ -55,6 +55,33 @@ pub fn observe_shared<T: Hash + ?Sized>(name: &str, value: &T) {
 pub(crate) enum Showing {
     Task(WorkerId),
     Shared(u64),
+}
+
+/// What a program shows of itself.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    /// Each value by its share in an observation.
+    shares: Vec<(Showing, u64)>,
+}
+
+impl Shown {
+    /// Shows a value with this share in an observation in place of the one before.
+    pub fn show(&mut self, whose: Showing, share: u64) {
+        match self.shares.iter_mut().find(|shown| shown.0 == whose) {
+            Some(shown) => shown.1 = share,
+            None => self.shares.push((whose, share)),
+        }
+    }
+
+    /// All of it, in no order.
+    pub fn sum(&self) -> u64 {
+        self.shares.iter().fold(0, |sum, shown| sum.wrapping_add(shown.1))
+    }
+
+    /// An execution begins, which has shown nothing yet.
+    pub fn clear(&mut self) {
+        self.shares.clear();
+    }
 }
 
 fn hash<T: Hash + ?Sized>(value: &T) -> u64 {

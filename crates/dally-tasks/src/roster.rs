@@ -18,6 +18,8 @@ pub(crate) struct Roster {
     /// All, and beside each who it is.
     known: Vec<WorkerId>,
     whose: Vec<Who>,
+    /// The tasks by their places.
+    tasks: Vec<WorkerId>,
     /// The places of tasks by the beginning of their ids. Of several with the same beginning it is
     /// the last, and what earlier executions left stays: only a guess, and mostly right.
     guesses: Box<[u32; 256]>,
@@ -26,18 +28,22 @@ pub(crate) struct Roster {
 impl Roster {
     pub fn new() -> Roster {
         let guesses = Box::new([0; 256]);
-        Roster { enabled: Vec::new(), known: Vec::new(), whose: Vec::new(), guesses }
+        let (enabled, known, tasks) = (Vec::new(), Vec::new(), Vec::new());
+        Roster { enabled, known, whose: Vec::new(), tasks, guesses }
     }
 
     pub fn clear(&mut self) {
         self.enabled.clear();
         self.known.clear();
         self.whose.clear();
+        self.tasks.clear();
     }
 
-    /// A new worker, which can step.
+    /// A new worker, which can step. Tasks have the places 0, 1, 2 and so on.
     pub fn meet(&mut self, id: WorkerId, who: Who) {
         if let Who::Task(place) = who {
+            debug_assert_eq!(place, self.tasks.len(), "tasks come in the order of their places");
+            self.tasks.push(id);
             self.guesses[usize::from(id.beginning())] = place as u32;
         }
         if let Err(place) = id.place_in(&self.known) {
@@ -68,15 +74,24 @@ impl Roster {
     }
 
     /// Who a worker is.
+    #[inline]
     pub fn who(&self, worker: WorkerId) -> Option<Who> {
+        match self.guess(worker) {
+            Some(place) => Some(Who::Task(place)),
+            None => self.look_up(worker),
+        }
+    }
+
+    fn look_up(&self, worker: WorkerId) -> Option<Who> {
         let place = worker.place_in(&self.known).ok()?;
         Some(self.whose[place])
     }
 
-    /// The place that the task with this id has, if it is one with an id like those of most.
+    /// The place of the task with this id, if a guess finds it: mostly it does.
     #[inline]
-    pub fn guess(&self, worker: WorkerId) -> usize {
-        self.guesses[usize::from(worker.beginning())] as usize
+    pub fn guess(&self, worker: WorkerId) -> Option<usize> {
+        let place = self.guesses[usize::from(worker.beginning())] as usize;
+        (self.tasks.get(place) == Some(&worker)).then_some(place)
     }
 
     /// All workers, and who each is.
@@ -93,5 +108,29 @@ impl Roster {
             Who::Timer(_) => None,
         })
         .next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_that_an_earlier_execution_left_is_not_believed() {
+        let main = WorkerId::root(0);
+        let (first, second) = (main.child(0), main.child(1));
+        let mut roster = Roster::new();
+        for (place, id) in [main, first, second].into_iter().enumerate() {
+            roster.meet(id, Who::Task(place));
+        }
+        assert_eq!(roster.who(second), Some(Who::Task(2)));
+
+        roster.clear();
+        assert_eq!(roster.who(main), None);
+        for (place, id) in [main, second].into_iter().enumerate() {
+            roster.meet(id, Who::Task(place));
+        }
+        assert_eq!(roster.who(second), Some(Who::Task(1)));
+        assert_eq!(roster.who(first), None);
     }
 }

@@ -56,9 +56,9 @@ impl System for TaskSystem {
     }
 
     fn pending(&self, worker: WorkerId) -> Op {
-        match self.exec().who(worker) {
+        match self.exec().roster.who(worker) {
             Some(Who::Task(index)) => self.exec().tasks[index].pending(),
-            Some(Who::Timer(index)) => Op::Timer(self.exec().timers[index].owner),
+            Some(Who::Timer(index)) => Op::Timer(self.exec().timers.all[index].owner),
             None => Op::Unknown,
         }
     }
@@ -70,7 +70,7 @@ impl System for TaskSystem {
         if exec.shared.take_foreign() {
             return Err(uncontrolled().into());
         }
-        match exec.who(worker) {
+        match exec.roster.who(worker) {
             Some(Who::Task(index)) => self.step_task(index, env),
             Some(Who::Timer(index)) => self.step_timer(index, env),
             None => Ok(()),
@@ -78,7 +78,7 @@ impl System for TaskSystem {
     }
 
     fn status(&self) -> Status {
-        let tasks = &self.exec().tasks[..self.exec().live];
+        let tasks = self.exec().tasks.live();
         if tasks.first().is_none_or(|main| main.state == State::Finished) {
             Status::Done
         } else if self.exec().roster.enabled.is_empty() {
@@ -101,7 +101,7 @@ impl System for TaskSystem {
     /// object or armed a timer is told by where that task stands.
     fn observe(&self, how: Observe) -> u64 {
         let exec = self.exec();
-        let tasks = &exec.tasks[..exec.live];
+        let tasks = exec.tasks.live();
         let objects = exec.objects.iter().fold(0u64, |sum, held| {
             let name = fingerprint::mix(held.id.creator.to_bits(), u64::from(held.id.number));
             let holder = held.holder.filter(|_| how == Observe::Control);
@@ -115,7 +115,7 @@ impl System for TaskSystem {
                 let armed = exec.armed().map(|owner| fingerprint::mix(control(owner), 1));
                 stand.chain(armed).fold(0, u64::wrapping_add)
             }
-            Observe::Custom => exec.shown(),
+            Observe::Custom => exec.shown.sum(),
         };
         objects.wrapping_add(rest)
     }
@@ -125,7 +125,7 @@ impl System for TaskSystem {
     }
 
     fn name(&self, worker: WorkerId) -> String {
-        let tasks = &self.exec().tasks[..self.exec().live];
+        let tasks = self.exec().tasks.live();
         match tasks.iter().find(|task| task.id == worker) {
             Some(task) => task.name.to_string(),
             None => "timer".to_owned(),
@@ -279,7 +279,7 @@ impl TaskSystem {
     fn embody_spawned(&mut self) {
         let exec = self.exec_mut();
         let mut spawned = std::mem::take(&mut exec.spawned);
-        let first = exec.live - spawned.len();
+        let first = exec.tasks.live().len() - spawned.len();
         for (offset, future) in spawned.drain(..).enumerate() {
             self.embody(first + offset, Some(future));
         }
@@ -290,11 +290,11 @@ impl TaskSystem {
     #[inline(never)]
     fn step_timer(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
         let exec = self.exec_mut();
-        exec.leeway = 0;
+        exec.catch_up(env);
         let clock = exec.clock();
-        let timer = exec.timers[index].id;
+        let timer = exec.timers.all[index].id;
         let waker = exec.fire(index);
-        let now = format_args!("move `{clock}` to {:?}", exec.now);
+        let now = format_args!("move `{clock}` to {:?}", exec.timers.now);
         env.event(Event::Accessed {
             object: clock.id,
             access: Access::Write,

@@ -32,7 +32,7 @@ impl Instant {
         current::with("`Instant::now`", |exec| {
             let clock = exec.clock();
             exec.touch(&clock, Access::Read, const { &Deed::plain("read") });
-            Instant { since_start: exec.now }
+            Instant { since_start: exec.timers.now }
         })
     }
 
@@ -158,7 +158,7 @@ impl Sleep {
         current::try_with(|exec| {
             let clock = exec.clock();
             exec.brush(&clock, Access::Read);
-            exec.now >= self.deadline.since_start
+            exec.timers.now >= self.deadline.since_start
         })
         .unwrap_or(false)
     }
@@ -195,7 +195,7 @@ impl Future for Sleep {
         let due = current::with("`sleep`", |exec| {
             let clock = exec.clock();
             exec.brush(&clock, Access::Read);
-            this.timer.is_none() && exec.now >= deadline
+            this.timer.is_none() && exec.timers.now >= deadline
         });
         if due {
             // Nothing to wait for: no more than a chance for others.
@@ -210,8 +210,8 @@ impl Future for Sleep {
             let clock = exec.clock();
             let fired = match &this.timer {
                 Some(armed) if armed.run == exec.run => {
-                    let now = exec.now;
-                    let timer = &mut exec.timers[armed.index];
+                    let now = exec.timers.now;
+                    let timer = &mut exec.timers.all[armed.index];
                     // Another timer may have moved the clock past this deadline: whoever looks
                     // at both must not see the later one alone.
                     let over = timer.fired || now >= deadline;
@@ -223,7 +223,7 @@ impl Future for Sleep {
                 _ => {
                     let index = exec.arm(deadline, waker.clone());
                     this.timer = Some(Armed { index, run: exec.run });
-                    let timer = exec.timers[index].id;
+                    let timer = exec.timers.all[index].id;
                     exec.tell(|| Told::TimerSet(timer, deadline));
                     false
                 }

@@ -79,7 +79,7 @@ impl Sleeper {
 /// Calls a waker that a primitive has kept.
 pub(crate) fn rouse(waker: Waker) {
     current::try_with(|exec| {
-        if exec.linked && !exec.tasks[..exec.live].iter().any(|task| task.owns(&waker)) {
+        if exec.linked && !exec.tasks.live().iter().any(|task| task.owns(&waker)) {
             let wakers = exec.wakers();
             exec.brush(&wakers, Access::Write);
         }

@@ -1,0 +1,187 @@
+//! The tasks of an execution and the states they are in.
+
+use std::ops::{Index, IndexMut};
+use std::sync::Arc;
+use std::task::Waker;
+
+use dally_core::{ObjectId, Op, WorkerId};
+
+use crate::text::{TaskName, Wait};
+use crate::waker::{Shared, TaskWaker};
+
+/// What a task can be doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// Enabled: its next step polls it.
+    Runnable,
+    Running,
+    Blocked,
+    Finished,
+}
+
+/// A task but for what it runs.
+pub(crate) struct Task {
+    pub id: WorkerId,
+    pub name: TaskName,
+    /// A hash of the name.
+    pub kind: u64,
+    pub state: State,
+    /// Its next step drops the future.
+    pub aborted: bool,
+    /// Woken, by itself or by others, since its poll began.
+    pub ready: bool,
+    /// What it does next or waits for: of the last poll.
+    op: Op,
+    ops: u32,
+    pub waits: Vec<Wait>,
+    wake: Arc<TaskWaker>,
+    children: u32,
+    objects: u32,
+    timers: u32,
+}
+
+impl Task {
+    /// Notes an operation that the task stands before. Before several it may do any of them.
+    #[inline]
+    pub fn announce(&mut self, op: Op) {
+        self.op = if self.ops == 0 { op } else { Op::Unknown };
+        self.ops += 1;
+    }
+
+    /// What its next step does first.
+    pub fn pending(&self) -> Op {
+        if self.ops == 0 || self.aborted { Op::Unknown } else { self.op }
+    }
+
+    /// Whether this waker is the task's own and not one that a combinator put in between.
+    #[inline]
+    pub fn owns(&self, waker: &Waker) -> bool {
+        waker.data() == Arc::as_ptr(&self.wake).cast()
+    }
+
+    /// Another waker of its own.
+    pub fn waker(&self) -> Waker {
+        Waker::from(self.wake.clone())
+    }
+
+    /// Its wakers do nothing from here on.
+    pub fn silence(&self) {
+        self.wake.silence();
+    }
+
+    /// The id of the next task that it spawns.
+    pub fn next_child(&mut self) -> WorkerId {
+        self.children += 1;
+        self.id.child(self.children - 1)
+    }
+
+    /// The id of the next object that it makes.
+    pub fn next_object(&mut self) -> ObjectId {
+        self.objects += 1;
+        ObjectId { creator: self.id, number: self.objects - 1 }
+    }
+
+    /// The id of the next timer that it arms.
+    pub fn next_timer(&mut self) -> WorkerId {
+        self.timers += 1;
+        self.id.timer(self.timers - 1)
+    }
+
+    #[inline]
+    pub fn begin_poll(&mut self) {
+        self.state = State::Running;
+        self.ready = false;
+        self.ops = 0;
+        self.waits.clear();
+    }
+
+    fn new(id: WorkerId, name: TaskName, wake: Arc<TaskWaker>) -> Task {
+        Task {
+            id,
+            kind: name.kind(),
+            name,
+            state: State::Runnable,
+            aborted: false,
+            ready: false,
+            op: Op::Unknown,
+            ops: 0,
+            waits: Vec::new(),
+            wake,
+            children: 0,
+            objects: 0,
+            timers: 0,
+        }
+    }
+
+    /// Becomes a new task in the memory of one of an earlier execution, all but its waker.
+    fn begin_again(&mut self, id: WorkerId, name: TaskName) {
+        self.id = id;
+        // Mostly it is what it was in the execution before.
+        if self.name != name {
+            self.kind = name.kind();
+            self.name = name;
+        }
+        self.state = State::Runnable;
+        self.aborted = false;
+        self.ready = false;
+        self.ops = 0;
+        self.waits.clear();
+        (self.children, self.objects, self.timers) = (0, 0, 0);
+    }
+}
+
+/// The tasks of an execution by their places, which are in the order of their creation.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    /// Those beyond `live` are memory of earlier executions, kept for reuse.
+    all: Vec<Task>,
+    live: usize,
+}
+
+impl Tasks {
+    /// The tasks of the present execution.
+    #[inline]
+    pub fn live(&self) -> &[Task] {
+        &self.all[..self.live]
+    }
+
+    /// An execution begins, which has none yet.
+    pub fn clear(&mut self) {
+        self.live = 0;
+    }
+
+    /// A new task; answers its place.
+    pub fn add(&mut self, id: WorkerId, name: TaskName, shared: &Arc<Shared>) -> usize {
+        let place = self.live;
+        self.live += 1;
+        match self.all.get_mut(place) {
+            None => self.all.push(Task::new(id, name, TaskWaker::new(place, shared))),
+            Some(task) => {
+                // A clone that outlived its execution must not wake a task of this one. Two are
+                // expected: this one, and that of the body.
+                if Arc::strong_count(&task.wake) > 2 {
+                    task.wake = TaskWaker::new(place, shared);
+                }
+                task.begin_again(id, name);
+                task.wake.revive();
+            }
+        }
+        place
+    }
+}
+
+impl Index<usize> for Tasks {
+    type Output = Task;
+
+    #[inline]
+    fn index(&self, place: usize) -> &Task {
+        &self.all[place]
+    }
+}
+
+impl IndexMut<usize> for Tasks {
+    #[inline]
+    fn index_mut(&mut self, place: usize) -> &mut Task {
+        &mut self.all[place]
+    }
+}
