@@ -3,8 +3,9 @@
 use dally_core::fingerprint::{self, Encoder};
 use dally_core::{Discard, Env, Event, Stop, Tag, WorkerId};
 
+use crate::place::Place;
 use crate::slot::list;
-use crate::system::{MachineSystem, Place};
+use crate::system::MachineSystem;
 use crate::tell::Teller;
 use crate::worker::Life;
 

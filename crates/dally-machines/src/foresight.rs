@@ -17,7 +17,8 @@ use rustc_hash::FxHashMap;
 
 use crate::digest::Digest;
 use crate::message::Message;
-use crate::system::{MachineSystem, Place};
+use crate::place::Place;
+use crate::system::MachineSystem;
 use crate::tell::Teller;
 
 /// How many parts are noted before all are forgotten: some megabytes.

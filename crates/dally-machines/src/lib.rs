@@ -25,6 +25,7 @@ mod encoding;
 mod faults;
 mod foresight;
 mod inbox;
+mod place;
 mod plain;
 mod pool;
 mod program;

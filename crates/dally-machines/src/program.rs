@@ -12,8 +12,9 @@ use crate::addr::Addr;
 use crate::faults::Faults;
 use crate::inbox::Mailbox;
 use crate::machine::{Handles, Machine};
+use crate::place::Place;
 use crate::sealing::{self, Predicate, Predicates};
-use crate::system::{MachineSystem, Place, Rules, Stamp};
+use crate::system::{MachineSystem, Rules, Stamp};
 use crate::worker::{Life, Worker};
 
 /// What one step of a machine is.

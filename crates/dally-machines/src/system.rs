@@ -13,6 +13,7 @@ use crate::encoding;
 use crate::faults::Faults;
 use crate::foresight::Foresight;
 use crate::inbox::Mailbox;
+use crate::place::Place;
 use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::sealing::Predicates;
@@ -84,15 +85,6 @@ impl Stamp {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Stamp(NEXT.fetch_add(1, Relaxed))
     }
-}
-
-/// What an id stands for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
-    /// The machine in this slot.
-    Machine(usize),
-    /// A timer of the machine in this slot.
-    Timer(usize, usize),
 }
 
 impl System for MachineSystem {
@@ -393,45 +385,6 @@ impl MachineSystem {
         }
     }
 
-    /// The slot of a machine, if a guess finds it: the first machines of a set-up, whose ids differ
-    /// in the top four bits, are mostly in the slots of their numbers, and it is they who talk
-    /// most.
-    #[inline(always)]
-    fn guess(&self, worker: WorkerId) -> Option<&Slot> {
-        self.slots.get(guessed(worker)).filter(|slot| slot.id == worker)
-    }
-
-    /// The number of a machine's slot, or one that no slot has: every step asks for it, and asks
-    /// for the slot itself right after that.
-    #[inline(always)]
-    pub(crate) fn slot_of(&self, worker: WorkerId) -> usize {
-        if self.guess(worker).is_some() { guessed(worker) } else { self.look_up_slot(worker) }
-    }
-
-    #[inline(never)]
-    fn look_up_slot(&self, worker: WorkerId) -> usize {
-        match self.find(worker) {
-            Some(Place::Machine(slot)) => slot,
-            _ => usize::MAX,
-        }
-    }
-
-    /// The number of a machine's slot.
-    #[inline(always)]
-    pub(crate) fn machine(&self, worker: WorkerId) -> Option<usize> {
-        Some(self.slot_of(worker)).filter(|&slot| slot < self.slots.len())
-    }
-
-    /// What an id stands for.
-    pub(crate) fn find(&self, worker: WorkerId) -> Option<Place> {
-        // A short list is faster scanned than halved.
-        if self.index.len() <= 8 {
-            return self.index.iter().find(|entry| entry.0 == worker).map(|entry| entry.1);
-        }
-        let at = self.index.binary_search_by_key(&worker, |entry| entry.0).ok()?;
-        Some(self.index[at].1)
-    }
-
     /// The worker in a slot, to be changed.
     #[inline]
     pub(crate) fn touch(&mut self, slot: usize) -> Result<&mut Worker, Stop> {
@@ -450,13 +403,6 @@ impl MachineSystem {
         self.relist_faults();
     }
 
-    pub(crate) fn register(&mut self, id: WorkerId, place: Place) {
-        if let Err(at) = self.index.binary_search_by_key(&id, |entry| entry.0) {
-            self.index.insert(at, (id, place));
-            self.index_stamp = Stamp::new();
-        }
-    }
-
     /// Puts the machine in a slot into the list of enabled workers or takes it out.
     pub(crate) fn relist(&mut self, slot: usize) {
         self.slots[slot].relist(&mut self.enabled);
@@ -470,10 +416,4 @@ impl MachineSystem {
         }
         format!("`{}({worker})`", self.name(worker))
     }
-}
-
-/// The slot that a worker would be in if it were one of the first machines of a set-up.
-#[inline(always)]
-fn guessed(worker: WorkerId) -> usize {
-    (worker.to_bits() >> 60).wrapping_sub(2) as usize
 }

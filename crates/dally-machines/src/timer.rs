@@ -7,10 +7,11 @@ use crate::encoding;
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
+use crate::place::Place;
 use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::slot::list;
-use crate::system::{MachineSystem, Place};
+use crate::system::MachineSystem;
 use crate::tell::Teller;
 use crate::worker::{Life, Worker};
 

@@ -4,25 +4,23 @@ use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use dally_core::fingerprint::{self, Encoder};
-use dally_core::{Env, Event, MessageId, Observe, Text, WorkerId};
+use dally_core::{MessageId, Observe, WorkerId};
 use triomphe::Arc;
 
-use crate::body::{Input, Ran};
 use crate::cell::{Cell, MachineCell};
-use crate::cx::Turn;
 use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::encoding;
 use crate::faults::Faults;
-use crate::inbox::{Envelope, Inbox, Mailbox};
+use crate::inbox::{Inbox, Mailbox};
 use crate::machine::{Machine, Reaction};
-use crate::message::Message;
 use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::sealing::Sealing;
 use crate::system::Rules;
-use crate::tell::Teller;
 use crate::timer::Timer;
+
+mod turn;
 
 /// Where a machine is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -176,59 +174,6 @@ impl Worker {
                 | Effect::Fail { .. } => {}
             }
         }
-    }
-
-    /// Runs the handler for an input.
-    #[inline(always)]
-    pub(crate) fn run(
-        &mut self,
-        input: Input,
-        message: &mut Message,
-        twice: bool,
-        pool: &mut Pool,
-        env: &mut dyn Env,
-    ) -> Ran {
-        self.forget_cell();
-        let Worker { id, children, seals, idles, effects, cell, .. } = self;
-        let (me, seals) = (*id, *seals);
-        let excess = None;
-        let mut turn = Turn { me, children, seals, idles, effects, pool, env, excess, twice };
-        let ran = cell.run(input, message, &mut turn);
-        if self.effects.len() > 1 {
-            self.effects.reverse();
-        }
-        ran
-    }
-
-    /// Takes the first message of the inbox, which is there and no tick, and runs the handler for it.
-    #[inline(always)]
-    pub(crate) fn run_first(
-        &mut self,
-        twice: bool,
-        pool: &mut Pool,
-        env: &mut Teller<'_>,
-    ) -> (MessageId, Ran) {
-        self.forget_cell();
-        let Worker { id: me, children, seals, idles, effects, cell, inbox, .. } = self;
-        let Envelope { id, event, message, .. } = inbox.open_in_place();
-        let id = *id;
-        let told =
-            env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) });
-        let ran = match told {
-            Ok(()) => {
-                let (me, seals, excess) = (*me, *seals, None);
-                let pool = &mut *pool;
-                let mut turn =
-                    Turn { me, children, seals, idles, effects, pool, env, excess, twice };
-                cell.run(Input::Event(*event), message, &mut turn)
-            }
-            Err(cut) => Err(cut.into()),
-        };
-        pool.put(message.take());
-        if self.effects.len() > 1 {
-            self.effects.reverse();
-        }
-        (id, ran)
     }
 
     /// Whether its next step takes the first message of its inbox, and that is no tick.

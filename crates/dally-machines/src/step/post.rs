@@ -1,0 +1,156 @@
+//! Messages on their way from a sender into an inbox.
+
+use dally_core::{Discard, Env, Event, MessageId, Stop, Tag, Text, WorkerId};
+
+use crate::inbox::{Envelope, Mailbox};
+use crate::machine::Reaction;
+use crate::message::Message;
+use crate::system::MachineSystem;
+use crate::tell::Teller;
+
+impl MachineSystem {
+    /// Sends a message of the machine in this slot.
+    #[inline(always)]
+    pub(super) fn send(
+        &mut self,
+        slot: usize,
+        id: MessageId,
+        to: WorkerId,
+        event: u16,
+        message: Message,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let payload = || Text::Debug(message.payload());
+        env.tell(|| Event::Sent { message: id, to, payload: payload() })?;
+        let there = match self.machine(to) {
+            Some(there) if self.slots[there].worker.is_there() => there,
+            gone => {
+                self.note_gone(gone, id, event, &message);
+                return self.discard(id, message, Discard::Gone, env);
+            }
+        };
+        if self.budget.lose | self.budget.duplicate != 0 && slot != there {
+            let envelope = Envelope { id, event, timer: None, message };
+            return self.send_over_bad_network(slot, there, envelope, env);
+        }
+        if self.notes_message_to(there) {
+            return self.put_in_noted(there, id, event, message, env);
+        }
+        self.put_in(there, id, event, None, message, env)
+    }
+
+    /// Puts a message into the inbox of a machine that is there.
+    pub(crate) fn deliver(
+        &mut self,
+        slot: usize,
+        envelope: Envelope,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let Envelope { id, event, timer, message } = envelope;
+        if self.notes_message_to(slot) {
+            return self.put_in_noted(slot, id, event, message, env);
+        }
+        self.put_in(slot, id, event, timer, message, env)
+    }
+
+    /// [`MachineSystem::deliver`] as part of the step that sends.
+    #[inline(always)]
+    fn put_in(
+        &mut self,
+        slot: usize,
+        id: MessageId,
+        event: u16,
+        timer: Option<u32>,
+        message: Message,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let fifo = self.rules.mailbox == Mailbox::Fifo;
+        let here = &mut self.slots[slot];
+        let worker = here.unshared(&mut self.pool)?;
+        let mut ready = None;
+        if worker.awaits() {
+            // Everything in the inbox is deferred: only the new message can be dequeued.
+            match worker.cell().reaction(event) {
+                Reaction::Ignore if fifo => {
+                    self.tick_left(slot, timer)?;
+                    return self.discard(id, message, Discard::Ignored, env);
+                }
+                Reaction::Defer => {}
+                _ => ready = Some(worker.inbox.len() as u32),
+            }
+        }
+        worker.inbox.push(id, event, timer, message);
+        if ready.is_some() {
+            worker.ready = ready;
+            here.relist(&mut self.enabled);
+        }
+        Ok(())
+    }
+
+    fn send_over_bad_network(
+        &mut self,
+        slot: usize,
+        there: usize,
+        envelope: Envelope,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let Envelope { id, event, .. } = envelope;
+        if self.budget.lose > 0 && env.value(2, Tag::Fault)? == 1 {
+            self.budget.lose -= 1;
+            return self.discard(id, envelope.message, Discard::Lost, env);
+        }
+        let message = &envelope.message;
+        let mut copy = None;
+        if self.budget.duplicate > 0 && message.can_copy() && env.value(2, Tag::Fault)? == 1 {
+            self.budget.duplicate -= 1;
+            let double = self.slots[slot].unshared(&mut self.pool)?.next_message();
+            env.tell(|| Event::Duplicated { message: id, copy: double })?;
+            copy = Some(Envelope { id: double, event, timer: None, message: message.clone() });
+        }
+        self.deliver(there, envelope, env)?;
+        copy.map_or(Ok(()), |copy| self.deliver(there, copy, env))
+    }
+
+    /// A message that nobody will handle.
+    pub(crate) fn discard(
+        &mut self,
+        id: MessageId,
+        message: Message,
+        why: Discard,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        env.tell(|| Event::Discarded { message: id, why })?;
+        self.pool.put(message);
+        Ok(())
+    }
+
+    /// [`MachineSystem::put_in`], noted.
+    #[inline(never)]
+    fn put_in_noted(
+        &mut self,
+        there: usize,
+        id: MessageId,
+        event: u16,
+        message: Message,
+        env: &mut Teller<'_>,
+    ) -> Result<(), Stop> {
+        let before = self.before_message(there, id, event, &message);
+        self.put_in(there, id, event, None, message, env)?;
+        self.note_message(there, before);
+        Ok(())
+    }
+
+    /// A message has come to a machine that is no longer there, or to none.
+    #[cold]
+    fn note_gone(&mut self, gone: Option<usize>, id: MessageId, event: u16, message: &Message) {
+        match gone {
+            Some(there) if self.notes_message_to(there) => {
+                let before = self.before_message(there, id, event, message);
+                self.note_message(there, before);
+            }
+            Some(_) => {}
+            // There may be one another time.
+            None => self.noting = false,
+        }
+    }
+}
