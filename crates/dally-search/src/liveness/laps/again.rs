@@ -1,0 +1,100 @@
+//! A loop of the log that is gone round again: its answers once more, and what is owed in it.
+
+use std::ops::Range;
+
+use dally_core::{Acceptance, System, Tag, WorkerId};
+
+use super::{Laps, Question, hash};
+
+/// What a step costs that went round in vain. It was taken from what the strategy would have
+/// done, and that must not become most of the execution.
+const STRAYED: i64 = 16;
+
+/// One step of a loop that is gone round again.
+pub(super) struct Round {
+    /// The answers that the step has not asked for yet.
+    answers: Range<usize>,
+    /// What it asked for that it had not asked for before.
+    strayed: Option<String>,
+}
+
+impl Laps {
+    /// A step of the log is taken again: its answers are given again, each by its place among
+    /// those that were possible.
+    pub(crate) fn again(&mut self, step: usize) {
+        self.round = Some(Round { answers: self.answers_of(step), strayed: None });
+    }
+
+    /// The step that was taken again is over; what it did differently.
+    pub(crate) fn strayed(&mut self) -> Option<String> {
+        let round = self.round.as_mut()?;
+        if round.strayed.is_none() && !round.answers.is_empty() {
+            round.strayed = Some("asks for less than before".into());
+        }
+        round.strayed.take()
+    }
+
+    /// The answer of a step that is taken again; `None` where the strategy is to be asked.
+    #[inline]
+    pub(crate) fn value_again(&mut self, of: u32, tag: Tag) -> Option<u32> {
+        self.round.is_some().then(|| self.answer_again(Question::Value(tag), of))?
+    }
+
+    /// As [`Laps::value_again`], for a message by its place among the candidates.
+    #[inline]
+    pub(crate) fn delivery_again(&mut self, of: usize) -> Option<usize> {
+        let of = of as u32;
+        let answer = self.round.is_some().then(|| self.answer_again(Question::Delivery, of))?;
+        answer.map(|index| index as usize)
+    }
+
+    fn answer_again(&mut self, question: Question, of: u32) -> Option<u32> {
+        let round = self.round.as_mut()?;
+        if round.strayed.is_some() {
+            return None;
+        }
+        match round.answers.next().map(|place| self.answers[place]) {
+            Some(known) if known.question == question && known.of == of => Some(known.index),
+            _ => {
+                round.strayed = Some("asks for something else than before".into());
+                None
+            }
+        }
+    }
+
+    /// Whether the present state looks like a state of the log.
+    pub(crate) fn is_again<S: System>(
+        &self,
+        state: usize,
+        system: &S,
+        acceptance: Acceptance,
+    ) -> bool {
+        let known = &self.states[state];
+        (known.hash, known.whole) == hash(system, acceptance)
+            && known.hot == acceptance.waiting()
+            && known.visits == acceptance.visits
+    }
+
+    /// Whether it matters which messages are taken in the loop that is gone round.
+    #[inline]
+    pub(crate) fn is_owed(&self) -> bool {
+        self.round.is_some() && !self.scratch.owed.is_empty()
+    }
+
+    /// A worker took a message of this sender.
+    pub(crate) fn took(&mut self, worker: WorkerId, sender: WorkerId) {
+        self.scratch.owed.retain(|&owed| owed != (worker, sender));
+    }
+
+    /// Whether all that was owed in the loop was taken, after it was gone round once.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.scratch.owed.is_empty()
+    }
+
+    /// The loop was gone round, and this many steps of that were in vain. The log begins again.
+    pub(crate) fn end_rounds(&mut self, in_vain: usize) {
+        self.clear();
+        let cost = i64::try_from(in_vain).unwrap_or(i64::MAX).saturating_mul(STRAYED);
+        self.credit = self.credit.saturating_sub(cost);
+    }
+}
