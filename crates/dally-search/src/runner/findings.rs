@@ -1,0 +1,154 @@
+//! The bugs of a run: counted by their causes, confirmed and kept as findings.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::RecvTimeoutError;
+
+use dally_core::{Cause, Finding, Program, Trace};
+
+use super::Run;
+use super::hands::Hand;
+use crate::batch::{News, Order};
+use crate::executor::{Desk, Recorder, Stage};
+use crate::guide::Manner;
+use crate::options::Phase;
+use crate::record::{Followed, Script, follow};
+use crate::replay::before_last_step;
+use crate::report::Ended;
+use crate::settle::Raw;
+use crate::tape::Tape;
+use crate::watchdog::{stuck, tick, watched};
+
+/// More causes than this are noise: they are counted and no longer kept.
+const MAX_FINDINGS: usize = 100;
+
+/// The schedules that showed one cause.
+#[derive(Default)]
+pub(crate) struct Group {
+    pub(super) occurrences: u64,
+    /// The finding that stands for them, by its place in the report.
+    pub(super) finding: Option<usize>,
+}
+
+/// Counts a bug with its cause; answers it if its cause is new.
+pub(crate) fn count_bug(
+    groups: &mut BTreeMap<Cause, Group>,
+    cause: Cause,
+    raw: Option<Box<Raw>>,
+) -> Option<Raw> {
+    let group = groups.entry(cause).or_default();
+    group.occurrences += 1;
+    // Two threads may each have held theirs to be the first of its cause.
+    raw.filter(|_| group.occurrences == 1).map(|raw| *raw)
+}
+
+impl<P: Program + 'static> Run<P> {
+    /// Has a bug with a new cause confirmed and shrunk.
+    pub(crate) fn settle(&mut self, hands: &mut Vec<Hand>, raw: Raw) {
+        if self.is_full() {
+            return;
+        }
+        let cause = raw.bug.cause();
+        let mut finding = raw.finding(&self.shared.heading);
+        if hands.is_empty() {
+            hands.extend(self.hire());
+        }
+        if let Some(hand) = hands.first_mut() {
+            // A hand that cannot be told has died, and says so by its channel below.
+            let _ = hand.orders.send(Order::Settle(Box::new(raw)));
+            match self.await_settled(hands, &mut finding) {
+                Ok(()) => {}
+                Err(why) => {
+                    hands.remove(0);
+                    let what = if finding.trace.steps.is_empty() { "repeated" } else { "shrunk" };
+                    finding.notes.push(format!("It could not be {what}: {why}."));
+                    self.shared.sink.found(&finding);
+                    self.end(Ended::Stuck);
+                }
+            }
+        }
+        self.keep(cause, finding);
+    }
+
+    fn await_settled(&mut self, hands: &mut [Hand], finding: &mut Finding) -> Result<(), String> {
+        let tick = tick(self.options.step_time);
+        loop {
+            match hands[0].news.recv_timeout(tick) {
+                Ok(News::Settled(settled)) => {
+                    *finding = *settled;
+                    return Ok(());
+                }
+                Ok(News::Confirmed(confirmed)) => *finding = *confirmed,
+                Ok(News::Ran | News::More(_) | News::Learned(_)) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err("its thread died".into()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if hands[0].watch.is_stuck(self.options.step_time) {
+                        let tape = hands[0].watch.tape();
+                        let choices = tape.choices();
+                        let bug = stuck(tape.doing(), &choices, self.options.step_time);
+                        return Err(bug.message);
+                    }
+                }
+            }
+            // The first finding may be shrunk after the time is up; the others are not worth it.
+            let late = self.options.time.is_some_and(|limit| self.clock.is_past(limit));
+            let enough = late && !self.report.findings.is_empty();
+            if enough || self.options.stop.load(Ordering::Relaxed) {
+                self.shared.hurry.store(true, Ordering::Relaxed);
+            }
+            self.show(Phase::Shrinking);
+        }
+    }
+
+    /// Reports a step that does not come back; its thread is left behind, and the run ends.
+    pub(crate) fn step_is_stuck(&mut self, tape: &Tape) {
+        let (schedule, choices) = (tape.schedule(), tape.choices());
+        let bug = stuck(tape.doing(), &choices, self.options.step_time);
+        let cause = bug.cause();
+        let script = Script::of(before_last_step(&choices).to_vec(), 0);
+        let raw = Raw {
+            bug,
+            schedule,
+            choices,
+            fair_from: 0,
+            notes: Vec::new(),
+            trace: Trace::default(),
+            stem: None,
+            searched: false,
+        };
+        let mut finding = raw.finding(&self.shared.heading);
+        self.shared.sink.found(&finding);
+        self.end(Ended::Stuck);
+        // What led to the step can be repeated without the step itself.
+        let (program, limits) = (self.program.clone(), self.shared.heading.limits);
+        let led_to = watched(&self.options.program, self.options.step_time, move |pen| {
+            let mut stage = Stage::new(&*program);
+            let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+            follow(recorder, &mut stage, schedule, &script, Manner::Exact, &limits, desk)
+        });
+        if let Ok(Followed { recording, left_at: None, .. }) = led_to {
+            finding.trace = recording.trace;
+            self.shared.sink.found(&finding);
+        }
+        self.report.schedules += 1;
+        self.groups.entry(cause).or_default().occurrences += 1;
+        self.keep(cause, finding);
+    }
+
+    /// Puts a finding into the report. One that has turned out to be of a known cause joins it.
+    fn keep(&mut self, cause: Cause, finding: Finding) {
+        let settled = finding.bug.cause();
+        let findings = &mut self.report.findings;
+        let place = findings.iter().position(|known| known.bug.cause() == settled);
+        let place = place.unwrap_or_else(|| {
+            findings.push(finding);
+            findings.len() - 1
+        });
+        self.groups.entry(cause).or_default().finding = Some(place);
+    }
+
+    /// Whether there are so many findings that new ones are counted and no longer kept.
+    pub(super) fn is_full(&self) -> bool {
+        self.report.findings.len() >= MAX_FINDINGS
+    }
+}

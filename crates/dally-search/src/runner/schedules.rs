@@ -1,0 +1,150 @@
+//! Schedules, batch after batch, and what comes of them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use dally_core::Program;
+
+use super::hands::Hand;
+use super::{GRACE, Run, count_bug};
+use crate::batch::{Batch, News, Order, Ran};
+use crate::learning::file;
+use crate::options::Phase;
+use crate::report::{Ended, Report};
+use crate::settle::Raw;
+use crate::strategy::Outcome;
+
+/// The first batch is small, so that strategies learn early; later ones are as large as the
+/// strategy likes, so that threads seldom wait for each other.
+const FIRST_BATCH: u64 = 16;
+
+/// How many small batches a thread that works alone is given at once.
+const ALONE: u64 = 64;
+
+/// How long a strategy may take to tell what it has learnt.
+const TELLING: Duration = Duration::from_secs(60);
+
+impl<P: Program + 'static> Run<P> {
+    /// Runs schedules batch after batch, until no more are wanted.
+    pub(super) fn all_schedules(&mut self) {
+        let sequential = self.options.strategy.is_sequential();
+        let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
+        let mut hands: Vec<Hand> = (0..threads).map_while(|_| self.hire()).collect();
+        let mut next = 0;
+        let largest = self.options.strategy.batch().max(1);
+        let mut size = FIRST_BATCH.min(largest);
+        let mut learn = Vec::new();
+        while next < self.options.schedules {
+            self.look_up();
+            self.show(Phase::Searching);
+            if hands.is_empty() {
+                self.end(Ended::Failed);
+            }
+            if self.ended.is_some() {
+                break;
+            }
+            let alone = (hands.len() == 1 && largest <= FIRST_BATCH).then_some(size);
+            let batches = if alone.is_some() { ALONE } else { 1 };
+            let end = self.options.schedules.min(next.saturating_add(size * batches));
+            let batch = Arc::new(Batch {
+                next: AtomicU64::new(next),
+                end: AtomicU64::new(end),
+                learn: std::mem::take(&mut learn),
+                alone,
+                unlearnt: AtomicU64::new(next),
+            });
+            for hand in &mut hands {
+                hand.busy = hand.orders.send(Order::Run(batch.clone())).is_ok();
+            }
+            let mut ran = self.await_batch(&mut hands);
+            ran.sort_by_key(|ran| ran.outcome.schedule);
+            let wanted = batch.end.load(Ordering::Acquire);
+            ran.retain(|ran| ran.outcome.schedule < wanted);
+            let raws;
+            (learn, raws) = self.merge(ran);
+            let unlearnt = batch.unlearnt.load(Ordering::Acquire);
+            learn.retain(|outcome| outcome.schedule >= unlearnt);
+            if !raws.is_empty() && !self.options.keep_going {
+                self.ended = self.ended.filter(|&ended| ended != Ended::Time).or(Some(Ended::Bug));
+            } else if wanted < end {
+                self.ended = self.ended.or(Some(Ended::Exhausted));
+            }
+            for raw in raws {
+                self.settle(&mut hands, raw);
+            }
+            let full = self.is_full();
+            self.shared.full.store(full, Ordering::Relaxed);
+            next = end;
+            size = size.saturating_mul(2).min(largest);
+        }
+        // A search that has just run its last schedule is exhausted, and only it knows.
+        if self.ended.is_none()
+            && sequential
+            && let Some(hand) = hands.first()
+        {
+            let asked = hand.orders.send(Order::Ask(next, std::mem::take(&mut learn))).is_ok();
+            let answer = hand.news.recv_timeout(self.options.step_time);
+            if asked && matches!(answer, Ok(News::More(false))) {
+                self.ended = Some(Ended::Exhausted);
+            }
+        }
+        if self.options.learned.is_some() {
+            self.keep_learned(&hands, learn);
+        }
+        for Hand { orders, news, .. } in hands {
+            // Without orders the thread ends, and with it what is left of the last execution.
+            drop(orders);
+            while news.recv_timeout(GRACE).is_ok() {}
+        }
+    }
+
+    /// Adds up what a batch came to, in the order of its schedules. Answers what strategies
+    /// learn, and the bugs with new causes.
+    fn merge(&mut self, ran: Vec<Ran>) -> (Vec<Outcome>, Vec<Raw>) {
+        let mut raws = Vec::new();
+        let mut outcomes = Vec::with_capacity(ran.len());
+        let mut sightings = self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner);
+        for Ran { outcome, bug, shown, whole, notes } in ran {
+            self.report.schedules += 1;
+            self.report.steps += outcome.steps as u64;
+            self.report.longest = self.report.longest.max(outcome.steps);
+            self.report.cut += u64::from(!outcome.complete && !outcome.bug);
+            for note in notes {
+                if !self.report.notes.contains(&note) {
+                    self.report.notes.push(note);
+                }
+            }
+            sightings.add(shown, whole || self.options.observe_every == 0);
+            if let Some((cause, raw)) = bug {
+                raws.extend(count_bug(&mut self.groups, cause, raw));
+            }
+            outcomes.push(outcome);
+        }
+        self.report.observations = sightings.distinct();
+        self.report.seen = sightings.seen(self.options.strategy.draws_alike());
+        (outcomes, raws)
+    }
+
+    /// Writes to a file what any of the threads has learnt, after it has learnt this too.
+    fn keep_learned(&mut self, hands: &[Hand], learn: Vec<Outcome>) {
+        let Some(path) = &self.options.learned else { return };
+        let kept = match hands.first() {
+            None => Err("What was learnt is lost with the threads that learnt it.".into()),
+            Some(hand) => {
+                // One that cannot be told has died, and says so by its channel.
+                let _ = hand.orders.send(Order::Tell(learn));
+                match hand.news.recv_timeout(TELLING) {
+                    Ok(News::Learned(Some(learned))) => {
+                        let Report { program, strategy, granularity, .. } = &self.report;
+                        let settings = &self.options.settings;
+                        let key = file::Key::new(program, settings, granularity, strategy);
+                        file::save(path, &key, &learned)
+                    }
+                    _ => Err("What was learnt is lost: the strategy did not tell it.".into()),
+                }
+            }
+        };
+        self.report.notes.extend(kept.err());
+    }
+}
