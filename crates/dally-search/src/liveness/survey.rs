@@ -21,12 +21,13 @@ use crate::strata::{Arrival, Log, Logged, Numbered, Plan};
 
 /// What all threads of a search for cycles write to.
 pub(crate) struct Survey {
-    inside: Mutex<Inside>,
+    inside: Mutex<Surveyed>,
     shared: Arc<Shared>,
     bytes: AtomicU64,
 }
 
-struct Inside {
+/// What the threads have written, and what was made of it.
+struct Surveyed {
     graph: Graph,
     /// The states whole, if they are stored: their numbers then tell them apart.
     whole: Option<Numbered>,
@@ -77,15 +78,16 @@ impl Survey {
     }
 
     fn new(algorithm: Algorithm, plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Survey {
-        let inside = Inside::new(algorithm, fairness, plan.memory, plan.exact, !shared.keep_going);
+        let inside =
+            Surveyed::new(algorithm, fairness, plan.memory, plan.exact, !shared.keep_going);
         Survey { inside: Mutex::new(inside), shared, bytes: AtomicU64::new(0) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inside> {
+    fn lock(&self) -> MutexGuard<'_, Surveyed> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn halt_if_done(&self, inside: &Inside) {
+    fn halt_if_done(&self, inside: &Surveyed) {
         if inside.is_done() {
             self.shared.halt.store(true, Relaxed);
         }
@@ -119,10 +121,10 @@ impl Survey {
         };
         let exact = inside.whole.is_some();
         let (settled, refining) = (std::mem::take(&mut inside.settled), inside.refining);
-        *inside = Inside {
+        *inside = Surveyed {
             settled,
             refining,
-            ..Inside::new(algorithm, inside.fairness, inside.memory, exact, inside.one_is_enough)
+            ..Surveyed::new(algorithm, inside.fairness, inside.memory, exact, inside.one_is_enough)
         };
     }
 
@@ -169,15 +171,15 @@ impl Log for Survey {
     }
 }
 
-impl Inside {
+impl Surveyed {
     fn new(
         algorithm: Algorithm,
         fairness: Fairness,
         memory: u64,
         exact: bool,
         one_is_enough: bool,
-    ) -> Inside {
-        Inside {
+    ) -> Surveyed {
+        Surveyed {
             graph: Graph::new(memory),
             whole: exact.then(|| Numbered::new(memory)),
             algorithm,
@@ -234,7 +236,7 @@ impl Inside {
 
     /// A transition was added.
     fn connected(&mut self, from: Node, to: Node, new: bool) {
-        let Inside { graph, algorithm, candidates, settled, .. } = self;
+        let Surveyed { graph, algorithm, candidates, settled, .. } = self;
         let mut certain = false;
         match algorithm {
             Algorithm::Nested(nested) if !new => {
@@ -269,7 +271,7 @@ impl Inside {
         if halted {
             return;
         }
-        let Inside { graph, algorithm, candidates, settled, .. } = self;
+        let Surveyed { graph, algorithm, candidates, settled, .. } = self;
         graph.closed(node);
         let mut certain = false;
         if let Algorithm::Nested(nested) = algorithm {

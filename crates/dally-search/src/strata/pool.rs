@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A list that threads take from and give to until it is empty and nobody works any more.
 pub(crate) struct Pool<T> {
-    inside: Mutex<Inside<T>>,
+    inside: Mutex<Work<T>>,
     changed: Condvar,
     hungry: AtomicUsize,
     /// How many entries wait in the list, to be looked at without the lock.
@@ -18,24 +18,25 @@ pub(crate) struct Pool<T> {
 /// takes longer than most others need to give something.
 const LOOKS: u32 = 1000;
 
-struct Inside<T> {
+/// What is left to do, and how many threads do some of it.
+struct Work<T> {
     list: VecDeque<T>,
     working: usize,
 }
 
 impl<T> Pool<T> {
     pub(crate) fn new() -> Pool<T> {
-        let inside = Inside { list: VecDeque::new(), working: 0 };
+        let inside = Work { list: VecDeque::new(), working: 0 };
         let (hungry, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Pool { inside: Mutex::new(inside), changed: Condvar::new(), hungry, waiting }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inside<T>> {
+    fn lock(&self) -> MutexGuard<'_, Work<T>> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// To be called by who has changed the list.
-    fn recount(&self, inside: &Inside<T>) {
+    fn recount(&self, inside: &Work<T>) {
         self.waiting.store(inside.list.len(), Ordering::Relaxed);
     }
 

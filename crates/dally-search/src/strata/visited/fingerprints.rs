@@ -30,7 +30,7 @@ pub(super) struct Fingerprints {
     /// How many bits say it.
     bits: u32,
     /// One for each thread. One alone needs no gates, nor atomic exchanges.
-    desks: Box<[Desk]>,
+    ledgers: Box<[Ledger]>,
 }
 
 /// A table in cache lines of its own.
@@ -49,7 +49,7 @@ struct Shard {
 
 /// What one thread writes, in cache lines of its own.
 #[repr(align(128))]
-struct Desk {
+struct Ledger {
     whereabouts: Whereabouts,
     stored: AtomicU64,
     dropped: AtomicU64,
@@ -81,7 +81,7 @@ impl Fingerprints {
             full: AtomicBool::new(false),
             table: Table::new(budget, count),
         };
-        let desk = |_| Desk {
+        let ledger = |_| Ledger {
             whereabouts: Whereabouts::default(),
             stored: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
@@ -92,34 +92,34 @@ impl Fingerprints {
             budget,
             shards: (0..count).map(shard).collect(),
             bits: count.ilog2(),
-            desks: (0..threads.max(1)).map(desk).collect(),
+            ledgers: (0..threads.max(1)).map(ledger).collect(),
         }
     }
 
     /// Whether several threads insert.
     #[inline]
     fn shared(&self) -> bool {
-        self.desks.len() > 1
+        self.ledgers.len() > 1
     }
 
     /// Visits a state. Of the threads that visit the same state at the same time, one is told
     /// that it is new. `None` if it is new and was not stored.
     #[inline]
     pub(super) fn insert(&self, seat: &mut Seat, hash: u64) -> Option<Seen> {
-        let desk = &self.desks[seat.number()];
+        let ledger = &self.ledgers[seat.number()];
         let (place, key) = self.place(hash);
         let shard = &self.shards[place];
         loop {
-            let inside = self.shared().then(|| shard.gate.enter(place + 1, &desk.whereabouts));
-            let put = self.put(shard, &desk.shares[place], key);
+            let inside = self.shared().then(|| shard.gate.enter(place + 1, &ledger.whereabouts));
+            let put = self.put(shard, &ledger.shares[place], key);
             match put {
                 Put::Known => return Some(Seen::Known),
                 Put::Added => {
-                    count(&desk.stored);
+                    count(&ledger.stored);
                     return Some(Seen::New);
                 }
                 Put::Replaced | Put::Refused => {
-                    count(&desk.dropped);
+                    count(&ledger.dropped);
                     return matches!(put, Put::Replaced).then_some(Seen::New);
                 }
                 Put::Full => {
@@ -157,11 +157,11 @@ impl Fingerprints {
     }
 
     pub(super) fn len(&self) -> u64 {
-        self.desks.iter().map(|desk| desk.stored.load(Relaxed)).sum()
+        self.ledgers.iter().map(|ledger| ledger.stored.load(Relaxed)).sum()
     }
 
     pub(super) fn dropped(&self) -> u64 {
-        self.desks.iter().map(|desk| desk.dropped.load(Relaxed)).sum()
+        self.ledgers.iter().map(|ledger| ledger.dropped.load(Relaxed)).sum()
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -231,7 +231,7 @@ impl Fingerprints {
     #[cold]
     fn take_share(&self, shard: &Shard, share: &AtomicU64) -> bool {
         let most = if self.shared() { SHARE } else { u64::MAX };
-        let part = |room: u64| room.div_ceil(4 * self.desks.len() as u64 - 3).min(most);
+        let part = |room: u64| room.div_ceil(4 * self.ledgers.len() as u64 - 3).min(most);
         let less = |room: u64| Some(room - part(room)).filter(|_| room > 0);
         let Ok(room) = shard.room.fetch_update(Relaxed, Relaxed, less) else { return false };
         share.store(part(room), Relaxed);
@@ -242,15 +242,15 @@ impl Fingerprints {
     #[cold]
     fn grow(&self, place: usize, bytes: u64) {
         let shard = &self.shards[place];
-        let all = self.desks.iter().map(|desk| &desk.whereabouts);
+        let all = self.ledgers.iter().map(|ledger| &ledger.whereabouts);
         let _closed = self.shared().then(|| shard.gate.close(place + 1, all));
         let mut room = shard.room.load(Relaxed);
         // Where reach is bounded it can be used up before the room.
         if shard.table.bytes() != bytes || shard.full.load(Relaxed) || room > 0 && !self.replace {
             return;
         }
-        for desk in &self.desks {
-            room += desk.shares[place].swap(0, Relaxed);
+        for ledger in &self.ledgers {
+            room += ledger.shares[place].swap(0, Relaxed);
         }
         let grown = shard.table.grow(self.budget);
         let limit = shard.table.limit(!grown);
