@@ -22,6 +22,7 @@ pub mod panics;
 pub mod property;
 pub mod schedule;
 pub mod system;
+pub mod teller;
 pub mod trace;
 pub mod words;
 pub mod worker;
@@ -38,5 +39,6 @@ pub use schedule::{Schedule, ScheduleError};
 pub use system::{
     Acceptance, Captured, Cut, Env, Observe, Op, Program, Shared, Status, Stop, System, Waiting,
 };
+pub use teller::Teller;
 pub use trace::{Item, Trace, TraceStep, Tracer};
 pub use worker::WorkerId;

@@ -1,12 +1,11 @@
 //! A machine in its states, and one run of a handler with all that follows from it.
 
-use dally_core::{Bug, BugKind, Cut, Event, Stop, Text, Transition, panics};
+use dally_core::{Bug, BugKind, Cut, Env, Event, Stop, Text, Transition, panics};
 
 use crate::cx::{Cx, Next, Turn};
 use crate::effect::Effect;
 use crate::machine::{Machine, Reaction};
 use crate::message::Message;
-use crate::tell::tell;
 
 /// How many transitions one run may take before it counts as endless.
 const MAX_TRANSITIONS: usize = 10_000;
@@ -196,6 +195,12 @@ impl<M: Machine> Body<M> {
             (_, Reaction::Unhandled) => Err(Box::new(Trouble::Unhandled { event, raised })),
         }
     }
+}
+
+/// As [`Teller::tell`](dally_core::Teller::tell), where only an [`Env`] is known.
+#[inline]
+fn tell<'t>(env: &mut dyn Env, event: impl FnOnce() -> Event<Text<'t>>) -> Result<(), Cut> {
+    if env.leeway() == 0 { env.event(event()) } else { env.unheard(1) }
 }
 
 /// How a run ended that unwound.

@@ -1,12 +1,11 @@
 //! Faults: what the network and the machines' hosts do to a program, within a budget.
 
 use dally_core::fingerprint::{self, Encoder};
-use dally_core::{Discard, Env, Event, Stop, Tag, WorkerId};
+use dally_core::{Discard, Env, Event, Stop, Tag, Teller, WorkerId};
 
 use crate::place::Place;
 use crate::slot::list;
 use crate::system::MachineSystem;
-use crate::tell::Teller;
 use crate::worker::Life;
 
 /// How many faults of each kind an execution may have. Where and when is explored.

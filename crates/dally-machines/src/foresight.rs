@@ -12,14 +12,13 @@
 
 use std::ops::Range;
 
-use dally_core::{Cut, Env, MessageId, Stop, Tag, WorkerId};
+use dally_core::{Cut, Env, Event, MessageId, Stop, Tag, Teller, Text, WorkerId};
 use rustc_hash::FxHashMap;
 
 use crate::digest::Digest;
 use crate::message::Message;
 use crate::place::Place;
 use crate::system::MachineSystem;
-use crate::tell::Teller;
 
 /// How many parts are noted before all are forgotten: some megabytes.
 const MOST: usize = 1 << 16;
@@ -53,7 +52,7 @@ enum Next {
 
 /// What a step asks for.
 #[derive(Clone, Copy)]
-pub(crate) enum Question {
+enum Question {
     Value {
         of: u32,
         tag: Tag,
@@ -194,7 +193,8 @@ impl MachineSystem {
         let before = self.slots[slot].share(self.rules.mailbox);
         let (budget, machines) = (self.budget, self.slots.len());
         self.noting = true;
-        let stepped = self.step_in_search(worker, &mut Teller::noting(env, &mut asked));
+        let stepped =
+            self.step_in_search(worker, &mut Teller::new(&mut Noting { env, asked: &mut asked }));
         // Whoever is told something that nobody can be told of again spoils the note.
         let noted = std::mem::take(&mut self.noting);
         let Some(foresight) = &mut self.foresight else { return stepped };
@@ -276,6 +276,38 @@ impl MachineSystem {
         if let Some(foresight) = &mut self.foresight {
             foresight.heard(None, what.value(), before, after);
         }
+    }
+}
+
+/// The [`Env`] of a step whose questions are noted with their answers.
+struct Noting<'a> {
+    env: &'a mut dyn Env,
+    asked: &'a mut Vec<(Question, u32)>,
+}
+
+impl Env for Noting<'_> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        let answer = self.env.value(of, tag)?;
+        self.asked.push((Question::Value { of, tag }, answer));
+        Ok(answer)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        let answer = self.env.delivery(candidates)?;
+        self.asked.push((Question::Delivery, answer as u32));
+        Ok(answer)
+    }
+
+    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+        self.env.event(event)
+    }
+
+    fn leeway(&self) -> u32 {
+        self.env.leeway()
+    }
+
+    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
+        self.env.unheard(events)
     }
 }
 

@@ -33,7 +33,6 @@ mod sealing;
 mod slot;
 mod step;
 mod system;
-mod tell;
 mod timer;
 mod twice;
 mod worker;

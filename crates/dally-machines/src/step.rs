@@ -1,6 +1,6 @@
 //! The steps of machines: dequeue and run a handler, or release its effects.
 
-use dally_core::{Discard, Env, Event, MessageId, Stop, Text};
+use dally_core::{Discard, Env, Event, MessageId, Stop, Teller, Text};
 
 use crate::body::Input;
 use crate::effect::Effect;
@@ -8,7 +8,6 @@ use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
 use crate::system::MachineSystem;
-use crate::tell::Teller;
 use crate::worker::{Ahead, Life};
 
 mod effects;

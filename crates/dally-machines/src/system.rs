@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use dally_core::{
     Acceptance, Bug, BugKind, Captured, Cut, Env, Fingerprint, MessageId, Monitors, Observe, Op,
-    Status, Stop, System, WorkerId,
+    Status, Stop, System, Teller, WorkerId,
 };
 use triomphe::Arc;
 
@@ -18,7 +18,6 @@ use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::sealing::Predicates;
 use crate::slot::Slot;
-use crate::tell::Teller;
 use crate::worker::{Life, Worker};
 
 /// An execution of machines: workers shared copy-on-write with its forks, in the order of their

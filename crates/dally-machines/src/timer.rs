@@ -1,6 +1,6 @@
 //! Timers: workers whose step is to fire.
 
-use dally_core::{Discard, Event, MessageId, Stop, Text, WorkerId};
+use dally_core::{Discard, Event, MessageId, Stop, Teller, Text, WorkerId};
 
 use crate::digest::Digest;
 use crate::encoding;
@@ -12,7 +12,6 @@ use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::slot::list;
 use crate::system::MachineSystem;
-use crate::tell::Teller;
 use crate::worker::{Life, Worker};
 
 /// A timer of a machine, identified by its event. Its place among the machine's timers names it,

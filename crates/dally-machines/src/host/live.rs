@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, Cut, Discard, Env, Event, MessageId, Stop, Tag, Text, WorkerId, fingerprint, panics,
+    Bug, Cut, Discard, Env, Event, MessageId, Stop, Tag, Teller, Text, WorkerId, fingerprint,
+    panics,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
@@ -18,7 +19,6 @@ use super::store::{self, Keeper};
 use crate::effect::Effect;
 use crate::inbox::Envelope;
 use crate::system::MachineSystem;
-use crate::tell::Teller;
 use crate::worker::{Life, Worker};
 
 /// How many handlers a machine runs before it lets other tasks of its thread run.

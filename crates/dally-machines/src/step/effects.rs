@@ -1,10 +1,9 @@
 //! What each effect does when it is released.
 
-use dally_core::{Bug, Discard, Event, Stop, Text};
+use dally_core::{Bug, Discard, Event, Stop, Teller, Text};
 
 use crate::effect::Effect;
 use crate::system::{MachineSystem, Stamp};
-use crate::tell::Teller;
 use crate::worker::Life;
 
 impl MachineSystem {

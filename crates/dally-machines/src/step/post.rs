@@ -1,12 +1,11 @@
 //! Messages on their way from a sender into an inbox.
 
-use dally_core::{Discard, Env, Event, MessageId, Stop, Tag, Text, WorkerId};
+use dally_core::{Discard, Env, Event, MessageId, Stop, Tag, Teller, Text, WorkerId};
 
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
 use crate::message::Message;
 use crate::system::MachineSystem;
-use crate::tell::Teller;
 
 impl MachineSystem {
     /// Sends a message of the machine in this slot.

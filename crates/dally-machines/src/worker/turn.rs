@@ -1,6 +1,6 @@
 //! Turns: runs of a worker's handlers.
 
-use dally_core::{Env, Event, MessageId, Text, WorkerId};
+use dally_core::{Env, Event, MessageId, Teller, Text, WorkerId};
 
 use crate::body::{Input, Ran};
 use crate::cell::Cell;
@@ -9,7 +9,6 @@ use crate::effect::Effect;
 use crate::inbox::{Envelope, Inbox};
 use crate::message::Message;
 use crate::pool::Pool;
-use crate::tell::Teller;
 use crate::worker::Worker;
 
 impl Worker {

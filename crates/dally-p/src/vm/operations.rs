@@ -5,9 +5,9 @@ use std::fmt::Write;
 use dally_core::{Cut, Stop};
 
 use super::casts::fits;
+use super::metered::Metered;
 use super::places::{Trouble, index, too_large};
 use super::print::Shown;
-use super::tell::Teller;
 use super::value::{MAX_TEXT, Value};
 use crate::lower::code::{Code, ForeignCode, FormatCode};
 use crate::lower::inst::{Arith, Test};
@@ -198,7 +198,7 @@ pub(super) fn to_interface(value: &Value, interface: u16) -> Done {
 
 /// A number below this one, or an element of this collection.
 #[inline(never)]
-pub(super) fn choose(env: &mut Teller<'_>, from: &Value) -> Done {
+pub(super) fn choose(env: &mut Metered<'_>, from: &Value) -> Done {
     let refused = |what: String| Err(Refused::Because(what));
     let of = match from {
         Value::Int(n) if *n < 0 => {

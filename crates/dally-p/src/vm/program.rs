@@ -6,9 +6,9 @@ use triomphe::Arc;
 use super::coverage::{Coverage, CoverageReport, report};
 use super::foreign::Foreign;
 use super::machine::{Machine, spec_id};
+use super::metered::Metered;
 use super::run::{Cx, Specs, state_of};
 use super::system::{Machines, PSystem, Shared};
-use super::tell::Teller;
 use super::value::Value;
 use crate::diagnostic::Diagnostic;
 use crate::lower;
@@ -120,7 +120,7 @@ fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
         let mut machine = Machine::blank();
         machine.renew(code, spec_id(index), spec.machine, 0);
         let mut env = Unasked;
-        let env = &mut Teller::new(&mut env);
+        let env = &mut Metered::new(&mut env);
         let (coverage, specs) = (&shared.coverage, None);
         let mut cx = Cx { code, coverage, env, specs, relieved: false };
         match cx.start(&mut machine, Value::Null) {

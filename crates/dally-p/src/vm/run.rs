@@ -6,8 +6,8 @@ use triomphe::Arc;
 use super::coverage::Coverage;
 use super::execute::{Exit, execute};
 use super::machine::{Machine, Phase, Then, exists};
+use super::metered::Metered;
 use super::print::{Carried, Shown, name_of};
-use super::tell::Teller;
 use super::value::Value;
 use super::workshop;
 use crate::lower::code::{Code, MachineCode, Reaction, StateCode};
@@ -18,7 +18,7 @@ use crate::source::Span;
 pub(crate) struct Cx<'a, 'e> {
     pub(crate) code: &'a Code,
     pub(crate) coverage: &'a Coverage,
-    pub(crate) env: &'a mut Teller<'e>,
+    pub(crate) env: &'a mut Metered<'e>,
     /// `None` where a spec runs.
     pub(crate) specs: Option<Specs<'a>>,
     /// Whether the spec that runs has been in a state that is not hot.

@@ -9,9 +9,9 @@ use triomphe::Arc;
 use super::coverage::Coverage;
 use super::digest::Digest;
 use super::machine::{Machine, Phase};
+use super::metered::Metered;
 use super::print::name_of;
 use super::run::{state_of, unshared};
-use super::tell::Teller;
 use super::workshop;
 use crate::lower::code::Code;
 
@@ -70,7 +70,7 @@ impl System for PSystem {
                 // What a machine was about to do changes it in any case.
                 machines.unshared(at);
                 machines.relieved = 0;
-                machines.run(&self.shared, at, &mut Teller::new(env))
+                machines.run(&self.shared, at, &mut Metered::new(env))
             }
             None => Err(Bug::new(
                 BugKind::Uncontrolled,
