@@ -2,6 +2,7 @@
 
 mod command;
 mod comparing;
+mod replays;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -28,6 +28,9 @@ pub struct Schedule {
     /// For each [`Choice::Worker`], in order, the workers that were enabled, sorted. Empty
     /// where they were not recorded.
     pub enabled: Vec<Vec<WorkerId>>,
+    /// Whether it was read from a text whose checksum was switched off, as people do who edit it.
+    /// Neither written form says so.
+    pub edited: bool,
 }
 
 /// The version of both written forms.

@@ -27,6 +27,7 @@ fn sample() -> Schedule {
             vec![a, child],
             vec![WorkerId::FAULTS, a],
         ],
+        edited: false,
     }
 }
 
@@ -121,7 +122,7 @@ fn an_edit_on_purpose_is_possible() {
     let checksum = text.lines().find(|line| line.starts_with("checksum")).unwrap();
     let edited = text.replace(checksum, "checksum: none").replace("value 1 of 2", "value 0 of 2");
     let edited = edited + "0\n";
-    let mut expected = sample();
+    let mut expected = Schedule { edited: true, ..sample() };
     expected.choices.push(Choice::Worker(WorkerId::root(0)));
     expected.enabled.push(vec![WorkerId::FAULTS, WorkerId::root(0)]);
     expected.choices[1] = Choice::Value { index: 0, of: 2, tag: Tag::Program };
@@ -157,6 +158,7 @@ fn every_kind_of_damage_has_its_message() {
         "dally2-AAAA",
         "dally schedule 1\n",
         &in_half,
+        &in_half.replace("checksum: 08704a7f", "checksum: none"),
         &text[..text.len() - 20],
         &text.replace("1 of 2", "0 of 2"),
         &text.replace("raft-v1", "raft-v2"),
@@ -182,8 +184,9 @@ fn every_kind_of_damage_has_its_message() {
     line 1: the first line should be `dally schedule 1`; the file was edited or cut off: use it as Dally wrote it, or find the bug again
     this token is of version 2; this Dally reads version 1
     line 1: there is no `checksum:` in the header; the file was edited or cut off: use it as Dally wrote it, or find the bug again
-    line 10: the file ends here, after 2 of 8 choices; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `checksum: none`)
-    line 15: the file ends here, after 7 of 8 choices; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `checksum: none`)
+    line 10: the file ends here, after 2 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `checksum: none` and `choices: 2`)
+    line 10: the file ends here, after 2 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `choices: 2`)
+    line 15: the file ends here, after 7 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `checksum: none` and `choices: 7`)
     line 7: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
     line 7: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
     line 10: `  value 2 of 2` is not a choice: a step is written like `0.1 of 0 0.1`, what is chosen in it like `  value 1 of 2`, `  fault 0 of 2` or `  deliver 0.1#3`; the file was edited or cut off: use it as Dally wrote it, or find the bug again
@@ -299,7 +302,7 @@ fn schedules() -> impl Strategy<Value = Schedule> {
                 .filter(|step| recorded && matches!(step.0, Choice::Worker(_)))
                 .map(|step| step.1.into_iter().collect())
                 .collect();
-            Schedule { program, settings, outcome, choices, enabled }
+            Schedule { program, settings, outcome, choices, enabled, edited: false }
         },
     )
 }

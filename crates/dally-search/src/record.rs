@@ -199,7 +199,7 @@ impl Heading {
             _ => {}
         }
         let (program, outcome) = (self.program.clone(), bug.to_string());
-        Schedule { program, settings, outcome, choices, enabled }
+        Schedule { program, settings, outcome, choices, enabled, edited: false }
     }
 
     /// A finding without a trace, as it is first known.

@@ -179,3 +179,4 @@ fn judged(followed: Followed, recorded: &Schedule) -> Replayed {
         notes: execution.notes,
     }
 }
+        edited: false,

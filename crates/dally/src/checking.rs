@@ -345,6 +345,10 @@ fn searched(states: &States) -> Searched {
         CachePolicy::All => format!("all {what} {by}"),
         CachePolicy::None => "no states".to_owned(),
         CachePolicy::Stop => format!("the first {what} {by}"),
+        None if !gave_up && recorded.edited => remarks.push(format!(
+            "The bug does not show: the schedule was edited, or the bug is fixed. It was recorded \
+             as: {outcome}"
+        )),
         CachePolicy::Replace => format!("the latest {what} {by}"),
     };
     let strata = states.strata.iter().map(|stratum| dally_report::Stratum {

@@ -138,7 +138,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Schedule, String> {
     if !reader.0.is_empty() {
         return Err("more follows its last choice".to_owned());
     }
-    Ok(Schedule { program, settings, outcome, choices, enabled: sets.finish() })
+    Ok(Schedule { program, settings, outcome, choices, enabled: sets.finish(), edited: false })
 }
 
 /// Every worker the schedule names, the busiest first.

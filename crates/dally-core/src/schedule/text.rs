@@ -25,7 +25,8 @@
 //! does not print is written in quotes with Rust's escapes.
 //!
 //! The checksum is that of the compact form and so covers what the file says, not how: comments
-//! and line endings may change. `checksum: none` switches it off for edits made on purpose.
+//! and line endings may change. `checksum: none` switches it off for edits made on purpose. Fewer
+//! choices than `choices:` promises are an error even then: whoever takes some away says so there.
 
 use super::enabled::{Builder, MOST, Sets, TooLarge};
 use super::{Schedule, ScheduleError, VERSION, binary};
@@ -223,17 +224,22 @@ impl Parser {
             return error(last, format!("there is no `checksum:` in the header; {DAMAGED}"));
         };
         self.schedule.enabled = self.sets.finish();
-        let Some(expected) = checksum else { return Ok(self.schedule) };
         let have = self.schedule.choices.len();
         if let Some(promised) = self.promised.filter(|&promised| have < promised) {
+            let off = if checksum.is_some() { "`checksum: none` and " } else { "" };
             return error(
                 last,
                 format!(
-                    "the file ends here, after {have} of {promised} choices; {DAMAGED} \
-                     (to replay what is left, write `checksum: none`)"
+                    "the file ends here, after {have} of the {promised} choices that its header \
+                     promises, so the recording is incomplete; {DAMAGED} \
+                     (to replay what is left, write {off}`choices: {have}`)"
                 ),
             );
         }
+        let Some(expected) = checksum else {
+            self.schedule.edited = true;
+            return Ok(self.schedule);
+        };
         if binary::checksum(&binary::encode(&self.schedule)) != expected {
             return error(
                 line,

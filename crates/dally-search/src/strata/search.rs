@@ -427,5 +427,5 @@ fn token<P: Program>(run: &Run<P>, choices: Vec<Choice>) -> String {
     let heading = &run.shared.heading;
     let (program, settings) = (heading.program.clone(), heading.settings.clone());
     let outcome = String::new();
-    Schedule { program, settings, outcome, choices, enabled: Vec::new() }.to_token()
+    Schedule { program, settings, outcome, choices, ..Schedule::default() }.to_token()
 }

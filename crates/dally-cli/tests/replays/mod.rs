@@ -1,0 +1,34 @@
+//! Schedule files after they were written: edited, replaced and replayed with options.
+
+use insta::assert_snapshot;
+
+use crate::command::{Scratch, dally};
+
+/// The schedule of a deadlock: 11 steps of a pool of connections.
+fn deadlock(scratch: &Scratch) -> String {
+    let check = ["check", "connection-pool", "--bug", "deadlock", "--strategy", "random"];
+    assert_eq!(dally(&[&check[..], &["--out", "."]].concat(), scratch).code, 1);
+    std::fs::read_to_string(&scratch.schedules()[0]).unwrap()
+}
+
+/// Replays a schedule with its checksum switched off; the exit code, and what is said.
+fn replayed(schedule: &str, scratch: &Scratch) -> (i32, String) {
+    let checksum = schedule.lines().find(|line| line.starts_with("checksum: ")).unwrap();
+    let file = scratch.0.join("edited.txt");
+    std::fs::write(&file, schedule.replace(checksum, "checksum: none")).unwrap();
+    let ran = dally(&["replay", &file.display().to_string()], scratch);
+    (ran.code, ran.err)
+}
+
+#[test]
+fn a_recording_that_was_cut_off_by_hand_is_incomplete_unless_its_header_says_so_too() {
+    let scratch = Scratch::new("cut-by-hand");
+    let good = deadlock(&scratch);
+    let cut: String = good.lines().take(9).map(|line| format!("{line}\n")).collect();
+    let (code, said) = replayed(&cut, &scratch);
+    assert_eq!(code, 2);
+    assert_snapshot!(said, @"error: `DIR/edited.txt`, line 9: the file ends here, after 2 of the 11 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `choices: 2`)");
+    let (code, said) = replayed(&cut.replace("choices: 11", "choices: 2"), &scratch);
+    assert_eq!(code, 0);
+    assert_snapshot!(said, @"The bug does not show: the schedule was edited, or the bug is fixed. It was recorded as: deadlock: no worker can step, and 3 still wait");
+}
