@@ -162,7 +162,9 @@ fn every_kind_of_damage_has_its_message() {
         &text[..text.len() - 20],
         &text.replace("1 of 2", "0 of 2"),
         &text.replace("raft-v1", "raft-v2"),
-        &text.replace("value 1 of 2", "value 2 of 2"),
+        &text.replace("value 1 of 2", "value 7 of 2"),
+        &text.replace("fault 0 of 2", "fault 1 of 1"),
+        &text.replace("fault 0 of 2", "fault 0 of 0"),
         &text.replace("program: ", "programme: "),
         &text.replace("set bug", "set bug set"),
         &format!("{text}0\n"),
@@ -189,7 +191,9 @@ fn every_kind_of_damage_has_its_message() {
     line 15: the file ends here, after 7 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `checksum: none` and `choices: 7`)
     line 7: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
     line 7: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
-    line 10: `  value 2 of 2` is not a choice: a step is written like `0.1 of 0 0.1`, what is chosen in it like `  value 1 of 2`, `  fault 0 of 2` or `  deliver 0.1#3`; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 10: `value 7 of 2`: 7 is out of range, values are 0 to 1; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 12: `fault 1 of 1`: 1 is out of range, the only value is 0; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 12: `fault 0 of 0`: 0 is out of range, there are no values; the file was edited or cut off: use it as Dally wrote it, or find the bug again
     line 2: `programme: raft-v1` is not a line of a header; the file was edited or cut off: use it as Dally wrote it, or find the bug again
     line 7: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
     line 17: there are more choices than the header says; the file was edited or cut off: use it as Dally wrote it, or find the bug again

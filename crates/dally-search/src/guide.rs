@@ -305,12 +305,12 @@ fn named(workers: &[WorkerId], system: &dyn System) -> String {
     listed(workers.iter().map(|&worker| format!("{} ({worker})", system.name(worker))))
 }
 
-/// Up to five things; the rest is counted.
+/// Things by name. Of many the first five are named and the rest is counted, but not a rest of
+/// four or fewer: one of them may be what the reader looks for.
 fn listed(things: impl ExactSizeIterator<Item = String>) -> String {
-    let more = things.len().saturating_sub(5);
-    let mut words: Vec<String> = things.take(5).collect();
-    if more > 0 {
-        words.push(format!("{more} more"));
-    }
-    words.join(", ")
+    const FIRST: usize = 5;
+    let rest = Some(things.len().saturating_sub(FIRST)).filter(|&rest| rest > 4);
+    let shown = if rest.is_some() { FIRST } else { things.len() };
+    let counted = rest.map(|rest| format!("{rest} more"));
+    things.take(shown).chain(counted).collect::<Vec<_>>().join(", ")
 }

@@ -327,6 +327,11 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
 
 /// How likely something new is, where schedules were sampled.
 fn seen(report: &Report) -> Option<Seen> {
+        let the_replay = match (recorded.edited, mode) {
+            (true, _) => "The schedule was edited or the program has changed. The replay",
+            (false, Mode::Exact) => "The program no longer fits the schedule, and the replay",
+            (false, Mode::BestEffort) => "The program no longer fits the schedule: the replay",
+        };
     let sampled = report.states.is_none() && report.ended != Ended::Exhausted;
     sampled.then(|| Seen {
         last_new: report.seen.last_new,
@@ -410,13 +415,10 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
     let gave_up = left_at.is_some() && mode == Mode::Exact;
     if let Some(Divergence { step, message }) = left_at {
         remarks.push(match mode {
-            Mode::Exact => format!(
-                "The program no longer fits the schedule, and the replay ended at step {step}: \
-                 {message}. {go_on}"
-            ),
+            Mode::Exact => format!("{the_replay} ended at step {step}: {message}. {go_on}"),
             Mode::BestEffort => format!(
-                "The program no longer fits the schedule: the replay left the recording at step \
-                 {step} and went on as far as it could: {message}."
+                "{the_replay} left the recording at step {step} and went on as far as it could: \
+                 {message}."
             ),
         });
     }

@@ -32,3 +32,22 @@ fn a_recording_that_was_cut_off_by_hand_is_incomplete_unless_its_header_says_so_
     assert_eq!(code, 0);
     assert_snapshot!(said, @"The bug does not show: the schedule was edited, or the bug is fixed. It was recorded as: deadlock: no worker can step, and 3 still wait");
 }
+
+#[test]
+fn a_value_that_is_out_of_range_is_told_with_the_range() {
+    let scratch = Scratch::new("out-of-range");
+    let good = deadlock(&scratch);
+    let (code, said) =
+        replayed(&good.replacen("\n0 of 0\n", "\n0 of 0\n  value 7 of 2\n", 1), &scratch);
+    assert_eq!(code, 2);
+    assert_snapshot!(said, @"error: `DIR/edited.txt`, line 9: `value 7 of 2`: 7 is out of range, values are 0 to 1; the file was edited or cut off: use it as Dally wrote it, or find the bug again");
+}
+
+#[test]
+fn an_edited_schedule_that_does_not_fit_is_not_blamed_on_the_program() {
+    let scratch = Scratch::new("does-not-fit");
+    let good = deadlock(&scratch);
+    let (code, said) = replayed(&good.replacen("\n0.1", "\n0.7", 1), &scratch);
+    assert_eq!(code, 2);
+    assert_snapshot!(said, @"The schedule was edited or the program has changed. The replay ended at step 2: worker 0.7 steps in the recording and cannot step now: only task:47 (0.0), task:47 (0.1) can. With --best-effort it goes on as far as it can.");
+}

@@ -131,7 +131,7 @@ impl Parser {
         }
         let choice = match line.strip_prefix("  ") {
             None => self.step(line)?,
-            Some(choice) => inner(choice).ok_or_else(|| not_a_choice(line))?,
+            Some(choice) => inner(choice, line)?,
         };
         let checked = matches!(self.checksum, Some((Some(_), _)));
         let promised = self.promised.filter(|_| checked);
@@ -253,22 +253,30 @@ impl Parser {
     }
 }
 
-/// A choice inside a step.
-fn inner(text: &str) -> Option<Choice> {
+/// A choice inside a step; `line` is what it was read from.
+fn inner(text: &str, line: &str) -> Result<Choice, String> {
+    let number = |text: &str| text.parse().map_err(|_| not_a_choice(line));
     let words: Vec<&str> = text.split(' ').collect();
-    let tag = match words[..] {
+    let (tag, index, of) = match words[..] {
         ["deliver", message] => {
-            let (sender, number) = message.split_once('#')?;
-            let message = MessageId { sender: sender.parse().ok()?, number: number.parse().ok()? };
-            return Some(Choice::Delivery(message));
+            let message = message.split_once('#').and_then(|(sender, number)| {
+                Some(MessageId { sender: sender.parse().ok()?, number: number.parse().ok()? })
+            });
+            return message.map(Choice::Delivery).ok_or_else(|| not_a_choice(line));
         }
-        ["value", ..] => Tag::Program,
-        ["fault", ..] => Tag::Fault,
-        _ => return None,
+        ["value", index, "of", of] => (Tag::Program, number(index)?, number(of)?),
+        ["fault", index, "of", of] => (Tag::Fault, number(index)?, number(of)?),
+        _ => return Err(not_a_choice(line)),
     };
-    let [_, index, "of", of] = words[..] else { return None };
-    let (index, of) = (index.parse().ok()?, of.parse().ok()?);
-    (index < of).then_some(Choice::Value { index, of, tag })
+    if index < of {
+        return Ok(Choice::Value { index, of, tag });
+    }
+    let values = match of {
+        0 => "there are no values".to_owned(),
+        1 => "the only value is 0".to_owned(),
+        _ => format!("values are 0 to {}", of - 1),
+    };
+    Err(format!("`{}`: {index} is out of range, {values}; {DAMAGED}", clip(text)))
 }
 
 fn checksum(hex: &str) -> Option<u32> {

@@ -95,6 +95,19 @@ fn other_values_are_named() {
 }
 
 #[test]
+fn those_who_can_step_are_all_named_unless_they_are_many() {
+    let stranger = vec![Choice::Worker(WorkerId::root(99))];
+    let schedule =
+        Schedule { choices: stranger, outcome: "panic: x".into(), ..Schedule::default() };
+    let told = |workers: usize| {
+        let program = Arc::new(Scripts(vec![vec![ADD]; workers]));
+        replayed(&program, &schedule, Mode::Exact).left_at.unwrap().to_string()
+    };
+    assert_snapshot!(told(6), @"step 1: worker 99 steps in the recording and cannot step now: only Script (0), Script (1), Script (2), Script (3), Script (4), Script (5) can");
+    assert_snapshot!(told(10), @"step 1: worker 99 steps in the recording and cannot step now: only Script (0), Script (1), Script (2), Script (3), Script (4), 5 more can");
+}
+
+#[test]
 fn a_message_that_is_not_there_is_named() {
     let receive = [Do::Receive, Do::Receive, Do::PanicIfRegister(1)];
     let from = scripts([&receive, &[Do::Send(0, 1)], &[Do::Send(0, 2)]]);
