@@ -44,6 +44,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
         (Format::Text, Some(finding)) => {
             let about = About {
                 statistics,
+        granularity: replayed.granularity.to_owned(),
                 steps_shown: None,
                 replay: vec![format!("dally replay {}", shell_word(&arguments.schedule))],
                 style: Style::of(&std::io::stdout()),

@@ -40,6 +40,8 @@ pub struct Replayed {
     pub lasso: Option<Lasso>,
     /// What else a reader should know, a sentence each.
     pub notes: Vec<String>,
+    /// What a step is in the program.
+    pub granularity: &'static str,
 }
 
 /// Where an execution left a recording, and how.
@@ -73,6 +75,7 @@ pub fn replay<P: Program + 'static>(
         Mode::Exact => Manner::Exact,
         Mode::BestEffort => Manner::BestEffort,
     };
+    let granularity = program.granularity();
     let (mut limits, fair_from) = limits_of(schedule, rounds, Options::default().step_items);
     if let (Loops::AtEnd { stem, .. }, Mode::BestEffort) = (&mut limits.loops, mode) {
         // Steps may be skipped.
@@ -91,7 +94,7 @@ pub fn replay<P: Program + 'static>(
         })
     };
     match attempt(&schedule.choices) {
-        Ok(followed) => judged(followed, schedule),
+        Ok(followed) => judged(followed, schedule, granularity),
         Err(Lost::Stuck(doing, made)) => {
             // The step that blocks is known, and what led to it can be seen by stopping before.
             let before = attempt(before_last_step(&made));
@@ -106,7 +109,15 @@ pub fn replay<P: Program + 'static>(
                 enabled: Vec::new(),
                 ..schedule.clone()
             };
-            Replayed { bug: Some(bug), trace, schedule, left_at, lasso: None, notes: Vec::new() }
+            Replayed {
+                bug: Some(bug),
+                trace,
+                schedule,
+                left_at,
+                lasso: None,
+                notes: Vec::new(),
+                granularity,
+            }
         }
         Err(Lost::Failed(why)) => Replayed {
             bug: None,
@@ -115,6 +126,7 @@ pub fn replay<P: Program + 'static>(
             left_at: Some(Divergence { step: 0, message: format!("nothing was run: {why}") }),
             lasso: None,
             notes: Vec::new(),
+            granularity,
         },
     }
 }
@@ -125,7 +137,7 @@ pub(crate) fn before_last_step(choices: &[Choice]) -> &[Choice] {
     &choices[..last.unwrap_or(0)]
 }
 
-fn judged(followed: Followed, recorded: &Schedule) -> Replayed {
+fn judged(followed: Followed, recorded: &Schedule, granularity: &'static str) -> Replayed {
     let Followed { recording, mut left_at, ran_out, unused } = followed;
     let execution = recording.execution;
     let steps = recording.trace.steps.len();
@@ -180,3 +192,4 @@ fn judged(followed: Followed, recorded: &Schedule) -> Replayed {
     }
 }
         edited: false,
+        granularity,

@@ -418,10 +418,10 @@ impl<E: Explorer> Test<E> {
             );
             return Ok(());
         }
-        let granularity = program.granularity().to_owned();
         let replayed = dally_search::replay(program, &schedule, mode, checking::ROUNDS, step_time);
         let go_on = "With DALLY_BEST_EFFORT=1 it goes on as far as it can.";
         let retold = checking::retell(&schedule, replayed, mode, go_on);
+        let granularity = replayed.granularity.to_owned();
         let statistics = Statistics { granularity, ..Statistics::default() };
         let about = self.about(&schedule, None, &statistics, all_steps);
         let mut out = retold
