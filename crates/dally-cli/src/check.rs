@@ -50,6 +50,8 @@ fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
     let stop = stop_on_interrupt()?;
     let run = subject.run(settings, &stop, |job| (protocol.program)(bug).check(job));
     match arguments.format {
+        // Nothing is known then, and a summary would sound as if something were.
+        Format::Text if run.is_failed() => {}
         Format::Text => {
             let style = Style::of(&std::io::stdout());
             let findings = &run.checked.report.findings;
@@ -58,10 +60,11 @@ fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
         }
         Format::Json => print(&run.json(&subject.program)),
     }
-    run.notes();
     if run.is_failed() {
-        return Err(format!("`{}` could not be checked", protocol.name));
+        let why: Vec<&str> = run.notes().collect();
+        return Err(format!("`{}` could not be checked:\n  {}", protocol.name, why.join("\n  ")));
     }
+    run.tell_notes();
     Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })
 }
 
@@ -170,10 +173,15 @@ impl Run {
         json::run(program, &self.statistics, &self.checked.report.findings)
     }
 
-    /// Tells on standard error what else there is to say.
-    pub fn notes(&self) {
-        for problem in self.checked.problems.iter().chain(&self.checked.report.notes) {
-            eprintln!("note: {problem}");
+    /// What else there is to say, a sentence each.
+    fn notes(&self) -> impl Iterator<Item = &str> {
+        self.checked.problems.iter().chain(&self.checked.report.notes).map(String::as_str)
+    }
+
+    /// Tells it on standard error.
+    pub fn tell_notes(&self) {
+        for note in self.notes() {
+            eprintln!("note: {note}");
         }
     }
 

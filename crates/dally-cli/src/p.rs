@@ -256,13 +256,13 @@ fn run(
         let row = Row { test: test.name.clone(), run, coverage: program.coverage() };
         if arguments.format == Format::Text {
             print(&row.run.findings(&row.test));
-            if of == 1 {
+            if of == 1 && !row.run.is_failed() {
                 let style = Style::of(&std::io::stdout());
                 let findings = &row.run.checked.report.findings;
                 print(&(text::summary(&row.test, &row.run.statistics, findings, style) + "\n"));
             }
         }
-        row.run.notes();
+        row.run.tell_notes();
         rows.push(row);
     }
     Ok(rows)
