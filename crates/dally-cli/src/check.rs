@@ -175,7 +175,7 @@ impl Run {
 
     /// What else there is to say, a sentence each.
     fn notes(&self) -> impl Iterator<Item = &str> {
-        self.checked.problems.iter().chain(&self.checked.report.notes).map(String::as_str)
+        self.checked.saving.iter().chain(&self.checked.report.notes).map(String::as_str)
     }
 
     /// Tells it on standard error.

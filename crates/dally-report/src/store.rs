@@ -14,7 +14,8 @@ use crate::json;
 ///
 /// Files are written whole or not at all, and are there as soon as [`Store::save`] returns: a
 /// run that is killed later loses nothing. A finding is named after its program and its cause,
-/// so the shrunk form of a finding takes the place of the raw one.
+/// so the shrunk form of a finding takes the place of the raw one, and a finding of a later run
+/// that of an earlier one with the same cause.
 ///
 /// The directory is made when the first finding is saved.
 #[derive(Clone, Debug)]
@@ -71,6 +72,42 @@ impl Store {
             })?;
         Ok(path)
     }
+}
+
+/// The files of a finding as they were on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The path of the schedule.
+    pub path: PathBuf,
+    /// The text of the schedule.
+    pub schedule: String,
+    /// The JSON trace beside it, if there was one.
+    trace: Option<Vec<u8>>,
+}
+
+impl Saved {
+    /// What is on disk under this path of a schedule; `None` if there is no schedule.
+    pub fn read(path: &Path) -> Option<Saved> {
+        let schedule = fs::read_to_string(path).ok()?;
+        let trace = fs::read(path.with_extension("json")).ok();
+        Some(Saved { path: path.to_owned(), schedule, trace })
+    }
+
+    /// Writes it to disk again, in place of what is there now.
+    pub fn put_back(&self) -> io::Result<()> {
+        write(&self.path, self.schedule.as_bytes())?;
+        let trace = self.path.with_extension("json");
+        match &self.trace {
+            Some(bytes) => write(&trace, bytes),
+            None => fs::remove_file(trace),
+        }
+    }
+}
+
+/// Removes the files of a finding, given the path of its schedule.
+pub fn remove(schedule: &Path) -> io::Result<()> {
+    let trace = fs::remove_file(schedule.with_extension("json"));
+    fs::remove_file(schedule).and(trace)
 }
 
 /// Writes a file whole or not at all: to a file of another name first, which is then renamed.

@@ -1,20 +1,22 @@
 //! One run from settings to saved findings: what `#[dally::test]` and the command line share.
 
-use std::collections::BTreeMap;
+mod keeper;
+
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use dally_core::{Captured, Finding, Program, Schedule};
 use dally_machines::MachineProgram;
 use dally_p::vm::PProgram;
-use dally_report::{About, Searched, Seen, Statistics, Store};
+use dally_report::{About, Searched, Seen, Statistics};
 use dally_search::strata::{
     self, Bundled, CachePolicy, Explorer, ExplorerKind, Plan, SearchKind, States,
 };
 use dally_search::{Divergence, Ended, Mode, Options, Progress, Replayed, Report, Sink};
 use dally_tasks::TaskProgram;
 
+use self::keeper::Keeper;
 use crate::settings::Settings;
 
 /// A program, as far as a run is concerned, and who watches it.
@@ -44,8 +46,9 @@ pub struct Checked {
     pub report: Report,
     /// Where each finding was saved, in the order of the report's findings.
     pub saved: Vec<Option<PathBuf>>,
-    /// What went wrong with saving, a sentence each.
-    pub problems: Vec<String>,
+    /// What there is to say of saving: what went wrong, and which files of earlier runs were
+    /// replaced, a sentence each.
+    pub saving: Vec<String>,
 }
 
 impl Checking {
@@ -97,18 +100,16 @@ impl Checking {
             threads: options.threads,
             ..Statistics::default()
         };
-        let keeper = Arc::new(Keeper {
-            about: About { statistics, ..About::new(self.shown) },
-            store: settings.out.map(Store::new),
-            replay_commands: self.replay_commands,
-            watch: self.watch,
-            kept: Mutex::default(),
-        });
+        let keeper = Arc::new(Keeper::new(
+            About { statistics, ..About::new(self.shown) },
+            settings.out,
+            self.replay_commands,
+            self.watch,
+        ));
         let sink = Arc::clone(&keeper) as Arc<dyn Sink>;
         let report = run(Job { options, plan, explorer: settings.explorer, sink });
-        let saved = keeper.settle(&report, threads);
-        let mut kept = keeper.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        Checked { saved, report, problems: std::mem::take(&mut kept.problems) }
+        let (saved, saving) = keeper.settle(&report, threads);
+        Checked { report, saved, saving }
     }
 }
 
@@ -195,85 +196,6 @@ impl Job {
     }
 }
 
-/// Saves findings the moment they are found.
-struct Keeper {
-    about: About,
-    store: Option<Store>,
-    replay_commands: Box<ReplayCommands>,
-    watch: Box<dyn Fn(&Progress) + Send + Sync>,
-    kept: Mutex<Kept>,
-}
-
-#[derive(Default)]
-struct Kept {
-    /// The file of the finding of each failing schedule.
-    files: BTreeMap<u64, PathBuf>,
-    problems: Vec<String>,
-}
-
-impl Keeper {
-    /// Saves the findings of the report as they stand there, with the figures of the whole run,
-    /// and removes what other threads had found that does not count. Answers their files.
-    fn settle(&self, report: &Report, threads: usize) -> Vec<Option<PathBuf>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let about = About { statistics: statistics(report, threads), ..self.about.clone() };
-        let saved = report.findings.iter().map(|found| {
-            let path = kept.files.remove(&found.found_at)?;
-            self.store.as_ref().and_then(|store| store.save(found, &about).ok()).or(Some(path))
-        });
-        let saved: Vec<Option<PathBuf>> = saved.collect();
-        for (_, stray) in std::mem::take(&mut kept.files) {
-            if !saved.iter().flatten().any(|path| *path == stray) {
-                remove(&stray);
-            }
-        }
-        saved
-    }
-}
-
-/// Removes the files of a finding.
-fn remove(schedule: &Path) {
-    let _ = std::fs::remove_file(schedule.with_extension("json"));
-    let _ = std::fs::remove_file(schedule);
-}
-
-impl Sink for Keeper {
-    fn found(&self, finding: &Finding) {
-        let Some(store) = &self.store else { return };
-        let saved = store.save(finding, &self.about);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        match saved {
-            Ok(path) => {
-                let earlier = kept.files.insert(finding.found_at, path.clone());
-                // A finding that could not be repeated has another cause now, and so another
-                // file; the raw one would mislead.
-                if let Some(earlier) = earlier.filter(|earlier| *earlier != path) {
-                    remove(&earlier);
-                }
-            }
-            Err(why) => {
-                let why = why.to_string();
-                if !kept.problems.contains(&why) {
-                    kept.problems.push(why);
-                }
-            }
-        }
-    }
-
-    fn aborting(&self, finding: &Finding) {
-        self.found(finding);
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let saved = kept.files.get(&finding.found_at).cloned();
-        let replay = (self.replay_commands)(&finding.schedule, saved.as_deref());
-        let about = About { replay, saved, ..self.about.clone() };
-        eprintln!("\n{}", dally_report::text::finding(finding, &about));
-    }
-
-    fn progress(&self, progress: &Progress) {
-        (self.watch)(progress);
-    }
-}
-
 /// The command that replays a schedule of a bundled protocol.
 pub fn replay_on_command_line(schedule: &Schedule, saved: Option<&Path>) -> Vec<String> {
     vec![match saved {
@@ -327,11 +249,6 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
 
 /// How likely something new is, where schedules were sampled.
 fn seen(report: &Report) -> Option<Seen> {
-        let the_replay = match (recorded.edited, mode) {
-            (true, _) => "The schedule was edited or the program has changed. The replay",
-            (false, Mode::Exact) => "The program no longer fits the schedule, and the replay",
-            (false, Mode::BestEffort) => "The program no longer fits the schedule: the replay",
-        };
     let sampled = report.states.is_none() && report.ended != Ended::Exhausted;
     sampled.then(|| Seen {
         last_new: report.seen.last_new,
@@ -350,10 +267,6 @@ fn searched(states: &States) -> Searched {
         CachePolicy::All => format!("all {what} {by}"),
         CachePolicy::None => "no states".to_owned(),
         CachePolicy::Stop => format!("the first {what} {by}"),
-        None if !gave_up && recorded.edited => remarks.push(format!(
-            "The bug does not show: the schedule was edited, or the bug is fixed. It was recorded \
-             as: {outcome}"
-        )),
         CachePolicy::Replace => format!("the latest {what} {by}"),
     };
     let strata = states.strata.iter().map(|stratum| dally_report::Stratum {
@@ -414,6 +327,11 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
     }
     let gave_up = left_at.is_some() && mode == Mode::Exact;
     if let Some(Divergence { step, message }) = left_at {
+        let the_replay = match (recorded.edited, mode) {
+            (true, _) => "The schedule was edited or the program has changed. The replay",
+            (false, Mode::Exact) => "The program no longer fits the schedule, and the replay",
+            (false, Mode::BestEffort) => "The program no longer fits the schedule: the replay",
+        };
         remarks.push(match mode {
             Mode::Exact => format!("{the_replay} ended at step {step}: {message}. {go_on}"),
             Mode::BestEffort => format!(
@@ -427,6 +345,10 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
         Some(bug) if bug.to_string() != *outcome && !outcome.is_empty() => {
             remarks.push(format!("The schedule was recorded with another outcome: {outcome}"));
         }
+        None if !gave_up && recorded.edited => remarks.push(format!(
+            "The bug does not show: the schedule was edited, or the bug is fixed. It was recorded \
+             as: {outcome}"
+        )),
         None if !gave_up => {
             remarks.push(format!("The bug no longer shows. It was recorded as: {outcome}"));
         }

@@ -356,8 +356,8 @@ impl<E: Explorer> Test<E> {
                 "The test expects another failure: one of the kind `{expected}`, or with that text.\n"
             );
         }
-        for problem in checked.problems.iter().chain(&checked.report.notes) {
-            out += &format!("note: {problem}\n");
+        for note in checked.saving.iter().chain(&checked.report.notes) {
+            out += &format!("note: {note}\n");
         }
         Err(out)
     }

@@ -51,3 +51,23 @@ fn an_edited_schedule_that_does_not_fit_is_not_blamed_on_the_program() {
     assert_eq!(code, 2);
     assert_snapshot!(said, @"The schedule was edited or the program has changed. The replay ended at step 2: worker 0.7 steps in the recording and cannot step now: only task:47 (0.0), task:47 (0.1) can. With --best-effort it goes on as far as it can.");
 }
+
+#[test]
+fn a_schedule_of_an_earlier_run_is_replaced_by_another_of_the_same_bug_and_that_is_told() {
+    let scratch = Scratch::new("replaced");
+    let check = ["check", "connection-pool", "--bug", "deadlock", "--out", "."];
+    let found = |seed: &str| {
+        let ran =
+            dally(&[&check[..], &["--strategy", "random", "--seed", seed]].concat(), &scratch);
+        assert_eq!(ran.code, 1);
+        (ran.err, std::fs::read_to_string(&scratch.schedules()[0]).unwrap())
+    };
+    let (said, first) = found("0");
+    assert_eq!(said, "");
+    // The same schedule again: nothing is lost.
+    assert_eq!(found("0"), (String::new(), first.clone()));
+    let (said, second) = found("1");
+    assert_ne!(first, second);
+    assert_eq!(scratch.schedules().len(), 1);
+    assert_snapshot!(said, @"note: ./connection-pool-deadlock-74b19ce6.schedule held another schedule of the same bug, from an earlier run, which was replaced; to keep a schedule, copy it elsewhere");
+}
