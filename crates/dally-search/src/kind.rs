@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use dally_core::Observe;
+use dally_core::words::nearest;
 
 use crate::learning::{BonusMax, Greedy, Idb, Ql, Reward};
 use crate::sampling::{
@@ -252,7 +253,7 @@ impl fmt::Display for UnknownStrategy {
             );
         }
         write!(f, "no strategy `{}`", self.text)?;
-        match nearest(&self.text) {
+        match nearest(&self.text, StrategyKind::NAMES) {
             Some(near) => write!(f, ": did you mean `{near}`? ")?,
             None => f.write_str(". ")?,
         }
@@ -262,32 +263,6 @@ impl fmt::Display for UnknownStrategy {
 }
 
 impl std::error::Error for UnknownStrategy {}
-
-/// The name at an edit distance of at most 2 that is nearest, if any.
-fn nearest(text: &str) -> Option<&'static str> {
-    StrategyKind::NAMES
-        .into_iter()
-        .map(|name| (distance(text, name), name))
-        .filter(|&(distance, name)| distance <= 2 && distance < name.len())
-        .min()
-        .map(|(_, name)| name)
-}
-
-/// Levenshtein's distance, ignoring case.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().flat_map(char::to_lowercase).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
 
 #[cfg(test)]
 mod tests {
