@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dally::checking::ROUNDS;
 use dally::search::StrategyKind;
 use dally::search::liveness::Fairness;
 use dally::search::strata::{CachePolicy, ExplorerKind, SearchKind};
@@ -97,7 +96,8 @@ pub struct CheckArgs {
     /// greedy: steps to what it has observed least often.
     /// idb: one worker at a time, with a growing number of random delays.
     /// bonus-max: learns like ql, from how new the best of what follows is.
-    #[arg(long, default_value_t = StrategyKind::default(), verbatim_doc_comment)]
+    #[arg(long, default_value_t = StrategyKind::default(), verbatim_doc_comment,
+          conflicts_with_all = ["search", "exhaustive"])]
     pub strategy: StrategyKind,
 
     /// Go on from what an earlier run has learnt, if this file is there, and write to it what this
@@ -156,7 +156,8 @@ pub struct CheckArgs {
     #[arg(long)]
     pub with_explorer: bool,
 
-    /// Stop after this many schedules; by default after 10,000, or when the time given is up.
+    /// Stop after this many schedules; by default after 10,000, or when the time given is up. Of
+    /// the searches only ss and hybrid run schedules.
     #[arg(long, value_name = "N")]
     pub schedules: Option<u64>,
 
@@ -273,10 +274,10 @@ pub struct ReplayArgs {
     #[arg(long)]
     pub best_effort: bool,
 
-    /// If the schedule leads into a loop that can be gone round for ever, go round it this many
-    /// times, and see that the state repeats.
-    #[arg(long, default_value_t = ROUNDS, value_name = "N")]
-    pub rounds: u32,
+    /// Go round the loop that the schedule leads into this many times, by default 10, and see
+    /// that the state repeats. For schedules of livelocks.
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<u32>,
 
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]

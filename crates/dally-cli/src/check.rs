@@ -100,6 +100,14 @@ pub fn settings(
         ..Settings::default()
     };
     settings.check()?;
+    let samples = |search| matches!(search, SearchKind::Ss | SearchKind::Hybrid);
+    if let Some(search) = search.filter(|&search| arguments.schedules.is_some() && !samples(search))
+    {
+        return Err(format!(
+            "--schedules has no effect on the search {search}, which goes through states: leave it \
+             out, or bound the search by --time or --memory"
+        ));
+    }
     Ok(settings)
 }
 

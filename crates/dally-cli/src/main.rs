@@ -26,7 +26,9 @@ const BAD_INPUT: u8 = 2;
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let command = Cli::parse().command;
+    dally::variables::warn_of_unknown();
+    let result = match command {
         Command::List(arguments) => {
             print(&list::list(arguments.format));
             Ok(CLEAN)

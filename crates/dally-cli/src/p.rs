@@ -47,7 +47,7 @@ pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, String> {
             schedule: schedule.clone(),
             project: Some(path.to_owned()),
             best_effort: false,
-            rounds: dally::checking::ROUNDS,
+            rounds: None,
             format: arguments.format,
         });
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::checking::{read_schedule, retell, shell_word};
+use dally::checking::{ROUNDS, read_schedule, retell, shell_word};
 use dally::core::Schedule;
 use dally::report::{About, Statistics, Style, json, text};
 use dally::search::{self, Mode};
@@ -20,19 +20,31 @@ const STEP_TIME: Duration = Duration::from_secs(10);
 /// Runs a schedule again and prints what happens; answers the exit code.
 pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     let schedule = read_schedule(&arguments.schedule)?;
+    if arguments.rounds.is_some() && !search::ends_in_loop(&schedule) {
+        return Err(format!(
+            "--rounds is for the schedule of a livelock, which leads into a loop, and this one is \
+             of another outcome: leave it out\n  the schedule was recorded with: {}",
+            match schedule.outcome.as_str() {
+                "" => "no bug",
+                outcome => outcome,
+            }
+        ));
+    }
+    let rounds = arguments.rounds.unwrap_or(ROUNDS);
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let project = arguments.project.as_deref();
     let replayed = if project.is_some() || p::is_recorded(&schedule) {
         let Some(program) = p::recorded(&schedule, project, arguments.format)? else {
             return Ok(BAD_INPUT);
         };
-        search::replay(Arc::new(program), &schedule, mode, arguments.rounds, STEP_TIME)
+        search::replay(Arc::new(program), &schedule, mode, rounds, STEP_TIME)
     } else {
-        protocol(&schedule)?.replay(&schedule, mode, arguments.rounds, STEP_TIME)
+        protocol(&schedule)?.replay(&schedule, mode, rounds, STEP_TIME)
     };
     let statistics = Statistics {
         schedules: 1,
         steps: replayed.schedule.steps() as u64,
+        granularity: replayed.granularity.to_owned(),
         ..Statistics::default()
     };
     let go_on = "With --best-effort it goes on as far as it can.";
@@ -44,7 +56,6 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
         (Format::Text, Some(finding)) => {
             let about = About {
                 statistics,
-        granularity: replayed.granularity.to_owned(),
                 steps_shown: None,
                 replay: vec![format!("dally replay {}", shell_word(&arguments.schedule))],
                 style: Style::of(&std::io::stdout()),

@@ -319,6 +319,36 @@ fn bad_options_of_a_search_exit_with_2() {
 }
 
 #[test]
+fn options_that_would_have_no_effect_are_refused() {
+    let scratch = Scratch::new("no-effect");
+    let mut text = String::new();
+    for arguments in [
+        &["check", "lcr", "--search", "ses", "--strategy", "random"][..],
+        &["check", "lcr", "--search", "ses", "--schedules", "100"],
+        &["check", "Model.p", "--exhaustive", "--strategy", "random"],
+    ] {
+        let ran = dally(arguments, &scratch);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{arguments:?}");
+        text += &format!("$ dally {}\n{}\n", arguments.join(" "), ran.err);
+    }
+    assert_snapshot!(text);
+    // Samples are schedules.
+    let ran = dally(&["check", "lcr", "--search", "ss", "--schedules", "100"], &scratch);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+}
+
+#[test]
+fn a_variable_that_nobody_reads_is_told() {
+    let scratch = Scratch::new("variable");
+    let mut command = command(&["check", "stale-cache", "--schedules", "10"], &scratch.0);
+    command.env("DALLY_SCHEDULE", "5");
+    let ran = ran(command.output().unwrap(), &scratch.0);
+    assert_eq!(ran.code, 0);
+    let first = ran.err.lines().next().unwrap();
+    assert_snapshot!(first, @"warning: the environment variable DALLY_SCHEDULE has no effect: did you mean DALLY_SCHEDULES?");
+}
+
+#[test]
 fn a_strategy_goes_on_from_a_file_and_a_file_of_another_program_is_refused() {
     let scratch = Scratch::new("learned");
     let learn = |protocol: &str, more: &[&str]| {

@@ -29,7 +29,7 @@ mod watchdog;
 
 pub use kind::{QlVariant, StrategyKind, UnknownStrategy};
 pub use options::{Options, Phase, Progress, Reached, Sink};
-pub use replay::{Divergence, Mode, Replayed, replay};
+pub use replay::{Divergence, Mode, Replayed, ends_in_loop, replay};
 pub use report::{Coverage, Ended, Report};
 pub use runner::run;
 pub use seen::Seen;

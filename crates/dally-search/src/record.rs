@@ -245,9 +245,6 @@ impl Heading {
 /// The bounds under which a recorded schedule is run again, and from where on it was fair.
 pub(crate) fn limits_of(schedule: &Schedule, rounds: u32, step_items: u32) -> (Limits, usize) {
     let setting = |name: &str| schedule.setting(name)?.parse().ok();
-    let ended_by = |kind: BugKind| {
-        schedule.outcome.strip_prefix(kind.name()).is_some_and(|rest| rest.starts_with(':'))
-    };
     let mut limits = Limits {
         max_steps: usize::MAX,
         fail_on_max_steps: false,
@@ -258,19 +255,24 @@ pub(crate) fn limits_of(schedule: &Schedule, rounds: u32, step_items: u32) -> (L
         step_items,
     };
     let mut fair_from = 0;
-    if ended_by(BugKind::StepBound) {
+    if ended_by(schedule, BugKind::StepBound) {
         limits.max_steps = setting("max-steps").unwrap_or(usize::MAX);
         limits.fail_on_max_steps = true;
     }
-    if ended_by(BugKind::Temperature) {
+    if ended_by(schedule, BugKind::Temperature) {
         limits.temperature = setting("temperature").unwrap_or(usize::MAX);
         fair_from = setting("fair-from").unwrap_or(0);
     }
-    if ended_by(BugKind::Livelock) {
+    if ended_by(schedule, BugKind::Livelock) {
         limits.loops = Loops::AtEnd { stem: setting("stem"), rounds: Some(rounds) };
         limits.blamed = schedule.setting("monitor").map(blame);
     }
     (limits, fair_from)
+}
+
+/// Whether a schedule was recorded with a bug of this kind.
+pub(crate) fn ended_by(schedule: &Schedule, kind: BugKind) -> bool {
+    schedule.outcome.strip_prefix(kind.name()).is_some_and(|rest| rest.starts_with(':'))
 }
 
 /// What the loop of a schedule was judged by.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::words::count;
-use dally_core::{Bug, Choice, Lasso, Program, Schedule, Trace};
+use dally_core::{Bug, BugKind, Choice, Lasso, Program, Schedule, Trace};
 
 use crate::executor::{Desk, End, Recorder, Stage};
 use crate::guide::Manner;
 use crate::liveness::Loops;
 use crate::options::Options;
-use crate::record::{Followed, Script, follow, limits_of};
+use crate::record::{Followed, Script, ended_by, follow, limits_of};
 use crate::watchdog::{self, Lost, watched};
 
 /// How closely a replay follows the recording.
@@ -131,6 +131,11 @@ pub fn replay<P: Program + 'static>(
     }
 }
 
+/// Whether a schedule was recorded as one that ends in a loop, which a replay goes round.
+pub fn ends_in_loop(schedule: &Schedule) -> bool {
+    ended_by(schedule, BugKind::Livelock)
+}
+
 /// The choices without the last step of a worker and what was chosen inside it.
 pub(crate) fn before_last_step(choices: &[Choice]) -> &[Choice] {
     let last = choices.iter().rposition(|choice| matches!(choice, Choice::Worker(_)));
@@ -181,6 +186,7 @@ fn judged(followed: Followed, recorded: &Schedule, granularity: &'static str) ->
         outcome,
         choices: recording.choices,
         enabled: recording.enabled,
+        edited: false,
     };
     Replayed {
         bug: execution.bug,
@@ -189,7 +195,6 @@ fn judged(followed: Followed, recorded: &Schedule, granularity: &'static str) ->
         left_at,
         lasso: execution.lasso,
         notes: execution.notes,
+        granularity,
     }
 }
-        edited: false,
-        granularity,

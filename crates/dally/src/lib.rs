@@ -41,6 +41,7 @@
 pub mod checking;
 pub mod settings;
 pub mod testing;
+pub mod variables;
 
 pub use dally_core as core;
 pub use dally_core::{Moment, Property, Proposition};

@@ -12,6 +12,7 @@ use dally_search::{Ended, Mode, Report};
 
 use crate::checking::{self, Checked, Checking, Job};
 use crate::settings::Settings;
+use crate::variables;
 
 /// A test: a program with settings, run under `cargo test`.
 ///
@@ -273,6 +274,7 @@ impl<E: Explorer> Test<E> {
         program: Arc<P>,
         run: impl FnOnce(Job, Arc<P>, Option<E>) -> Report,
     ) {
+        variables::warn_of_unknown();
         let variable = |name: &str| std::env::var(name).ok();
         if let Err(text) = self.judge(program, variable, run) {
             eprint!("\n{text}");
@@ -419,9 +421,9 @@ impl<E: Explorer> Test<E> {
             return Ok(());
         }
         let replayed = dally_search::replay(program, &schedule, mode, checking::ROUNDS, step_time);
+        let granularity = replayed.granularity.to_owned();
         let go_on = "With DALLY_BEST_EFFORT=1 it goes on as far as it can.";
         let retold = checking::retell(&schedule, replayed, mode, go_on);
-        let granularity = replayed.granularity.to_owned();
         let statistics = Statistics { granularity, ..Statistics::default() };
         let about = self.about(&schedule, None, &statistics, all_steps);
         let mut out = retold

@@ -330,6 +330,21 @@ fn bad_variables_are_told_and_nothing_is_run() {
     }
 }
 
+#[test]
+fn a_misspelt_variable_is_told_once_for_all_tests_of_a_process_though_they_pass() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["fixtures::", "--skip", "for_ever", "--skip", "fails"])
+        .env("DALLY_SCHEDULE", "20")
+        .env("DALLY_SCHEDULES", "20")
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"
+    warning: the environment variable DALLY_SCHEDULE has no effect: did you mean DALLY_SCHEDULES?
+      tests read DALLY_STRATEGY, DALLY_SCHEDULES, DALLY_TIME, DALLY_SEED, DALLY_MAX_STEPS, DALLY_THREADS, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_LEARNED, DALLY_OUT, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE; the command `dally` has options instead
+    ");
+}
+
 /// The token in the output of a failing fixture.
 fn token(fixture: &str) -> String {
     let output = Command::new(std::env::current_exe().unwrap())

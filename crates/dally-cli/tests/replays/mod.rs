@@ -53,6 +53,19 @@ fn an_edited_schedule_that_does_not_fit_is_not_blamed_on_the_program() {
 }
 
 #[test]
+fn rounds_are_for_loops() {
+    let scratch = Scratch::new("rounds");
+    deadlock(&scratch);
+    let file = scratch.schedules()[0].display().to_string();
+    let ran = dally(&["replay", &file, "--rounds", "3"], &scratch);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert_snapshot!(ran.err, @"
+    error: --rounds is for the schedule of a livelock, which leads into a loop, and this one is of another outcome: leave it out
+      the schedule was recorded with: deadlock: no worker can step, and 3 still wait
+    ");
+}
+
+#[test]
 fn a_schedule_of_an_earlier_run_is_replaced_by_another_of_the_same_bug_and_that_is_told() {
     let scratch = Scratch::new("replaced");
     let check = ["check", "connection-pool", "--bug", "deadlock", "--out", "."];

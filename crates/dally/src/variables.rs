@@ -1,0 +1,117 @@
+//! Environment variables that begin like Dally's own and are none of them: misspelt, most likely.
+
+use std::io::Write as _;
+use std::sync::Once;
+
+use dally_core::words::nearest;
+
+use crate::settings::VARIABLES;
+
+const PREFIX: &str = "DALLY_";
+
+/// What tests read besides [`VARIABLES`].
+const OF_REPLAYS: [&str; 3] = ["DALLY_REPLAY", "DALLY_BEST_EFFORT", "DALLY_TRACE"];
+
+/// What Dally's own tests read. Nobody else needs them, but they may be set.
+const OF_DALLY: [&str; 7] = [
+    "DALLY_FEWER",
+    "DALLY_FIXED",
+    "DALLY_FIXTURES",
+    "DALLY_PATIENCE",
+    "DALLY_P_PROGRAMS",
+    "DALLY_REPLAYS",
+    "DALLY_TEST_ABORT_FILE",
+];
+
+/// Says on standard error which variables `DALLY_*` are set and read by nobody, once in a process.
+pub fn warn_of_unknown() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let set = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+        if let Some(warning) = unknown(set) {
+            // Not `eprint!`: the harness keeps that to itself if the test passes, and it is all
+            // tests that may not do what was meant. Nobody is left to be told if it fails.
+            let _ = std::io::stderr().write_all(warning.as_bytes());
+        }
+    });
+}
+
+/// What to say if these variables are set.
+fn unknown(set: impl Iterator<Item = String>) -> Option<String> {
+    let known = || VARIABLES.iter().map(|(name, _)| *name).chain(OF_REPLAYS);
+    let is_known = |name: &str| known().chain(OF_DALLY).any(|known| known == name);
+    let mut strangers: Vec<String> =
+        set.filter(|name| name.starts_with(PREFIX) && !is_known(name)).collect();
+    strangers.sort();
+    let mut text = String::new();
+    for stranger in &strangers {
+        // Without what all of them have in common.
+        let words = known().filter_map(|name| name.strip_prefix(PREFIX));
+        let guess = nearest(&stranger[PREFIX.len()..], words);
+        let guess = guess.map_or("".into(), |word| format!(": did you mean {PREFIX}{word}?"));
+        text += &format!(
+            "warning: the environment variable {} has no effect{guess}\n",
+            stranger.escape_debug()
+        );
+    }
+    (!strangers.is_empty()).then(|| {
+        let names: Vec<&str> = known().collect();
+        format!(
+            "{text}  tests read {}; the command `dally` has options instead\n",
+            names.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    fn told(set: &[&str]) -> String {
+        unknown(set.iter().map(|&name| name.to_owned())).unwrap_or_else(|| "nothing".into())
+    }
+
+    #[test]
+    fn a_misspelt_variable_gets_a_guess_and_the_list() {
+        insta::assert_snapshot!(told(&["DALLY_SCHEDULE", "PATH", "DALLY_COLOUR"]), @"
+        warning: the environment variable DALLY_COLOUR has no effect
+        warning: the environment variable DALLY_SCHEDULE has no effect: did you mean DALLY_SCHEDULES?
+          tests read DALLY_STRATEGY, DALLY_SCHEDULES, DALLY_TIME, DALLY_SEED, DALLY_MAX_STEPS, DALLY_THREADS, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_LEARNED, DALLY_OUT, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE; the command `dally` has options instead
+        ");
+    }
+
+    #[test]
+    fn variables_that_somebody_reads_are_not_told() {
+        assert_eq!(told(&["DALLY_SEED", "DALLY_REPLAY", "PATH", "HOME"]), "nothing");
+    }
+
+    /// The variables that are read somewhere under this directory.
+    fn read_under(directory: &Path, names: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                read_under(&path, names);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(path).unwrap();
+                for reading in ["var(\"", "var_os(\"", "variable(\""] {
+                    let read = text.split(reading).skip(1);
+                    names.extend(read.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_variable_that_a_source_of_this_repository_reads_is_known() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut names = BTreeSet::new();
+        read_under(&root.join("crates"), &mut names);
+        read_under(&root.join("protocols"), &mut names);
+        names.retain(|name| name.starts_with(PREFIX));
+        assert_eq!(names.len(), 9, "{names:?}");
+        assert_eq!(unknown(names.into_iter()), None);
+    }
+}
