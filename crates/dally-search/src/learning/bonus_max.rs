@@ -4,7 +4,7 @@ use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::knowledge;
-use super::table::{At, Table};
+use super::table::{self, At, Table};
 use super::walk::{Walk, Walked, place_among, place_below, untaken};
 use crate::sampling::Random;
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
@@ -31,21 +31,26 @@ pub struct BonusMax {
 }
 
 /// What is known of an action.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Worth {
     value: f64,
     visits: u32,
 }
 
-impl knowledge::Worth for Worth {
-    fn words(self) -> Vec<u64> {
-        vec![self.value.to_bits(), self.visits.into()]
+impl table::Worth for Worth {
+    const WORDS: usize = 2;
+
+    fn write(self, words: &mut [u64]) {
+        words[0] = self.value.to_bits();
+        words[1] = self.visits.into();
     }
 
-    fn read(words: &mut impl Iterator<Item = u64>) -> Option<Worth> {
-        let value = words.next().map(f64::from_bits).filter(|value| (0.0..=1.0).contains(value))?;
-        let visits = u32::try_from(words.next()?).ok()?;
-        Some(Worth { value, visits })
+    fn read(words: &[u64]) -> Worth {
+        Worth { value: f64::from_bits(words[0]), visits: words[1] as u32 }
+    }
+
+    fn is_sound(words: &[u64]) -> bool {
+        (0.0..=1.0).contains(&f64::from_bits(words[0])) && u32::try_from(words[1]).is_ok()
     }
 }
 
@@ -102,12 +107,12 @@ impl BonusMax {
         let mut next = 0.0;
         for place in (0..walked.len()).rev() {
             let done = walked.get(place);
-            if let Some(worth) = table.value(places[place], done.action, NEW) {
-                worth.visits = worth.visits.saturating_add(1);
-                let novelty = 1.0 / f64::from(worth.visits);
-                worth.value += ALPHA * (novelty.max(GAMMA * next) - worth.value);
-            }
-            next = best(table, places[place], done.of);
+            let at = table.change(places[place], done.action, NEW, |Worth { value, visits }| {
+                let visits = visits.saturating_add(1);
+                let novelty = 1.0 / f64::from(visits);
+                Worth { value: value + ALPHA * (novelty.max(GAMMA * next) - value), visits }
+            });
+            next = best(table, at, done.of);
         }
     }
 }

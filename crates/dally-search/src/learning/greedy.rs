@@ -4,7 +4,7 @@ use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashMap;
 
-use super::table::Table;
+use super::table::{Table, Worth};
 use super::walk::{Walk, Walked};
 use crate::sampling::Random;
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
@@ -48,6 +48,25 @@ impl Greedy {
     fn visits(&self, observation: u64) -> u32 {
         let before = self.table.find(observation).map_or(0, |at| self.table.visits(at));
         before.saturating_add(self.visits.get(&observation).copied().unwrap_or(0))
+    }
+}
+
+/// Where a step led.
+impl Worth for u64 {
+    const WORDS: usize = 1;
+
+    #[inline]
+    fn write(self, words: &mut [u64]) {
+        words[0] = self;
+    }
+
+    #[inline]
+    fn read(words: &[u64]) -> u64 {
+        words[0]
+    }
+
+    fn is_sound(_: &[u64]) -> bool {
+        true
     }
 }
 
@@ -104,10 +123,8 @@ impl Strategy for Greedy {
             let mut before = None;
             for (place, (observation, at)) in walked.observations().enumerate() {
                 let at = self.table.visit(observation, at);
-                if let Some((at, action)) = before
-                    && let Some(successor) = self.table.value(at, action, observation)
-                {
-                    *successor = observation;
+                if let Some((at, action)) = before {
+                    self.table.change(at, action, observation, |_| observation);
                 }
                 before = (place < walked.len()).then(|| (at, walked.get(place).action));
             }

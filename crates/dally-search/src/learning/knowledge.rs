@@ -1,40 +1,17 @@
 //! What was learnt, as bytes.
 
-use super::table::Table;
-
-/// What an action is worth, as words.
-pub(super) trait Worth: Copy + Default {
-    /// The words.
-    fn words(self) -> Vec<u64>;
-    /// Reads them back; `None` if they are nothing that an action can be worth.
-    fn read(words: &mut impl Iterator<Item = u64>) -> Option<Self>;
-}
-
-/// Q-learning has rewards below 0 only.
-impl Worth for f64 {
-    fn words(self) -> Vec<u64> {
-        vec![self.to_bits()]
-    }
-
-    fn read(words: &mut impl Iterator<Item = u64>) -> Option<f64> {
-        words.next().map(f64::from_bits).filter(|value| *value <= 0.0)
-    }
-}
+use super::table::{Table, Worth};
 
 /// Writes a table after the settings that it was learnt with and the number of schedules. The
 /// same knowledge gives the same bytes.
 pub(super) fn write<W: Worth>(settings: [u64; 2], schedules: u64, table: &Table<W>) -> Vec<u8> {
-    let all = table.all();
     let mut out = Vec::new();
     let mut word = |word: u64| out.extend_from_slice(&word.to_le_bytes());
-    settings.into_iter().chain([schedules, table.all().count() as u64]).for_each(&mut word);
-    for (observation, visits, actions) in all {
+    settings.into_iter().chain([schedules, table.observations() as u64]).for_each(&mut word);
+    for (observation, visits, actions) in table.all() {
         word(observation);
-        word(u64::from(visits) << 32 | actions.len() as u64);
-        for (action, value) in actions {
-            word(action);
-            value.words().into_iter().for_each(&mut word);
-        }
+        word(u64::from(visits) << 32 | (actions.len() / Table::<W>::ENTRY) as u64);
+        actions.iter().copied().for_each(&mut word);
     }
     out
 }
@@ -52,10 +29,12 @@ pub(super) fn read<W: Worth>(settings: [u64; 2], bytes: &[u8]) -> Option<(u64, T
     for _ in 0..observations {
         let (observation, counts) = (words.next()?, words.next()?);
         actions.clear();
-        for _ in 0..counts as u32 {
-            actions.push((words.next()?, W::read(&mut words)?));
+        for _ in 0..u64::from(counts as u32) * Table::<W>::ENTRY as u64 {
+            actions.push(words.next()?);
         }
-        table.put(observation, (counts >> 32) as u32, &actions);
+        if !table.put(observation, (counts >> 32) as u32, &actions) {
+            return None;
+        }
     }
     words.next().is_none().then_some((schedules, table))
 }
@@ -66,15 +45,15 @@ mod tests {
 
     fn some() -> Vec<u8> {
         let mut table = Table::<f64>::default();
-        table.put(7, 3, &[(1, -0.5), (2, -4.0)]);
-        table.put(9, 1, &[]);
+        assert!(table.put(7, 3, &[1, (-0.5f64).to_bits(), 2, (-4.0f64).to_bits()]));
+        assert!(table.put(9, 1, &[]));
         write([1, 2], 40, &table)
     }
 
     #[test]
     fn what_is_written_is_read_back_and_written_the_same() {
         let (schedules, table) = read::<f64>([1, 2], &some()).unwrap();
-        assert_eq!((schedules, table.all().count()), (40, 2));
+        assert_eq!((schedules, table.observations()), (40, 2));
         assert_eq!(write([1, 2], schedules, &table), some());
     }
 

@@ -5,7 +5,7 @@ use fastrand::Rng;
 
 use super::knowledge;
 use super::softmax;
-use super::table::{At, Table};
+use super::table::{At, Table, Worth};
 use super::walk::{Walk, Walked, place_among, place_below};
 use crate::sampling::Random;
 use crate::strategy::{Lesson, Outcome, Point, Strategy};
@@ -143,11 +143,30 @@ impl Ql {
                     if done.fault { -1_000.0 * visits } else { -visits }
                 }
             };
-            if let Some(value) = table.value(places[place], done.action, 0.0) {
-                *value += self.alpha * (reward + self.gamma * next - *value);
-            }
-            next = best(table, places[place], done.of);
+            let at = table.change(places[place], done.action, 0.0, |value| {
+                value + self.alpha * (reward + self.gamma * next - value)
+            });
+            next = best(table, at, done.of);
         }
+    }
+}
+
+/// What an action is expected to bring: nothing at best.
+impl Worth for f64 {
+    const WORDS: usize = 1;
+
+    #[inline]
+    fn write(self, words: &mut [u64]) {
+        words[0] = self.to_bits();
+    }
+
+    #[inline]
+    fn read(words: &[u64]) -> f64 {
+        f64::from_bits(words[0])
+    }
+
+    fn is_sound(words: &[u64]) -> bool {
+        f64::read(words) <= 0.0
     }
 }
 

@@ -1,59 +1,75 @@
 //! What is known of observations: how often each was made, and a value for each action taken.
 
-/// How many observations a table holds at most: 128 MiB for values of eight bytes. What comes
+use std::marker::PhantomData;
+
+/// How many observations a table holds at most: 128 MiB if each has seen one action. What comes
 /// later is not remembered, and is met as if for the first time.
 const MOST: usize = 1 << 22;
 
-/// Where nothing was done yet.
-const NO_ACTION: u64 = u64::MAX;
-/// No block, or no place.
-const NONE: u32 = u32::MAX;
+/// What an action is worth, as words of a table.
+pub(super) trait Worth: Copy {
+    /// How many words.
+    const WORDS: usize;
+
+    /// Writes it into as many words.
+    fn write(self, words: &mut [u64]);
+
+    /// Reads what was written.
+    fn read(words: &[u64]) -> Self;
+
+    /// Whether these words, which may be of any origin, are something that an action can be worth.
+    fn is_sound(words: &[u64]) -> bool;
+}
 
 /// Observations with their visits and, for each action that was taken there, a value. Actions that
 /// could have been taken and never were are not stored, which is most of them: whoever asks knows
 /// what they are worth.
 ///
-/// Observations are in the order in which they were first made, so that those of one schedule are
-/// side by side, and what a schedule needs next is mostly at hand. A small index by open
-/// addressing leads to them. Most have seen one action, and that is kept in place; where there are
-/// several, they are in a block, sorted.
+/// An observation and its actions are one record, so that whoever comes by waits for memory once.
+/// Records are in the order in which observations were first made, so that those of one schedule
+/// are side by side. A small index by open addressing leads to them.
 #[derive(Clone, Debug)]
 pub(super) struct Table<V> {
     /// A power of two of entries, at most 3/4 in use: half of a key, and a place plus 1; or 0.
     index: Vec<u64>,
-    places: Vec<Place<V>>,
-    /// Blocks: a head, then room for as many actions as it says. A block that is outgrown is left
-    /// behind, so at most half of them all is lost.
-    blocks: Vec<(u64, V)>,
+    /// Records: an observation, its visits and the number of its actions, and the actions with
+    /// their values, sorted, with [`room`] for some more. One that outgrows its room is copied to
+    /// the end. What is left behind has no visits, and its first action is the new place; it is
+    /// at most half of all.
+    words: Vec<u64>,
+    observations: usize,
+    values: PhantomData<V>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Place<V> {
-    observation: u64,
-    /// The only action that was taken, if there is no block; otherwise how many the block has.
-    action: u64,
-    value: V,
-    visits: u32,
-    /// Where the block of actions begins.
-    block: u32,
-}
-
-/// The place of an observation. It is the same in all copies of a table that have learnt the same.
+/// The place of an observation. It is the same in all copies of a table that have learnt the same,
+/// and leads to the observation even after its record has moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct At(pub(super) u32);
 
 impl At {
     /// Of an observation that is not known, or that the table has no room for.
-    pub(super) const NOWHERE: At = At(NONE);
+    pub(super) const NOWHERE: At = At(u32::MAX);
 }
 
-impl<V: Copy + Default> Default for Table<V> {
+/// Where in a record its actions begin.
+const HEAD: usize = 2;
+
+/// How many actions a record has room for that has this many: one less than a power of two.
+#[inline]
+fn room(actions: usize) -> usize {
+    (actions.max(1) + 1).next_power_of_two() - 1
+}
+
+impl<V> Default for Table<V> {
     fn default() -> Table<V> {
-        Table { index: Vec::new(), places: Vec::new(), blocks: Vec::new() }
+        Table { index: Vec::new(), words: Vec::new(), observations: 0, values: PhantomData }
     }
 }
 
-impl<V: Copy + Default> Table<V> {
+impl<V: Worth> Table<V> {
+    /// How many words an action takes with its value.
+    pub(super) const ENTRY: usize = 1 + V::WORDS;
+
     /// Where an observation is, if it is known.
     #[inline]
     pub(super) fn find(&self, observation: u64) -> Option<At> {
@@ -66,9 +82,9 @@ impl<V: Copy + Default> Table<V> {
             if found == 0 {
                 return None;
             }
-            let place = (found as u32 - 1) as usize;
-            if found >> 32 == half && self.places[place].observation == observation {
-                return Some(At(place as u32));
+            let at = (found as u32 - 1) as usize;
+            if found >> 32 == half && self.words[at] == observation {
+                return Some(At(at as u32));
             }
             entry = (entry + 1) & (self.index.len() - 1);
         }
@@ -78,36 +94,41 @@ impl<V: Copy + Default> Table<V> {
     /// is mostly beside it.
     #[inline]
     pub(super) fn find_after(&self, before: At, observation: u64) -> Option<At> {
-        let guess = before.0.wrapping_add(1);
-        match self.places.get(guess as usize) {
-            Some(place) if place.observation == observation => Some(At(guess)),
-            _ => self.find(observation),
+        if let Some(&head) = self.words.get(before.0 as usize + 1) {
+            let beside = before.0 as usize + Self::size(head as u32 as usize);
+            if self.words.get(beside) == Some(&observation) {
+                return Some(At(beside as u32));
+            }
         }
+        self.find(observation)
     }
 
     /// Counts a visit. The observation may be known to be in this place.
     #[inline]
     pub(super) fn visit(&mut self, observation: u64, known: At) -> At {
-        let at = match self.places.get(known.0 as usize) {
-            Some(place) if place.observation == observation => known,
+        let at = match self.record(known) {
+            Some(at) if self.words[at] == observation => At(at as u32),
             _ => self.find(observation).unwrap_or_else(|| self.meet(observation)),
         };
-        if let Some(place) = self.places.get_mut(at.0 as usize) {
-            place.visits = place.visits.saturating_add(1);
+        if let Some(head) = self.words.get_mut(at.0 as usize + 1)
+            && *head >> 32 < u64::from(u32::MAX)
+        {
+            *head += 1 << 32;
         }
         at
     }
 
     fn meet(&mut self, observation: u64) -> At {
-        if self.places.len() >= MOST {
+        let at = self.words.len();
+        if self.observations >= MOST || at + Self::size(0) > u32::MAX as usize {
             return At::NOWHERE;
         }
-        if (self.places.len() + 1) * 4 > self.index.len() * 3 {
+        self.observations += 1;
+        if self.observations * 4 > self.index.len() * 3 {
             self.grow();
         }
-        let at = self.places.len();
-        let (action, value) = (NO_ACTION, V::default());
-        self.places.push(Place { observation, action, value, visits: 0, block: NONE });
+        self.words.push(observation);
+        self.words.resize(at + Self::size(0), 0);
         self.enter(observation, at);
         At(at as u32)
     }
@@ -117,8 +138,12 @@ impl<V: Copy + Default> Table<V> {
         let size = (self.index.len() * 2).max(64);
         self.index.clear();
         self.index.resize(size, 0);
-        for at in 0..self.places.len() {
-            self.enter(self.places[at].observation, at);
+        let mut at = 0;
+        while at < self.words.len() {
+            if self.words[at + 1] >> 32 > 0 {
+                self.enter(self.words[at], at);
+            }
+            at += Self::size(self.len(at));
         }
     }
 
@@ -138,104 +163,135 @@ impl<V: Copy + Default> Table<V> {
         ((spread >> (64 - self.index.len().trailing_zeros())) as usize, spread & 0xffff_ffff)
     }
 
+    /// How many words a record takes that has this many actions.
+    #[inline]
+    fn size(actions: usize) -> usize {
+        HEAD + room(actions) * Self::ENTRY
+    }
+
+    /// How many actions the record here has.
+    #[inline]
+    fn len(&self, at: usize) -> usize {
+        self.words[at + 1] as u32 as usize
+    }
+
+    /// Where the record is that is here or was.
+    #[inline]
+    fn record(&self, at: At) -> Option<usize> {
+        let mut at = at.0 as usize;
+        while self.words.get(at + 1)? >> 32 == 0 {
+            at = self.words[at + HEAD] as usize;
+        }
+        Some(at)
+    }
+
     /// How often an observation was made.
     #[inline]
     pub(super) fn visits(&self, at: At) -> u32 {
-        self.places.get(at.0 as usize).map_or(1, |place| place.visits)
+        self.record(at).map_or(1, |at| (self.words[at + 1] >> 32) as u32)
     }
 
     /// How many different actions were taken there.
     #[inline]
     pub(super) fn actions(&self, at: At) -> usize {
-        match self.places.get(at.0 as usize) {
-            Some(place) if place.block != NONE => place.action as usize,
-            Some(place) if place.action != NO_ACTION => 1,
-            _ => 0,
-        }
+        self.record(at).map_or(0, |at| self.len(at))
     }
 
     /// The actions that were taken there, sorted, with their values.
     #[inline]
     pub(super) fn taken(&self, at: At) -> impl Iterator<Item = (u64, V)> + '_ {
-        let (first, rest) = match self.places.get(at.0 as usize) {
-            Some(place) if place.block != NONE => {
-                let start = place.block as usize + 1;
-                (None, &self.blocks[start..start + place.action as usize])
-            }
-            Some(place) if place.action != NO_ACTION => {
-                (Some((place.action, place.value)), &self.blocks[..0])
-            }
-            _ => (None, &self.blocks[..0]),
+        let words = match self.record(at) {
+            Some(at) => &self.words[at + HEAD..at + HEAD + self.len(at) * Self::ENTRY],
+            None => &[],
         };
-        first.into_iter().chain(rest.iter().copied())
+        words.chunks_exact(Self::ENTRY).map(|entry| (entry[0], V::read(&entry[1..])))
     }
 
-    /// The value of an action there, for an action taken for the first time `initial`; to be
-    /// changed. `None` if the table has no room for the observation.
+    /// Changes the value of an action there, which is `initial` for an action that was never
+    /// taken; and tells where the observation is then. Does nothing if the table has no room.
     #[inline]
-    pub(super) fn value(&mut self, at: At, action: u64, initial: V) -> Option<&mut V> {
-        let place = self.places.get_mut(at.0 as usize)?;
-        if place.block == NONE && place.action == NO_ACTION {
-            (place.action, place.value) = (action, initial);
+    pub(super) fn change(
+        &mut self,
+        at: At,
+        action: u64,
+        initial: V,
+        change: impl FnOnce(V) -> V,
+    ) -> At {
+        let Some(mut at) = self.record(at) else { return At::NOWHERE };
+        let len = self.len(at);
+        let known = &self.words[at + HEAD..at + HEAD + len * Self::ENTRY];
+        let here = known.chunks_exact(Self::ENTRY).take_while(|entry| entry[0] < action).count();
+        let mut entry = at + HEAD + here * Self::ENTRY;
+        if here == len || self.words[entry] != action {
+            if len > 0 && len == room(len) {
+                let Some(moved) = self.outgrow(at, len) else { return At(at as u32) };
+                (at, entry) = (moved, moved + HEAD + here * Self::ENTRY);
+            }
+            let end = at + HEAD + len * Self::ENTRY;
+            self.words.copy_within(entry..end, entry + Self::ENTRY);
+            self.words[at + 1] += 1;
+            self.words[entry] = action;
+            initial.write(&mut self.words[entry + 1..entry + Self::ENTRY]);
         }
-        if place.block == NONE && place.action == action {
-            return Some(&mut self.places[at.0 as usize].value);
-        }
-        Some(self.value_in_block(at, action, initial))
+        let value = &mut self.words[entry + 1..entry + Self::ENTRY];
+        change(V::read(value)).write(value);
+        At(at as u32)
     }
 
-    fn value_in_block(&mut self, at: At, action: u64, initial: V) -> &mut V {
-        let place = &mut self.places[at.0 as usize];
-        if place.block == NONE {
-            place.block = self.blocks.len() as u32;
-            self.blocks.extend([(3, V::default()), (place.action, place.value)]);
-            self.blocks.extend([(NO_ACTION, V::default()); 2]);
-            place.action = 1;
+    /// Moves a full record of this many actions to the end, where it has room for as many again
+    /// and one.
+    #[cold]
+    fn outgrow(&mut self, at: usize, len: usize) -> Option<usize> {
+        let moved = self.words.len();
+        if moved + Self::size(len + 1) > u32::MAX as usize {
+            return None;
         }
-        let (block, len) = (place.block as usize, place.action as usize);
-        let known = &self.blocks[block + 1..block + 1 + len];
-        let here = known.iter().take_while(|known| known.0 < action).count();
-        if known.get(here).is_none_or(|known| known.0 != action) {
-            let room = self.blocks[block].0 as usize;
-            let block = if len < room { block } else { self.move_block(at, block, len) };
-            self.places[at.0 as usize].action += 1;
-            let start = block + 1;
-            self.blocks.copy_within(start + here..start + len, start + here + 1);
-            self.blocks[start + here] = (action, initial);
-            return &mut self.blocks[start + here].1;
+        self.words.extend_from_within(at..at + HEAD + len * Self::ENTRY);
+        self.words.resize(moved + Self::size(len + 1), 0);
+        let (mut entry, half) = self.home(self.words[at]);
+        while self.index[entry] as u32 as usize != at + 1 {
+            entry = (entry + 1) & (self.index.len() - 1);
         }
-        &mut self.blocks[block + 1 + here].1
+        self.index[entry] = half << 32 | (moved as u64 + 1);
+        self.words[at + 1] = len as u64;
+        self.words[at + HEAD] = moved as u64;
+        Some(moved)
     }
 
-    /// Gives a full block twice the room, at the end of all blocks.
-    fn move_block(&mut self, at: At, block: usize, len: usize) -> usize {
-        let moved = self.blocks.len();
-        self.places[at.0 as usize].block = moved as u32;
-        let room = 2 * len + 1;
-        self.blocks.push((room as u64, V::default()));
-        self.blocks.extend_from_within(block + 1..block + 1 + len);
-        self.blocks.resize(moved + 1 + room, (NO_ACTION, V::default()));
-        moved
+    /// How many observations are known.
+    pub(super) fn observations(&self) -> usize {
+        self.observations
     }
 
-    /// All that is known, in the order in which it was met: observation, visits, and the actions
-    /// with their values.
-    pub(super) fn all(&self) -> impl Iterator<Item = (u64, u32, Vec<(u64, V)>)> + '_ {
-        let places = self.places.iter().enumerate();
-        places.map(|(at, place)| {
-            (place.observation, place.visits, self.taken(At(at as u32)).collect())
+    /// All that is known: observation, visits, and the actions with their values as words.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u64, u32, &[u64])> + '_ {
+        let mut next = 0;
+        let records = std::iter::from_fn(move || {
+            let at = (next < self.words.len()).then_some(next)?;
+            next += Self::size(self.len(at));
+            Some(at)
+        });
+        let records = records.map(|at| (at, (self.words[at + 1] >> 32) as u32));
+        records.filter(|&(_, visits)| visits > 0).map(|(at, visits)| {
+            let actions = &self.words[at + HEAD..at + HEAD + self.len(at) * Self::ENTRY];
+            (self.words[at], visits, actions)
         })
     }
 
-    /// Takes over what [`Table::all`] told of an observation.
-    pub(super) fn put(&mut self, observation: u64, visits: u32, actions: &[(u64, V)]) {
+    /// Takes over what [`Table::all`] told of an observation. `false` if it cannot have told it.
+    pub(super) fn put(&mut self, observation: u64, visits: u32, actions: &[u64]) -> bool {
         let at = self.visit(observation, At::NOWHERE);
-        if let Some(place) = self.places.get_mut(at.0 as usize) {
-            place.visits = visits;
+        if let Some(head) = self.words.get_mut(at.0 as usize + 1) {
+            *head = u64::from(visits.max(1)) << 32 | u64::from(*head as u32);
         }
-        for &(action, value) in actions {
-            self.value(at, action, value);
-        }
+        actions.chunks_exact(Self::ENTRY).all(|entry| {
+            let sound = V::is_sound(&entry[1..]);
+            if sound {
+                let value = V::read(&entry[1..]);
+                self.change(at, entry[0], value, |_| value);
+            }
+            sound
+        })
     }
 }
 
@@ -248,24 +304,46 @@ mod tests {
     #[test]
     fn a_table_knows_what_a_map_of_maps_knows() {
         let mut rng = fastrand::Rng::with_seed(1);
-        let mut table = Table::default();
+        let mut table: Table<u64> = Table::default();
         let mut map: BTreeMap<u64, (u32, BTreeMap<u64, u64>)> = BTreeMap::new();
+        // Where each observation was at first: its record may have moved since then.
+        let mut first: BTreeMap<u64, At> = BTreeMap::new();
         for step in 0..20_000 {
             let (observation, action) = (rng.u64(1..3_000), rng.u64(..12));
-            let at = table.visit(observation, At::NOWHERE);
-            *table.value(at, action, 0).unwrap() += step;
+            let known = first.get(&observation).copied().filter(|_| rng.bool());
+            let at = table.visit(observation, known.unwrap_or(At::NOWHERE));
+            let before = *first.entry(observation).or_insert(at);
+            let now = table.change(before, action, 0, |value| value + step);
+            assert_eq!(table.find(observation), Some(now));
             let known = map.entry(observation).or_default();
             known.0 += 1;
             *known.1.entry(action).or_default() += step;
         }
-        assert_eq!(table.all().count(), map.len());
+        assert_eq!((table.observations(), table.all().count()), (map.len(), map.len()));
         for (&observation, (visits, actions)) in &map {
-            let at = table.find(observation).unwrap();
-            assert_eq!(table.visits(at), *visits);
-            assert!(table.taken(at).eq(actions.iter().map(|(&action, &value)| (action, value))));
-            assert_eq!(table.actions(at), actions.len());
+            for at in [table.find(observation).unwrap(), first[&observation]] {
+                assert_eq!(table.visits(at), *visits);
+                assert!(
+                    table.taken(at).eq(actions.iter().map(|(&action, &value)| (action, value)))
+                );
+                assert_eq!(table.actions(at), actions.len());
+            }
         }
         assert!(table.find(3_001).is_none());
+    }
+
+    #[test]
+    fn what_was_met_after_another_is_found_beside_it() {
+        let mut table: Table<u64> = Table::default();
+        let places = [7, 8, 9].map(|observation| table.visit(observation, At::NOWHERE));
+        for action in 0..5 {
+            table.change(places[1], action, 0, |_| action);
+        }
+        assert_eq!(table.find_after(places[0], 8).map(|at| table.actions(at)), Some(5));
+        assert_eq!(table.find_after(places[1], 9), Some(places[2]));
+        assert_eq!(table.find_after(places[1], 7), Some(places[0]));
+        assert_eq!(table.find_after(At::NOWHERE, 9), Some(places[2]));
+        assert_eq!(table.find_after(places[2], 10), None);
     }
 
     #[test]
@@ -274,11 +352,11 @@ mod tests {
         let mut table: Table<u64> = Table::default();
         for _ in 0..2_000 {
             let at = table.visit(rng.u64(..500), At::NOWHERE);
-            *table.value(at, rng.u64(..3), 7).unwrap() += 1;
+            table.change(at, rng.u64(..3), 7, |value| value + 1);
         }
-        let mut copy = Table::default();
+        let mut copy: Table<u64> = Table::default();
         for (observation, visits, actions) in table.all() {
-            copy.put(observation, visits, &actions);
+            assert!(copy.put(observation, visits, actions));
         }
         assert!(copy.all().eq(table.all()));
     }

@@ -2,7 +2,7 @@
 
 use dally_core::{Observe, System, WorkerId, fingerprint};
 
-use super::table::{At, Table};
+use super::table::{At, Table, Worth};
 use crate::strategy::{Lesson, Point};
 
 /// Writes down where a schedule comes by and what it does there.
@@ -71,7 +71,7 @@ impl Walk {
 
     /// Looks the observation where the next action is taken up in a table.
     #[inline]
-    pub(super) fn look_up<V: Copy + Default>(&mut self, table: &Table<V>) -> Option<At> {
+    pub(super) fn look_up<V: Worth>(&mut self, table: &Table<V>) -> Option<At> {
         let found = table.find_after(self.before, self.here);
         self.at = found.unwrap_or(At::NOWHERE);
         found
@@ -160,7 +160,7 @@ impl<'a> Walked<'a> {
     }
 
     /// Visits all observations, from the first to the last, and writes down where they are.
-    pub(super) fn visit<V: Copy + Default>(self, table: &mut Table<V>, places: &mut Vec<At>) {
+    pub(super) fn visit<V: Worth>(self, table: &mut Table<V>, places: &mut Vec<At>) {
         places.clear();
         places.extend(self.observations().map(|(observation, at)| table.visit(observation, at)));
     }
