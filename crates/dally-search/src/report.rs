@@ -55,7 +55,8 @@ pub enum Ended {
     Schedules,
     /// A bug was found, and the run was to end at the first.
     Bug,
-    /// The strategy has nothing left to try.
+    /// The strategy or search has nothing left to try. That need not be everything there is: see
+    /// [`Report::is_exhausted`].
     Exhausted,
     /// The time was up.
     Time,
@@ -129,6 +130,13 @@ pub enum Coverage {
 }
 
 impl Report {
+    /// Whether all that can happen was tried. A search that has nothing left to try may have left
+    /// something out on the way: states that the program had sealed, or that the step bound cut.
+    pub fn is_exhausted(&self) -> bool {
+        let all = self.states.as_ref().map_or(self.cut == 0, States::is_exhausted);
+        self.ended == Ended::Exhausted && all
+    }
+
     /// What was covered.
     pub fn coverage(&self) -> Coverage {
         let (schedules, cut) = (self.schedules, self.cut);

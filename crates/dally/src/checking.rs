@@ -230,6 +230,7 @@ pub fn statistics(report: &Report, threads: usize) -> Statistics {
         stopped: match report.ended {
             Ended::Schedules => "all schedules were run",
             Ended::Bug => "a bug was found",
+            Ended::Exhausted if !report.is_exhausted() => "nothing is left to try",
             Ended::Exhausted => match report.states {
                 Some(_) => "there are no further states",
                 None => "there are no further schedules",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::{Bug, BugKind, Captured, Finding, Program, Schedule};
-use dally_report::{About, Statistics, text};
+use dally_report::{About, Statistics, Style, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{Ended, Mode, Report};
 
@@ -255,7 +255,8 @@ impl<E: Explorer> Test<E> {
         self
     }
 
-    /// Runs the test: returns if it passes, unwinds with its report printed if it fails. A search
+    /// Runs the test: returns if it passes, unwinds if it fails, and prints its report either way,
+    /// that of a test that passes where `cargo test` shows it with `--nocapture`. A search
     /// reconstructs states by running their prefixes again.
     pub fn run<P: Program + 'static>(self, program: P) {
         self.finish(Arc::new(program), |job, program, own| job.uncaptured(program, own));
@@ -276,21 +277,24 @@ impl<E: Explorer> Test<E> {
     ) {
         variables::warn_of_unknown();
         let variable = |name: &str| std::env::var(name).ok();
-        if let Err(text) = self.judge(program, variable, run) {
-            eprint!("\n{text}");
-            // Not `panic!`: the text says it all, and a message of the panic machinery above it
-            // would point at this line instead of the user's.
-            std::panic::resume_unwind(Box::new("the Dally test failed"));
+        match self.judge(program, variable, run) {
+            Ok(text) => print!("{text}"),
+            Err(text) => {
+                eprint!("\n{text}");
+                // Not `panic!`: the text says it all, and a message of the panic machinery above
+                // it would point at this line instead of the user's.
+                std::panic::resume_unwind(Box::new("the Dally test failed"));
+            }
         }
     }
 
-    /// The verdict: what a failing test prints.
+    /// The verdict: what a test prints that passes, or that fails.
     fn judge<P: Program + 'static>(
         mut self,
         program: Arc<P>,
         variable: impl Fn(&str) -> Option<String>,
         run: impl FnOnce(Job, Arc<P>, Option<E>) -> Report,
-    ) -> Result<(), String> {
+    ) -> Result<String, String> {
         if let Some(mistake) = self.mistake {
             return Err(format!("error: in the attribute of {}: {mistake}\n", self.path));
         }
@@ -323,7 +327,7 @@ impl<E: Explorer> Test<E> {
         checked: &Checked,
         statistics: &Statistics,
         all_steps: bool,
-    ) -> Result<(), String> {
+    ) -> Result<String, String> {
         let (report, findings) = (&checked.report, &checked.report.findings);
         if matches!(report.ended, Ended::Failed | Ended::Unsound) && findings.is_empty() {
             let why = report.notes.join("\n  ");
@@ -338,12 +342,12 @@ impl<E: Explorer> Test<E> {
             );
         }
         match self.expected {
-            None if findings.is_empty() => return Ok(()),
+            None if findings.is_empty() => return Ok(self.passed(checked, statistics)),
             Some(expected) if findings.iter().any(|found| matches(&found.bug, expected)) => {
-                return Ok(());
+                return Ok(self.passed(checked, statistics));
             }
             Some(expected) if findings.is_empty() => {
-                return Err(self.no_failure(expected, report.ended, statistics));
+                return Err(self.no_failure(expected, report.is_exhausted(), statistics));
             }
             _ => {}
         }
@@ -358,13 +362,18 @@ impl<E: Explorer> Test<E> {
                 "The test expects another failure: one of the kind `{expected}`, or with that text.\n"
             );
         }
-        for note in checked.saving.iter().chain(&checked.report.notes) {
-            out += &format!("note: {note}\n");
-        }
-        Err(out)
+        Err(out + &notes(checked))
     }
 
-    fn no_failure(&self, expected: &str, ended: Ended, statistics: &Statistics) -> String {
+    /// What was covered. It begins with a line of its own: the test harness has left the last one
+    /// unfinished.
+    fn passed(&self, checked: &Checked, statistics: &Statistics) -> String {
+        let findings = &checked.report.findings;
+        let summary = text::summary(self.name(), statistics, findings, Style::default());
+        format!("\n{summary}{}", notes(checked))
+    }
+
+    fn no_failure(&self, expected: &str, exhausted: bool, statistics: &Statistics) -> String {
         let message = format!("the test expects a failure (`{expected}`), and no schedule failed");
         let finding = Finding {
             bug: Bug::new(BugKind::NoFailure, message),
@@ -375,7 +384,7 @@ impl<E: Explorer> Test<E> {
             shrunk: None,
             lasso: None,
             delays: None,
-            notes: vec![match what_else(ended, statistics) {
+            notes: vec![match what_else(exhausted, statistics) {
                 Some(what) => format!("{}; {what}", statistics.coverage),
                 None => statistics.coverage.clone(),
             }],
@@ -410,7 +419,7 @@ impl<E: Explorer> Test<E> {
         mode: Mode,
         step_time: Duration,
         all_steps: bool,
-    ) -> Result<(), String> {
+    ) -> Result<String, String> {
         let schedule = checking::read_schedule(given)
             .map_err(|why| format!("error: DALLY_REPLAY: {why}\n"))?;
         if schedule.program != self.path {
@@ -418,7 +427,7 @@ impl<E: Explorer> Test<E> {
                 "dally: {} is not run: the schedule in DALLY_REPLAY is of {}",
                 self.path, schedule.program
             );
-            return Ok(());
+            return Ok(String::new());
         }
         let replayed = dally_search::replay(program, &schedule, mode, checking::ROUNDS, step_time);
         let granularity = replayed.granularity.to_owned();
@@ -437,7 +446,7 @@ impl<E: Explorer> Test<E> {
             return Err(out);
         }
         eprint!("{out}");
-        Ok(())
+        Ok(String::new())
     }
 
     /// What runs this test and no other.
@@ -452,6 +461,12 @@ impl<E: Explorer> Test<E> {
     fn name(&self) -> &'static str {
         self.path.split_once("::").map_or(self.path, |(_, rest)| rest)
     }
+}
+
+/// What went wrong on the way, and what else a reader should know, a line each.
+fn notes(checked: &Checked) -> String {
+    let notes = checked.problems.iter().chain(&checked.report.notes);
+    notes.map(|note| format!("note: {note}\n")).collect()
 }
 
 /// The commands that replay a schedule of the test that this command runs.
@@ -537,15 +552,16 @@ fn default_directory() -> PathBuf {
     });
     target.unwrap_or_else(std::env::temp_dir).join("dally")
 }
+
 /// What may show a bug that such a run has not shown; nothing where there is no more to be seen.
 /// What was run is in the statistics: the environment may have changed what the test asks for.
-fn what_else(ended: Ended, statistics: &Statistics) -> Option<String> {
+fn what_else(exhausted: bool, statistics: &Statistics) -> Option<String> {
     let more = statistics.schedules.saturating_mul(10);
-    if ended == Ended::Exhausted {
+    if exhausted {
         return None;
     }
     if statistics.searched.is_some() {
-        return Some("a higher bound or more memory may show it".to_owned());
+        return Some("a higher bound, more memory or less that is sealed may show it".to_owned());
     }
     Some(if statistics.strategy.starts_with("portfolio(") {
         format!(
@@ -576,13 +592,13 @@ mod tests {
             schedules: 1_000,
             ..Statistics::default()
         };
-        let said = |ended, statistics: Statistics| {
-            what_else(ended, &statistics).unwrap_or_else(|| "nothing".into())
+        let said = |exhausted, statistics: Statistics| {
+            what_else(exhausted, &statistics).unwrap_or_else(|| "nothing".into())
         };
-        insta::assert_snapshot!(said(Ended::Schedules, by(StrategyKind::default())), @"more schedules with another seed may show it, or a strategy that the portfolio does not have: DALLY_SCHEDULES=10000 DALLY_SEED=1, DALLY_STRATEGY=pct:10; a search of states tells whether there is anything to be found: DALLY_SEARCH=ses");
-        insta::assert_snapshot!(said(Ended::Time, by(StrategyKind::Random)), @"more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES=10000 DALLY_STRATEGY=portfolio");
+        insta::assert_snapshot!(said(false, by(StrategyKind::default())), @"more schedules with another seed may show it, or a strategy that the portfolio does not have: DALLY_SCHEDULES=10000 DALLY_SEED=1, DALLY_STRATEGY=pct:10; a search of states tells whether there is anything to be found: DALLY_SEARCH=ses");
+        insta::assert_snapshot!(said(false, by(StrategyKind::Random)), @"more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES=10000 DALLY_STRATEGY=portfolio");
         let searched = Statistics { searched: Some(Searched::default()), ..Statistics::default() };
-        insta::assert_snapshot!(said(Ended::Memory, searched), @"a higher bound or more memory may show it");
-        assert_eq!(said(Ended::Exhausted, by(StrategyKind::Dfs)), "nothing");
+        insta::assert_snapshot!(said(false, searched), @"a higher bound, more memory or less that is sealed may show it");
+        assert_eq!(said(true, by(StrategyKind::Dfs)), "nothing");
     }
 }

@@ -10,7 +10,7 @@ pub fn verdict(row: &Row) -> String {
     let report = &row.run.checked.report;
     match (report.findings.as_slice(), report.ended) {
         ([first, ..], _) => format!("BUG: {}", first.bug.kind.name()),
-        ([], Ended::Exhausted) => "no bug, exhausted".into(),
+        ([], Ended::Exhausted) if report.is_exhausted() => "no bug, exhausted".into(),
         ([], Ended::Failed | Ended::Unsound) => "not checked".into(),
         ([], Ended::Interrupted) => "no bug, interrupted".into(),
         ([], Ended::Memory) => "no bug, memory full".into(),
