@@ -263,7 +263,11 @@ fn seen(report: &Report) -> Option<Seen> {
 /// The figures of a search of states.
 fn searched(states: &States) -> Searched {
     let by = if states.exact { "whole" } else { "by fingerprint" };
-    let what = if states.with_explorer { "states with their explorers" } else { "states" };
+    let what = match (states.cycles, states.with_explorer) {
+        (Some(_), _) => "states with their transitions",
+        (None, true) => "states with their explorers",
+        (None, false) => "states",
+    };
     let cache = match states.cache {
         CachePolicy::All => format!("all {what} {by}"),
         CachePolicy::None => "no states".to_owned(),
