@@ -11,6 +11,11 @@ pub trait Program: Send + Sync {
     /// One live execution of this program.
     type System: System;
 
+    /// The name of the program, where a run is not told another.
+    fn name(&self) -> &str {
+        "program"
+    }
+
     /// Starts a fresh execution. Starting is deterministic; a bug in it is the program's.
     fn start(&self) -> Result<Self::System, Bug>;
 

@@ -151,6 +151,10 @@ impl fmt::Debug for MachineProgram {
 impl Program for MachineProgram {
     type System = MachineSystem;
 
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn start(&self) -> Result<MachineSystem, Bug> {
         let pristine = self.pristine()?;
         if pristine.captured { Ok(pristine.system.fork()) } else { self.set_up() }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use dally_core::Finding;
+use dally_core::{Finding, Program};
 
 use crate::kind::StrategyKind;
 use crate::liveness::Fairness;
@@ -24,7 +24,8 @@ use crate::strategy::Strategy;
 /// ```
 #[derive(Clone)]
 pub struct Options {
-    /// The name of the program, as schedules and messages give it.
+    /// The name of the program, as schedules and messages give it; empty for the one that the
+    /// program has of itself.
     pub program: String,
     /// Settings of the program to be written into schedules, as (name, value).
     pub settings: Vec<(String, String)>,
@@ -80,7 +81,7 @@ const MAX_STEPS: usize = 10_000;
 impl Default for Options {
     fn default() -> Options {
         Options {
-            program: "program".into(),
+            program: String::new(),
             settings: Vec::new(),
             strategy: StrategyKind::default().build(0, MAX_STEPS),
             seed: 0,
@@ -101,6 +102,16 @@ impl Default for Options {
             learned: None,
             stop: Arc::default(),
         }
+    }
+}
+
+impl Options {
+    /// The same options, with the program's own name unless there is another.
+    pub(crate) fn naming(mut self, program: &impl Program) -> Options {
+        if self.program.is_empty() {
+            program.name().clone_into(&mut self.program);
+        }
+        self
     }
 }
 

@@ -34,11 +34,8 @@ pub(crate) use findings::count_bug;
 /// The same program, seed and options give the same report, but for the time elapsed, with any
 /// number of threads: schedules are numbered, batches have fixed sizes, and what comes after
 /// the first failing schedule does not count.
-pub fn run<P: Program + 'static>(
-    program: Arc<P>,
-    mut options: Options,
-    sink: Arc<dyn Sink>,
-) -> Report {
+pub fn run<P: Program + 'static>(program: Arc<P>, options: Options, sink: Arc<dyn Sink>) -> Report {
+    let mut options = options.naming(&*program);
     options.strategy.reseed(options.seed);
     options.fairness = options.fairness.under_a_strategy();
     let name = options.strategy.name();

@@ -79,6 +79,10 @@ impl fmt::Debug for TaskProgram {
 impl Program for TaskProgram {
     type System = TaskSystem;
 
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn start(&self) -> Result<TaskSystem, Bug> {
         let mut system = TaskSystem::new();
         self.restart(&mut system)?;

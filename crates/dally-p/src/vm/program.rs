@@ -95,6 +95,10 @@ impl PProgram {
 impl dally_core::Program for PProgram {
     type System = PSystem;
 
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn start(&self) -> Result<PSystem, Bug> {
         self.pristine.as_ref().map(PSystem::fork).map_err(Bug::clone)
     }

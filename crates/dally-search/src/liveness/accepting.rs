@@ -91,6 +91,10 @@ where
 {
     type System = Related<P::System, F>;
 
+    fn name(&self) -> &str {
+        self.program.name()
+    }
+
     fn start(&self) -> Result<Self::System, Bug> {
         let live = self.program.start()?;
         let (before, relation) = (live.fork(), self.relation.clone());

@@ -41,7 +41,7 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
     let mut explorer = explorer.clone();
     explorer.reseed(options.seed);
     let heading = Heading {
-        program: options.program.clone(),
+        program: finding.schedule.program.clone(),
         settings: options.settings.clone(),
         limits: Limits {
             max_steps: usize::MAX,

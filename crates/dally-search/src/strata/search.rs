@@ -35,6 +35,51 @@ use crate::watchdog::watched;
 /// Of the options the strategy and the number of schedules do not matter. With one thread the
 /// report is the same every time, but for times; with more it is the same if nothing cut the
 /// search short, except that another cycle may be shown for the same monitor.
+///
+/// ```
+/// # use dally_core::*;
+/// use dally_search::strata::{Plan, RoundRobin, explore};
+/// use dally_search::{Ended, Options};
+/// use std::sync::Arc;
+/// # #[derive(Clone)] struct Count(u8, [WorkerId; 1]);
+/// # struct Clock;
+/// # impl Program for Clock {
+/// #     type System = Count;
+/// #     fn name(&self) -> &str { "clock" }
+/// #     fn start(&self) -> Result<Count, Bug> { Ok(Count(0, [WorkerId::root(0)])) }
+/// #     fn granularity(&self) -> &'static str { "tick" }
+/// # }
+/// # impl System for Count {
+/// #     fn enabled(&self) -> &[WorkerId] { &self.1 }
+/// #     fn pending(&self, _: WorkerId) -> Op { Op::Local }
+/// #     fn step(&mut self, _: WorkerId, _: &mut dyn Env) -> Result<(), Stop> {
+/// #         self.0 = (self.0 + 1) % 12;
+/// #         Ok(())
+/// #     }
+/// #     fn status(&self) -> Status { Status::Running }
+/// #     fn acceptance(&self) -> Acceptance { Acceptance::default() }
+/// #     fn observe(&self, _: Observe) -> u64 { self.0.into() }
+/// #     fn name(&self, _: WorkerId) -> String { "hand".into() }
+/// #     fn monitor(&self, _: usize) -> (String, String) { Default::default() }
+/// # }
+/// # impl Captured for Count {
+/// #     fn obstacle(&self) -> Option<String> { None }
+/// #     fn fingerprint(&self) -> Fingerprint { Fingerprint(self.0.into()) }
+/// #     fn encode(&self, out: &mut Vec<u8>) { out.push(self.0) }
+/// #     fn fork(&self) -> Count { self.clone() }
+/// #     fn restore_from(&mut self, saved: &Count) { self.0 = saved.0 }
+/// # }
+///
+/// // `Clock` is a program with one worker, its hand, which goes through 12 hours.
+/// let plan = Plan { memory: 64 << 20, ..Plan::default() };
+/// let options = Options { max_steps: 1_000, ..Options::default() };
+/// let report = explore(Arc::new(Clock), RoundRobin::default(), plan, options, Arc::new(()));
+/// assert_eq!(report.program, "clock");
+/// assert!(report.findings.is_empty());
+/// assert_eq!(report.coverage().to_string(), "exhausted: 12 states, 12 transitions");
+/// // Nothing was left to try, and nothing was left out: no state was sealed, none cut.
+/// assert!(report.ended == Ended::Exhausted && report.is_exhausted());
+/// ```
 pub fn explore<P, E>(
     program: Arc<P>,
     explorer: E,
@@ -47,6 +92,7 @@ where
     P::System: Captured + Send + 'static,
     E: Explorer,
 {
+    let options = options.naming(&*program);
     let Some(why) = obstacle(&program, &options) else {
         let (make, replayed, note) = (Forking::new, false, None);
         return Setting { program, plan, options, sink, make, replayed, note }.by_kind(explorer);
@@ -73,6 +119,7 @@ where
     P: Program + 'static,
     E: Explorer,
 {
+    let options = options.naming(&*program);
     let (make, replayed, note) = (replaying, true, None);
     Setting { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
 }
