@@ -227,6 +227,8 @@ impl<S: Space, O: Order> Crew<S, O> {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             run.look_up();
+            // What they tell is shown the next time.
+            self.joint.asked.ask();
             if let Some(reached) = &mut run.reached {
                 (reached.states, reached.transitions) = self.joint.reached();
                 reached.bytes = self.joint.bytes();

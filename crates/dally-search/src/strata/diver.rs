@@ -33,6 +33,8 @@ pub(crate) struct Diver<S: Space, O: Order> {
     pub(super) looks_ahead: bool,
     /// When to look next whether others need work, in transitions.
     generous_at: u64,
+    /// How often it was asked for its progress when it last told it.
+    answered: u64,
     /// The identities of the states on the path, where not all visited states are remembered.
     on_path: FxHashSet<u64>,
     pub(super) news: News,
@@ -56,7 +58,7 @@ pub(super) enum Pick {
 /// How many transitions are taken between two looks at whether others need work.
 const GENEROUS_EVERY: u64 = 64;
 
-/// How many transitions are taken before they are told: all threads tell in the same place.
+/// How many transitions are taken before they are told unasked: all threads tell in the same place.
 const TELL_EVERY: u64 = 1024;
 
 impl<S: Space, O: Order> Diver<S, O> {
@@ -71,6 +73,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             at_hand: false,
             looks_ahead: false,
             generous_at: 0,
+            answered: 0,
             on_path: FxHashSet::default(),
             news: News::default(),
             spare: None,
@@ -160,6 +163,11 @@ impl<S: Space, O: Order> Diver<S, O> {
                 if self.joint.pool.is_hungry() {
                     self.donate(bound);
                 }
+            }
+            let asked = self.joint.asked.times();
+            if asked != self.answered {
+                self.answered = asked;
+                self.joint.progress(&mut self.tally);
             }
             match self.pick(bound) {
                 Pick::Step => self.step(),

@@ -42,6 +42,8 @@ pub(crate) struct Joint<S: Space, O: Order> {
     memory: u64,
     looks: Mutex<FxHashMap<u64, u64>>,
     progress: Progress,
+    /// How often all threads were asked for their progress.
+    pub(crate) asked: Asked,
     bugs: Mutex<Vec<Found>>,
     unsound: Mutex<Option<Unsound>>,
     full: AtomicBool,
@@ -57,6 +59,23 @@ pub(crate) struct Joint<S: Space, O: Order> {
 struct Progress {
     states: AtomicU64,
     transitions: AtomicU64,
+}
+
+/// How often somebody wanted to know how far the threads are. They look before each transition, so
+/// that slow ones are told too; few write here, so it costs them next to nothing.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Asked(AtomicU64);
+
+impl Asked {
+    pub(crate) fn ask(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn times(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A bug's cause, and the bug itself if it is the first known of its cause.
@@ -138,6 +157,7 @@ impl<S: Space, O: Order> Joint<S, O> {
             memory: plan.memory,
             looks: Mutex::default(),
             progress: Progress::default(),
+            asked: Asked::default(),
             bugs: Mutex::default(),
             unsound: Mutex::default(),
             full: AtomicBool::new(false),

@@ -1,17 +1,18 @@
 //! Searches that are cut short say by what, and keep what they found.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use dally_core::{BugKind, Choice, WorkerId};
-use dally_search::strata::{CachePolicy, Plan, SearchKind};
-use dally_search::{Ended, Options};
+use dally_search::strata::{CachePolicy, Explorer, Plan, RoundRobin, SearchKind, explore};
+use dally_search::{Ended, Options, Progress, Sink};
 use fastrand::Rng;
 
 use crate::explorers::{RR, options, plan, search};
 use crate::graphs::{Graph, Tree};
 use crate::random::{Shape, random_places};
+use crate::walk::Walk;
 
 fn to(at: u32) -> Tree {
     Tree::To(at, 0)
@@ -96,6 +97,52 @@ fn a_search_whose_memory_is_full_says_so_and_keeps_its_findings() {
         let report = search(&graph, RR, Plan { memory: 1, ..Plan::default() }, options(1));
         report.coverage()
     }, @"visited 1 state, 0 transitions, until the memory was full");
+}
+
+/// Round-robin, and slow about it.
+#[derive(Clone, Hash, Default)]
+struct Slow(RoundRobin);
+
+impl Explorer for Slow {
+    fn name(&self) -> String {
+        "slow".into()
+    }
+    fn next(&self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        std::thread::sleep(Duration::from_millis(4));
+        self.0.next(enabled)
+    }
+    fn delay(&mut self, enabled: &[WorkerId]) {
+        self.0.delay(enabled);
+    }
+    fn started(&mut self, worker: WorkerId, name: &str) {
+        self.0.started(worker, name);
+    }
+    fn finished(&mut self, worker: WorkerId) {
+        self.0.finished(worker);
+    }
+}
+
+/// The most transitions of which it heard.
+#[derive(Default)]
+struct Watcher(AtomicU64);
+
+impl Sink for Watcher {
+    fn progress(&self, progress: &Progress) {
+        let transitions = progress.reached.map_or(0, |reached| reached.transitions);
+        self.0.fetch_max(transitions, Relaxed);
+    }
+}
+
+#[test]
+fn a_search_whose_steps_are_slow_tells_its_progress_all_the_same() {
+    for threads in [1, 2] {
+        let (walk, watcher) = (Arc::new(Walk(chain(100))), Arc::new(Watcher::default()));
+        let report = explore(walk, Slow::default(), plan(), options(threads), watcher.clone());
+        assert_eq!(report.ended, Ended::Exhausted);
+        // All of it is one stratum.
+        assert_eq!(report.states.unwrap().strata.len(), 1);
+        assert!(watcher.0.load(Relaxed) > 10, "{:?}", watcher.0);
+    }
 }
 
 /// What the frontier takes counts, also where states are not stored at all.
