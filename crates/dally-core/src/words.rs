@@ -82,3 +82,24 @@ fn distance(from: &[char], to: &[char]) -> usize {
     }
     last[to.len()]
 }
+
+/// An amount of memory.
+///
+/// ```
+/// use dally_core::words::bytes;
+///
+/// assert_eq!([512, 1_536, 2 << 30].map(bytes), ["512 B", "1.5 KiB", "2.0 GiB"]);
+/// ```
+pub fn bytes(amount: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut value = amount as f64;
+    let mut unit = "B";
+    for larger in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = larger;
+    }
+    if unit == "B" { format!("{amount} B") } else { format!("{value:.1} {unit}") }
+}

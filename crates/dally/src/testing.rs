@@ -465,7 +465,7 @@ impl<E: Explorer> Test<E> {
 
 /// What went wrong on the way, and what else a reader should know, a line each.
 fn notes(checked: &Checked) -> String {
-    let notes = checked.problems.iter().chain(&checked.report.notes);
+    let notes = checked.saving.iter().chain(&checked.report.notes);
     notes.map(|note| format!("note: {note}\n")).collect()
 }
 

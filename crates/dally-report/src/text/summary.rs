@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dally_core::Finding;
-use dally_core::words::{count, grouped};
+use dally_core::words::{bytes, count, grouped};
 
 use super::style::{Ink, Style};
 use crate::about::{Cycles, Searched, Seen, Statistics};
@@ -180,21 +180,6 @@ fn cycles(cycles: &Cycles) -> String {
         calculating.as_secs_f64(),
         refining.as_secs_f64(),
     )
-}
-
-/// An amount of memory, such as `1.5 MiB`.
-fn bytes(amount: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    let mut value = amount as f64;
-    let mut unit = "B";
-    for larger in UNITS {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = larger;
-    }
-    if unit == "B" { format!("{amount} B") } else { format!("{value:.1} {unit}") }
 }
 
 fn time(elapsed: Duration, statistics: &Statistics) -> String {

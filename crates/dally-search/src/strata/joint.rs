@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dally_core::words::count;
+use dally_core::words::{bytes, count};
 use dally_core::{Bug, Cause, Choice, Trace};
 use rustc_hash::FxHashMap;
 
@@ -197,12 +197,28 @@ impl<S: Space, O: Order> Joint<S, O> {
 
     /// Visited states, frontier and stacks in bytes.
     pub(crate) fn bytes(&self) -> u64 {
+        self.shares().iter().sum()
+    }
+
+    /// The bytes of visited states, of the frontier, and of stacks.
+    fn shares(&self) -> [u64; 3] {
         let looks = (lock(&self.looks).capacity() * 17) as u64;
-        self.visited.bytes()
-            + self.log.as_ref().map_or(0, |log| log.bytes())
-            + looks
-            + self.frontier_bytes.load(Ordering::Relaxed)
-            + self.stack_bytes.load(Ordering::Relaxed)
+        let visited = self.visited.bytes() + self.log.as_ref().map_or(0, |log| log.bytes()) + looks;
+        let [frontier, stacks] =
+            [&self.frontier_bytes, &self.stack_bytes].map(|bytes| bytes.load(Ordering::Relaxed));
+        [visited, frontier, stacks]
+    }
+
+    /// What the memory was full of.
+    pub(crate) fn fullness(&self) -> String {
+        let what = if self.log.is_some() { "states and transitions" } else { "visited states" };
+        let grow = if self.full.load(Ordering::Relaxed) { " and had no room to grow" } else { "" };
+        let [visited, frontier, stacks] = self.shares().map(bytes);
+        format!(
+            "The memory of {} was full: {what} took {visited}{grow}, the frontier {frontier}, \
+             stacks {stacks}. Raise it with `--memory`, `memory` of a test or `DALLY_MEMORY`.",
+            bytes(self.memory),
+        )
     }
 
     pub(crate) fn stack_grows(&self, bytes: usize) {

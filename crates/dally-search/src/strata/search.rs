@@ -278,6 +278,9 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
         } else if !bugs.is_empty() && !run.options.keep_going {
             run.ended = Some(Ended::Bug);
         }
+        if run.ended == Some(Ended::Memory) {
+            run.report.notes.push(joint.fullness());
+        }
         states.cache_bytes = joint.state_bytes();
         states.forgotten = joint.visited.dropped();
         states.expected_omissions = if plan.search.finds_cycles() && !plan.exact {

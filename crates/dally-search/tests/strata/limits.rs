@@ -93,10 +93,25 @@ fn a_search_whose_memory_is_full_says_so_and_keeps_its_findings() {
             assert!(text.ends_with(", until the memory was full"), "{text}");
         }
     }
-    insta::assert_snapshot!({
-        let report = search(&graph, RR, Plan { memory: 1, ..Plan::default() }, options(1));
-        report.coverage()
-    }, @"visited 1 state, 0 transitions, until the memory was full");
+    let report = search(&graph, RR, Plan { memory: 1, ..Plan::default() }, options(1));
+    insta::assert_snapshot!(report.coverage(), @"visited 1 state, 0 transitions, until the memory was full");
+    insta::assert_snapshot!(report.notes.join("\n"), @"The memory of 1 B was full: visited states took 0 B and had no room to grow, the frontier 0 B, stacks 0 B. Raise it with `--memory`, `memory` of a test or `DALLY_MEMORY`.");
+}
+
+/// How much of each there was depends on when somebody looked.
+#[test]
+fn a_search_whose_memory_is_full_says_of_what() {
+    let of = |cache, search_kind| {
+        let plan = Plan { memory: 200_000, cache, search: search_kind, ..Plan::default() };
+        let report = search(&large(), RR, plan, Options { keep_going: true, ..options(1) });
+        assert_eq!(report.ended, Ended::Memory);
+        let note = report.notes.last().unwrap();
+        let amount = |word: &str| word.parse::<f64>().map_or(word.to_owned(), |_| "...".to_owned());
+        let words = note.split(' ').map(amount).collect::<Vec<_>>().join(" ");
+        words.replace("... KiB", "...").replace("... B", "...")
+    };
+    insta::assert_snapshot!(of(CachePolicy::None, SearchKind::Ses), @"The memory of ... was full: visited states took ..., the frontier ..., stacks .... Raise it with `--memory`, `memory` of a test or `DALLY_MEMORY`.");
+    insta::assert_snapshot!(of(CachePolicy::All, SearchKind::Map), @"The memory of ... was full: states and transitions took ..., the frontier ..., stacks .... Raise it with `--memory`, `memory` of a test or `DALLY_MEMORY`.");
 }
 
 /// Round-robin, and slow about it.
