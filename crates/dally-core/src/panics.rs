@@ -70,6 +70,27 @@ pub fn cut() -> ! {
     panic::resume_unwind(Box::new(Cut))
 }
 
+/// Runs code of the program for which this worker or monitor is to blame: a panic in it that
+/// [`catch`] turns into a bug names it.
+///
+/// ```
+/// use dally_core::{panics, Stop};
+///
+/// let asked = panics::catch(|| panics::blaming("Master", || panic!("two leaders")));
+/// let Err(Stop::Bug(bug)) = asked else { panic!() };
+/// assert_eq!(bug.culprit.as_deref(), Some("Master"));
+/// ```
+pub fn blaming<R>(culprit: &'static str, code: impl FnOnce() -> R) -> R {
+    struct Restore(Option<&'static str>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            BLAMED.set(self.0);
+        }
+    }
+    let _restore = Restore(BLAMED.replace(Some(culprit)));
+    code()
+}
+
 /// What [`before_abort`] calls.
 pub type Save = Box<dyn Fn(Bug)>;
 
@@ -82,6 +103,8 @@ pub fn before_abort(save: Option<Save>) {
 thread_local! {
     /// Whether code of a program runs.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// Who is to blame for a panic, if that is known before it happens.
+    static BLAMED: Cell<Option<&'static str>> = const { Cell::new(None) };
     static SEEN: RefCell<Vec<Bug>> = const { RefCell::new(Vec::new()) };
     static BEFORE_ABORT: RefCell<Option<Save>> = const { RefCell::new(None) };
 }
@@ -98,7 +121,9 @@ fn install() {
             return previous(info);
         }
         let location = info.location().map(Location::from);
-        SEEN.with_borrow_mut(|seen| seen.push(Bug::new(BugKind::Panic, text).at(location)));
+        let mut bug = Bug::new(BugKind::Panic, text).at(location);
+        bug.culprit = BLAMED.get().map(str::to_owned);
+        SEEN.with_borrow_mut(|seen| seen.push(bug));
     }));
 }
 

@@ -8,6 +8,7 @@
 use std::any::Any;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
+use dally_core::panics;
 use triomphe::Arc;
 
 use crate::cell::{Cell, MachineCell};
@@ -58,7 +59,7 @@ impl Predicates {
 }
 
 fn any(predicates: &[Predicate], cell: &dyn Cell) -> bool {
-    predicates.iter().any(|predicate| predicate(cell))
+    panics::blaming(cell.name(), || predicates.iter().any(|predicate| predicate(cell)))
 }
 
 impl MachineSystem {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use dally_core::{Captured, Program, System, WorkerId};
+use dally_core::{Captured, Program, Schedule, System, WorkerId};
 use dally_machines::{
     Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Mailbox, Setup,
 };
 use dally_macros::machine;
-use dally_search::strata::{ExplorerKind, Plan, States, explore, explore_uncaptured};
+use dally_search::strata::{ExplorerKind, Plan, SearchKind, States, explore, explore_uncaptured};
 use dally_search::{Coverage, Ended, Options, Report};
 
 use crate::driver::{Quiet, Random};
@@ -569,4 +569,57 @@ fn a_predicate_that_panics_ends_the_search_with_its_message() {
     let report = explore(Arc::new(program), explorer, plan, options, Arc::new(()));
     assert_eq!(report.ended, Ended::Failed);
     assert!(report.notes.iter().any(|note| note.contains("it has never gone")), "{report:?}");
+}
+
+/// A lift that goes up and down, and a predicate that cannot bear that.
+fn panicking() -> Arc<MachineProgram> {
+    Arc::new(MachineProgram::new("lift", |setup: &mut Setup| {
+        let lifts = [(); 3].map(|()| setup.create(LIFT));
+        for lift in lifts {
+            setup.send(lift, Up);
+            setup.send(lift, Down);
+        }
+        setup.begin();
+        setup.seal_while(|lift: &Lift, _| {
+            assert_eq!(lift.rides, 0, "who is up there?");
+            false
+        });
+    }))
+}
+
+#[test]
+fn a_predicate_that_panics_is_told_once_with_machine_place_and_schedule() {
+    for search in [SearchKind::Ses, SearchKind::Ss, SearchKind::Bfs, SearchKind::Map] {
+        for threads in [1, 2] {
+            let plan = Plan { search, memory: 64 << 20, ..Plan::default() };
+            let options = Options { threads, ..Options::default() };
+            let explorer = ExplorerKind::RoundRobin.build(0);
+            let report = explore(panicking(), explorer, plan, options, Arc::new(()));
+            assert_eq!(report.ended, Ended::Failed, "{search}");
+            assert!(report.findings.is_empty());
+            let [note] = &report.notes[..] else { panic!("{search}: {:?}", report.notes) };
+            let (words, token) = note.rsplit_once(": ").unwrap();
+            let schedule = Schedule::parse(token).unwrap();
+            assert_eq!((schedule.program.as_str(), schedule.steps()), ("lift", 1));
+            let here = concat!("at ", file!(), ":");
+            let (before, after) = words.split_once(here).unwrap_or_else(|| panic!("{words}"));
+            let after = after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+            let words = format!("{before}at ...:{after}");
+            insta::allow_duplicates!(insta::assert_snapshot!(words, @r"
+            A predicate that seals states panicked for Lift, after 1 step, at ...: assertion `left == right` failed: who is up there?
+              left: 1
+             right: 0
+            The schedule that leads to the state
+            "));
+        }
+    }
+}
+
+#[test]
+fn a_predicate_that_panics_is_told_where_states_are_reconstructed_too() {
+    let options = Options { threads: 2, ..Options::default() };
+    let (plan, explorer) = (Plan::default(), ExplorerKind::RoundRobin.build(0));
+    let report = explore_uncaptured(panicking(), explorer, plan, options, Arc::new(()));
+    assert_eq!((report.ended, report.notes.len()), (Ended::Failed, 1), "{:?}", report.notes);
+    assert!(report.notes[0].starts_with("A predicate that seals states panicked for Lift, "));
 }

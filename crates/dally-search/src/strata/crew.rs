@@ -209,7 +209,10 @@ impl<S: Space, O: Order> Crew<S, O> {
             match self.hands[busy].answers.recv_timeout(tick(step_time)) {
                 Ok(Answer::Died(why)) => {
                     self.hands.remove(busy);
-                    run.report.notes.push(why);
+                    // Two threads may have died of the same.
+                    if !run.report.notes.contains(&why) {
+                        run.report.notes.push(why);
+                    }
                     run.end(Ended::Failed);
                     continue;
                 }
@@ -320,9 +323,7 @@ fn work<P: Program, S: Space, O: Order>(
         }
     });
     if let Err(Stop::Bug(bug)) = worked {
-        let why = format!(
-            "A thread of the search panicked, in an explorer, a predicate that seals or a front end: {bug}"
-        );
+        let why = format!("A thread of the search panicked, in an explorer or a front end: {bug}");
         let _ = answers.send(Answer::Died(why));
         // The others would wait for ever for what this one took and does not finish.
         shared.halt.store(true, Ordering::Relaxed);

@@ -127,7 +127,9 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         survey.conclude(true, crew.size());
         report(run, crew, survey);
     }
-    if survey.is_vacuous() {
+    // A search that failed has nothing more to say.
+    let failed = run.ended == Some(Ended::Failed) || joint.has_fault();
+    if survey.is_vacuous() && !failed {
         run.report.notes.push(
             "No monitor was ever hot, nor allowed anything only finitely often: there was nothing \
              that a cycle could violate."

@@ -100,7 +100,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             self.remember(identity);
         }
         self.tally.states += 1;
-        let sealed = self.space.system().sealed();
+        let sealed = self.joint.is_sealed(self.space.system(), &self.pen);
         if enabled.is_empty() {
             self.at_the_end();
         } else {
@@ -299,7 +299,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         let enabled = system.enabled();
         child.enabled.clear();
         child.enabled.extend_from_slice(enabled);
-        child.sealed = system.sealed();
+        child.sealed = self.joint.is_sealed(system, &self.pen);
         (child.next, child.offered) = (0, Offered::default());
         child.end = if child.sealed { 1 } else { enabled.len() as u32 };
         child.cost = parent.price();

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dally_core::words::{bytes, count};
-use dally_core::{Bug, Cause, Choice, Trace};
+use dally_core::words::bytes;
+use dally_core::{Bug, Cause, Stop, System, Trace, panics};
 use rustc_hash::FxHashMap;
 
 use super::entry::Entry;
+use super::fault::Fault;
 use super::log::Log;
 use super::order::Order;
 use super::plan::{CachePolicy, Plan};
@@ -45,7 +46,7 @@ pub(crate) struct Joint<S: Space, O: Order> {
     /// How often all threads were asked for their progress.
     pub(crate) asked: Asked,
     bugs: Mutex<Vec<Found>>,
-    unsound: Mutex<Option<Unsound>>,
+    fault: Mutex<Option<Fault>>,
     full: AtomicBool,
     keep_rest: AtomicBool,
     /// Whether bugs are somebody else's business.
@@ -116,20 +117,6 @@ impl Tally {
     }
 }
 
-/// An explorer that does not offer all workers that can step.
-#[derive(Clone, Debug)]
-pub(crate) struct Unsound {
-    pub(crate) explorer: String,
-    /// The choices that lead to the state.
-    pub(crate) choices: Vec<Choice>,
-    pub(crate) identity: u64,
-    /// A worker that it never offered.
-    pub(crate) missing: Option<String>,
-    /// Whom it offered instead.
-    pub(crate) offered: Option<String>,
-    pub(crate) enabled: Vec<String>,
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -159,7 +146,7 @@ impl<S: Space, O: Order> Joint<S, O> {
             progress: Progress::default(),
             asked: Asked::default(),
             bugs: Mutex::default(),
-            unsound: Mutex::default(),
+            fault: Mutex::default(),
             full: AtomicBool::new(false),
             keep_rest: AtomicBool::new(false),
             deaf: false,
@@ -321,37 +308,30 @@ impl<S: Space, O: Order> Joint<S, O> {
         std::mem::take(&mut *lock(&self.bugs))
     }
 
-    /// The explorer is not sound: the search would miss states.
-    pub(crate) fn unsound(&self, unsound: Unsound) {
-        lock(&self.unsound).get_or_insert(unsound);
+    /// The search cannot go on. The first reason is told.
+    pub(crate) fn fault(&self, fault: Fault) {
+        lock(&self.fault).get_or_insert(fault);
         self.stop();
     }
 
-    pub(crate) fn take_unsound(&self) -> Option<Unsound> {
-        lock(&self.unsound).take()
+    pub(crate) fn has_fault(&self) -> bool {
+        lock(&self.fault).is_some()
     }
-}
 
-impl Unsound {
-    /// The report, with the schedule that leads to the state.
-    pub(crate) fn message(&self, schedule: &str) -> String {
-        let Unsound { explorer, choices, identity, missing, offered, enabled } = self;
-        let steps = choices.iter().filter(|choice| matches!(choice, Choice::Worker(_))).count();
-        let steps = count(steps as u64, "step");
-        let offered = match offered {
-            Some(worker) => format!("`next` and `delay` offer {worker}"),
-            None => "`next` offers nobody".to_owned(),
-        };
-        let missing = match missing {
-            Some(worker) => format!("and never {worker}"),
-            None => "which cannot step".to_owned(),
-        };
-        format!(
-            "The explorer {explorer} is not sound: at the state {identity:016x}, after {steps}, \
-             where {} can step, {offered}, {missing}. A search by it would miss states. \
-             `next` and one `delay` less than there are workers must offer each of them once. The \
-             schedule that leads to the state: {schedule}",
-            enabled.join(", "),
-        )
+    pub(crate) fn take_fault(&self) -> Option<Fault> {
+        lock(&self.fault).take()
+    }
+
+    /// Whether the program has sealed this state, to which the choices on the tape lead. If its
+    /// code does not say so but panics, the search is over.
+    pub(crate) fn is_sealed(&self, system: &impl System, pen: &Pen) -> bool {
+        match panics::catch(|| system.sealed()) {
+            Ok(sealed) => sealed,
+            Err(Stop::Bug(bug)) => {
+                self.fault(Fault::Seal { bug, choices: pen.choices() });
+                false
+            }
+            Err(Stop::Cut) => false,
+        }
     }
 }

@@ -11,6 +11,7 @@ mod diver;
 mod entry;
 mod explorer;
 mod explorers;
+mod fault;
 mod frame;
 mod in_delays;
 mod joint;

@@ -286,7 +286,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         next.order.stepped(taken.worker, &taken.enabled, system, &mut self.news);
         next.enabled.clear();
         next.enabled.extend_from_slice(enabled);
-        next.sealed = system.sealed();
+        next.sealed = self.joint.is_sealed(system, &self.pen);
         self.space.mark_in(&self.pen, &mut next.mark);
         next.values.clear();
         (next.index, next.offered, next.path) = (0, Offered::default(), path);

@@ -271,10 +271,10 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
         let joint = crew.joint.clone();
         drop(crew);
         bugs.extend(joint.take_bugs());
-        if let Some(unsound) = joint.take_unsound() {
-            let choices = unsound.choices.clone();
-            run.report.notes.push(unsound.message(&token(&run, choices)));
-            run.ended = Some(Ended::Unsound);
+        if let Some(fault) = joint.take_fault() {
+            let token = token(&run, fault.choices().to_vec());
+            run.report.notes.push(fault.message(&token));
+            run.ended = Some(fault.ended());
         } else if !bugs.is_empty() && !run.options.keep_going {
             run.ended = Some(Ended::Bug);
         }

@@ -5,7 +5,7 @@ use dally_core::{Bug, System, WorkerId};
 
 use super::diver::Diver;
 use super::entry::Offered;
-use super::joint::Unsound;
+use super::fault::{Fault, Unsound};
 use super::order::Order;
 use super::space::Space;
 use crate::executor::{bug_at_end, too_long};
@@ -42,13 +42,13 @@ impl<S: Space, O: Order> Diver<S, O> {
         let enabled = system.enabled();
         let name = |worker: WorkerId| format!("{} ({worker})", system.name(worker));
         let missing = offered.first_missing(enabled.len());
-        self.joint.unsound(Unsound {
+        self.joint.fault(Fault::Unsound(Unsound {
             explorer: order.name(),
             choices: self.pen.choices(),
             identity,
             missing: missing.map(|place| name(enabled[place])),
             offered: offer.map(name),
             enabled: enabled.iter().map(|&worker| name(worker)).collect(),
-        });
+        }));
     }
 }
