@@ -1,6 +1,6 @@
 //! Findings on their way to disk, while a run goes on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,8 +22,8 @@ pub(super) struct Keeper {
 
 #[derive(Default)]
 struct Kept {
-    /// The file of the finding of each failing schedule.
-    files: BTreeMap<u64, PathBuf>,
+    /// What was saved so far.
+    files: BTreeSet<PathBuf>,
     /// What earlier runs had left where this one writes; `None` where there was nothing.
     earlier: BTreeMap<PathBuf, Option<Saved>>,
     problems: Vec<String>,
@@ -49,14 +49,11 @@ impl Keeper {
         report: &Report,
         threads: usize,
     ) -> (Vec<Option<PathBuf>>, Vec<String>) {
-        let mut kept = self.kept();
         let about = About { statistics: statistics(report, threads), ..self.about.clone() };
-        let saved = report.findings.iter().map(|found| {
-            let path = kept.files.remove(&found.found_at)?;
-            self.store.as_ref().and_then(|store| store.save(found, &about).ok()).or(Some(path))
-        });
-        let saved: Vec<Option<PathBuf>> = saved.collect();
-        for (_, stray) in std::mem::take(&mut kept.files) {
+        let saved: Vec<Option<PathBuf>> =
+            report.findings.iter().map(|found| self.save(found, &about)).collect();
+        let mut kept = self.kept();
+        for stray in std::mem::take(&mut kept.files) {
             if !saved.iter().flatten().any(|path| *path == stray) {
                 kept.take_back(&stray);
             }
@@ -66,6 +63,27 @@ impl Keeper {
             notes.extend(path.as_ref().and_then(|path| kept.replaced(path, &found.schedule)));
         }
         (saved, notes)
+    }
+
+    /// Saves a finding, and answers its file, which an earlier form of it may have made.
+    fn save(&self, finding: &Finding, about: &About) -> Option<PathBuf> {
+        let store = self.store.as_ref()?;
+        let path = store.path(&about.program, &finding.bug);
+        // One at a time: what another thread takes back in between must not be this.
+        let mut kept = self.kept();
+        kept.earlier.entry(path.clone()).or_insert_with_key(|path| Saved::read(path));
+        match store.save(finding, about) {
+            Ok(path) => {
+                kept.files.insert(path);
+            }
+            Err(why) => {
+                let why = why.to_string();
+                if !kept.problems.contains(&why) {
+                    kept.problems.push(why);
+                }
+            }
+        }
+        kept.files.get(&path).cloned()
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -99,35 +117,12 @@ impl Kept {
 
 impl Sink for Keeper {
     fn found(&self, finding: &Finding) {
-        let Some(store) = &self.store else { return };
-        let path = store.path(&self.about.program, &finding.bug);
-        self.kept().earlier.entry(path).or_insert_with_key(|path| Saved::read(path));
-        let saved = store.save(finding, &self.about);
-        let mut kept = self.kept();
-        match saved {
-            Ok(path) => {
-                let earlier = kept.files.insert(finding.found_at, path.clone());
-                // A finding that could not be repeated has another cause now, and so another
-                // file; the raw one would mislead.
-                if let Some(earlier) = earlier.filter(|earlier| *earlier != path)
-                    && !kept.files.values().any(|other| *other == earlier)
-                {
-                    kept.take_back(&earlier);
-                }
-            }
-            Err(why) => {
-                let why = why.to_string();
-                if !kept.problems.contains(&why) {
-                    kept.problems.push(why);
-                }
-            }
-        }
+        self.save(finding, &self.about);
     }
 
     fn aborting(&self, finding: &Finding) {
-        self.found(finding);
+        let saved = self.save(finding, &self.about);
         let kept = self.kept();
-        let saved = kept.files.get(&finding.found_at).cloned();
         let note = saved.as_ref().and_then(|path| kept.replaced(path, &finding.schedule));
         let replay = (self.replay_commands)(&finding.schedule, saved.as_deref());
         let about = About { replay, saved, ..self.about.clone() };
@@ -152,10 +147,10 @@ mod tests {
 
     use super::*;
 
-    fn finding(choices: usize) -> Finding {
+    fn finding(kind: BugKind, choices: usize) -> Finding {
         let choices = vec![Choice::Worker(WorkerId::root(0)); choices];
         Finding {
-            bug: Bug::new(BugKind::Deadlock, "all wait"),
+            bug: Bug::new(kind, "all wait"),
             schedule: Schedule { choices, ..Schedule::default() },
             trace: Trace::default(),
             found_at: 1,
@@ -167,21 +162,49 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_does_not_count_in_the_end_leaves_the_finding_of_an_earlier_run_as_it_was() {
-        let directory = std::env::temp_dir().join(format!("dally-keeper-{}", std::process::id()));
-        let about = About::new("pool");
-        let path = Store::new(&directory).save(&finding(3), &about).unwrap();
-        let before = Saved::read(&path);
+    fn keeper(directory: &Path) -> Keeper {
         let commands: Box<ReplayCommands> = Box::new(|_, _| Vec::new());
-        let keeper = Keeper::new(about, Some(directory.clone()), commands, Box::new(|_| {}));
-        keeper.found(&finding(5));
-        assert_ne!(Saved::read(&path), before);
+        let directory = Some(directory.to_owned());
+        Keeper::new(About::new("pool"), directory, commands, Box::new(|_| {}))
+    }
 
+    /// An empty directory, and the report of a run that found nothing.
+    fn scene(name: &str) -> (PathBuf, Report) {
+        let name = format!("dally-keeper-{name}-{}", std::process::id());
         let passes = Arc::new(TaskProgram::new("passes", || async {}));
         let clean = dally_search::run(passes, Options::default(), Arc::new(()));
+        (std::env::temp_dir().join(name), clean)
+    }
+
+    #[test]
+    fn what_does_not_count_in_the_end_leaves_the_finding_of_an_earlier_run_as_it_was() {
+        let (directory, clean) = scene("earlier");
+        let about = About::new("pool");
+        let path = Store::new(&directory).save(&finding(BugKind::Deadlock, 3), &about).unwrap();
+        let before = Saved::read(&path);
+        let keeper = keeper(&directory);
+        keeper.found(&finding(BugKind::Deadlock, 5));
+        assert_ne!(Saved::read(&path), before);
+
         assert_eq!(keeper.settle(&clean, 1), (Vec::new(), Vec::new()));
         assert_eq!(Saved::read(&path), before);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+
+    /// A search of states numbers bugs by states, and a state may show several.
+    #[test]
+    fn findings_of_the_same_number_each_have_a_file_during_the_run_and_after_it() {
+        let (directory, clean) = scene("several");
+        let found =
+            [BugKind::Deadlock, BugKind::Monitor, BugKind::Panic].map(|kind| finding(kind, 3));
+        let paths = [0, 1, 2].map(|n| Store::new(&directory).path("pool", &found[n].bug));
+        let keeper = keeper(&directory);
+        found.iter().for_each(|finding| keeper.found(finding));
+        assert!(paths.iter().all(|path| path.is_file()));
+
+        let report = Report { findings: found.to_vec(), ..clean };
+        assert_eq!(keeper.settle(&report, 1), (paths.clone().map(Some).to_vec(), Vec::new()));
+        assert!(paths.iter().all(|path| path.is_file()));
         std::fs::remove_dir_all(directory).unwrap();
     }
 }
