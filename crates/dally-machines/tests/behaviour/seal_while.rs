@@ -1,7 +1,7 @@
 //! Predicates over machines that seal the state.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use dally_core::{Captured, Program, Schedule, System, WorkerId};
@@ -622,4 +622,23 @@ fn a_predicate_that_panics_is_told_where_states_are_reconstructed_too() {
     let report = explore_uncaptured(panicking(), explorer, plan, options, Arc::new(()));
     assert_eq!((report.ended, report.notes.len()), (Ended::Failed, 1), "{:?}", report.notes);
     assert!(report.notes[0].starts_with("A predicate that seals states panicked for Lift, "));
+}
+
+#[test]
+fn a_hybrid_search_does_not_go_on_to_samples_after_a_predicate_has_panicked() {
+    static PANICKED: AtomicBool = AtomicBool::new(false);
+    let program = MachineProgram::new("lift", |setup: &mut Setup| {
+        let lift = setup.create(LIFT);
+        setup.send(lift, Up);
+        setup.send(lift, Down);
+        setup.seal_while(|lift: &Lift, _| {
+            // Samples would not meet it again.
+            assert!(lift.rides == 0 || PANICKED.swap(true, Relaxed), "up there");
+            false
+        });
+    });
+    let plan = Plan { search: SearchKind::Hybrid, ..Plan::default() };
+    let explorer = ExplorerKind::RoundRobin.build(0);
+    let report = explore(Arc::new(program), explorer, plan, Options::default(), Arc::new(()));
+    assert_eq!((report.ended, report.schedules), (Ended::Failed, 0));
 }

@@ -343,8 +343,12 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
         });
         // A stratum can be so short that nobody has asked whether it is enough.
         let enough = joint.is_halted() || hybrid && nearly_spent(run, &joint);
-        let hands_over =
-            hybrid && enough && run.ended.is_none() && !joint.has_bugs() && !frontier.is_empty();
+        let hands_over = hybrid
+            && enough
+            && run.ended.is_none()
+            && !joint.has_bugs()
+            && !joint.has_fault()
+            && !frontier.is_empty();
         if joint.is_full() && !hands_over {
             run.end(Ended::Memory);
         }
