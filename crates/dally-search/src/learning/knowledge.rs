@@ -16,7 +16,8 @@ pub(super) fn write<W: Worth>(settings: [u64; 2], schedules: u64, table: &Table<
     out
 }
 
-/// Reads what [`write`] wrote with the same settings; `None` for anything else.
+/// Reads what [`write`] wrote with the same settings; `None` for other settings, another length
+/// and values that no action can have.
 pub(super) fn read<W: Worth>(settings: [u64; 2], bytes: &[u8]) -> Option<(u64, Table<W>)> {
     let (words, []) = bytes.as_chunks::<8>() else { return None };
     let mut words = words.iter().map(|&word| u64::from_le_bytes(word));
@@ -65,8 +66,19 @@ mod tests {
             assert!(read::<f64>([1, 2], &good[..length]).is_none(), "{length}");
         }
         assert!(read::<f64>([1, 2], &[&good[..], &[0; 8]].concat()).is_none());
-        let mut positive = good;
-        positive[56..64].copy_from_slice(&0.5f64.to_le_bytes());
-        assert!(read::<f64>([1, 2], &positive).is_none());
+        for value in [0.5, f64::NAN, f64::NEG_INFINITY] {
+            let mut wrong = good.clone();
+            wrong[56..64].copy_from_slice(&value.to_le_bytes());
+            assert!(read::<f64>([1, 2], &wrong).is_none(), "{value}");
+        }
+    }
+
+    #[test]
+    fn an_observation_that_is_said_to_have_no_visits_has_one() {
+        let mut never = some();
+        never[44..48].fill(0);
+        let (_, table) = read::<f64>([1, 2], &never).unwrap();
+        let at = table.find(7).unwrap();
+        assert_eq!((table.visits(at), table.actions(at)), (1, 2));
     }
 }

@@ -166,7 +166,8 @@ impl Worth for f64 {
     }
 
     fn is_sound(words: &[u64]) -> bool {
-        f64::read(words) <= 0.0
+        let value = f64::read(words);
+        value <= 0.0 && value.is_finite()
     }
 }
 
