@@ -3,9 +3,9 @@
 //!
 //! `cargo run --release -p dally-protocols --example learning_cost` runs both in turn, in one
 //! process and on one thread, and compares the fastest rounds of each: what else the machine does
-//! can only make a round slower. Schedules under `ql` are longer, so a step tells what learning
-//! itself costs. Arguments: how many rounds (15), how many schedules a round (2,000), and the
-//! strategy (`ql`).
+//! can only make a round slower. Schedules under `ql` are longer: the ratio of steps is what a
+//! schedule would cost if learning were free, and a step tells what learning itself costs.
+//! Arguments: how many rounds (15), how many schedules a round (2,000), and the strategy (`ql`).
 
 use std::sync::Arc;
 
@@ -34,8 +34,9 @@ fn main() {
             println!("{name:9} {strategy:9} {steps:>9.0} {schedule:>9.1} us {step:>9.1} ns");
         }
         let [random, learning] = best;
-        let (schedule, step) = (learning.0 / random.0, learning.1 / random.1);
-        println!("{name:9} {:9} {:>9} {schedule:>12.2} {step:>12.2}", "ratio", "");
+        let [schedule, step, steps] =
+            [learning.0 / random.0, learning.1 / random.1, learning.2 / random.2];
+        println!("{name:9} {:9} {steps:>9.2} {schedule:>12.2} {step:>12.2}", "ratio");
     }
 }
 
