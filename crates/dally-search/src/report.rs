@@ -68,8 +68,8 @@ pub enum Ended {
     Interrupted,
     /// A step did not come back, and its thread with it.
     Stuck,
-    /// The threads that run schedules could not be started or died: what was asked for was not
-    /// done, and the notes say why.
+    /// What was asked for was not done, and the notes say why: threads could not be started or
+    /// died, the search is none for this program, or a predicate that seals states panicked.
     Failed,
     /// The explorer does not offer every worker that can step: the notes say where. What it
     /// leaves out is not covered, so nothing is claimed.

@@ -350,6 +350,9 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
         Some(bug) if bug.to_string() != *outcome && !outcome.is_empty() => {
             remarks.push(format!("The schedule was recorded with another outcome: {outcome}"));
         }
+        None if !gave_up && outcome.is_empty() => {
+            remarks.push("No bug was recorded with this schedule, and none shows.".into());
+        }
         None if !gave_up && recorded.edited => remarks.push(format!(
             "The bug does not show: the schedule was edited, or the bug is fixed. It was recorded \
              as: {outcome}"

@@ -347,7 +347,7 @@ impl<E: Explorer> Test<E> {
                 return Ok(self.passed(checked, statistics));
             }
             Some(expected) if findings.is_empty() => {
-                return Err(self.no_failure(expected, report.is_exhausted(), statistics));
+                return Err(self.no_failure(expected, report, statistics));
             }
             _ => {}
         }
@@ -373,7 +373,7 @@ impl<E: Explorer> Test<E> {
         format!("\n{summary}{}", notes(checked))
     }
 
-    fn no_failure(&self, expected: &str, exhausted: bool, statistics: &Statistics) -> String {
+    fn no_failure(&self, expected: &str, report: &Report, statistics: &Statistics) -> String {
         let message = format!("the test expects a failure (`{expected}`), and no schedule failed");
         let finding = Finding {
             bug: Bug::new(BugKind::NoFailure, message),
@@ -384,7 +384,7 @@ impl<E: Explorer> Test<E> {
             shrunk: None,
             lasso: None,
             delays: None,
-            notes: vec![match what_else(exhausted, statistics) {
+            notes: vec![match what_else(report.ended, report.is_exhausted(), statistics) {
                 Some(what) => format!("{}; {what}", statistics.coverage),
                 None => statistics.coverage.clone(),
             }],
@@ -555,13 +555,16 @@ fn default_directory() -> PathBuf {
 
 /// What may show a bug that such a run has not shown; nothing where there is no more to be seen.
 /// What was run is in the statistics: the environment may have changed what the test asks for.
-fn what_else(exhausted: bool, statistics: &Statistics) -> Option<String> {
+fn what_else(ended: Ended, exhausted: bool, statistics: &Statistics) -> Option<String> {
     let more = statistics.schedules.saturating_mul(10);
     if exhausted {
         return None;
     }
     if statistics.searched.is_some() {
         return Some("a higher bound, more memory or less that is sealed may show it".to_owned());
+    }
+    if ended == Ended::Exhausted {
+        return Some("longer schedules may show it: DALLY_MAX_STEPS".to_owned());
     }
     Some(if statistics.strategy.starts_with("portfolio(") {
         format!(
@@ -593,12 +596,15 @@ mod tests {
             ..Statistics::default()
         };
         let said = |exhausted, statistics: Statistics| {
-            what_else(exhausted, &statistics).unwrap_or_else(|| "nothing".into())
+            let ended = if exhausted { Ended::Exhausted } else { Ended::Schedules };
+            what_else(ended, exhausted, &statistics).unwrap_or_else(|| "nothing".into())
         };
         insta::assert_snapshot!(said(false, by(StrategyKind::default())), @"more schedules with another seed may show it, or a strategy that the portfolio does not have: DALLY_SCHEDULES=10000 DALLY_SEED=1, DALLY_STRATEGY=pct:10; a search of states tells whether there is anything to be found: DALLY_SEARCH=ses");
         insta::assert_snapshot!(said(false, by(StrategyKind::Random)), @"more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES=10000 DALLY_STRATEGY=portfolio");
         let searched = Statistics { searched: Some(Searched::default()), ..Statistics::default() };
         insta::assert_snapshot!(said(false, searched), @"a higher bound, more memory or less that is sealed may show it");
         assert_eq!(said(true, by(StrategyKind::Dfs)), "nothing");
+        let cut = what_else(Ended::Exhausted, false, &by(StrategyKind::Dfs)).unwrap();
+        insta::assert_snapshot!(cut, @"longer schedules may show it: DALLY_MAX_STEPS");
     }
 }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variable_that_a_source_of_this_repository_reads_is_known() {
+    fn every_variable_that_a_source_reads_by_a_literal_is_known() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut names = BTreeSet::new();
         read_under(&root.join("crates"), &mut names);
