@@ -197,7 +197,7 @@ impl<M: Machine> Body<M> {
     }
 }
 
-/// As [`Teller::tell`](dally_core::Teller::tell), where only an [`Env`] is known.
+/// As [`EventSink::tell`](dally_core::EventSink::tell), where only an [`Env`] is known.
 #[inline]
 fn tell<'t>(env: &mut dyn Env, event: impl FnOnce() -> Event<Text<'t>>) -> Result<(), Cut> {
     if env.leeway() == 0 { env.event(event()) } else { env.unheard(1) }

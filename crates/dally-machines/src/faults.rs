@@ -1,7 +1,7 @@
 //! Faults: what the network and the machines' hosts do to a program, within a budget.
 
 use dally_core::fingerprint::{self, Encoder};
-use dally_core::{Discard, Env, Event, Stop, Tag, Teller, WorkerId};
+use dally_core::{Discard, Env, Event, EventSink, Stop, Tag, WorkerId};
 
 use crate::place::Place;
 use crate::slot::list;
@@ -56,7 +56,7 @@ enum Fault {
 impl MachineSystem {
     /// The step of the injector: restarts or crashes a machine. If nothing else can happen it may
     /// also leave it at that, so that executions with fewer crashes come to an end.
-    pub(crate) fn inject(&mut self, env: &mut Teller<'_>) -> Result<(), Stop> {
+    pub(crate) fn inject(&mut self, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let options = self.options().count() as u32;
         let quiet = self.down == 0 && self.enabled.len() == 1;
         let chosen = if quiet {
@@ -103,7 +103,7 @@ impl MachineSystem {
         restarts.chain(crashes)
     }
 
-    fn crash(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    fn crash(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let id = self.touch(slot)?.id;
         env.tell(|| Event::Crashed { worker: id })?;
         self.disarm_all(slot, env)?;
@@ -129,7 +129,7 @@ impl MachineSystem {
         Ok(())
     }
 
-    fn restart(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    fn restart(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let worker = self.touch(slot)?;
         env.tell(|| Event::Restarted { worker: worker.id })?;
         worker.cell_mut().restart()?;

@@ -23,7 +23,6 @@ mod digest;
 mod effect;
 mod encoding;
 mod faults;
-mod foresight;
 mod inbox;
 mod place;
 mod plain;
@@ -34,6 +33,7 @@ mod slot;
 mod step;
 mod system;
 mod timer;
+mod transition_cache;
 mod twice;
 mod worker;
 

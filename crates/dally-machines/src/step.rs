@@ -1,6 +1,6 @@
 //! The steps of machines: dequeue and run a handler, or release its effects.
 
-use dally_core::{Discard, Env, Event, MessageId, Stop, Teller, Text};
+use dally_core::{Discard, Env, Event, EventSink, MessageId, Stop, Text};
 
 use crate::body::Input;
 use crate::effect::Effect;
@@ -17,7 +17,7 @@ mod trouble;
 impl MachineSystem {
     /// One step of a machine.
     #[inline(always)]
-    pub(crate) fn run(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    pub(crate) fn run(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         match self.slots[slot].worker.effects.last() {
             None => self.receive_first(slot, env),
             Some(&Effect::Send { to, event, .. })
@@ -34,7 +34,7 @@ impl MachineSystem {
     /// One step, whatever it is and whoever has a share in the workers: releases the first effect,
     /// or runs a handler.
     #[inline(never)]
-    fn release_first(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    fn release_first(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         match self.slots[slot].unshared(&mut self.pool)?.effects.pop() {
             Some(effect) => self.perform(slot, effect, env)?,
             None => self.take_turn(slot, env)?,
@@ -45,7 +45,7 @@ impl MachineSystem {
     /// The most frequent step, with the worker in hand from its beginning to its end: takes the
     /// first message of the inbox, unless that is a tick.
     #[inline(always)]
-    fn receive_first(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    fn receive_first(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let (rules, here) = (self.rules, &mut self.slots[slot]);
         let Some(worker) = here.own() else { return self.release_first(slot, env) };
         if !worker.dequeues_first(rules.mailbox) {
@@ -75,7 +75,7 @@ impl MachineSystem {
         slot: usize,
         there: usize,
         event: u16,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let Ok([here, other]) = self.slots.get_disjoint_mut([slot, there]) else {
             return self.release_first(slot, env);
@@ -119,7 +119,7 @@ impl MachineSystem {
 
     /// Runs the next handler of a machine that has none of its effects left to release, and
     /// leaves what it does unreleased.
-    pub(crate) fn take_turn(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    pub(crate) fn take_turn(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let worker = self.slots[slot].unshared(&mut self.pool)?;
         let input = match (worker.life, worker.ready) {
             (Life::New, _) => {
@@ -152,7 +152,7 @@ impl MachineSystem {
         event: u16,
         timer: Option<u32>,
         mut message: Message,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         self.tick_left(slot, timer)?;
         let worker = self.slots[slot].unshared(&mut self.pool)?;
@@ -171,7 +171,12 @@ impl MachineSystem {
     }
 
     /// Which of the messages in the inbox is next, given the position of one that can be.
-    fn choose_delivery(&mut self, slot: usize, at: u32, env: &mut Teller<'_>) -> Result<u32, Stop> {
+    fn choose_delivery(
+        &mut self,
+        slot: usize,
+        at: u32,
+        env: &mut EventSink<'_>,
+    ) -> Result<u32, Stop> {
         let worker = &self.slots[slot].worker;
         if self.rules.mailbox == Mailbox::Fifo || worker.inbox.len() < 2 {
             return Ok(at);
@@ -195,7 +200,7 @@ impl MachineSystem {
     /// Releases effects in order up to the next scheduling point, or looks what the machine can
     /// do after the last.
     #[inline]
-    pub(crate) fn release(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    pub(crate) fn release(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         loop {
             let here = &mut self.slots[slot];
             let worker = here.unshared(&mut self.pool)?;
@@ -222,7 +227,7 @@ impl MachineSystem {
     }
 
     /// Finds out what a machine without effects to release can do next.
-    pub(crate) fn settle(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    pub(crate) fn settle(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let fifo = self.rules.mailbox == Mailbox::Fifo;
         let mut at = 0;
         loop {

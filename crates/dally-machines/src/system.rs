@@ -3,21 +3,21 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use dally_core::{
-    Acceptance, Bug, BugKind, Captured, Cut, Env, Fingerprint, MessageId, Monitors, Observe, Op,
-    Status, Stop, System, Teller, WorkerId,
+    Acceptance, Bug, BugKind, Captured, Cut, Env, EventSink, Fingerprint, MessageId, Monitors,
+    Observe, Op, Status, Stop, System, WorkerId,
 };
 use triomphe::Arc;
 
 use crate::effect::Effect;
 use crate::encoding;
 use crate::faults::Faults;
-use crate::foresight::Foresight;
 use crate::inbox::Mailbox;
 use crate::place::Place;
 use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::sealing::Predicates;
 use crate::slot::Slot;
+use crate::transition_cache::TransitionCache;
 use crate::worker::{Life, Worker};
 
 /// An execution of machines: workers shared copy-on-write with its forks, in the order of their
@@ -50,7 +50,7 @@ pub struct MachineSystem {
     pub(crate) stepped: bool,
     pub(crate) pool: Pool,
     /// What is known of steps, once somebody has asked.
-    pub(crate) foresight: Option<Box<Foresight>>,
+    pub(crate) transition_cache: Option<Box<TransitionCache>>,
     /// Whether what the present step changes is being noted there.
     pub(crate) noting: bool,
     pub(crate) candidates: Vec<(MessageId, u32)>,
@@ -120,10 +120,10 @@ impl System for MachineSystem {
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         self.stepped = true;
         self.monitors.begin_step();
-        if self.foresight.is_some() && env.leeway() > 0 {
+        if self.transition_cache.is_some() && env.leeway() > 0 {
             return self.step_noted(worker, env);
         }
-        self.step_of(worker, &mut Teller::new(env))
+        self.step_of(worker, &mut EventSink::new(env))
     }
 
     fn status(&self) -> Status {
@@ -260,7 +260,11 @@ impl Captured for MachineSystem {
 impl MachineSystem {
     /// The step of a worker.
     #[inline(always)]
-    pub(crate) fn step_of(&mut self, worker: WorkerId, env: &mut Teller<'_>) -> Result<(), Stop> {
+    pub(crate) fn step_of(
+        &mut self,
+        worker: WorkerId,
+        env: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
         let slot = self.slot_of(worker);
         if self.slots.get(slot).is_some_and(|slot| slot.listed) {
             self.run(slot, env)
@@ -359,7 +363,7 @@ impl MachineSystem {
 
     /// Steps a worker that is no machine.
     #[inline(never)]
-    fn step_other(&mut self, worker: WorkerId, env: &mut Teller<'_>) -> Result<(), Stop> {
+    fn step_other(&mut self, worker: WorkerId, env: &mut EventSink<'_>) -> Result<(), Stop> {
         match self.find(worker) {
             Some(Place::Timer(slot, timer)) if self.is_listed(worker) => {
                 self.fire(slot, timer, env)

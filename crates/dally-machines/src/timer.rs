@@ -1,6 +1,6 @@
 //! Timers: workers whose step is to fire.
 
-use dally_core::{Discard, Event, MessageId, Stop, Teller, Text, WorkerId};
+use dally_core::{Discard, Event, EventSink, MessageId, Stop, Text, WorkerId};
 
 use crate::digest::Digest;
 use crate::encoding;
@@ -129,7 +129,7 @@ impl MachineSystem {
         &mut self,
         slot: usize,
         timer: usize,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let worker = self.slots[slot].unshared(&mut self.pool)?;
         let to = worker.id;
@@ -175,7 +175,7 @@ impl MachineSystem {
         event: u16,
         message: Message,
         periodic: bool,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let at = match self.slots[slot].worker.place_for_timer(event, &message) {
             Some(at) => at,
@@ -205,7 +205,7 @@ impl MachineSystem {
         slot: usize,
         timer: usize,
         tell: bool,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let worker = self.slots[slot].unshared(&mut self.pool)?;
         let armed = &mut worker.timers[timer];
@@ -232,7 +232,7 @@ impl MachineSystem {
         Ok(())
     }
 
-    pub(crate) fn disarm_all(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    pub(crate) fn disarm_all(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         for timer in 0..self.slots[slot].worker.timers.len() {
             self.disarm(slot, timer, false, env)?;
         }

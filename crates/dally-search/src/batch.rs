@@ -10,16 +10,16 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use dally_core::{Cause, Finding, Program, Trace, fingerprint, panics};
 
+use crate::choice_log::ChoiceWriter;
+use crate::confirm::{Raw, confirm, smaller, uncontrolled};
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
-use crate::guide::Manner;
 use crate::liveness::{Fairness, Loops};
 use crate::options::Sink;
 use crate::record::{Heading, difference, follow, record};
+use crate::replay_strategy::Manner;
 use crate::seen::Sightings;
-use crate::settle::{Raw, confirm, smaller, uncontrolled};
 use crate::shrink::Budget;
 use crate::strategy::{Outcome, Strategy};
-use crate::tape::Pen;
 
 /// What all threads of a run share.
 pub(crate) struct Shared {
@@ -61,7 +61,7 @@ pub(crate) struct Batch {
 }
 
 /// What a thread is told to do.
-pub(crate) enum Order {
+pub(crate) enum BatchCommand {
     Run(Arc<Batch>),
     /// Say whether there would be a schedule of this number, after learning of these.
     Ask(u64, Vec<Outcome>),
@@ -71,7 +71,7 @@ pub(crate) enum Order {
 }
 
 /// What a thread says.
-pub(crate) enum News {
+pub(crate) enum BatchMessage {
     /// The batch is done.
     Ran,
     /// Whether there would be one more schedule.
@@ -98,8 +98,8 @@ pub(crate) struct Ran {
 
 /// How a thread and its supervisor talk.
 pub(crate) struct Told {
-    pub(crate) orders: Receiver<Order>,
-    pub(crate) news: Sender<News>,
+    pub(crate) orders: Receiver<BatchCommand>,
+    pub(crate) news: Sender<BatchMessage>,
     /// What came of schedules, at once: a thread that gets stuck says nothing later.
     pub(crate) ran: Arc<Mutex<Vec<Ran>>>,
 }
@@ -108,30 +108,34 @@ pub(crate) struct Told {
 pub(crate) fn work<P: Program>(
     program: &P,
     mut strategy: Box<dyn Strategy>,
-    mut pen: Pen,
+    mut writer: ChoiceWriter,
     shared: &Arc<Shared>,
     told: &Told,
 ) {
-    save_before_abort(&pen, shared);
+    save_before_abort(&writer, shared);
     let mut stage = Stage::new(program);
     while let Ok(order) = told.orders.recv() {
         let answer = match order {
-            Order::Run(batch) => {
+            BatchCommand::Run(batch) => {
                 strategy.learn(&batch.learn);
-                run(&mut stage, &mut *strategy, &mut pen, shared, &batch, &told.ran);
-                News::Ran
+                run(&mut stage, &mut *strategy, &mut writer, shared, &batch, &told.ran);
+                BatchMessage::Ran
             }
-            Order::Ask(schedule, learn) => {
+            BatchCommand::Ask(schedule, learn) => {
                 strategy.learn(&learn);
-                News::More(strategy.begin(schedule))
+                BatchMessage::More(strategy.begin(schedule))
             }
-            Order::Tell(learn) => {
+            BatchCommand::Tell(learn) => {
                 strategy.learn(&learn);
-                News::Learned(strategy.learned())
+                BatchMessage::Learned(strategy.learned())
             }
-            Order::Settle(raw) => {
-                News::Settled(Box::new(settle(&mut stage, &raw, &mut pen, shared, &told.news)))
-            }
+            BatchCommand::Settle(raw) => BatchMessage::Settled(Box::new(settle(
+                &mut stage,
+                &raw,
+                &mut writer,
+                shared,
+                &told.news,
+            ))),
         };
         if told.news.send(answer).is_err() {
             break;
@@ -141,9 +145,9 @@ pub(crate) fn work<P: Program>(
 }
 
 /// A program that panics in a destructor while it unwinds takes the process with it. What the
-/// tape holds is then the last that is known.
-pub(crate) fn save_before_abort(pen: &Pen, shared: &Arc<Shared>) {
-    let (tape, shared) = (pen.tape().clone(), shared.clone());
+/// choice_log holds is then the last that is known.
+pub(crate) fn save_before_abort(writer: &ChoiceWriter, shared: &Arc<Shared>) {
+    let (choice_log, shared) = (writer.choice_log().clone(), shared.clone());
     panics::before_abort(Some(Box::new(move |bug| {
         let notes = vec![
             "The program panicked in a destructor while it unwound from a panic, and Rust then \
@@ -151,7 +155,7 @@ pub(crate) fn save_before_abort(pen: &Pen, shared: &Arc<Shared>) {
              shrunk."
                 .into(),
         ];
-        let (choices, schedule) = (tape.choices(), tape.schedule());
+        let (choices, schedule) = (choice_log.choices(), choice_log.schedule());
         shared.sink.aborting(&shared.heading.raw(bug, choices, 0, schedule, notes));
     })));
 }
@@ -159,7 +163,7 @@ pub(crate) fn save_before_abort(pen: &Pen, shared: &Arc<Shared>) {
 fn run<P: Program>(
     stage: &mut Stage<'_, P>,
     strategy: &mut dyn Strategy,
-    pen: &mut Pen,
+    writer: &mut ChoiceWriter,
     shared: &Shared,
     batch: &Batch,
     ran: &Mutex<Vec<Ran>>,
@@ -181,7 +185,8 @@ fn run<P: Program>(
             break;
         }
         states.clear();
-        let (mut execution, trace) = execute(stage, strategy, pen, shared, schedule, &mut states);
+        let (mut execution, trace) =
+            execute(stage, strategy, writer, shared, schedule, &mut states);
         if execution.end == End::Halted {
             break;
         }
@@ -210,7 +215,7 @@ fn run<P: Program>(
             let cause = bug.cause();
             let searched = false;
             let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem, searched };
-            (cause, keep(raw, pen, shared))
+            (cause, keep(raw, writer, shared))
         });
         let (shown, whole) = (unsettled(&mut states, shared), is_whole(schedule, shared));
         let result = Ran { outcome, bug, shown, whole, notes: execution.notes };
@@ -222,7 +227,7 @@ fn run<P: Program>(
 fn execute<P: Program>(
     stage: &mut Stage<'_, P>,
     strategy: &mut dyn Strategy,
-    pen: &mut Pen,
+    writer: &mut ChoiceWriter,
     shared: &Shared,
     schedule: u64,
     states: &mut Vec<u64>,
@@ -231,7 +236,7 @@ fn execute<P: Program>(
     let looking = &Limits { loops: Loops::Sampled, ..*limits };
     let observations = is_whole(schedule, shared).then_some(states);
     let halt = &shared.halt;
-    let desk = Desk { pen: &mut *pen, halt, recorder: None, observations };
+    let desk = Desk { writer: &mut *writer, halt, recorder: None, observations };
     if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
         return (stage.execute(schedule, strategy, looking, desk), Trace::default());
     }
@@ -240,16 +245,16 @@ fn execute<P: Program>(
     // A bug is repeated in any case, when it is confirmed.
     if first.execution.bug.is_none() && first.execution.end != End::Halted {
         let script = first.script();
-        let desk = Desk { pen: &mut *pen, halt, recorder: None, observations: None };
+        let desk = Desk { writer: &mut *writer, halt, recorder: None, observations: None };
         let recorder = Recorder::to_compare();
         let again = follow(recorder, stage, schedule, &script, Manner::Exact, limits, desk);
         if again.recording.execution.end == End::Halted {
             first.execution.end = End::Halted;
         } else if let Some(left) = difference(&first, &again) {
             first.execution.bug = Some(uncontrolled(schedule, &left));
-            // The tape holds the second time; the finding is about the first.
-            pen.rewind(schedule);
-            first.choices.iter().for_each(|&choice| pen.write(choice));
+            // The choice_log holds the second time; the finding is about the first.
+            writer.rewind(schedule);
+            first.choices.iter().for_each(|&choice| writer.write(choice));
             return (first.execution, first.trace);
         }
     }
@@ -257,7 +262,7 @@ fn execute<P: Program>(
 }
 
 /// Tells the sink of a bug, unless one with the same cause is known from an earlier schedule.
-pub(crate) fn keep(mut raw: Raw, pen: &Pen, shared: &Shared) -> Option<Box<Raw>> {
+pub(crate) fn keep(mut raw: Raw, writer: &ChoiceWriter, shared: &Shared) -> Option<Box<Raw>> {
     {
         let mut first = shared.first.lock().unwrap_or_else(PoisonError::into_inner);
         if shared.full.load(Ordering::Relaxed) {
@@ -269,7 +274,7 @@ pub(crate) fn keep(mut raw: Raw, pen: &Pen, shared: &Shared) -> Option<Box<Raw>>
         }
         *lowest = raw.schedule;
     }
-    raw.choices = pen.choices();
+    raw.choices = writer.choices();
     shared.sink.found(&raw.finding(&shared.heading));
     Some(Box::new(raw))
 }
@@ -292,15 +297,15 @@ fn unsettled(states: &mut Vec<u64>, shared: &Shared) -> Vec<u64> {
 fn settle<P: Program>(
     stage: &mut Stage<'_, P>,
     raw: &Raw,
-    pen: &mut Pen,
+    writer: &mut ChoiceWriter,
     shared: &Shared,
-    news: &Sender<News>,
+    news: &Sender<BatchMessage>,
 ) -> Finding {
     let heading = &shared.heading;
     if raw.bug.kind == dally_core::BugKind::Uncontrolled {
         return raw.finding(heading);
     }
-    let confirmed = confirm(stage, raw, heading, pen);
+    let confirmed = confirm(stage, raw, heading, writer);
     shared.sink.found(&confirmed);
     // A strongly fair loop does all that can be done in it, and what that is only the search knows
     // that has found it.
@@ -309,9 +314,9 @@ fn settle<P: Program>(
     }
     let Some(steps) = shared.shrink_steps else { return confirmed };
     // The run ends by now if nobody listens, and the answer will not be heard either.
-    let _ = news.send(News::Confirmed(Box::new(confirmed.clone())));
+    let _ = news.send(BatchMessage::Confirmed(Box::new(confirmed.clone())));
     let budget = Budget { steps, hurry: &shared.hurry };
-    let shrunk = smaller(stage, &confirmed, heading, budget, pen);
+    let shrunk = smaller(stage, &confirmed, heading, budget, writer);
     shared.sink.found(&shrunk);
     shrunk
 }

@@ -15,9 +15,9 @@ use self::bugs::too_hot;
 pub(crate) use self::bugs::{bug_at_end, endless, livelock, too_long};
 use self::env::{Cause, StepEnv};
 use self::rounds::Went;
-use crate::liveness::{Fairness, Laps, Loops};
+use crate::choice_log::{Activity, ChoiceWriter};
+use crate::liveness::{Fairness, LoopDetector, Loops};
 use crate::strategy::{Lesson, Point, Strategy};
-use crate::tape::{Doing, Pen};
 
 /// The bounds and checks of one schedule.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ pub(crate) fn blame(monitor: &str) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Execution {
     /// Values count as steps. Those of rounds after a loop are left out, as they are from the
-    /// tape.
+    /// choice_log.
     pub(crate) steps: usize,
     pub(crate) values: usize,
     /// Why it ended.
@@ -91,7 +91,7 @@ pub(crate) struct Execution {
     pub(crate) lasso: Option<Lasso>,
     /// How a loop that was to be gone round is none: in which round, and what differs.
     pub(crate) astray: Option<String>,
-    /// The steps of these rounds, which are on no tape.
+    /// The steps of these rounds, which are on no choice_log.
     pub(crate) lapped: usize,
     /// What the strategy has learnt.
     pub(crate) lesson: Option<Lesson>,
@@ -137,7 +137,7 @@ impl Recorder {
 
 /// Where an execution writes what it does, besides its result.
 pub(crate) struct Desk<'a> {
-    pub(crate) pen: &'a mut Pen,
+    pub(crate) writer: &'a mut ChoiceWriter,
     pub(crate) halt: &'a AtomicBool,
     pub(crate) recorder: Option<&'a mut Recorder>,
     /// The observations of all states, if they are wanted.
@@ -147,9 +147,9 @@ pub(crate) struct Desk<'a> {
 impl<'a> Desk<'a> {
     /// For the repetition of a finding, which nobody stops: it is short, and the watchdog looks
     /// after it.
-    pub(crate) fn undisturbed(pen: &'a mut Pen) -> Desk<'a> {
+    pub(crate) fn undisturbed(writer: &'a mut ChoiceWriter) -> Desk<'a> {
         static GO_ON: AtomicBool = AtomicBool::new(false);
-        Desk { pen, halt: &GO_ON, recorder: None, observations: None }
+        Desk { writer, halt: &GO_ON, recorder: None, observations: None }
     }
 }
 
@@ -157,12 +157,12 @@ impl<'a> Desk<'a> {
 pub(crate) struct Stage<'p, P: Program> {
     program: &'p P,
     system: Option<P::System>,
-    laps: Laps,
+    loop_detector: LoopDetector,
 }
 
 impl<'p, P: Program> Stage<'p, P> {
     pub(crate) fn new(program: &'p P) -> Stage<'p, P> {
-        Stage { program, system: None, laps: Laps::default() }
+        Stage { program, system: None, loop_detector: LoopDetector::default() }
     }
 
     /// Runs the program from its start to the end of one schedule. The strategy has begun it.
@@ -187,11 +187,11 @@ impl<'p, P: Program> Stage<'p, P> {
             lesson: None,
         };
         let mut ended = false;
-        desk.pen.rewind(schedule);
+        desk.writer.rewind(schedule);
         // Front ends catch the panics of the program. A panic that reaches this point is one of
         // the front end itself, and still a finding rather than a dead thread.
         let caught = panics::catch(|| {
-            desk.pen.now(Doing::Starting);
+            desk.writer.now(Activity::Starting);
             let started = match &mut self.system {
                 Some(system) => self.program.restart(system),
                 None => self.program.start().map(|system| self.system = Some(system)),
@@ -203,11 +203,11 @@ impl<'p, P: Program> Stage<'p, P> {
                 return;
             }
             let Some(system) = &mut self.system else { return };
-            desk.pen.now(Doing::Stepping);
-            run(system, strategy, limits, &mut self.laps, &mut desk, &mut execution);
+            desk.writer.now(Activity::Stepping);
+            run(system, strategy, limits, &mut self.loop_detector, &mut desk, &mut execution);
             ended = true;
             execution.lesson = strategy.end(Some(system));
-            desk.pen.now(Doing::Ending);
+            desk.writer.now(Activity::Ending);
             if let Err(bug) = system.end() {
                 match &execution.bug {
                     None => execution.bug = Some(bug),
@@ -224,7 +224,7 @@ impl<'p, P: Program> Stage<'p, P> {
                 Some(_) => execution.notes.push(format!("Then, at the end: {bug}")),
             }
         }
-        desk.pen.now(Doing::Nothing);
+        desk.writer.now(Activity::Nothing);
         if !ended {
             execution.lesson = strategy.end(None);
         }
@@ -247,7 +247,7 @@ fn run<S: System>(
     system: &mut S,
     strategy: &mut dyn Strategy,
     limits: &Limits,
-    laps: &mut Laps,
+    loop_detector: &mut LoopDetector,
     desk: &mut Desk<'_>,
     execution: &mut Execution,
 ) {
@@ -256,7 +256,7 @@ fn run<S: System>(
     // has gone on by itself: a strategy that goes through all schedules would miss some.
     let only_whole = limits.loops == Loops::Sampled && strategy.is_sequential();
     let follows = matches!(limits.loops, Loops::All | Loops::AtEnd { .. });
-    laps.restart(only_whole, follows, limits.patience(strategy));
+    loop_detector.restart(only_whole, follows, limits.patience(strategy));
     let looks = limits.loops != Loops::Ignored;
     // Most steps of most schedules are nothing but steps. `attends` is whether there is more to this
     // one: somebody observes, a monitor says something, or what one said before is not over.
@@ -268,9 +268,9 @@ fn run<S: System>(
             listens,
             heard: listens || desk.recorder.is_some(),
             strategy,
-            pen: desk.pen,
+            writer: desk.writer,
             recorder: desk.recorder.as_deref_mut(),
-            laps,
+            loop_detector,
             worker: WorkerId::FAULTS,
             steps: 0,
             values: 0,
@@ -289,7 +289,7 @@ fn run<S: System>(
                 seen.push(system.observe(Observe::Control));
             }
             let acceptance = system.acceptance();
-            let speaks = acceptance.says_something() || course.env.laps.is_watching();
+            let speaks = acceptance.says_something() || course.env.loop_detector.is_watching();
             if looks && speaks && !system.enabled().is_empty() {
                 match course.look(system, acceptance) {
                     None => {}
@@ -337,8 +337,8 @@ fn run<S: System>(
             course.fair = true;
             execution.fair_from = steps;
         }
-        if attends && course.env.laps.is_open() {
-            course.env.laps.leave(worker);
+        if attends && course.env.loop_detector.is_open() {
+            course.env.loop_detector.leave(worker);
         }
         let acceptance = match course.step(worker, system) {
             Ok(acceptance) => acceptance,
@@ -348,7 +348,8 @@ fn run<S: System>(
             if let Some(bug) = course.heat(acceptance, steps, system) {
                 break Over::failed(bug);
             }
-            attends = always || acceptance.says_something() || course.env.laps.is_watching();
+            attends =
+                always || acceptance.says_something() || course.env.loop_detector.is_watching();
         }
         last = Some(worker);
     };
@@ -365,7 +366,7 @@ fn run<S: System>(
                 // What came after is not part of it.
                 execution.lapped = env.steps - steps;
                 (execution.steps, execution.values) = (steps, values);
-                env.pen.truncate(steps);
+                env.writer.truncate(steps);
             }
             (execution.bug, execution.lasso) = (Some(bug), lasso);
         }

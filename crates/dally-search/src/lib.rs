@@ -6,9 +6,10 @@
 //! found. [`replay`] runs a recorded schedule again and says where a changed program leaves it.
 
 mod batch;
+mod choice_log;
+mod confirm;
 mod deadline;
 mod executor;
-mod guide;
 mod kind;
 pub mod learning;
 pub mod liveness;
@@ -16,15 +17,14 @@ mod options;
 mod prefix;
 mod record;
 mod replay;
+mod replay_strategy;
 mod report;
 mod runner;
 pub mod sampling;
 mod seen;
-mod settle;
 mod shrink;
 pub mod strata;
 mod strategy;
-mod tape;
 mod watchdog;
 
 pub use kind::{QlVariant, StrategyKind, UnknownStrategy};

@@ -6,12 +6,12 @@ use dally_core::{
     Bug, BugKind, Choice, Finding, Item, Lasso, Program, Schedule, Trace, TraceStep, WorkerId,
 };
 
+use crate::choice_log::ChoiceWriter;
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage, blame};
-use crate::guide::{Guide, Manner};
 use crate::liveness::{Fairness, Loops};
 use crate::replay::Divergence;
+use crate::replay_strategy::{Manner, ReplayStrategy};
 use crate::strategy::Strategy;
-use crate::tape::Pen;
 
 /// An execution with all that happened in it.
 #[derive(Debug)]
@@ -52,15 +52,15 @@ pub(crate) fn record<P: Program>(
     limits: &Limits,
     desk: Desk<'_>,
 ) -> Recording {
-    let Desk { pen, halt, observations, .. } = desk;
-    let desk = Desk { pen, halt, recorder: Some(&mut recorder), observations };
+    let Desk { writer, halt, observations, .. } = desk;
+    let desk = Desk { writer, halt, recorder: Some(&mut recorder), observations };
     let execution = stage.execute(schedule, strategy, limits, desk);
     let (mut trace, mut enabled) = recorder.finish();
     // The rounds after a loop are not part of the schedule.
     let steps = execution.steps - execution.values;
     trace.steps.truncate(steps);
     enabled.truncate(steps);
-    Recording { choices: pen.choices(), enabled, trace, execution }
+    Recording { choices: writer.choices(), enabled, trace, execution }
 }
 
 /// Follows a script with a record.
@@ -73,23 +73,23 @@ pub(crate) fn follow<P: Program>(
     limits: &Limits,
     desk: Desk<'_>,
 ) -> Followed {
-    let mut guide = script.guide(manner);
-    let recording = record(recorder, stage, schedule, &mut guide, limits, desk);
-    let (ran_out, unused) = (guide.ran_out(), guide.unused());
-    Followed { recording, left_at: guide.difference(), ran_out, unused }
+    let mut player = script.player(manner);
+    let recording = record(recorder, stage, schedule, &mut player, limits, desk);
+    let (ran_out, unused) = (player.ran_out(), player.unused());
+    Followed { recording, left_at: player.difference(), ran_out, unused }
 }
 
 /// Follows a script without a record: the execution, and the choices really made are on the
-/// tape.
+/// choice_log.
 pub(crate) fn retry<P: Program>(
     stage: &mut Stage<'_, P>,
     schedule: u64,
     script: &Script,
     manner: Manner,
     limits: &Limits,
-    pen: &mut Pen,
+    writer: &mut ChoiceWriter,
 ) -> Execution {
-    stage.execute(schedule, &mut script.guide(manner), limits, Desk::undisturbed(pen))
+    stage.execute(schedule, &mut script.player(manner), limits, Desk::undisturbed(writer))
 }
 
 impl Script {
@@ -98,8 +98,8 @@ impl Script {
         Script { choices: choices.into(), enabled: Arc::new([]), fair_from }
     }
 
-    fn guide(&self, manner: Manner) -> Guide {
-        Guide::new(self.choices.clone(), self.enabled.clone(), manner, self.fair_from)
+    fn player(&self, manner: Manner) -> ReplayStrategy {
+        ReplayStrategy::new(self.choices.clone(), self.enabled.clone(), manner, self.fair_from)
     }
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn difference(first: &Recording, second: &Followed) -> Option<Diverge
         if a.worker == b.worker && a.items == b.items {
             continue;
         }
-        // The guide saw this step or a later one fail; what happened inside it comes first.
+        // The player saw this step or a later one fail; what happened inside it comes first.
         if second.left_at.as_ref().is_none_or(|left| left.step > index + 1) {
             return at(index + 1, items_differ(a, b, &first.trace));
         }

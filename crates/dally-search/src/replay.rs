@@ -7,10 +7,10 @@ use dally_core::words::count;
 use dally_core::{Bug, BugKind, Choice, Lasso, Program, Schedule, Trace};
 
 use crate::executor::{Desk, End, Recorder, Stage};
-use crate::guide::Manner;
 use crate::liveness::Loops;
 use crate::options::Options;
 use crate::record::{Followed, Script, ended_by, follow, limits_of};
+use crate::replay_strategy::Manner;
 use crate::watchdog::{self, Lost, watched};
 
 /// How closely a replay follows the recording.
@@ -88,8 +88,8 @@ pub fn replay<P: Program + 'static>(
     };
     let attempt = |choices: &[Choice]| {
         let (program, script) = (program.clone(), script(choices));
-        watched(&schedule.program, step_time, move |pen| {
-            let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+        watched(&schedule.program, step_time, move |writer| {
+            let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
             follow(recorder, &mut Stage::new(&*program), 0, &script, manner, &limits, desk)
         })
     };

@@ -19,8 +19,8 @@ use crate::report::{Ended, Report};
 use crate::seen::{MAX_OBSERVATIONS, Seen};
 
 mod findings;
-mod hands;
 mod schedules;
+mod threads;
 
 use findings::Group;
 pub(crate) use findings::count_bug;

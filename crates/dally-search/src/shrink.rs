@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use dally_core::{BugKind, Cause, Choice, Program, Tag, WorkerId};
 
+use crate::choice_log::ChoiceWriter;
 use crate::deadline::Stopwatch;
 use crate::executor::{Limits, Stage};
-use crate::guide::Manner;
 use crate::record::{Script, retry};
-use crate::tape::Pen;
+use crate::replay_strategy::Manner;
 
 /// How long shrinking may take by the clock: the last resort, for programs with slow steps.
 pub(crate) const TIME: Duration = Duration::from_secs(20);
@@ -63,7 +63,7 @@ pub(crate) fn shrink<P: Program>(
     cause: Cause,
     limits: &Limits,
     budget: Budget<'_>,
-    pen: &mut Pen,
+    writer: &mut ChoiceWriter,
 ) -> Smaller {
     let best = units(choices);
     let size = Size::of(&best);
@@ -77,7 +77,7 @@ pub(crate) fn shrink<P: Program>(
         cause,
         limits,
         budget,
-        pen,
+        writer,
         best,
         size,
         stem: None,
@@ -141,7 +141,7 @@ struct Shrinker<'a, 'p, P: Program> {
     cause: Cause,
     limits: Limits,
     budget: Budget<'a>,
-    pen: &'a mut Pen,
+    writer: &'a mut ChoiceWriter,
     /// The smallest schedule that was seen to fail.
     best: Vec<Unit>,
     size: Size,
@@ -167,13 +167,14 @@ impl<P: Program> Shrinker<'_, '_, P> {
         }
         let script = Script::of(flatten(candidate), usize::MAX);
         let manner = Manner::Loose(self.size.steps);
-        let execution = retry(self.stage, self.schedule, &script, manner, &self.limits, self.pen);
+        let execution =
+            retry(self.stage, self.schedule, &script, manner, &self.limits, self.writer);
         self.spent += START + (execution.steps + execution.lapped) as u64;
         let stem = execution.lasso.map(|lasso| lasso.stem);
         if execution.bug.is_none_or(|bug| bug.cause() != self.cause) {
             return false;
         }
-        let made = units(&self.pen.choices());
+        let made = units(&self.writer.choices());
         let size = Size::of(&made);
         let smaller = size < self.size;
         if smaller {

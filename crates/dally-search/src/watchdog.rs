@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use dally_core::{Bug, BugKind, Choice};
 
+use crate::choice_log::{Activity, ChoiceLog, ChoiceWriter};
 use crate::deadline::Stopwatch;
-use crate::tape::{Doing, Pen, Tape};
 
 /// Programs under test recurse as they do in production, and panics unwind on top of that.
 const STACK: usize = 16 << 20;
@@ -21,26 +21,26 @@ pub(crate) fn spawn(program: &str, job: impl FnOnce() + Send + 'static) -> io::R
     thread::Builder::new().name(name).stack_size(STACK).spawn(job).map(drop)
 }
 
-/// Looks at a tape from time to time.
+/// Looks at a choice_log from time to time.
 pub(crate) struct Watch {
-    tape: Arc<Tape>,
-    seen: (u64, usize, Doing),
+    choice_log: Arc<ChoiceLog>,
+    seen: (u64, usize, Activity),
     since: Stopwatch,
 }
 
 impl Watch {
-    pub(crate) fn new(tape: Arc<Tape>) -> Watch {
-        Watch { seen: tape.pulse(), tape, since: Stopwatch::start() }
+    pub(crate) fn new(choice_log: Arc<ChoiceLog>) -> Watch {
+        Watch { seen: choice_log.pulse(), choice_log, since: Stopwatch::start() }
     }
 
-    pub(crate) fn tape(&self) -> &Tape {
-        &self.tape
+    pub(crate) fn choice_log(&self) -> &ChoiceLog {
+        &self.choice_log
     }
 
     /// Whether the thread has been inside the program's code for this long without a move.
     pub(crate) fn is_stuck(&mut self, limit: Duration) -> bool {
-        let now = self.tape.pulse();
-        if now != self.seen || now.2 == Doing::Nothing {
+        let now = self.choice_log.pulse();
+        if now != self.seen || now.2 == Activity::Nothing {
             self.seen = now;
             self.since = Stopwatch::start();
             return false;
@@ -55,10 +55,10 @@ pub(crate) fn tick(limit: Duration) -> Duration {
 }
 
 /// The bug of a step that did not come back within `limit`.
-pub(crate) fn stuck(doing: Doing, choices: &[Choice], limit: Duration) -> Bug {
+pub(crate) fn stuck(doing: Activity, choices: &[Choice], limit: Duration) -> Bug {
     let what = match (doing, last_step(choices)) {
-        (Doing::Stepping, Some((step, worker))) => format!("step {step}, of worker {worker},"),
-        (Doing::Ending, _) => "the end of the execution, where values are dropped,".to_owned(),
+        (Activity::Stepping, Some((step, worker))) => format!("step {step}, of worker {worker},"),
+        (Activity::Ending, _) => "the end of the execution, where values are dropped,".to_owned(),
         _ => "the start of the program".to_owned(),
     };
     let message = format!(
@@ -79,7 +79,7 @@ fn last_step(choices: &[Choice]) -> Option<(usize, dally_core::WorkerId)> {
 /// Why a job gave no result.
 pub(crate) enum Lost {
     /// It is stuck in the program's code; its thread was left behind.
-    Stuck(Doing, Vec<Choice>),
+    Stuck(Activity, Vec<Choice>),
     /// It never ran, or its thread died.
     Failed(String),
 }
@@ -88,13 +88,13 @@ pub(crate) enum Lost {
 pub(crate) fn watched<T: Send + 'static>(
     program: &str,
     step_time: Duration,
-    job: impl FnOnce(&mut Pen) -> T + Send + 'static,
+    job: impl FnOnce(&mut ChoiceWriter) -> T + Send + 'static,
 ) -> Result<T, Lost> {
-    let mut pen = Pen::new();
-    let mut watch = Watch::new(pen.tape().clone());
+    let mut writer = ChoiceWriter::new();
+    let mut watch = Watch::new(writer.choice_log().clone());
     let (sender, receiver) = mpsc::sync_channel(1);
     let started = spawn(program, move || {
-        let result = job(&mut pen);
+        let result = job(&mut writer);
         // Nobody listens any more if the watchdog has given up.
         let _ = sender.send(result);
     });
@@ -108,7 +108,7 @@ pub(crate) fn watched<T: Send + 'static>(
                 return Err(Lost::Failed("the thread that ran it died".into()));
             }
             Err(RecvTimeoutError::Timeout) if watch.is_stuck(step_time) => {
-                return Err(Lost::Stuck(watch.tape().doing(), watch.tape().choices()));
+                return Err(Lost::Stuck(watch.choice_log().doing(), watch.choice_log().choices()));
             }
             Err(RecvTimeoutError::Timeout) => {}
         }

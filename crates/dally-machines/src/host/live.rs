@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, Cut, Discard, Env, Event, MessageId, Stop, Tag, Teller, Text, WorkerId, fingerprint,
+    Bug, Cut, Discard, Env, Event, EventSink, MessageId, Stop, Tag, Text, WorkerId, fingerprint,
     panics,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -153,7 +153,7 @@ impl Live {
                 next = Next::Breathe;
             }
             self.releasing = true;
-            self.system.take_turn(0, &mut Teller::new(&mut self.voice))?;
+            self.system.take_turn(0, &mut EventSink::new(&mut self.voice))?;
         }
         while let Some(effect) = self.system.slots[0].unshared(&mut self.system.pool)?.effects.pop()
         {
@@ -162,7 +162,7 @@ impl Live {
             }
         }
         self.releasing = false;
-        self.system.settle(0, &mut Teller::new(&mut self.voice))?;
+        self.system.settle(0, &mut EventSink::new(&mut self.voice))?;
         Ok(next)
     }
 
@@ -184,7 +184,7 @@ impl Live {
         match mail {
             Mail::Event(envelope) => {
                 self.held += 1;
-                self.system.deliver(0, envelope, &mut Teller::new(&mut self.voice))
+                self.system.deliver(0, envelope, &mut EventSink::new(&mut self.voice))
             }
             Mail::Wake => Ok(()),
         }
@@ -199,7 +199,7 @@ impl Live {
                 break;
             }
             self.clock.fired(place, self.system.slots[0].worker.timers[place].mode, now);
-            self.system.fire(0, place, &mut Teller::new(&mut self.voice))?;
+            self.system.fire(0, place, &mut EventSink::new(&mut self.voice))?;
         }
         Ok(())
     }
@@ -253,11 +253,11 @@ impl Live {
                 let worker = &system.slots[0].worker;
                 let place = worker.place_for_timer(event, message);
                 self.clock.arm(place.unwrap_or(worker.timers.len()), after);
-                system.perform(0, effect, &mut Teller::new(voice))?;
+                system.perform(0, effect, &mut EventSink::new(voice))?;
             }
             Effect::Persist if self.keeper.is_some() => return Ok(Some(Next::Save)),
             Effect::Halt => {
-                system.perform(0, effect, &mut Teller::new(voice))?;
+                system.perform(0, effect, &mut EventSink::new(voice))?;
                 return Ok(Some(Next::Halted));
             }
             Effect::Persist
@@ -265,7 +265,7 @@ impl Live {
             | Effect::Seal
             | Effect::Unseal
             | Effect::Fail { .. } => {
-                system.perform(0, effect, &mut Teller::new(voice))?;
+                system.perform(0, effect, &mut EventSink::new(voice))?;
             }
         }
         Ok(None)
@@ -294,7 +294,7 @@ impl Live {
         };
         self.keeper = Some(kept);
         panics::catch(|| {
-            self.system.perform(0, Effect::Persist, &mut Teller::new(&mut self.voice))
+            self.system.perform(0, Effect::Persist, &mut EventSink::new(&mut self.voice))
         })?
     }
 

@@ -1,6 +1,6 @@
 //! What each effect does when it is released.
 
-use dally_core::{Bug, Discard, Event, Stop, Teller, Text};
+use dally_core::{Bug, Discard, Event, EventSink, Stop, Text};
 
 use crate::effect::Effect;
 use crate::system::{MachineSystem, Stamp};
@@ -12,7 +12,7 @@ impl MachineSystem {
         &mut self,
         slot: usize,
         effect: Effect,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         match effect {
             Effect::Send { to, event, message } => {
@@ -72,7 +72,7 @@ impl MachineSystem {
         }
     }
 
-    fn halt(&mut self, slot: usize, env: &mut Teller<'_>) -> Result<(), Stop> {
+    fn halt(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let id = self.slots[slot].worker.id;
         env.tell(|| Event::Halted { worker: id })?;
         self.disarm_all(slot, env)?;

@@ -1,6 +1,6 @@
 //! Messages on their way from a sender into an inbox.
 
-use dally_core::{Discard, Env, Event, MessageId, Stop, Tag, Teller, Text, WorkerId};
+use dally_core::{Discard, Env, Event, EventSink, MessageId, Stop, Tag, Text, WorkerId};
 
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
@@ -17,7 +17,7 @@ impl MachineSystem {
         to: WorkerId,
         event: u16,
         message: Message,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let payload = || Text::Debug(message.payload());
         env.tell(|| Event::Sent { message: id, to, payload: payload() })?;
@@ -43,7 +43,7 @@ impl MachineSystem {
         &mut self,
         slot: usize,
         envelope: Envelope,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let Envelope { id, event, timer, message } = envelope;
         if self.notes_message_to(slot) {
@@ -61,7 +61,7 @@ impl MachineSystem {
         event: u16,
         timer: Option<u32>,
         message: Message,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let fifo = self.rules.mailbox == Mailbox::Fifo;
         let here = &mut self.slots[slot];
@@ -91,7 +91,7 @@ impl MachineSystem {
         slot: usize,
         there: usize,
         envelope: Envelope,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let Envelope { id, event, .. } = envelope;
         if self.budget.lose > 0 && env.value(2, Tag::Fault)? == 1 {
@@ -116,7 +116,7 @@ impl MachineSystem {
         id: MessageId,
         message: Message,
         why: Discard,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         env.tell(|| Event::Discarded { message: id, why })?;
         self.pool.put(message);
@@ -131,7 +131,7 @@ impl MachineSystem {
         id: MessageId,
         event: u16,
         message: Message,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let before = self.before_message(there, id, event, &message);
         self.put_in(there, id, event, None, message, env)?;

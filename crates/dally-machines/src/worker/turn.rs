@@ -1,6 +1,6 @@
 //! Turns: runs of a worker's handlers.
 
-use dally_core::{Env, Event, MessageId, Teller, Text, WorkerId};
+use dally_core::{Env, Event, EventSink, MessageId, Text, WorkerId};
 
 use crate::body::{Input, Ran};
 use crate::cell::Cell;
@@ -34,7 +34,7 @@ impl Worker {
         &mut self,
         twice: bool,
         pool: &mut Pool,
-        env: &mut Teller<'_>,
+        env: &mut EventSink<'_>,
     ) -> (MessageId, Ran) {
         let (side, cell, inbox) = self.begin_turn();
         let Envelope { id, event, message, .. } = inbox.open_in_place();

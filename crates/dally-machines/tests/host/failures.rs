@@ -169,10 +169,10 @@ async fn a_panic_in_a_destructor_is_a_failure_of_the_machine() {
 #[tokio::test]
 async fn failures_are_told_at_once_and_a_teller_that_panics_does_no_harm() {
     let told = Arc::new(Mutex::new(Vec::new()));
-    let teller = Arc::clone(&told);
+    let event_sink = Arc::clone(&told);
     let host = Host::builder()
         .on_failure(move |failure| {
-            teller.lock().unwrap().push(failure.bug.kind);
+            event_sink.lock().unwrap().push(failure.bug.kind);
             panic!("no more paper");
         })
         .build();

@@ -1,11 +1,11 @@
 //! Telling what happens, and counting what only takes time.
 
-use dally_core::{Cut, Env, Event, Tag, Teller, Text};
+use dally_core::{Cut, Env, Event, EventSink, Tag, Text};
 
 /// The [`Env`] of a step, which also counts loops and calls: code that runs without end is noticed,
 /// though nothing happens in it.
 pub(crate) struct Metered<'a> {
-    teller: Teller<'a>,
+    event_sink: EventSink<'a>,
     /// How many loops and calls make the next event.
     until_next: u32,
 }
@@ -17,13 +17,13 @@ impl<'a> Metered<'a> {
     /// For a step that begins.
     #[inline]
     pub(crate) fn new(env: &'a mut dyn Env) -> Metered<'a> {
-        Metered { teller: Teller::new(env), until_next: TURNS }
+        Metered { event_sink: EventSink::new(env), until_next: TURNS }
     }
 
     /// Tells an event, which is made only if somebody listens.
     #[inline]
     pub(crate) fn tell<'t>(&mut self, event: impl FnOnce() -> Event<Text<'t>>) -> Result<(), Cut> {
-        self.teller.tell(event)
+        self.event_sink.tell(event)
     }
 
     /// Counts a jump backwards or a call.
@@ -36,11 +36,11 @@ impl<'a> Metered<'a> {
     #[cold]
     fn turned(&mut self) -> Result<(), Cut> {
         self.until_next = TURNS;
-        self.teller.pass_over(1)
+        self.event_sink.pass_over(1)
     }
 
     /// Asks for one of so many values.
     pub(crate) fn value(&mut self, of: u32) -> Result<u32, Cut> {
-        self.teller.value(of, Tag::Program)
+        self.event_sink.value(of, Tag::Program)
     }
 }

@@ -3,9 +3,9 @@
 use dally_core::{Choice, Cut, Env, Event, MessageId, System, Tag, Text, WorkerId};
 
 use super::{MAX_ENABLED_ENTRIES, Recorder};
-use crate::liveness::Laps;
+use crate::choice_log::ChoiceWriter;
+use crate::liveness::LoopDetector;
 use crate::strategy::Strategy;
-use crate::tape::Pen;
 
 /// Why a step was cut.
 #[derive(Clone, Copy)]
@@ -21,11 +21,11 @@ pub(super) struct StepEnv<'a> {
     pub(super) listens: bool,
     /// Whether events are told anyway: to the strategy or the recorder.
     pub(super) heard: bool,
-    pub(super) pen: &'a mut Pen,
+    pub(super) writer: &'a mut ChoiceWriter,
     pub(super) recorder: Option<&'a mut Recorder>,
     /// The log of states while a monitor waits. It answers for the strategy while a loop is gone
     /// round again.
-    pub(super) laps: &'a mut Laps,
+    pub(super) loop_detector: &'a mut LoopDetector,
     /// Who steps.
     pub(super) worker: WorkerId,
     pub(super) steps: usize,
@@ -42,7 +42,7 @@ impl StepEnv<'_> {
         self.steps += 1;
         self.items = 0;
         self.worker = worker;
-        self.pen.write(Choice::Worker(worker));
+        self.writer.write(Choice::Worker(worker));
         if let Some(recorder) = self.recorder.as_deref_mut() {
             recorder.step(worker, system);
         }
@@ -69,7 +69,7 @@ impl StepEnv<'_> {
     fn chose(&mut self, choice: Choice) {
         self.steps += 1;
         self.values += 1;
-        self.pen.write(choice);
+        self.writer.write(choice);
         if let Some(recorder) = self.recorder.as_deref_mut() {
             recorder.tracer.choice(choice);
         }
@@ -98,22 +98,22 @@ impl Recorder {
 impl Env for StepEnv<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         self.item()?;
-        let answer = match self.laps.value_again(of, tag) {
+        let answer = match self.loop_detector.value_again(of, tag) {
             None => self.strategy.value(of, tag),
             again => again,
         };
         // A strategy that answers out of range gets the last value.
         let index = self.by_strategy(answer)?.min(of.saturating_sub(1));
         self.chose(Choice::Value { index, of, tag });
-        if self.laps.is_logging() {
-            self.laps.chose(index, of, tag);
+        if self.loop_detector.is_logging() {
+            self.loop_detector.chose(index, of, tag);
         }
         Ok(index)
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         self.item()?;
-        let answer = match self.laps.delivery_again(candidates.len()) {
+        let answer = match self.loop_detector.delivery_again(candidates.len()) {
             None => self.strategy.delivery(candidates),
             again => again,
         };
@@ -121,8 +121,8 @@ impl Env for StepEnv<'_> {
         // A front end that asks without a candidate is answered, and nothing is written down.
         if let Some(&message) = candidates.get(index) {
             self.chose(Choice::Delivery(message));
-            if self.laps.is_logging() {
-                self.laps.delivered(index, candidates);
+            if self.loop_detector.is_logging() {
+                self.loop_detector.delivered(index, candidates);
             }
         }
         Ok(index)
@@ -133,10 +133,10 @@ impl Env for StepEnv<'_> {
         if self.listens {
             self.strategy.heard(&event);
         }
-        if self.laps.is_owed()
+        if self.loop_detector.is_owed()
             && let Event::Received { message, .. } | Event::Discarded { message, .. } = event
         {
-            self.laps.took(self.worker, message.sender);
+            self.loop_detector.took(self.worker, message.sender);
         }
         if let Some(recorder) = self.recorder.as_deref_mut() {
             recorder.tracer.event(event);
@@ -145,7 +145,7 @@ impl Env for StepEnv<'_> {
     }
 
     fn leeway(&self) -> u32 {
-        if self.heard || self.laps.is_owed() { 0 } else { self.step_items }
+        if self.heard || self.loop_detector.is_owed() { 0 } else { self.step_items }
     }
 
     fn unheard(&mut self, events: u32) -> Result<(), Cut> {

@@ -42,7 +42,7 @@ impl Course<'_> {
     #[inline(never)]
     pub(super) fn look<S: System>(&mut self, system: &mut S, now: Acceptance) -> Option<Went> {
         let (steps, loops) = (self.env.steps, self.limits.loops);
-        self.env.laps.arrive(system, now, steps, steps - self.env.values);
+        self.env.loop_detector.arrive(system, now, steps, steps - self.env.values);
         if matches!(loops, Loops::AtEnd { .. }) {
             return None;
         }
@@ -53,7 +53,7 @@ impl Course<'_> {
     /// The loop that the present state closes, if it is the bug that is looked for.
     fn closed<S: System>(&mut self, system: &S) -> Option<Loop> {
         let Limits { loops, fairness, blamed, .. } = *self.limits;
-        self.env.laps.closed(loops, fairness, |monitor| {
+        self.env.loop_detector.closed(loops, fairness, |monitor| {
             blamed.is_none_or(|name| name == blame(&system.monitor(monitor).0))
         })
     }
@@ -82,7 +82,7 @@ impl Course<'_> {
                     return self.in_vain(before, went, boiled);
                 }
             }
-            if !self.env.laps.is_settled() {
+            if !self.env.loop_detector.is_settled() {
                 let how = "a message that could be taken again and again is never taken";
                 return self.in_vain(before, Went::Astray(how.into()), boiled);
             }
@@ -90,16 +90,16 @@ impl Course<'_> {
         let (monitor, _) = system.monitor(closed.monitor);
         let worst: Vec<String> = (closed.steps.clone().zip(&states[1..]))
             .filter(|(step, _)| {
-                !closed.visits || self.env.laps.is_visited(step + 1, closed.monitor)
+                !closed.visits || self.env.loop_detector.is_visited(step + 1, closed.monitor)
             })
             .map(|(_, state)| state.clone())
             .collect();
         let bug = livelock(&monitor, &worst, closed.visits, closed.steps.len());
-        let at = self.env.laps.choices(closed.steps.end);
+        let at = self.env.loop_detector.choices(closed.steps.end);
         let values = at - (closed.stem + closed.steps.len());
         let (stem, whole) = (closed.stem, closed.whole);
         let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
-        self.env.laps.end_rounds(0);
+        self.env.loop_detector.end_rounds(0);
         let lasso = Some(Lasso { stem, monitor, states, rounds, whole });
         Went::Over(Over::Failed(Box::new(Failure { bug, at: Some((at, values)), lasso })))
     }
@@ -108,7 +108,7 @@ impl Course<'_> {
     /// unless the execution is to stop anyway.
     fn in_vain(&mut self, before: usize, went: Went, boiled: Option<Over>) -> Went {
         let steps = self.env.steps - before;
-        self.env.laps.end_rounds(steps);
+        self.env.loop_detector.end_rounds(steps);
         let halted = matches!(went, Went::Over(Over::Ended(End::Halted)));
         boiled.filter(|_| !halted).map_or(went, Went::Over)
     }
@@ -132,18 +132,18 @@ impl Course<'_> {
             let length = closed.steps.len();
             Went::Astray(format!("in round {round}, at step {number} of {length}, {what}"))
         };
-        let worker = self.env.laps.worker(step);
-        let known = self.env.laps.enabled(step);
+        let worker = self.env.loop_detector.worker(step);
+        let known = self.env.loop_detector.enabled(step);
         if known != system.enabled() {
             return Err(astray(&others(known, system.enabled())));
         }
         let steps = self.env.steps;
-        self.env.laps.again(step);
+        self.env.loop_detector.again(step);
         let now = match self.step(worker, system) {
             Ok(now) => now,
             Err(over) => {
                 // Nobody answers after the end of a recording.
-                let how = self.env.laps.strayed().filter(|_| self.env.cut.is_some());
+                let how = self.env.loop_detector.strayed().filter(|_| self.env.cut.is_some());
                 return Err(how.map_or(Went::Over(over), |how| astray(&how)));
             }
         };
@@ -153,11 +153,11 @@ impl Course<'_> {
             let at = Some((self.env.steps, self.env.values));
             *boiled = Some(Over::Failed(Box::new(Failure { bug, at, lasso: None })));
         }
-        if let Some(how) = self.env.laps.strayed() {
+        if let Some(how) = self.env.loop_detector.strayed() {
             let name = system.name(worker);
             return Err(astray(&format!("{name} ({worker}) {how}")));
         }
-        if !self.env.laps.is_again(step + 1, system, now) {
+        if !self.env.loop_detector.is_again(step + 1, system, now) {
             return Err(astray("the state after it is another"));
         }
         let (_, state) = system.monitor(closed.monitor);

@@ -5,9 +5,9 @@ use std::ops::Range;
 use dally_core::{Tag, WorkerId};
 
 use super::Fairness;
-use super::laps::{Answer, Laps, Question, Scratch};
+use super::loop_detector::{Answer, LoopDetector, Question, Scratch};
 
-impl Laps {
+impl LoopDetector {
     /// Whether going round these steps for ever is fair, but for the messages that are owed.
     /// `by_chance`: strongly fair loops must be such that chance cannot leave them.
     pub(super) fn is_fair(

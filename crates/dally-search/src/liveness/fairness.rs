@@ -34,7 +34,7 @@ impl Fairness {
     /// Strategies choose at random. A loop in which a choice never takes one of its values is
     /// weakly fair, and still no such strategy goes round it for ever: an execution that happened
     /// to go round it once is no sign of a livelock. So what they show must be strongly fair, and
-    /// more than that: see [`Laps::closed`](super::Laps::closed).
+    /// more than that: see [`LoopDetector::closed`](super::LoopDetector::closed).
     pub(crate) fn under_a_strategy(self) -> Fairness {
         match self {
             Fairness::None => Fairness::None,

@@ -7,22 +7,22 @@
 
 mod accepting;
 mod components;
+mod cycle_search;
 mod fair_loops;
 mod fairness;
 mod graph;
-mod laps;
 mod lasso;
 mod latest;
+mod loop_detector;
 mod map;
 mod nested;
 mod pieces;
 mod property;
-mod survey;
 
 pub use accepting::{Accepting, Related};
+pub(crate) use cycle_search::CycleSearch;
 pub use fairness::Fairness;
 pub(crate) use graph::Node;
-pub(crate) use laps::{Laps, Loop, Loops};
 pub(crate) use lasso::Cycle;
+pub(crate) use loop_detector::{Loop, LoopDetector, Loops};
 pub(crate) use property::Property;
-pub(crate) use survey::Survey;

@@ -7,16 +7,16 @@ use std::sync::mpsc::RecvTimeoutError;
 use dally_core::{Cause, Finding, Program, Trace};
 
 use super::Run;
-use super::hands::Hand;
-use crate::batch::{News, Order};
+use super::threads::ScheduleThread;
+use crate::batch::{BatchCommand, BatchMessage};
+use crate::choice_log::ChoiceLog;
+use crate::confirm::Raw;
 use crate::executor::{Desk, Recorder, Stage};
-use crate::guide::Manner;
 use crate::options::Phase;
 use crate::record::{Followed, Script, follow};
 use crate::replay::before_last_step;
+use crate::replay_strategy::Manner;
 use crate::report::Ended;
-use crate::settle::Raw;
-use crate::tape::Tape;
 use crate::watchdog::{stuck, tick, watched};
 
 /// More causes than this are noise: they are counted and no longer kept.
@@ -44,22 +44,22 @@ pub(crate) fn count_bug(
 
 impl<P: Program + 'static> Run<P> {
     /// Has a bug with a new cause confirmed and shrunk.
-    pub(crate) fn settle(&mut self, hands: &mut Vec<Hand>, raw: Raw) {
+    pub(crate) fn settle(&mut self, threads: &mut Vec<ScheduleThread>, raw: Raw) {
         if self.is_full() {
             return;
         }
         let cause = raw.bug.cause();
         let mut finding = raw.finding(&self.shared.heading);
-        if hands.is_empty() {
-            hands.extend(self.hire());
+        if threads.is_empty() {
+            threads.extend(self.hire());
         }
-        if let Some(hand) = hands.first_mut() {
+        if let Some(thread) = threads.first_mut() {
             // A hand that cannot be told has died, and says so by its channel below.
-            let _ = hand.orders.send(Order::Settle(Box::new(raw)));
-            match self.await_settled(hands, &mut finding) {
+            let _ = thread.orders.send(BatchCommand::Settle(Box::new(raw)));
+            match self.await_settled(threads, &mut finding) {
                 Ok(()) => {}
                 Err(why) => {
-                    hands.remove(0);
+                    threads.remove(0);
                     let what = if finding.trace.steps.is_empty() { "repeated" } else { "shrunk" };
                     finding.notes.push(format!("It could not be {what}: {why}."));
                     self.shared.sink.found(&finding);
@@ -70,22 +70,26 @@ impl<P: Program + 'static> Run<P> {
         self.keep(cause, finding);
     }
 
-    fn await_settled(&mut self, hands: &mut [Hand], finding: &mut Finding) -> Result<(), String> {
+    fn await_settled(
+        &mut self,
+        threads: &mut [ScheduleThread],
+        finding: &mut Finding,
+    ) -> Result<(), String> {
         let tick = tick(self.options.step_time);
         loop {
-            match hands[0].news.recv_timeout(tick) {
-                Ok(News::Settled(settled)) => {
+            match threads[0].news.recv_timeout(tick) {
+                Ok(BatchMessage::Settled(settled)) => {
                     *finding = *settled;
                     return Ok(());
                 }
-                Ok(News::Confirmed(confirmed)) => *finding = *confirmed,
-                Ok(News::Ran | News::More(_) | News::Learned(_)) => {}
+                Ok(BatchMessage::Confirmed(confirmed)) => *finding = *confirmed,
+                Ok(BatchMessage::Ran | BatchMessage::More(_) | BatchMessage::Learned(_)) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err("its thread died".into()),
                 Err(RecvTimeoutError::Timeout) => {
-                    if hands[0].watch.is_stuck(self.options.step_time) {
-                        let tape = hands[0].watch.tape();
-                        let choices = tape.choices();
-                        let bug = stuck(tape.doing(), &choices, self.options.step_time);
+                    if threads[0].watch.is_stuck(self.options.step_time) {
+                        let choice_log = threads[0].watch.choice_log();
+                        let choices = choice_log.choices();
+                        let bug = stuck(choice_log.doing(), &choices, self.options.step_time);
                         return Err(bug.message);
                     }
                 }
@@ -101,9 +105,9 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// Reports a step that does not come back; its thread is left behind, and the run ends.
-    pub(crate) fn step_is_stuck(&mut self, tape: &Tape) {
-        let (schedule, choices) = (tape.schedule(), tape.choices());
-        let bug = stuck(tape.doing(), &choices, self.options.step_time);
+    pub(crate) fn step_is_stuck(&mut self, choice_log: &ChoiceLog) {
+        let (schedule, choices) = (choice_log.schedule(), choice_log.choices());
+        let bug = stuck(choice_log.doing(), &choices, self.options.step_time);
         let cause = bug.cause();
         let script = Script::of(before_last_step(&choices).to_vec(), 0);
         let raw = Raw {
@@ -121,9 +125,9 @@ impl<P: Program + 'static> Run<P> {
         self.end(Ended::Stuck);
         // What led to the step can be repeated without the step itself.
         let (program, limits) = (self.program.clone(), self.shared.heading.limits);
-        let led_to = watched(&self.options.program, self.options.step_time, move |pen| {
+        let led_to = watched(&self.options.program, self.options.step_time, move |writer| {
             let mut stage = Stage::new(&*program);
-            let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+            let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
             follow(recorder, &mut stage, schedule, &script, Manner::Exact, &limits, desk)
         });
         if let Ok(Followed { recording, left_at: None, .. }) = led_to {

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use dally_core::Program;
 
-use super::hands::Hand;
+use super::threads::ScheduleThread;
 use super::{GRACE, Run, count_bug};
-use crate::batch::{Batch, News, Order, Ran};
+use crate::batch::{Batch, BatchCommand, BatchMessage, Ran};
+use crate::confirm::Raw;
 use crate::learning::file;
 use crate::options::Phase;
 use crate::report::{Ended, Report};
-use crate::settle::Raw;
 use crate::strategy::Outcome;
 
 /// The first batch is small, so that strategies learn early; later ones are as large as the
@@ -30,7 +30,7 @@ impl<P: Program + 'static> Run<P> {
     pub(super) fn all_schedules(&mut self) {
         let sequential = self.options.strategy.is_sequential();
         let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
-        let mut hands: Vec<Hand> = (0..threads).map_while(|_| self.hire()).collect();
+        let mut threads: Vec<ScheduleThread> = (0..threads).map_while(|_| self.hire()).collect();
         let mut next = 0;
         let largest = self.options.strategy.batch().max(1);
         let mut size = FIRST_BATCH.min(largest);
@@ -38,13 +38,13 @@ impl<P: Program + 'static> Run<P> {
         while next < self.options.schedules {
             self.look_up();
             self.show(Phase::Searching);
-            if hands.is_empty() {
+            if threads.is_empty() {
                 self.end(Ended::Failed);
             }
             if self.ended.is_some() {
                 break;
             }
-            let alone = (hands.len() == 1 && largest <= FIRST_BATCH).then_some(size);
+            let alone = (threads.len() == 1 && largest <= FIRST_BATCH).then_some(size);
             let batches = if alone.is_some() { ALONE } else { 1 };
             let end = self.options.schedules.min(next.saturating_add(size * batches));
             let batch = Arc::new(Batch {
@@ -54,10 +54,10 @@ impl<P: Program + 'static> Run<P> {
                 alone,
                 unlearnt: AtomicU64::new(next),
             });
-            for hand in &mut hands {
-                hand.busy = hand.orders.send(Order::Run(batch.clone())).is_ok();
+            for thread in &mut threads {
+                thread.busy = thread.orders.send(BatchCommand::Run(batch.clone())).is_ok();
             }
-            let mut ran = self.await_batch(&mut hands);
+            let mut ran = self.await_batch(&mut threads);
             ran.sort_by_key(|ran| ran.outcome.schedule);
             let wanted = batch.end.load(Ordering::Acquire);
             ran.retain(|ran| ran.outcome.schedule < wanted);
@@ -71,7 +71,7 @@ impl<P: Program + 'static> Run<P> {
                 self.ended = self.ended.or(Some(Ended::Exhausted));
             }
             for raw in raws {
-                self.settle(&mut hands, raw);
+                self.settle(&mut threads, raw);
             }
             let full = self.is_full();
             self.shared.full.store(full, Ordering::Relaxed);
@@ -81,18 +81,19 @@ impl<P: Program + 'static> Run<P> {
         // A search that has just run its last schedule is exhausted, and only it knows.
         if self.ended.is_none()
             && sequential
-            && let Some(hand) = hands.first()
+            && let Some(thread) = threads.first()
         {
-            let asked = hand.orders.send(Order::Ask(next, std::mem::take(&mut learn))).is_ok();
-            let answer = hand.news.recv_timeout(self.options.step_time);
-            if asked && matches!(answer, Ok(News::More(false))) {
+            let asked =
+                thread.orders.send(BatchCommand::Ask(next, std::mem::take(&mut learn))).is_ok();
+            let answer = thread.news.recv_timeout(self.options.step_time);
+            if asked && matches!(answer, Ok(BatchMessage::More(false))) {
                 self.ended = Some(Ended::Exhausted);
             }
         }
         if self.options.learned.is_some() {
-            self.keep_learned(&hands, learn);
+            self.keep_learned(&threads, learn);
         }
-        for Hand { orders, news, .. } in hands {
+        for ScheduleThread { orders, news, .. } in threads {
             // Without orders the thread ends, and with it what is left of the last execution.
             drop(orders);
             while news.recv_timeout(GRACE).is_ok() {}
@@ -127,15 +128,15 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// Writes to a file what any of the threads has learnt, after it has learnt this too.
-    fn keep_learned(&mut self, hands: &[Hand], learn: Vec<Outcome>) {
+    fn keep_learned(&mut self, threads: &[ScheduleThread], learn: Vec<Outcome>) {
         let Some(path) = &self.options.learned else { return };
-        let kept = match hands.first() {
+        let kept = match threads.first() {
             None => Err("What was learnt is lost with the threads that learnt it.".into()),
-            Some(hand) => {
+            Some(thread) => {
                 // One that cannot be told has died, and says so by its channel.
-                let _ = hand.orders.send(Order::Tell(learn));
-                match hand.news.recv_timeout(TELLING) {
-                    Ok(News::Learned(Some(learned))) => {
+                let _ = thread.orders.send(BatchCommand::Tell(learn));
+                match thread.news.recv_timeout(TELLING) {
+                    Ok(BatchMessage::Learned(Some(learned))) => {
                         let Report { program, strategy, granularity, .. } = &self.report;
                         let settings = &self.options.settings;
                         let key = file::Key::new(program, settings, granularity, strategy);

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use dally_core::{Program, System};
 
-use super::crew::Crew;
-use super::diver::Diver;
+use super::depth_first::DepthFirstWorker;
 use super::entry::Entry;
-use super::joint::{Joint, Tally};
-use super::order::Order;
 use super::plan::{Plan, SearchKind};
 use super::search::{after_stratum, stratum};
-use super::space::Space;
+use super::search_pool::SearchPool;
+use super::shared_state::{SharedState, ThreadCounters};
+use super::state_space::StateSpace;
 use super::states::States;
+use super::transition_order::TransitionOrder;
 use crate::batch::Shared;
 use crate::deadline::Stopwatch;
 use crate::executor::livelock;
-use crate::liveness::{Cycle, Fairness, Property, Survey};
+use crate::liveness::{Cycle, CycleSearch, Fairness, Property};
 use crate::report::Ended;
 use crate::runner::Run;
 
@@ -54,27 +54,31 @@ pub(super) fn obstacle(plan: &Plan, replayed: bool) -> Option<String> {
 }
 
 /// The log that a search keeps, if it looks for cycles.
-pub(super) fn survey(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Option<Arc<Survey>> {
+pub(super) fn cycle_search(
+    plan: &Plan,
+    fairness: Fairness,
+    shared: Arc<Shared>,
+) -> Option<Arc<CycleSearch>> {
     match plan.search {
         SearchKind::Ndfs | SearchKind::IterativeNdfs => {
-            Some(Arc::new(Survey::nested(plan, fairness, shared)))
+            Some(Arc::new(CycleSearch::nested(plan, fairness, shared)))
         }
-        SearchKind::Map => Some(Arc::new(Survey::map(plan, fairness, shared))),
+        SearchKind::Map => Some(Arc::new(CycleSearch::map(plan, fairness, shared))),
         _ => None,
     }
 }
 
 /// Stratum after stratum until a bad cycle shows or nothing is left.
-pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
+pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
-    crew: &mut Crew<S, O>,
+    pool: &mut SearchPool<S, O>,
     plan: &Plan,
-    survey: &Survey,
-    (first, mut begun): (Box<Entry<S, O>>, Tally),
+    cycle_search: &CycleSearch,
+    (first, mut begun): (Box<Entry<S, O>>, ThreadCounters),
     order: &O,
     states: &mut States,
 ) {
-    let joint = crew.joint.clone();
+    let shared_state = pool.shared_state.clone();
     let delta = plan.delta.unwrap_or(1).max(1);
     let last = plan.delays.unwrap_or(u32::MAX);
     let mut bound = if plan.search == SearchKind::Ndfs { u32::MAX } else { 0 };
@@ -85,16 +89,16 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
     while run.ended.is_none() {
         bound = bound.min(last);
         let clock = Stopwatch::start();
-        let tally;
-        (frontier, tally) = stratum(run, crew, bound, frontier, &mut begun, |run| {
-            if joint.is_full() {
+        let counters;
+        (frontier, counters) = stratum(run, pool, bound, frontier, &mut begun, |run| {
+            if shared_state.is_full() {
                 run.end(Ended::Memory);
             }
             run.ended.is_some()
         });
         calculating += clock.elapsed();
-        let complete = !joint.is_halted();
-        if joint.is_full() {
+        let complete = !shared_state.is_halted();
+        if shared_state.is_full() {
             run.end(Ended::Memory);
         }
         let cut = matches!(run.ended, Some(Ended::Memory | Ended::Time));
@@ -102,53 +106,60 @@ pub(super) fn search<P: Program + 'static, S: Space, O: Order>(
         if complete || cut {
             // What is forgotten before the next stratum is judged first.
             let forgets = plan.search == SearchKind::IterativeNdfs;
-            survey.conclude(is_last || forgets, crew.size());
+            cycle_search.conclude(is_last || forgets, pool.size());
         }
         judged = is_last && (complete || cut);
-        states.count(bound, &tally, frontier.len(), joint.state_bytes(), complete, &clock);
-        report(run, crew, survey);
-        if joint.is_halted() || joint.has_bugs() && !run.options.keep_going {
+        states.count(
+            bound,
+            &counters,
+            frontier.len(),
+            shared_state.state_bytes(),
+            complete,
+            &clock,
+        );
+        report(run, pool, cycle_search);
+        if shared_state.is_halted() || shared_state.has_bugs() && !run.options.keep_going {
             break;
         }
         after_stratum(run, frontier.is_empty(), bound >= last);
         bound = bound.saturating_add(delta);
         if plan.search == SearchKind::IterativeNdfs && run.ended.is_none() {
             // The order in which states are left would not be that of one depth-first search.
-            survey.restart();
+            cycle_search.restart();
             states.restart();
-            joint.frontier_bytes.store(0, Ordering::Relaxed);
-            let Some(Ok(first)) = crew.begin(run, order.clone()) else { break };
+            shared_state.frontier_bytes.store(0, Ordering::Relaxed);
+            let Some(Ok(first)) = pool.begin(run, order.clone()) else { break };
             begun = first.1;
             frontier = vec![first.0];
         }
     }
     // The time may be up, or the user gone, after a stratum that was not worth a judgement.
-    if !judged && (!joint.has_bugs() || run.options.keep_going) {
-        survey.conclude(true, crew.size());
-        report(run, crew, survey);
+    if !judged && (!shared_state.has_bugs() || run.options.keep_going) {
+        cycle_search.conclude(true, pool.size());
+        report(run, pool, cycle_search);
     }
     // A search that failed has nothing more to say.
-    let failed = run.ended == Some(Ended::Failed) || joint.has_fault();
-    if survey.is_vacuous() && !failed {
+    let failed = run.ended == Some(Ended::Failed) || shared_state.has_fault();
+    if cycle_search.is_vacuous() && !failed {
         run.report.notes.push(
             "No monitor was ever hot, nor allowed anything only finitely often: there was nothing \
              that a cycle could violate."
                 .into(),
         );
     }
-    let (edges, edge_bytes, refining) = survey.figures();
+    let (edges, edge_bytes, refining) = cycle_search.figures();
     let fairness = run.options.fairness;
     states.cycles = Some(Cycles { fairness, edges, edge_bytes, calculating, refining });
 }
 
 /// Has the cycles that were found gone round and reported.
-fn report<P: Program + 'static, S: Space, O: Order>(
+fn report<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
-    crew: &mut Crew<S, O>,
-    survey: &Survey,
+    pool: &mut SearchPool<S, O>,
+    cycle_search: &CycleSearch,
 ) {
-    for cycle in survey.take_cycles() {
-        if !crew.retrace(run, cycle) {
+    for cycle in cycle_search.take_cycles() {
+        if !pool.retrace(run, cycle) {
             run.report.notes.push(
                 "A cycle was found that violates a monitor, and no thread was left to go round it."
                     .into(),
@@ -157,18 +168,18 @@ fn report<P: Program + 'static, S: Space, O: Order>(
     }
 }
 
-impl<S: Space, O: Order> Joint<S, O> {
+impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
     /// The bytes that states take, wherever they are kept.
     pub(super) fn state_bytes(&self) -> u64 {
         self.visited.bytes() + self.log.as_ref().map_or(0, |log| log.bytes())
     }
 }
 
-impl<S: Space, O: Order> Diver<S, O> {
+impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Goes the way into a bad cycle and once round it, and reports it.
     pub(super) fn retrace(&mut self, cycle: Cycle) {
-        self.pen.rewind(0);
-        if let Err(bug) = self.space.start(&mut self.pen) {
+        self.writer.rewind(0);
+        if let Err(bug) = self.space.start(&mut self.writer) {
             return self.found(bug);
         }
         let Cycle { property, steps, stem } = cycle;
@@ -190,7 +201,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         let (monitor, _) = self.space.system().monitor(property.monitor());
         let visits = matches!(property, Property::Visits(_));
         let bug = livelock(&monitor, &states, visits, length);
-        self.joint.found_loop(bug, stem, &self.pen);
+        self.shared_state.found_loop(bug, stem, &self.writer);
         self.leave();
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dally_core::{Choice, DelayAt, Delays, Event, MessageId, Tag, Text, WorkerId};
 
-use super::companion::{Companion, News};
 use super::explorer::Explorer;
+use super::explorer_on_path::{ExplorerOnPath, StepSummary};
 use crate::strategy::{Point, Strategy};
 
 /// A place where delays can be spent, in words that still mean the same when delays elsewhere go:
@@ -40,8 +40,8 @@ pub(crate) enum Lead {
 /// The strategy that an explorer and delays make. It is good for one schedule.
 pub(crate) struct Delaying<E: Explorer> {
     explorer: E,
-    companion: Option<Companion<E>>,
-    news: News,
+    on_path_explorer: Option<ExplorerOnPath<E>>,
+    summary: StepSummary,
     /// Who could step before the present step.
     before: Vec<WorkerId>,
     /// How many steps each worker has taken.
@@ -62,8 +62,8 @@ impl<E: Explorer> Delaying<E> {
     pub(crate) fn new(explorer: &E, lead: Lead) -> Delaying<E> {
         Delaying {
             explorer: explorer.clone(),
-            companion: None,
-            news: News::default(),
+            on_path_explorer: None,
+            summary: StepSummary::default(),
             before: Vec::new(),
             taken: BTreeMap::new(),
             lead,
@@ -139,13 +139,13 @@ impl<E: Explorer> Strategy for Delaying<E> {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        match (&mut self.companion, point.last) {
-            (Some(companion), Some(last)) => {
-                companion.after(last, &self.before, point.system, &mut self.news);
+        match (&mut self.on_path_explorer, point.last) {
+            (Some(on_path_explorer), Some(last)) => {
+                on_path_explorer.after(last, &self.before, point.system, &mut self.summary);
             }
-            (none, _) => *none = Some(Companion::new(self.explorer.clone(), point.system)),
+            (none, _) => *none = Some(ExplorerOnPath::new(self.explorer.clone(), point.system)),
         }
-        self.news.clear();
+        self.summary.clear();
         self.before.clear();
         self.before.extend_from_slice(point.enabled);
         let wanted = match &self.lead {
@@ -164,7 +164,7 @@ impl<E: Explorer> Strategy for Delaying<E> {
         let mut delays = 0;
         let mut instead_of = None;
         loop {
-            let next = self.companion.as_ref()?.next(point.enabled);
+            let next = self.on_path_explorer.as_ref()?.next(point.enabled);
             let Some(next) = next.filter(|next| next.place_in(point.enabled).is_ok()) else {
                 let (name, step) = (self.explorer.name(), self.steps);
                 return self.cannot(format!("{name} offers nobody at step {step}"));
@@ -193,8 +193,8 @@ impl<E: Explorer> Strategy for Delaying<E> {
             instead_of = instead_of.or(Some(next));
             delays += 1;
             self.spent.push((place, 1));
-            if let Some(companion) = &mut self.companion {
-                companion.delay(point.enabled);
+            if let Some(on_path_explorer) = &mut self.on_path_explorer {
+                on_path_explorer.delay(point.enabled);
             }
         }
     }
@@ -221,7 +221,7 @@ impl<E: Explorer> Strategy for Delaying<E> {
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
-        self.news.hear(event);
+        self.summary.hear(event);
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

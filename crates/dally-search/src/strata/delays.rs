@@ -8,10 +8,10 @@ use dally_core::{Bug, Cause, Choice, Delays, Program};
 
 use super::delaying::{Delaying, Lead, Place};
 use super::explorer::Explorer;
+use crate::choice_log::ChoiceWriter;
 use crate::deadline::Stopwatch;
 use crate::executor::{Desk, Execution, Limits, Stage};
 use crate::shrink::{Budget, START, TIME};
-use crate::tape::Pen;
 
 /// The schedule with the fewest delays under an explorer that is found near `choices`, which
 /// fail with `cause`. `None` if they do not, or cannot be had from this explorer.
@@ -25,23 +25,23 @@ pub(crate) fn fewest<P: Program, E: Explorer>(
     cause: Cause,
     limits: &Limits,
     budget: Budget<'_>,
-    pen: &mut Pen,
+    writer: &mut ChoiceWriter,
 ) -> Option<(Vec<Choice>, Delays)> {
     let recording: Arc<[Choice]> = choices.into();
     let mut strategy = Delaying::new(explorer, Lead::Recording(recording));
     let limits = Limits { temperature: usize::MAX, fail_on_max_steps: false, ..*limits };
-    let execution = stage.execute(0, &mut strategy, &limits, Desk::undisturbed(pen));
+    let execution = stage.execute(0, &mut strategy, &limits, Desk::undisturbed(writer));
     if !fails_with(&execution, &cause) {
         return None;
     }
     let (spent, delays) = strategy.finish().ok()?;
     // What takes a few delays less but goes on for ever is no better story.
     let max_steps = limits.max_steps.min(execution.steps.saturating_mul(4).saturating_add(64));
-    let best = Best { spent, delays, choices: pen.choices(), steps: execution.steps };
+    let best = Best { spent, delays, choices: writer.choices(), steps: execution.steps };
     let limits = Limits { max_steps, loops: limits.loops.loosely(), ..limits };
     let clock = Stopwatch::start();
     let used = START + execution.steps as u64;
-    let mut saver = Saver { stage, explorer, cause, limits, budget, pen, best, clock, used };
+    let mut saver = Saver { stage, explorer, cause, limits, budget, writer, best, clock, used };
     loop {
         let before = (saver.best.delays.count, saver.best.steps);
         saver.leave_out();
@@ -72,7 +72,7 @@ struct Saver<'a, 'p, P: Program, E: Explorer> {
     cause: Cause,
     limits: Limits,
     budget: Budget<'a>,
-    pen: &'a mut Pen,
+    writer: &'a mut ChoiceWriter,
     best: Best,
     clock: Stopwatch,
     /// Steps taken in all.
@@ -96,7 +96,7 @@ impl<P: Program, E: Explorer> Saver<'_, '_, P, E> {
             *left.entry(place).or_default() += delays;
         }
         let mut strategy = Delaying::new(self.explorer, Lead::Spending(left));
-        let desk = Desk::undisturbed(self.pen);
+        let desk = Desk::undisturbed(self.writer);
         let execution = self.stage.execute(0, &mut strategy, &self.limits, desk);
         self.used += START + execution.steps as u64;
         if !fails_with(&execution, &self.cause) {
@@ -106,7 +106,7 @@ impl<P: Program, E: Explorer> Saver<'_, '_, P, E> {
         let steps = execution.steps;
         let better = (delays.count, steps) < (self.best.delays.count, self.best.steps);
         if better {
-            self.best = Best { spent, delays, choices: self.pen.choices(), steps };
+            self.best = Best { spent, delays, choices: self.writer.choices(), steps };
         }
         better
     }
@@ -160,7 +160,7 @@ impl<P: Program, E: Explorer> Saver<'_, '_, P, E> {
             if self.accepts(rest.iter().copied()) {
                 return true;
             }
-            for place in places(&self.pen.choices()) {
+            for place in places(&self.writer.choices()) {
                 if self.accepts(rest.iter().copied().chain([(place, 1)])) {
                     return true;
                 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use dally_core::WorkerId;
 
-use super::ahead::Ahead;
-use super::order::Order;
-use super::space::Space;
+use super::look_ahead::LookAhead;
+use super::state_space::StateSpace;
+use super::transition_order::TransitionOrder;
 use crate::liveness::Node;
 use crate::prefix::Prefix;
 
@@ -19,8 +19,8 @@ pub(crate) struct Value {
 
 /// A state with transitions that have not been taken: the frontier is a list of these, and what
 /// threads hand to each other is one of them (paper 000, Fig. 5).
-pub(crate) struct Entry<S: Space, O: Order> {
-    pub(crate) mark: S::Mark,
+pub(crate) struct Entry<S: StateSpace, O: TransitionOrder> {
+    pub(crate) snapshot: S::Snapshot,
     /// As it was before the next transition was offered.
     pub(crate) order: O,
     pub(crate) enabled: Vec<WorkerId>,
@@ -29,7 +29,7 @@ pub(crate) struct Entry<S: Space, O: Order> {
     pub(crate) next: Next,
     /// Which of the enabled workers have been offered, by position; see [`Offered`].
     pub(crate) offered: Offered,
-    pub(crate) ahead: Ahead,
+    pub(crate) ahead: LookAhead,
     /// Whether the program has sealed the state: only first choices are taken.
     pub(crate) sealed: bool,
     pub(crate) prefix: Option<Arc<Prefix>>,

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use dally_core::WorkerId;
 
-use super::ahead::Ahead;
 use super::entry::{Entry, Next, Offered, Value};
-use super::order::Order;
-use super::space::Space;
+use super::look_ahead::LookAhead;
+use super::state_space::StateSpace;
+use super::transition_order::TransitionOrder;
 use crate::liveness::Node;
 use crate::prefix::Prefix;
 
 /// A state on the stack, and how far its transitions have been taken.
-pub(super) struct Frame<S: Space, O: Order> {
-    pub(super) mark: Option<S::Mark>,
+pub(super) struct Frame<S: StateSpace, O: TransitionOrder> {
+    pub(super) snapshot: Option<S::Snapshot>,
     pub(super) order: O,
     pub(super) enabled: Vec<WorkerId>,
     /// What it cost to come here.
@@ -34,7 +34,7 @@ pub(super) struct Frame<S: Space, O: Order> {
     pub(super) ready: bool,
     /// Whether the program has sealed the state: only first choices are taken.
     pub(super) sealed: bool,
-    pub(super) ahead: Ahead,
+    pub(super) ahead: LookAhead,
     /// How many choices lead here.
     pub(super) path: usize,
     pub(super) identity: u64,
@@ -44,11 +44,11 @@ pub(super) struct Frame<S: Space, O: Order> {
     pub(super) prefix: Option<Arc<Prefix>>,
 }
 
-impl<S: Space, O: Order> Frame<S, O> {
+impl<S: StateSpace, O: TransitionOrder> Frame<S, O> {
     /// Nothing yet, for its memory.
     pub(super) fn blank(order: O) -> Frame<S, O> {
         Frame {
-            mark: None,
+            snapshot: None,
             order,
             enabled: Vec::new(),
             cost: 0,
@@ -62,7 +62,7 @@ impl<S: Space, O: Order> Frame<S, O> {
             fixed: 0,
             ready: false,
             sealed: false,
-            ahead: Ahead::default(),
+            ahead: LookAhead::default(),
             path: 0,
             identity: 0,
             node: 0,
@@ -73,7 +73,7 @@ impl<S: Space, O: Order> Frame<S, O> {
     /// The state of an entry, to which so many choices lead, before its next transition.
     pub(super) fn of(entry: Entry<S, O>, path: usize) -> Frame<S, O> {
         let mut frame = Frame {
-            mark: Some(entry.mark),
+            snapshot: Some(entry.snapshot),
             enabled: entry.enabled,
             cost: entry.cost,
             offered: entry.offered,

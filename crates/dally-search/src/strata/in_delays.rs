@@ -5,17 +5,17 @@ use std::sync::atomic::AtomicBool;
 
 use dally_core::{Finding, Program};
 
-use super::crew::Make;
 use super::delays;
 use super::explorer::Explorer;
 use super::plan::{Plan, SearchKind};
 use super::search::searched;
-use super::space::Space;
+use super::search_pool::Make;
+use super::state_space::StateSpace;
 use crate::executor::{Desk, Limits, Recorder, Stage};
-use crate::guide::Manner;
 use crate::liveness::Loops;
 use crate::options::Options;
 use crate::record::{Heading, Script, fairness_of, follow};
+use crate::replay_strategy::Manner;
 use crate::report::Ended;
 use crate::shrink::{Budget, is_shrinkable};
 use crate::watchdog::watched;
@@ -55,7 +55,7 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
     };
     let (program, finding) = (program.clone(), finding.clone());
     let steps = if options.shrink { options.shrink_steps } else { 0 };
-    let retold = watched(&options.program, options.step_time, move |pen| {
+    let retold = watched(&options.program, options.step_time, move |writer| {
         let stage = &mut Stage::new(&*program);
         let cause = finding.bug.cause();
         let hurry = AtomicBool::new(false);
@@ -63,12 +63,12 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
         let choices = &finding.schedule.choices;
         let limits = &heading.limits.to_follow(&finding.bug, None);
         let (choices, delays) =
-            delays::fewest(stage, &explorer, choices, cause, limits, budget, pen)?;
+            delays::fewest(stage, &explorer, choices, cause, limits, budget, writer)?;
         if choices == finding.schedule.choices {
             return Some(Finding { delays: Some(delays), ..finding });
         }
         let script = Script::of(choices, usize::MAX);
-        let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+        let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
         let number = finding.found_at.saturating_sub(1);
         let again = follow(recorder, stage, number, &script, Manner::Exact, limits, desk);
         let bug = again.recording.execution.bug.clone().filter(|bug| bug.cause() == cause)?;
@@ -92,7 +92,7 @@ pub(super) fn with_fewest<P, E, S>(
 where
     P: Program + 'static,
     E: Explorer,
-    S: Space,
+    S: StateSpace,
 {
     let mut retold = in_delays(program, explorer, finding, options)?;
     if !options.shrink || explorer.is_random() {
@@ -129,7 +129,7 @@ fn below<P, E, S>(
 where
     P: Program + 'static,
     E: Explorer,
-    S: Space,
+    S: StateSpace,
 {
     let plan = Plan {
         search: SearchKind::Ses,

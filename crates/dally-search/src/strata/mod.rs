@@ -1,34 +1,34 @@
 //! Search by strata: delaying explorers, stratified exhaustive search and stratified sampling.
 
-mod ahead;
-mod causality;
-mod companion;
-mod crew;
 mod cycles;
 mod delaying;
 mod delays;
-mod diver;
+mod depth_first;
 mod entry;
 mod explorer;
+mod explorer_on_path;
 mod explorers;
-mod fault;
 mod frame;
+mod happens_before;
 mod in_delays;
-mod joint;
-mod leftover;
-mod log;
-mod order;
+mod look_ahead;
 mod plan;
-mod pool;
+mod postpone;
 mod replaying;
 mod sampler;
 mod search;
-mod space;
+mod search_failure;
+mod search_pool;
+mod shared_state;
+mod state_space;
 mod states;
 mod step;
 mod transition;
+mod transition_log;
+mod transition_order;
 mod verdict;
 mod visited;
+mod work_queue;
 
 pub use cycles::Cycles;
 pub(crate) use entry::Value;
@@ -38,8 +38,8 @@ pub use explorers::{
     RunToCompletion, UnknownExplorer,
 };
 pub use in_delays::in_delays;
-pub(crate) use log::{Arrival, Log, Logged};
 pub use plan::{CachePolicy, Plan, SearchKind};
 pub use search::{explore, explore_uncaptured};
 pub use states::{Samples, States, Stratum};
+pub(crate) use transition_log::{Arrival, Logged, TransitionLog};
 pub(crate) use visited::{Found, Numbered, Table};

@@ -10,19 +10,19 @@ use dally_core::{
 };
 use rustc_hash::FxHasher;
 
-use super::causality::Causality;
-use super::space::{Lost, Space};
-use crate::tape::{Doing, Pen};
+use super::happens_before::HappensBefore;
+use super::state_space::{Lost, StateSpace};
+use crate::choice_log::{Activity, ChoiceWriter};
 
 /// A space of states that are reached by running the program.
 ///
-/// [`Space::start`] and [`Space::go_to`] end the execution at hand, and what its destructors do
-/// then belongs to no schedule: whoever wants to hear of it calls [`Space::leave`] before.
+/// [`StateSpace::start`] and [`StateSpace::go_to`] end the execution at hand, and what its destructors do
+/// then belongs to no schedule: whoever wants to hear of it calls [`StateSpace::leave`] before.
 pub(crate) struct Replaying<P: Program + 'static> {
     program: Arc<P>,
     live: Option<P::System>,
     life: Life,
-    causality: Causality,
+    happens_before: HappensBefore,
 }
 
 /// Where the execution at hand is in its life.
@@ -37,7 +37,12 @@ enum Life {
 impl<P: Program + 'static> Replaying<P> {
     /// At no state yet.
     pub(crate) fn new(program: Arc<P>) -> Replaying<P> {
-        Replaying { program, live: None, life: Life::Ended, causality: Causality::default() }
+        Replaying {
+            program,
+            live: None,
+            life: Life::Ended,
+            happens_before: HappensBefore::default(),
+        }
     }
 
     /// Drops what cannot be used again.
@@ -99,22 +104,22 @@ impl<P: Program + 'static> Replaying<P> {
     }
 }
 
-impl<P: Program + 'static> Space for Replaying<P> {
+impl<P: Program + 'static> StateSpace for Replaying<P> {
     type System = P::System;
-    /// The length of the prefix, which is on the tape.
-    type Mark = usize;
+    /// The length of the prefix, which is on the choice_log.
+    type Snapshot = usize;
 
-    fn start(&mut self, pen: &mut Pen) -> Result<(), Bug> {
-        pen.now(Doing::Ending);
+    fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug> {
+        writer.now(Activity::Ending);
         let _ = self.leave();
-        self.causality.clear();
-        pen.now(Doing::Starting);
+        self.happens_before.clear();
+        writer.now(Activity::Starting);
         let Replaying { program, live, .. } = self;
         let started = panics::catch(|| match live {
             Some(system) => program.restart(system),
             None => program.start().map(|system| *live = Some(system)),
         });
-        pen.now(Doing::Stepping);
+        writer.now(Activity::Stepping);
         let bug = match started {
             Ok(Ok(())) => {
                 self.life = Life::Running;
@@ -133,12 +138,12 @@ impl<P: Program + 'static> Space for Replaying<P> {
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        let Replaying { live, life, causality, .. } = self;
+        let Replaying { live, life, happens_before, .. } = self;
         let system = live.as_mut().expect("a step comes after a start that went well");
-        causality.begin(worker);
-        let mut listening = Listening { env, causality };
+        happens_before.begin(worker);
+        let mut listening = Listening { env, happens_before };
         let stepped = panics::catch(|| system.step(worker, &mut listening));
-        causality.end();
+        happens_before.end();
         stepped.unwrap_or_else(|stop| {
             // Front ends catch the panics of the program: this is one of their own.
             *life = Life::Broken;
@@ -147,7 +152,7 @@ impl<P: Program + 'static> Space for Replaying<P> {
     }
 
     fn identity(&mut self) -> u64 {
-        self.causality.fingerprint()
+        self.happens_before.fingerprint()
     }
 
     fn parts(&self, _part: &mut dyn FnMut(&[u8])) {}
@@ -167,18 +172,18 @@ impl<P: Program + 'static> Space for Replaying<P> {
         }))
     }
 
-    fn mark(&mut self, pen: &Pen) -> usize {
-        pen.len()
+    fn snapshot(&mut self, writer: &ChoiceWriter) -> usize {
+        writer.len()
     }
 
-    fn copy(mark: &usize) -> usize {
-        *mark
+    fn copy(snapshot: &usize) -> usize {
+        *snapshot
     }
 
-    fn go_to(&mut self, mark: &usize, pen: &mut Pen) -> Result<(), Lost> {
-        let choices = pen.choices();
-        debug_assert_eq!(*mark, choices.len(), "the tape leads to the mark");
-        self.start(pen).map_err(Lost::Bug)?;
+    fn go_to(&mut self, snapshot: &usize, writer: &mut ChoiceWriter) -> Result<(), Lost> {
+        let choices = writer.choices();
+        debug_assert_eq!(*snapshot, choices.len(), "the choice_log leads to the snapshot");
+        self.start(writer).map_err(Lost::Bug)?;
         self.follow(&choices)
     }
 
@@ -201,7 +206,7 @@ impl<P: Program + 'static> Space for Replaying<P> {
         }
     }
 
-    fn mark_bytes(&self) -> usize {
+    fn snapshot_bytes(&self) -> usize {
         size_of::<usize>()
     }
 }
@@ -230,29 +235,29 @@ fn question(choice: Choice) -> String {
     }
 }
 
-/// Lets the causality hear what a step asks and tells.
+/// Lets the happens_before hear what a step asks and tells.
 struct Listening<'a> {
     env: &'a mut dyn Env,
-    causality: &'a mut Causality,
+    happens_before: &'a mut HappensBefore,
 }
 
 impl Env for Listening<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         let index = self.env.value(of, tag)?;
-        self.causality.value(index, of, tag);
+        self.happens_before.value(index, of, tag);
         Ok(index)
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         let place = self.env.delivery(candidates)?;
         if let Some(&message) = candidates.get(place) {
-            self.causality.delivery(message);
+            self.happens_before.delivery(message);
         }
         Ok(place)
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
-        self.causality.event(&event);
+        self.happens_before.event(&event);
         self.env.event(event)
     }
 

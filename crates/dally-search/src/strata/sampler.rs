@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dally_core::{System, WorkerId, fingerprint};
 
-use super::diver::Diver;
+use super::depth_first::DepthFirstWorker;
 use super::entry::{Entry, Next, Offered, Value};
-use super::order::Order;
-use super::space::Space;
-use crate::tape::Doing;
+use super::state_space::StateSpace;
+use super::transition_order::TransitionOrder;
+use crate::choice_log::Activity;
 
 /// The samples of one stratum, taken one by one by all threads.
 pub(crate) struct Quota {
@@ -64,13 +64,13 @@ impl Drawn {
 }
 
 /// A state from which samples start.
-pub(crate) struct Start<S: Space, O: Order> {
+pub(crate) struct Start<S: StateSpace, O: TransitionOrder> {
     entry: Box<Entry<S, O>>,
     /// Whether it is the first state: then the explorer starts anew for each sample.
     first: bool,
 }
 
-impl<S: Space, O: Order> Start<S, O> {
+impl<S: StateSpace, O: TransitionOrder> Start<S, O> {
     /// The first state of the program.
     pub(crate) fn first(entry: Box<Entry<S, O>>) -> Start<S, O> {
         Start { entry, first: true }
@@ -83,8 +83,8 @@ impl<S: Space, O: Order> Start<S, O> {
 }
 
 /// A transition about to be taken, at a position where a delay may land.
-struct Spot<S: Space, O: Order> {
-    mark: Option<S::Mark>,
+struct Spot<S: StateSpace, O: TransitionOrder> {
+    snapshot: Option<S::Snapshot>,
     /// After the worker was offered.
     order: O,
     enabled: Vec<WorkerId>,
@@ -98,21 +98,21 @@ struct Spot<S: Space, O: Order> {
     path: usize,
 }
 
-impl<S: Space, O: Order> Diver<S, O> {
+impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Draws samples until all are taken.
     pub(crate) fn draw(&mut self, starts: &[Start<S, O>], samples: &Quota) -> Drawn {
         let mut drawn = Drawn::default();
-        self.pen.now(Doing::Stepping);
-        while !starts.is_empty() && !self.joint.is_halted() {
+        self.writer.now(Activity::Stepping);
+        while !starts.is_empty() && !self.shared_state.is_halted() {
             let Some(number) = samples.take() else { break };
             let salt = fingerprint::mix(u64::from(samples.delays), number);
-            let seed = fingerprint::mix(self.joint.seed, salt);
+            let seed = fingerprint::mix(self.shared_state.seed, salt);
             let mut rng = fastrand::Rng::with_seed(seed);
             let start = &starts[rng.usize(..starts.len())];
             self.sample(start, seed, samples, &mut rng, &mut drawn);
             drawn.samples += 1;
         }
-        self.pen.now(Doing::Nothing);
+        self.writer.now(Activity::Nothing);
         drawn
     }
 
@@ -129,10 +129,10 @@ impl<S: Space, O: Order> Diver<S, O> {
         loop {
             let chosen = self.follow(spot, rng, drawn);
             drawn.executions += 1;
-            drawn.longest = drawn.longest.max(self.pen.len());
+            drawn.longest = drawn.longest.max(self.writer.len());
             samples.ran();
-            self.joint.sampled(self.pen.len());
-            if delays == samples.delays || self.joint.is_halted() {
+            self.shared_state.sampled(self.writer.len());
+            if delays == samples.delays || self.shared_state.is_halted() {
                 return;
             }
             let Some(next) = chosen.and_then(|spot| self.delay(spot)) else { return };
@@ -143,11 +143,11 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Goes to where a sample starts, and stands before its first transition.
     fn set_out(&mut self, start: &Start<S, O>, seed: u64) -> Option<Spot<S, O>> {
-        let Entry { mark, order, enabled, next, offered, sealed, prefix, .. } = &*start.entry;
+        let Entry { snapshot, order, enabled, next, offered, sealed, prefix, .. } = &*start.entry;
         self.leave();
-        self.pen.go_on_from(prefix.clone());
+        self.writer.go_on_from(prefix.clone());
         let mut spot = Spot {
-            mark: Some(S::copy(mark)),
+            snapshot: Some(S::copy(snapshot)),
             order: order.clone(),
             enabled: enabled.clone(),
             index: 0,
@@ -155,9 +155,9 @@ impl<S: Space, O: Order> Diver<S, O> {
             sealed: *sealed,
             worker: WorkerId::FAULTS,
             values: Vec::new(),
-            path: self.pen.len(),
+            path: self.writer.len(),
         };
-        if !self.go_to(spot.mark.as_ref()?) {
+        if !self.go_to(spot.snapshot.as_ref()?) {
             return None;
         }
         if start.first {
@@ -179,8 +179,8 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Spends one more delay at a position, and goes there.
     fn delay(&mut self, mut spot: Spot<S, O>) -> Option<Spot<S, O>> {
         self.leave();
-        self.pen.truncate(spot.path);
-        if !self.go_to(spot.mark.as_ref()?) {
+        self.writer.truncate(spot.path);
+        if !self.go_to(spot.snapshot.as_ref()?) {
             return None;
         }
         match spot.values.last_mut() {
@@ -251,7 +251,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         old: Option<Spot<S, O>>,
         drawn: &mut Drawn,
     ) -> Option<Spot<S, O>> {
-        if self.joint.is_halted() {
+        if self.shared_state.is_halted() {
             return None;
         }
         let system = self.space.system();
@@ -260,8 +260,8 @@ impl<S: Space, O: Order> Diver<S, O> {
             self.at_the_end();
             return None;
         }
-        let path = self.pen.len();
-        if path >= self.joint.limits.max_steps {
+        let path = self.writer.len();
+        if path >= self.shared_state.limits.max_steps {
             drawn.cut += 1;
             self.at_the_bound();
             return None;
@@ -272,7 +272,7 @@ impl<S: Space, O: Order> Diver<S, O> {
                 old
             }
             None => Spot {
-                mark: None,
+                snapshot: None,
                 order: taken.order.clone(),
                 enabled: Vec::new(),
                 index: 0,
@@ -283,18 +283,18 @@ impl<S: Space, O: Order> Diver<S, O> {
                 path,
             },
         };
-        next.order.stepped(taken.worker, &taken.enabled, system, &mut self.news);
+        next.order.stepped(taken.worker, &taken.enabled, system, &mut self.summary);
         next.enabled.clear();
         next.enabled.extend_from_slice(enabled);
-        next.sealed = self.joint.is_sealed(system, &self.pen);
-        self.space.mark_in(&self.pen, &mut next.mark);
+        next.sealed = self.shared_state.is_sealed(system, &self.writer);
+        self.space.snapshot_in(&self.writer, &mut next.snapshot);
         next.values.clear();
         (next.index, next.offered, next.path) = (0, Offered::default(), path);
         self.offer(&mut next).then_some(next)
     }
 }
 
-impl<S: Space, O: Order> Spot<S, O> {
+impl<S: StateSpace, O: TransitionOrder> Spot<S, O> {
     /// Draws among the positions of this step, of which the first `skip` do not count: 0 is its
     /// worker, `n` its `n`-th value. `positions` is how many there have been before.
     fn pick(

@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use dally_core::{Bug, Captured, Choice, Program, Schedule, Trace};
 
-use super::crew::{Crew, Make};
-use super::cycles::{self, survey};
+use super::cycles::{self, cycle_search};
 use super::entry::Entry;
 use super::explorer::Explorer;
 use super::in_delays::with_fewest;
-use super::joint::{Joint, Tally};
-use super::log::Log;
-use super::order::{Delayed, Fixed, Order};
 use super::plan::{Plan, SearchKind};
 use super::replaying::Replaying;
 use super::sampler::{Drawn, Quota};
-use super::space::{Forking, Space};
+use super::search_pool::{Make, SearchPool};
+use super::shared_state::{SharedState, ThreadCounters};
+use super::state_space::{Forking, StateSpace};
 use super::states::{Samples, States};
+use super::transition_log::TransitionLog;
+use super::transition_order::{Delayed, Fixed, TransitionOrder};
 use super::visited::expected_omissions;
+use crate::choice_log::Activity;
+use crate::confirm::Raw;
 use crate::deadline::Stopwatch;
 use crate::options::{Options, Reached, Sink};
 use crate::report::{Ended, Report};
 use crate::runner::{Run, count_bug};
-use crate::settle::Raw;
-use crate::tape::Doing;
 use crate::watchdog::watched;
 
 /// Searches the states of a program as the plan says, by this explorer. States are copied; where
@@ -136,8 +136,8 @@ where
     P::System: Captured,
 {
     let program = program.clone();
-    let asked = watched(&options.program, options.step_time, move |pen| {
-        pen.now(Doing::Starting);
+    let asked = watched(&options.program, options.step_time, move |writer| {
+        writer.now(Activity::Starting);
         program.start().ok()?.obstacle()
     });
     asked.ok()?
@@ -165,14 +165,14 @@ pub(super) fn searched<P, E, S>(
 where
     P: Program + 'static,
     E: Explorer,
-    S: Space,
+    S: StateSpace,
 {
     let (sink, replayed, note) = (Arc::new(()), false, None);
     let setting = Setting { program, plan, options, sink, make, replayed, note };
     setting.search(Delayed::new(explorer))
 }
 
-impl<P: Program + 'static, S: Space> Setting<P, S> {
+impl<P: Program + 'static, S: StateSpace> Setting<P, S> {
     fn by_kind<E: Explorer>(self, explorer: E) -> Report {
         if let Some(why) = cycles::obstacle(&self.plan, self.replayed) {
             return self.refuse(why);
@@ -213,7 +213,7 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
         report
     }
 
-    fn search<O: Order>(self, order: O) -> Report {
+    fn search<O: TransitionOrder>(self, order: O) -> Report {
         let Setting { program, plan, options, sink, make, replayed, note } = self;
         let threads = plan.search.threads(options.threads);
         let seed = options.seed;
@@ -221,14 +221,15 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
         let mut run = Run::new(program, options, name, sink);
         run.report.notes.extend(note);
         run.reached = Some(Reached::default());
-        let mut joint = Joint::new(&plan, seed, threads, run.shared.clone());
-        let survey = survey(&plan, run.options.fairness, run.shared.clone());
-        joint.log = survey.clone().map(|survey| survey as Arc<dyn Log>);
-        let joint = Arc::new(joint);
+        let mut shared_state = SharedState::new(&plan, seed, threads, run.shared.clone());
+        let cycle_search = cycle_search(&plan, run.options.fairness, run.shared.clone());
+        shared_state.log =
+            cycle_search.clone().map(|cycle_search| cycle_search as Arc<dyn TransitionLog>);
+        let shared_state = Arc::new(shared_state);
         let mut states = States::new(&plan, order.name(), replayed);
-        let mut crew = Crew::hire(&mut run, joint, make, threads);
+        let mut pool = SearchPool::hire(&mut run, shared_state, make, threads);
         let mut bugs = Vec::new();
-        match crew.begin(&mut run, order.clone()) {
+        match pool.begin(&mut run, order.clone()) {
             None => {}
             Some(Err(bug)) => {
                 let cause = bug.cause();
@@ -248,30 +249,30 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
                 bugs.push((cause, Some(Box::new(raw))));
             }
             Some(Ok(_)) if plan.search == SearchKind::Ss => {
-                sample(&mut run, &mut crew, &plan, Vec::new(), &order, &mut states);
+                sample(&mut run, &mut pool, &plan, Vec::new(), &order, &mut states);
             }
-            Some(Ok((first, begun))) if let Some(survey) = &survey => {
+            Some(Ok((first, begun))) if let Some(cycle_search) = &cycle_search => {
                 cycles::search(
                     &mut run,
-                    &mut crew,
+                    &mut pool,
                     &plan,
-                    survey,
+                    cycle_search,
                     (first, begun),
                     &order,
                     &mut states,
                 );
             }
             Some(Ok((first, begun))) => {
-                let left = strata(&mut run, &mut crew, &plan, first, begun, &mut states);
+                let left = strata(&mut run, &mut pool, &plan, first, begun, &mut states);
                 if plan.search == SearchKind::Hybrid && !left.is_empty() {
-                    sample(&mut run, &mut crew, &plan, left, &order, &mut states);
+                    sample(&mut run, &mut pool, &plan, left, &order, &mut states);
                 }
             }
         }
-        let joint = crew.joint.clone();
-        drop(crew);
-        bugs.extend(joint.take_bugs());
-        if let Some(fault) = joint.take_fault() {
+        let shared_state = pool.shared_state.clone();
+        drop(pool);
+        bugs.extend(shared_state.take_bugs());
+        if let Some(fault) = shared_state.take_fault() {
             let token = token(&run, fault.choices().to_vec());
             run.report.notes.push(fault.message(&token));
             run.ended = Some(fault.ended());
@@ -279,14 +280,14 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
             run.ended = Some(Ended::Bug);
         }
         if run.ended == Some(Ended::Memory) {
-            run.report.notes.push(joint.fullness());
+            run.report.notes.push(shared_state.fullness());
         }
-        states.cache_bytes = joint.state_bytes();
-        states.forgotten = joint.visited.dropped();
+        states.cache_bytes = shared_state.state_bytes();
+        states.forgotten = shared_state.visited.dropped();
         states.expected_omissions = if plan.search.finds_cycles() && !plan.exact {
             expected_omissions(states.states, 0)
         } else {
-            joint.visited.expected_omissions()
+            shared_state.visited.expected_omissions()
         };
         if run.ended == Some(Ended::Exhausted) && states.forgets() && !states.cyclic {
             states.cyclic = goes_in_circles(&mut run, make, &plan);
@@ -308,20 +309,20 @@ impl<P: Program + 'static, S: Space> Setting<P, S> {
 
 /// Stratum after stratum (paper 000, Fig. 5, `SES`), from the first state, which is what was
 /// counted when the search had begun. Answers what a hybrid search goes on from.
-fn strata<P: Program + 'static, S: Space, O: Order>(
+fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
-    crew: &mut Crew<S, O>,
+    pool: &mut SearchPool<S, O>,
     plan: &Plan,
     first: Box<Entry<S, O>>,
-    mut begun: Tally,
+    mut begun: ThreadCounters,
     states: &mut States,
 ) -> Vec<Box<Entry<S, O>>> {
-    let joint = crew.joint.clone();
+    let shared_state = pool.shared_state.clone();
     let hybrid = plan.search == SearchKind::Hybrid;
     if hybrid {
-        joint.keep_rest();
+        shared_state.keep_rest();
     }
-    joint.root.store(first.identity, Ordering::Relaxed);
+    shared_state.root.store(first.identity, Ordering::Relaxed);
     let delta = plan.delta.unwrap_or(if plan.search == SearchKind::Depth { 5 } else { 1 }).max(1);
     let mut bound = match plan.search {
         SearchKind::Dfs => u32::MAX,
@@ -333,32 +334,39 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
     while run.ended.is_none() {
         bound = bound.min(last);
         let clock = Stopwatch::start();
-        let tally;
-        (frontier, tally) = stratum(run, crew, bound, frontier, &mut begun, |run| {
-            let spent = hybrid && nearly_spent(run, &joint);
-            if joint.is_full() && !spent {
+        let counters;
+        (frontier, counters) = stratum(run, pool, bound, frontier, &mut begun, |run| {
+            let spent = hybrid && nearly_spent(run, &shared_state);
+            if shared_state.is_full() && !spent {
                 run.end(Ended::Memory);
             }
             spent || run.ended.is_some()
         });
         // A stratum can be so short that nobody has asked whether it is enough.
-        let enough = joint.is_halted() || hybrid && nearly_spent(run, &joint);
+        let enough = shared_state.is_halted() || hybrid && nearly_spent(run, &shared_state);
         let hands_over = hybrid
             && enough
             && run.ended.is_none()
-            && !joint.has_bugs()
-            && !joint.has_fault()
+            && !shared_state.has_bugs()
+            && !shared_state.has_fault()
             && !frontier.is_empty();
-        if joint.is_full() && !hands_over {
+        if shared_state.is_full() && !hands_over {
             run.end(Ended::Memory);
         }
-        let complete = !joint.is_halted();
-        states.count(bound, &tally, frontier.len(), joint.visited.bytes(), complete, &clock);
+        let complete = !shared_state.is_halted();
+        states.count(
+            bound,
+            &counters,
+            frontier.len(),
+            shared_state.visited.bytes(),
+            complete,
+            &clock,
+        );
         if hands_over {
-            joint.resume();
+            shared_state.resume();
             return frontier;
         }
-        if joint.is_halted() {
+        if shared_state.is_halted() {
             break;
         }
         after_stratum(run, frontier.is_empty(), bound >= last);
@@ -371,22 +379,22 @@ fn strata<P: Program + 'static, S: Space, O: Order>(
 
 /// Has all threads go through what these entries lead to within a bound: what is left for the
 /// next stratum, and what was counted. `enough` is asked from time to time whether to stop.
-pub(super) fn stratum<P: Program + 'static, S: Space, O: Order>(
+pub(super) fn stratum<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
-    crew: &mut Crew<S, O>,
+    pool: &mut SearchPool<S, O>,
     bound: u32,
     entries: Vec<Box<Entry<S, O>>>,
-    begun: &mut Tally,
+    begun: &mut ThreadCounters,
     enough: impl Fn(&mut Run<P>) -> bool,
-) -> (Vec<Box<Entry<S, O>>>, Tally) {
+) -> (Vec<Box<Entry<S, O>>>, ThreadCounters) {
     let reached = run.reached.unwrap_or_default();
     run.reached = Some(Reached { bound, frontier: entries.len() as u64, ..reached });
-    crew.joint.pool.fill(entries);
-    let (mut left, mut tally) = crew.dive(run, bound, enough);
-    left.extend(crew.joint.pool.drain());
+    pool.shared_state.queue.fill(entries);
+    let (mut left, mut counters) = pool.dive(run, bound, enough);
+    left.extend(pool.shared_state.queue.drain());
     // The first state is new in the first stratum.
-    tally.add(&std::mem::take(begun));
-    (left, tally)
+    counters.add(&std::mem::take(begun));
+    (left, counters)
 }
 
 /// A stratum was gone through: whether it was the last, because nothing is left to do or no more
@@ -404,38 +412,41 @@ pub(super) fn after_stratum<P: Program + 'static>(run: &mut Run<P>, empty: bool,
 
 /// Whether a hybrid search has used so much of its memory or time that it should sample from now
 /// on.
-fn nearly_spent<P: Program, S: Space, O: Order>(run: &Run<P>, joint: &Joint<S, O>) -> bool {
+fn nearly_spent<P: Program, S: StateSpace, O: TransitionOrder>(
+    run: &Run<P>,
+    shared_state: &SharedState<S, O>,
+) -> bool {
     let late = |limit: Duration| run.clock.is_past(limit.mul_f64(0.75));
-    joint.is_nearly_full() || run.options.time.is_some_and(late)
+    shared_state.is_nearly_full() || run.options.time.is_some_and(late)
 }
 
 /// Samples with one delay, then with two, and so on (paper 000, Fig. 7, `SS`), from these states
 /// of a frontier, or else from the first state.
-fn sample<P: Program + 'static, S: Space, O: Order>(
+fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
-    crew: &mut Crew<S, O>,
+    pool: &mut SearchPool<S, O>,
     plan: &Plan,
     from: Vec<Box<Entry<S, O>>>,
     order: &O,
     states: &mut States,
 ) {
     let from_frontier = from.len() as u64;
-    crew.start(run, from, order);
+    pool.start(run, from, order);
     let executions = Arc::new(AtomicU64::new(run.options.schedules));
     let mut drawn = Drawn::default();
     // From a frontier, one delay is spent by setting out.
     let mut delays = if from_frontier > 0 { 0 } else { 1 };
     let mut completed = 0;
-    while run.ended.is_none() && !crew.joint.is_halted() {
+    while run.ended.is_none() && !pool.shared_state.is_halted() {
         let (c1, c2) = plan.samples;
         let of = c1.saturating_add(c2.saturating_pow(delays)).max(1);
         let (taken, executions) = (AtomicU64::new(0), executions.clone());
         let samples = Arc::new(Quota { delays, of, taken, executions });
         run.reached = Some(Reached { bound: delays, ..run.reached.unwrap_or_default() });
-        drawn.add(&crew.sample(run, &samples));
+        drawn.add(&pool.sample(run, &samples));
         if samples.executions.load(Ordering::Relaxed) == 0 {
             run.ended = run.ended.or(Some(Ended::Schedules));
-        } else if !crew.joint.is_halted() {
+        } else if !pool.shared_state.is_halted() {
             completed = delays;
             if delays >= plan.delays.unwrap_or(u32::MAX) {
                 run.ended = run.ended.or(Some(Ended::Bound));
@@ -460,20 +471,20 @@ fn sample<P: Program + 'static, S: Space, O: Order>(
 /// Whether an execution can come back to a state that it has been in: depth first, so that a
 /// state which is found again is either on the path or done with. A search by strata does not
 /// show it, since there a state can be known and not yet gone on from.
-fn goes_in_circles<P: Program + 'static, S: Space>(
+fn goes_in_circles<P: Program + 'static, S: StateSpace>(
     run: &mut Run<P>,
     make: Make<P, S>,
     plan: &Plan,
 ) -> bool {
     let plan = Plan { exact: false, with_explorer: false, ..plan.clone() };
-    let mut joint = Joint::new(&plan, 0, 1, run.shared.clone());
-    joint.only_states();
-    let mut crew = Crew::<S, Fixed>::hire(run, Arc::new(joint), make, 1);
-    let Some(Ok((first, _))) = crew.begin(run, Fixed::Free) else { return true };
-    crew.joint.root.store(first.identity, Ordering::Relaxed);
-    crew.joint.pool.fill(vec![first]);
-    let (_, tally) = crew.dive(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
-    tally.cyclic || crew.joint.is_halted()
+    let mut shared_state = SharedState::new(&plan, 0, 1, run.shared.clone());
+    shared_state.only_states();
+    let mut pool = SearchPool::<S, Fixed>::hire(run, Arc::new(shared_state), make, 1);
+    let Some(Ok((first, _))) = pool.begin(run, Fixed::Free) else { return true };
+    pool.shared_state.root.store(first.identity, Ordering::Relaxed);
+    pool.shared_state.queue.fill(vec![first]);
+    let (_, counters) = pool.dive(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
+    counters.cyclic || pool.shared_state.is_halted()
 }
 
 /// The token of a schedule with these choices.

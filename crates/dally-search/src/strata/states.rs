@@ -6,8 +6,8 @@ use std::time::Duration;
 use dally_core::words::{count, grouped};
 
 use super::cycles::Cycles;
-use super::joint::Tally;
 use super::plan::{CachePolicy, Plan, SearchKind};
+use super::shared_state::ThreadCounters;
 use crate::deadline::Stopwatch;
 use crate::report::Ended;
 
@@ -123,31 +123,31 @@ impl States {
     }
 
     /// Adds what was counted.
-    pub(super) fn add(&mut self, tally: &Tally) {
-        self.states += tally.states;
-        self.transitions += tally.transitions;
-        self.executions += tally.executions;
-        self.cut += tally.cut;
-        self.sealed += tally.sealed;
-        self.deepest = self.deepest.max(tally.deepest);
-        self.cyclic |= tally.cyclic;
+    pub(super) fn add(&mut self, counters: &ThreadCounters) {
+        self.states += counters.states;
+        self.transitions += counters.transitions;
+        self.executions += counters.executions;
+        self.cut += counters.cut;
+        self.sealed += counters.sealed;
+        self.deepest = self.deepest.max(counters.deepest);
+        self.cyclic |= counters.cyclic;
     }
 
     /// Adds a stratum.
     pub(super) fn count(
         &mut self,
         bound: u32,
-        tally: &Tally,
+        counters: &ThreadCounters,
         frontier: usize,
         cache_bytes: u64,
         complete: bool,
         clock: &Stopwatch,
     ) {
-        self.add(tally);
+        self.add(counters);
         self.strata.push(Stratum {
             bound,
-            states: tally.states,
-            transitions: tally.transitions,
+            states: counters.states,
+            transitions: counters.transitions,
             frontier: frontier as u64,
             cache_bytes,
             elapsed: clock.elapsed(),

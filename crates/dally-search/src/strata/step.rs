@@ -2,20 +2,20 @@
 
 use dally_core::{Choice, Cut, Env, Event, MessageId, Tag, Text};
 
-use super::companion::News;
 use super::entry::Value;
-use crate::tape::Pen;
+use super::explorer_on_path::StepSummary;
+use crate::choice_log::ChoiceWriter;
 
 /// Answers with the values given, then with the first value of every further choice, which it
 /// adds to them.
 pub(crate) struct StepEnv<'a> {
-    pub(crate) pen: &'a mut Pen,
+    pub(crate) writer: &'a mut ChoiceWriter,
     pub(crate) values: &'a mut Vec<Value>,
     pub(crate) answered: usize,
     /// Whether there may be values at all; a step that asks for one is cut short otherwise.
     pub(crate) chooses: bool,
     /// Who wants to hear what happens, if anybody.
-    pub(crate) news: Option<&'a mut News>,
+    pub(crate) summary: Option<&'a mut StepSummary>,
     /// Values and events so far, and how many there may be.
     pub(crate) items: u32,
     pub(crate) step_items: u32,
@@ -55,7 +55,7 @@ impl Env for StepEnv<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         self.choice()?;
         let index = self.answer(of);
-        self.pen.write(Choice::Value { index, of, tag });
+        self.writer.write(Choice::Value { index, of, tag });
         Ok(index)
     }
 
@@ -64,22 +64,22 @@ impl Env for StepEnv<'_> {
         let index = self.answer(candidates.len() as u32) as usize;
         // A front end that asks without a candidate is answered, and nothing is written down.
         if let Some(&message) = candidates.get(index) {
-            self.pen.write(Choice::Delivery(message));
+            self.writer.write(Choice::Delivery(message));
         }
         Ok(index)
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
         self.item(1)?;
-        if let Some(news) = self.news.as_deref_mut() {
-            news.hear(&event);
+        if let Some(summary) = self.summary.as_deref_mut() {
+            summary.hear(&event);
         }
         Ok(())
     }
 
     #[inline]
     fn leeway(&self) -> u32 {
-        if self.news.is_some() { 0 } else { self.step_items }
+        if self.summary.is_some() { 0 } else { self.step_items }
     }
 
     fn unheard(&mut self, events: u32) -> Result<(), Cut> {

@@ -2,20 +2,20 @@
 
 use dally_core::{Bug, BugKind, Choice, Stop, WorkerId};
 
-use super::diver::Diver;
+use super::depth_first::DepthFirstWorker;
 use super::entry::Value;
-use super::order::Order;
-use super::space::{Lost, Space};
+use super::state_space::{Lost, StateSpace};
 use super::step::StepEnv;
+use super::transition_order::TransitionOrder;
 use crate::executor::endless;
 
-impl<S: Space, O: Order> Diver<S, O> {
+impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Takes the transition that the frame on top stands before.
     pub(super) fn step(&mut self) {
         let frame = &mut self.frames[self.depth - 1];
         if frame.ahead.is_visited(frame.place) {
             // It comes after one with values, so it was not passed over.
-            self.tally.transitions += 1;
+            self.counters.transitions += 1;
             return;
         }
         if !self.at_hand && !self.come_back() {
@@ -25,13 +25,13 @@ impl<S: Space, O: Order> Diver<S, O> {
         let (worker, mut values) = (frame.worker, std::mem::take(&mut frame.values));
         if self.leads_nowhere_new(&mut values) {
             self.frames[self.depth - 1].values = values;
-            self.tally.transitions += 1;
+            self.counters.transitions += 1;
             return;
         }
         let stepped = self.take(worker, &mut values);
         self.frames[self.depth - 1].values = values;
         self.at_hand = false;
-        self.tally.transitions += 1;
+        self.counters.transitions += 1;
         if stepped {
             self.arrive();
         } else {
@@ -41,11 +41,11 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Takes a step from the state at hand with these values; `false` if it showed a bug.
     pub(super) fn take(&mut self, worker: WorkerId, values: &mut Vec<Value>) -> bool {
-        self.pen.write(Choice::Worker(worker));
+        self.writer.write(Choice::Worker(worker));
         let bug = match self.attempt(values, true, |space, env| space.step(worker, env)) {
             Ok(()) => return true,
             Err(Some(bug)) => *bug,
-            Err(None) => endless(self.space.system(), worker, self.joint.limits.step_items),
+            Err(None) => endless(self.space.system(), worker, self.shared_state.limits.step_items),
         };
         self.found(bug);
         false
@@ -61,16 +61,16 @@ impl<S: Space, O: Order> Diver<S, O> {
         step: impl FnOnce(&mut S, &mut StepEnv<'_>) -> Result<(), Stop>,
     ) -> Result<(), Option<Box<Bug>>> {
         if O::LISTENS {
-            self.news.clear();
+            self.summary.clear();
         }
         let mut env = StepEnv {
-            pen: &mut self.pen,
+            writer: &mut self.writer,
             values,
             answered: 0,
             chooses,
-            news: O::LISTENS.then_some(&mut self.news),
+            summary: O::LISTENS.then_some(&mut self.summary),
             items: 0,
-            step_items: self.joint.limits.step_items,
+            step_items: self.shared_state.limits.step_items,
             endless: false,
         };
         let stepped = step(&mut self.space, &mut env);
@@ -92,19 +92,19 @@ impl<S: Space, O: Order> Diver<S, O> {
     pub(super) fn come_back(&mut self) -> bool {
         self.leave();
         let top = self.depth - 1;
-        self.pen.truncate(self.frames[top].path);
-        let Some(mark) = &self.frames[top].mark else { return false };
-        self.at_hand = match self.space.go_to(mark, &mut self.pen) {
+        self.writer.truncate(self.frames[top].path);
+        let Some(snapshot) = &self.frames[top].snapshot else { return false };
+        self.at_hand = match self.space.go_to(snapshot, &mut self.writer) {
             Ok(()) => true,
             Err(lost) => self.is_lost(lost),
         };
         self.at_hand
     }
 
-    /// Goes to a marked state, to which the choices on the tape lead. `false` if that cannot be
+    /// Goes to a marked state, to which the choices on the choice_log lead. `false` if that cannot be
     /// done: then the search is over.
-    pub(super) fn go_to(&mut self, mark: &S::Mark) -> bool {
-        match self.space.go_to(mark, &mut self.pen) {
+    pub(super) fn go_to(&mut self, snapshot: &S::Snapshot) -> bool {
+        match self.space.go_to(snapshot, &mut self.writer) {
             Ok(()) => true,
             Err(lost) => self.is_lost(lost),
         }
@@ -122,7 +122,7 @@ impl<S: Space, O: Order> Diver<S, O> {
              else: {what}\nSomething that Dally does not control decides what the program does"
         );
         self.found(Bug::new(BugKind::Uncontrolled, message));
-        self.joint.stop();
+        self.shared_state.stop();
         false
     }
 }

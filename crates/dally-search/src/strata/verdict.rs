@@ -3,18 +3,18 @@
 
 use dally_core::{Bug, System, WorkerId};
 
-use super::diver::Diver;
+use super::depth_first::DepthFirstWorker;
 use super::entry::Offered;
-use super::fault::{Fault, Unsound};
-use super::order::Order;
-use super::space::Space;
+use super::search_failure::{SearchFailure, Unsound};
+use super::state_space::StateSpace;
+use super::transition_order::TransitionOrder;
 use crate::executor::{bug_at_end, too_long};
 
-impl<S: Space, O: Order> Diver<S, O> {
+impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// The execution is over.
     pub(super) fn at_the_end(&mut self) {
-        self.tally.executions += 1;
-        self.tally.deepest = self.tally.deepest.max(self.pen.len());
+        self.counters.executions += 1;
+        self.counters.deepest = self.counters.deepest.max(self.writer.len());
         if let Some(bug) = bug_at_end(self.space.system()) {
             self.found(bug);
         }
@@ -22,16 +22,16 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// The step bound keeps the search from going on.
     pub(super) fn at_the_bound(&mut self) {
-        self.tally.cut += 1;
-        let limits = self.joint.limits;
+        self.counters.cut += 1;
+        let limits = self.shared_state.limits;
         if limits.fail_on_max_steps {
             self.found(too_long(limits.max_steps));
         }
     }
 
     pub(super) fn found(&mut self, bug: Bug) {
-        self.joint.progress(&mut self.tally);
-        self.joint.found(bug, &self.pen);
+        self.shared_state.progress(&mut self.counters);
+        self.shared_state.found(bug, &self.writer);
     }
 
     /// Reports that the explorer has offered this worker at the state at hand, where these have
@@ -42,9 +42,9 @@ impl<S: Space, O: Order> Diver<S, O> {
         let enabled = system.enabled();
         let name = |worker: WorkerId| format!("{} ({worker})", system.name(worker));
         let missing = offered.first_missing(enabled.len());
-        self.joint.fault(Fault::Unsound(Unsound {
+        self.shared_state.fault(SearchFailure::Unsound(Unsound {
             explorer: order.name(),
-            choices: self.pen.choices(),
+            choices: self.writer.choices(),
             identity,
             missing: missing.map(|place| name(enabled[place])),
             offered: offer.map(name),

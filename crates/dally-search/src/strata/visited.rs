@@ -3,9 +3,9 @@
 mod exact;
 mod fingerprints;
 mod gate;
+mod interner;
 mod memory;
 mod prefetch;
-mod strings;
 mod table;
 
 use super::plan::CachePolicy;
@@ -17,7 +17,7 @@ pub(crate) use table::{Found, Table};
 
 /// Remembers the states that were visited, within a budget of memory.
 ///
-/// As many threads may insert as it was made for, each by a seat of its own: one alone pays for no
+/// As many threads may insert as it was made for, each by a slot of its own: one alone pays for no
 /// locks.
 pub(crate) struct Visited {
     /// How many seats there are, and how many are taken.
@@ -36,9 +36,9 @@ enum Store {
 
 /// The right of one thread to insert; there is one for each, and none is ever used by two.
 #[derive(Debug)]
-pub(crate) struct Seat(usize);
+pub(crate) struct ThreadSlot(usize);
 
-impl Seat {
+impl ThreadSlot {
     fn number(&self) -> usize {
         self.0
     }
@@ -77,15 +77,15 @@ impl Visited {
         Visited { seats: threads.max(1), taken: AtomicUsize::new(0), refusal, store }
     }
 
-    /// A seat that nobody has.
+    /// A slot that nobody has.
     ///
     /// # Panics
     ///
     /// If there is none: as many threads have asked as there were to be.
-    pub(crate) fn seat(&self) -> Seat {
+    pub(crate) fn slot(&self) -> ThreadSlot {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         assert!(number < self.seats, "{} seats are taken", self.seats);
-        Seat(number)
+        ThreadSlot(number)
     }
 
     /// Visits the state with this fingerprint. Of the threads that visit a new state at the same
@@ -95,10 +95,10 @@ impl Visited {
     ///
     /// If states are stored whole.
     #[inline]
-    pub(crate) fn insert(&self, seat: &mut Seat, hash: u64) -> Seen {
+    pub(crate) fn insert(&self, slot: &mut ThreadSlot, hash: u64) -> Seen {
         match &self.store {
             Store::Nothing => self.refusal,
-            Store::Fingerprints(store) => store.insert(seat, hash).unwrap_or(self.refusal),
+            Store::Fingerprints(store) => store.insert(slot, hash).unwrap_or(self.refusal),
             Store::Exact(_) => panic!("a state that is stored whole has parts"),
         }
     }
@@ -131,13 +131,13 @@ impl Visited {
     /// must do.
     pub(crate) fn insert_exact(
         &self,
-        seat: &mut Seat,
+        slot: &mut ThreadSlot,
         hash: u64,
         parts: impl FnOnce(&mut dyn FnMut(&[u8])),
     ) -> Seen {
         match &self.store {
             Store::Exact(store) => store.insert(hash, parts).unwrap_or(self.refusal),
-            _ => self.insert(seat, hash),
+            _ => self.insert(slot, hash),
         }
     }
 

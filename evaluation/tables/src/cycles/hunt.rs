@@ -96,11 +96,12 @@ impl Hunt<'_> {
         };
         let order = explorer.map_or("age".into(), |explorer| explorer.to_string());
         let what = format!("{kind} by {order}, seed {seed}, threads {threads}");
-        let teller = Teller { what: format!("{}, {what}", livelock.name), told: AtomicU64::new(0) };
-        let teller = Arc::new(teller);
+        let event_sink =
+            EventSink { what: format!("{}, {what}", livelock.name), told: AtomicU64::new(0) };
+        let event_sink = Arc::new(event_sink);
         let report = match explorer {
-            None => strata::explore(program, ByAge::default(), plan, options, teller),
-            Some(kind) => strata::explore(program, kind.build(seed), plan, options, teller),
+            None => strata::explore(program, ByAge::default(), plan, options, event_sink),
+            Some(kind) => strata::explore(program, kind.build(seed), plan, options, event_sink),
         };
         let wrong = |found: &str| Outcome::Wrong(format!("{what}: {found}"));
         let Some(finding) = report.findings.first() else {
@@ -168,7 +169,7 @@ impl Hunts {
 }
 
 /// Tells how far a long search is.
-struct Teller {
+struct EventSink {
     what: String,
     /// How many times it has told.
     told: AtomicU64,
@@ -176,7 +177,7 @@ struct Teller {
 
 const EVERY: Duration = Duration::from_secs(10);
 
-impl Sink for Teller {
+impl Sink for EventSink {
     fn progress(&self, progress: &Progress) {
         let due = progress.elapsed.as_secs() / EVERY.as_secs();
         let Some(reached) = progress.reached else { return };

@@ -158,10 +158,10 @@ fn count<P: Program, E: Explorer>(
     explorer: &E,
     choices: &[Choice],
     limits: &Limits,
-    pen: &mut Pen,
+    writer: &mut ChoiceWriter,
 ) -> Result<Delays, String> {
     let mut strategy = Delaying::new(explorer, Lead::Recording(choices.into()));
-    stage.execute(0, &mut strategy, limits, Desk::undisturbed(pen));
+    stage.execute(0, &mut strategy, limits, Desk::undisturbed(writer));
     strategy.finish().map(|(_, delays)| delays)
 }
 
@@ -181,8 +181,8 @@ fn never(_log: &str) -> bool {
 
 fn counted(explorer: &impl Explorer, scripts: &[&[Do]], schedule: &str, of: u32) -> String {
     let program = Scripts { scripts, fails: never };
-    let (mut stage, mut pen) = (Stage::new(&program), Pen::new());
-    match count(&mut stage, explorer, &choices(schedule, of), &LIMITS, &mut pen) {
+    let (mut stage, mut writer) = (Stage::new(&program), ChoiceWriter::new());
+    match count(&mut stage, explorer, &choices(schedule, of), &LIMITS, &mut writer) {
         Ok(delays) => words(&delays),
         Err(why) => why,
     }
@@ -197,14 +197,15 @@ fn saved(
     of: u32,
 ) -> Option<(String, String)> {
     let program = Scripts { scripts, fails };
-    let (mut stage, mut pen) = (Stage::new(&program), Pen::new());
+    let (mut stage, mut writer) = (Stage::new(&program), ChoiceWriter::new());
     let cause = Bug::new(BugKind::Panic, "the log is bad").cause();
     let hurry = AtomicBool::new(false);
     let budget = Budget { steps: 100_000, hurry: &hurry };
     let choices = choices(schedule, of);
-    let (made, delays) = fewest(&mut stage, explorer, &choices, cause, &LIMITS, budget, &mut pen)?;
+    let (made, delays) =
+        fewest(&mut stage, explorer, &choices, cause, &LIMITS, budget, &mut writer)?;
     // What it says of the schedule is what counting says.
-    assert_eq!(count(&mut stage, explorer, &made, &LIMITS, &mut pen).as_ref(), Ok(&delays));
+    assert_eq!(count(&mut stage, explorer, &made, &LIMITS, &mut writer).as_ref(), Ok(&delays));
     Some((log(&made), words(&delays)))
 }
 
@@ -347,17 +348,17 @@ fn random_schedules_are_had_from_every_explorer_and_never_get_worse() {
         let mut rng = fastrand::Rng::with_seed(seed);
         // A random walk until it fails.
         let program = Scripts { scripts, fails };
-        let (mut stage, mut pen) = (Stage::new(&program), Pen::new());
+        let (mut stage, mut writer) = (Stage::new(&program), ChoiceWriter::new());
         let mut random = crate::sampling::Random::new(rng.u64(..));
         crate::strategy::Strategy::begin(&mut random, 0);
-        let execution = stage.execute(0, &mut random, &LIMITS, Desk::undisturbed(&mut pen));
+        let execution = stage.execute(0, &mut random, &LIMITS, Desk::undisturbed(&mut writer));
         if execution.bug.is_none() {
             continue;
         }
-        let walk = log(&pen.choices());
+        let walk = log(&writer.choices());
         for kind in ExplorerKind::ALL {
             let explorer = kind.build(seed);
-            let before = count(&mut stage, &explorer, &choices(&walk, 3), &LIMITS, &mut pen);
+            let before = count(&mut stage, &explorer, &choices(&walk, 3), &LIMITS, &mut writer);
             let before = before.unwrap().count;
             let (_, after) = saved(&explorer, scripts, fails, &walk, 3).unwrap();
             let after: u64 = after.split(' ').next().unwrap().parse().unwrap();

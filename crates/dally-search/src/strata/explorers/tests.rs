@@ -265,7 +265,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     prop::collection::vec((0..8usize, 1..=u8::MAX, sent, 0..9usize, any::<u8>()), 1..30)
 }
 
-/// As the companion does it: starts who is new, forgets who has finished.
+/// As the on_path_explorer does it: starts who is new, forgets who has finished.
 fn everybody_is_offered(kind: ExplorerKind, seed: u64, happenings: &[Happening]) {
     let mut explorer = kind.build(seed);
     let mut copy = kind.build(seed + 1);

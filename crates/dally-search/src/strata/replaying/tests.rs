@@ -102,14 +102,14 @@ impl Env for Answer {
     }
 }
 
-/// Goes to the state behind these steps, which are on the tape then.
-fn walk(space: &mut Replaying<Toy>, pen: &mut Pen, steps: &[(u32, u32)]) -> u64 {
-    pen.rewind(0);
-    space.start(pen).unwrap();
+/// Goes to the state behind these steps, which are on the choice_log then.
+fn walk(space: &mut Replaying<Toy>, writer: &mut ChoiceWriter, steps: &[(u32, u32)]) -> u64 {
+    writer.rewind(0);
+    space.start(writer).unwrap();
     for &(n, value) in steps {
         let worker = WorkerId::root(n);
-        pen.write(Choice::Worker(worker));
-        pen.write(Choice::Value { index: value, of: 3, tag: Tag::Program });
+        writer.write(Choice::Worker(worker));
+        writer.write(Choice::Value { index: value, of: 3, tag: Tag::Program });
         space.step(worker, &mut Answer(value)).unwrap();
     }
     space.identity()
@@ -122,40 +122,40 @@ fn even(_: u32, _: &mut ToySystem) -> Result<(), Bug> {
 #[test]
 fn going_to_a_mark_leads_to_the_same_state() {
     let mut space = Replaying::new(Toy::new(even));
-    let mut pen = Pen::new();
-    let identity = walk(&mut space, &mut pen, &[(1, 2)]);
-    let (mark, look) = (space.mark(&pen), space.look());
+    let mut writer = ChoiceWriter::new();
+    let identity = walk(&mut space, &mut writer, &[(1, 2)]);
+    let (snapshot, look) = (space.snapshot(&writer), space.look());
     space.step(WorkerId::root(0), &mut Answer(0)).unwrap();
     assert_ne!(space.identity(), identity);
-    space.go_to(&mark, &mut pen).unwrap();
+    space.go_to(&snapshot, &mut writer).unwrap();
     assert_eq!((space.identity(), space.look()), (identity, look));
     assert_eq!(space.system().cells, [(WorkerId::root(1), 2)]);
-    assert_eq!(pen.len(), mark, "the tape is as it was");
+    assert_eq!(writer.len(), snapshot, "the choice_log is as it was");
 }
 
 #[test]
 fn states_are_the_same_if_the_partial_order_is() {
     let mut space = Replaying::new(Toy::new(even));
-    let mut pen = Pen::new();
-    let first = walk(&mut space, &mut pen, &[(0, 1), (1, 2)]);
-    assert_eq!(first, walk(&mut space, &mut pen, &[(1, 2), (0, 1)]));
-    assert_ne!(first, walk(&mut space, &mut pen, &[(0, 2), (1, 2)]));
+    let mut writer = ChoiceWriter::new();
+    let first = walk(&mut space, &mut writer, &[(0, 1), (1, 2)]);
+    assert_eq!(first, walk(&mut space, &mut writer, &[(1, 2), (0, 1)]));
+    assert_ne!(first, walk(&mut space, &mut writer, &[(0, 2), (1, 2)]));
 }
 
 /// What is lost on the way back to a state that was reached before.
 fn lost(odd: fn(u32, &mut ToySystem) -> Result<(), Bug>) -> String {
     let mut space = Replaying::new(Toy::new(odd));
-    let mut pen = Pen::new();
-    walk(&mut space, &mut pen, &[(0, 1), (1, 2)]);
-    let mark = space.mark(&pen);
-    let lost = match space.go_to(&mark, &mut pen) {
+    let mut writer = ChoiceWriter::new();
+    walk(&mut space, &mut writer, &[(0, 1), (1, 2)]);
+    let snapshot = space.snapshot(&writer);
+    let lost = match space.go_to(&snapshot, &mut writer) {
         Ok(()) => panic!("it came back"),
         Err(Lost::Bug(bug)) => format!("bug: {}", bug.message),
         Err(Lost::Diverged(message)) => message,
     };
     // Whatever happened, it can start again.
     space.leave().unwrap();
-    space.start(&mut pen).unwrap();
+    space.start(&mut writer).unwrap();
     assert_eq!(space.identity(), 0);
     lost
 }

@@ -2,7 +2,7 @@
 
 use super::super::plan::CachePolicy;
 use super::Seen;
-use super::strings::{self, Interned, Strings};
+use super::interner::{self, Interned, Interner};
 use dally_core::fingerprint;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -37,8 +37,8 @@ struct Parts {
 
 /// States as sequences of the numbers of their parts.
 struct Generation {
-    parts: Strings,
-    states: Strings,
+    parts: Interner,
+    states: Interner,
     budget: u64,
     shards: usize,
 }
@@ -157,7 +157,7 @@ impl Parts {
         for &end in &self.ends {
             let part = &self.bytes[start..end];
             let number = number(fingerprint::of_bytes(part), part)?;
-            strings::write(number.into(), &mut self.numbers);
+            interner::write(number.into(), &mut self.numbers);
             start = end;
         }
         Some(&self.numbers)
@@ -167,8 +167,8 @@ impl Parts {
 impl Generation {
     fn new(budget: u64, shards: usize, numbered: bool) -> Generation {
         Generation {
-            parts: Strings::new(true, budget, shards),
-            states: Strings::new(numbered, budget, shards),
+            parts: Interner::new(true, budget, shards),
+            states: Interner::new(numbered, budget, shards),
             budget,
             shards,
         }

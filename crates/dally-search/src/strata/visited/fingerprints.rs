@@ -3,7 +3,7 @@
 use super::super::plan::CachePolicy;
 use super::gate::{Gate, Whereabouts};
 use super::table::{Found, Table};
-use super::{Seat, Seen};
+use super::{Seen, ThreadSlot};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// The most shards.
@@ -105,8 +105,8 @@ impl Fingerprints {
     /// Visits a state. Of the threads that visit the same state at the same time, one is told
     /// that it is new. `None` if it is new and was not stored.
     #[inline]
-    pub(super) fn insert(&self, seat: &mut Seat, hash: u64) -> Option<Seen> {
-        let ledger = &self.ledgers[seat.number()];
+    pub(super) fn insert(&self, slot: &mut ThreadSlot, hash: u64) -> Option<Seen> {
+        let ledger = &self.ledgers[slot.number()];
         let (place, key) = self.place(hash);
         let shard = &self.shards[place];
         loop {

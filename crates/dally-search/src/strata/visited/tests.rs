@@ -32,11 +32,11 @@ impl Way {
         Visited::new(policy, exact, budget, threads)
     }
 
-    fn insert(self, cache: &Visited, seat: &mut Seat, number: u64) -> Seen {
+    fn insert(self, cache: &Visited, slot: &mut ThreadSlot, number: u64) -> Seen {
         match self {
-            Way::Fingerprint => cache.insert(seat, hash(number)),
-            Way::Exact => cache.insert_exact(seat, hash(number), |part| state(number, part)),
-            Way::Collided => cache.insert_exact(seat, 7, |part| state(number, part)),
+            Way::Fingerprint => cache.insert(slot, hash(number)),
+            Way::Exact => cache.insert_exact(slot, hash(number), |part| state(number, part)),
+            Way::Collided => cache.insert_exact(slot, 7, |part| state(number, part)),
         }
     }
 }
@@ -53,7 +53,7 @@ proptest! {
         for way in WAYS {
             for policy in [CachePolicy::All, CachePolicy::None, CachePolicy::Stop] {
                 let cache = way.cache(policy, budget, threads);
-                let mut seats: Vec<Seat> = (0..threads).map(|_| cache.seat()).collect();
+                let mut seats: Vec<ThreadSlot> = (0..threads).map(|_| cache.slot()).collect();
                 let (mut stored, mut refused) = (BTreeSet::new(), 0);
                 for (turn, &number) in numbers.iter().enumerate() {
                     let seen = way.insert(&cache, &mut seats[turn % threads], number);
@@ -86,12 +86,12 @@ proptest! {
     ) {
         for way in WAYS {
             let cache = way.cache(CachePolicy::Replace, budget, threads);
-            let mut seats: Vec<Seat> = (0..threads).map(|_| cache.seat()).collect();
+            let mut seats: Vec<ThreadSlot> = (0..threads).map(|_| cache.slot()).collect();
             let (mut met, mut new) = (BTreeSet::new(), 0);
             for (turn, &number) in numbers.iter().enumerate() {
                 let dropped = cache.dropped();
-                let seat = &mut seats[turn % threads];
-                let seen = way.insert(&cache, seat, number);
+                let slot = &mut seats[turn % threads];
+                let seen = way.insert(&cache, slot, number);
                 let first = met.insert(number);
                 new += u64::from(seen == Seen::New);
                 prop_assert!(seen != Seen::NoRoom);
@@ -103,7 +103,7 @@ proptest! {
                 prop_assert!(cache.bytes() <= budget);
                 // What was just stored is known.
                 if seen != Seen::Unstored {
-                    prop_assert_eq!(way.insert(&cache, seat, number), Seen::Known);
+                    prop_assert_eq!(way.insert(&cache, slot, number), Seen::Known);
                 }
             }
             prop_assert!(cache.len() <= new);
@@ -119,8 +119,8 @@ fn a_budget_of_ten_states_holds_a_bucket_of_eight() {
         (CachePolicy::Replace, Seen::New),
     ] {
         let cache = Visited::new(policy, false, 80, 1);
-        let mut seat = cache.seat();
-        let seen = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| cache.insert(&mut seat, number));
+        let mut slot = cache.slot();
+        let seen = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| cache.insert(&mut slot, number));
         assert_eq!(seen[..8], [Seen::New; 8]);
         assert_eq!(seen[8], ninth);
         assert_eq!((cache.len(), cache.bytes(), cache.dropped()), (8, 64, 1));
@@ -131,15 +131,15 @@ fn a_budget_of_ten_states_holds_a_bucket_of_eight() {
 fn a_state_takes_at_most_16_bytes() {
     for (threads, states) in [(1, 2_000_000), (2, 400_000)] {
         let cache = Visited::new(CachePolicy::All, false, 1 << 30, threads);
-        let mut seat = cache.seat();
+        let mut slot = cache.slot();
         for number in 1..=states {
-            assert_eq!(cache.insert(&mut seat, hash(number)), Seen::New);
+            assert_eq!(cache.insert(&mut slot, hash(number)), Seen::New);
             if number >= 10_000 && number % 64 == 0 {
                 let bytes = cache.bytes() as f64 / number as f64;
                 assert!(bytes <= 16.0, "{bytes} a state with {number} states, {threads} threads");
             }
         }
-        assert!((1..=states).all(|n| cache.insert(&mut seat, hash(n)) == Seen::Known));
+        assert!((1..=states).all(|n| cache.insert(&mut slot, hash(n)) == Seen::Known));
         assert_eq!(cache.len(), states);
     }
 }
@@ -149,7 +149,7 @@ fn a_budget_is_used_and_respected() {
     for threads in [1, 4] {
         for budget in [1_000, 10_000, 100_000, 1_000_000, 3_333_333] {
             let cache = Visited::new(CachePolicy::Stop, false, budget, threads);
-            let mut seats: Vec<Seat> = (0..threads).map(|_| cache.seat()).collect();
+            let mut seats: Vec<ThreadSlot> = (0..threads).map(|_| cache.slot()).collect();
             for number in 0..budget / 6 {
                 cache.insert(&mut seats[number as usize % threads], hash(number));
             }
@@ -165,9 +165,9 @@ fn fingerprints_may_be_as_poor_as_counters() {
     for step in [1, 64, 1 << 20, 1 << 40] {
         for threads in [1, 2] {
             let cache = Visited::new(CachePolicy::All, false, 1 << 24, threads);
-            let mut seat = cache.seat();
+            let mut slot = cache.slot();
             for round in [Seen::New, Seen::Known] {
-                let mut insert = |number| cache.insert(&mut seat, number * step);
+                let mut insert = |number| cache.insert(&mut slot, number * step);
                 assert!((0..100_000_u64).all(|number| insert(number) == round));
             }
         }
@@ -185,10 +185,10 @@ fn of_several_threads_exactly_one_finds_a_state_new() {
     ] {
         let cache = Visited::new(policy, exact, 1 << 23, 4);
         let run = |start: u64| {
-            let mut seat = cache.seat();
+            let mut slot = cache.slot();
             let order = (0..states).map(|number| (number + start) % states);
             let mut seen =
-                |number| cache.insert_exact(&mut seat, hash(number), |part| state(number, part));
+                |number| cache.insert_exact(&mut slot, hash(number), |part| state(number, part));
             order.filter(|&number| seen(number) == Seen::New).count()
         };
         let new: usize = std::thread::scope(|scope| {
@@ -211,9 +211,9 @@ fn threads_share_a_cache_that_is_full() {
         let cache = Visited::new(policy, exact, 1 << 16, 4);
         let (new, known): (u64, u64) = std::thread::scope(|scope| {
             let run = || {
-                let mut seat = cache.seat();
+                let mut slot = cache.slot();
                 let seen = |number| {
-                    cache.insert_exact(&mut seat, hash(number), |part| state(number, part))
+                    cache.insert_exact(&mut slot, hash(number), |part| state(number, part))
                 };
                 let seen: Vec<Seen> = (0..states).map(seen).collect();
                 let count = |what| seen.iter().filter(|&&seen| seen == what).count() as u64;
@@ -237,9 +237,9 @@ fn threads_share_a_cache_that_is_full() {
 #[test]
 fn exact_storage_takes_few_bytes_and_omits_nothing() {
     let cache = Visited::new(CachePolicy::All, true, 1 << 26, 1);
-    let mut seat = cache.seat();
+    let mut slot = cache.slot();
     for number in 0..100_000 {
-        cache.insert_exact(&mut seat, hash(number), |part| state(number, part));
+        cache.insert_exact(&mut slot, hash(number), |part| state(number, part));
     }
     let bytes = cache.bytes() as f64 / cache.len() as f64;
     assert!(bytes < 32.0, "{bytes} bytes a state");
@@ -249,7 +249,7 @@ fn exact_storage_takes_few_bytes_and_omits_nothing() {
 #[test]
 fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
     let cache = Visited::new(CachePolicy::All, true, 1 << 20, 1);
-    let mut seat = cache.seat();
+    let mut slot = cache.slot();
     let long = vec![b'a'; 300_000];
     let states: [&[&[u8]]; 8] = [
         &[b"ab", b"c"],
@@ -264,7 +264,7 @@ fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
     for round in [Seen::New, Seen::Known] {
         for parts in states {
             let all = |part: &mut dyn FnMut(&[u8])| parts.iter().for_each(|bytes| part(bytes));
-            let seen = cache.insert_exact(&mut seat, 1, all);
+            let seen = cache.insert_exact(&mut slot, 1, all);
             assert_eq!(seen, round);
         }
     }
@@ -274,7 +274,7 @@ fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
 fn omissions_are_the_pairs_of_states_among_the_fingerprints_there_are() {
     let cache = Visited::new(CachePolicy::All, false, 1 << 20, 1);
     assert_eq!(cache.expected_omissions(), 0.0);
-    let mut seat = cache.seat();
-    (0..1000).for_each(|number| _ = cache.insert(&mut seat, hash(number)));
+    let mut slot = cache.slot();
+    (0..1000).for_each(|number| _ = cache.insert(&mut slot, hash(number)));
     assert_eq!(cache.expected_omissions(), 499_500.0 / 18_446_744_073_709_551_616.0);
 }

@@ -2,12 +2,12 @@
 
 use dally_core::{Bug, BugKind, Choice, Finding, Program, Shrunk, Trace};
 
+use crate::choice_log::ChoiceWriter;
 use crate::executor::{Desk, Limits, Recorder, Stage};
-use crate::guide::Manner;
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::Divergence;
+use crate::replay_strategy::Manner;
 use crate::shrink::{Budget, is_shrinkable, shrink};
-use crate::tape::Pen;
 
 /// What is known of a bug when its schedule ends.
 #[derive(Clone, Debug)]
@@ -39,10 +39,10 @@ pub(crate) fn confirm<P: Program>(
     stage: &mut Stage<'_, P>,
     raw: &Raw,
     heading: &Heading,
-    pen: &mut Pen,
+    writer: &mut ChoiceWriter,
 ) -> Finding {
     let script = Script::of(raw.choices.clone(), raw.fair_from);
-    let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+    let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
     let limits = &heading.limits.to_follow(&raw.bug, raw.stem);
     let again = follow(recorder, stage, raw.schedule, &script, Manner::Exact, limits, desk);
     match mismatch(raw, &again) {
@@ -105,7 +105,7 @@ pub(crate) fn smaller<P: Program>(
     finding: &Finding,
     heading: &Heading,
     budget: Budget<'_>,
-    pen: &mut Pen,
+    writer: &mut ChoiceWriter,
 ) -> Finding {
     let mut result = finding.clone();
     if !is_shrinkable(finding.bug.kind) {
@@ -116,12 +116,12 @@ pub(crate) fn smaller<P: Program>(
     let stem = finding.lasso.as_ref().map(|lasso| lasso.stem);
     let limits = heading.limits.to_follow(&finding.bug, stem);
     let choices = &finding.schedule.choices;
-    let shrunk = shrink(stage, number, choices, cause, &limits, budget, pen);
+    let shrunk = shrink(stage, number, choices, cause, &limits, budget, writer);
     let script = Script::of(shrunk.choices, usize::MAX);
     // What shrinking went through, it only saw to fail. This is the record of it.
     let limits = heading.limits.to_follow(&finding.bug, shrunk.stem.or(stem));
     let limits = Limits { max_steps: usize::MAX, ..limits };
-    let (recorder, desk) = (Recorder::default(), Desk::undisturbed(pen));
+    let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
     let again = follow(recorder, stage, number, &script, Manner::Exact, &limits, desk);
     let same = again.left_at.is_none()
         && again.unused == 0

@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use dally_core::{Cut, Env, Event, MessageId, Stop, Tag, Teller, Text, WorkerId};
+use dally_core::{Cut, Env, Event, EventSink, MessageId, Stop, Tag, Text, WorkerId};
 use rustc_hash::FxHashMap;
 
 use crate::digest::Digest;
@@ -28,7 +28,7 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What is known of steps.
 #[derive(Default)]
-pub(crate) struct Foresight {
+pub(crate) struct TransitionCache {
     /// What comes next in a step, by the state of its machine and the answers so far.
     steps: FxHashMap<u64, Next>,
     /// The share of a machine, or of the monitors, after it was told something.
@@ -79,7 +79,7 @@ struct Note {
     asked: Vec<(Question, u32)>,
 }
 
-impl Foresight {
+impl TransitionCache {
     /// For a step of the machine in this slot.
     fn begin_note(&mut self, slot: usize) {
         if self.steps.len() + self.told.len() + self.tellings.len() > MOST {
@@ -126,8 +126,8 @@ impl MachineSystem {
         }
         let Some((slot, mut key)) = self.beginning(worker) else { return Ok(None) };
         let (change, tellings) = loop {
-            let foresight = self.foresight.get_or_insert_default();
-            match foresight.steps.get(&key).copied() {
+            let transition_cache = self.transition_cache.get_or_insert_default();
+            match transition_cache.steps.get(&key).copied() {
                 None => return Ok(None),
                 Some(Next::End { change, first, end }) => break (change, first..end),
                 Some(Next::Ask(Question::Value { of, tag })) => {
@@ -149,11 +149,11 @@ impl MachineSystem {
         if tellings.is_empty() {
             return Some(sum);
         }
-        let mut foresight = self.foresight.take()?;
-        foresight.shares.clear();
+        let mut transition_cache = self.transition_cache.take()?;
+        transition_cache.shares.clear();
         let mut known = true;
         for at in tellings {
-            let Telling { to, what } = foresight.tellings[at as usize];
+            let Telling { to, what } = transition_cache.tellings[at as usize];
             // The monitors are where no machine is.
             let (there, untold) = match to.map(|to| self.find(to)) {
                 None => (usize::MAX, self.monitors_share()),
@@ -165,16 +165,16 @@ impl MachineSystem {
                     break;
                 }
             };
-            let earlier = foresight.shares.iter().rfind(|&&(told, _)| told == there);
+            let earlier = transition_cache.shares.iter().rfind(|&&(told, _)| told == there);
             let before = earlier.map_or(untold, |&(_, share)| share);
-            let Some(&after) = foresight.told.get(&before.wrapping_add(what)) else {
+            let Some(&after) = transition_cache.told.get(&before.wrapping_add(what)) else {
                 known = false;
                 break;
             };
             sum = sum.wrapping_add(after).wrapping_sub(before);
-            foresight.shares.push((there, after));
+            transition_cache.shares.push((there, after));
         }
-        self.foresight = Some(foresight);
+        self.transition_cache = Some(transition_cache);
         known.then_some(sum)
     }
 
@@ -182,26 +182,26 @@ impl MachineSystem {
     #[inline(never)]
     pub(crate) fn step_noted(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let Some((slot, key)) = self.beginning(worker) else {
-            return self.step_in_search(worker, &mut Teller::new(env));
+            return self.step_in_search(worker, &mut EventSink::new(env));
         };
         if self.is_known(key) {
-            return self.step_in_search(worker, &mut Teller::new(env));
+            return self.step_in_search(worker, &mut EventSink::new(env));
         }
-        let foresight = self.foresight.get_or_insert_default();
-        foresight.begin_note(slot);
-        let mut asked = std::mem::take(&mut foresight.note.asked);
+        let transition_cache = self.transition_cache.get_or_insert_default();
+        transition_cache.begin_note(slot);
+        let mut asked = std::mem::take(&mut transition_cache.note.asked);
         let before = self.slots[slot].share(self.rules.mailbox);
         let (budget, machines) = (self.budget, self.slots.len());
         self.noting = true;
-        let stepped =
-            self.step_in_search(worker, &mut Teller::new(&mut Noting { env, asked: &mut asked }));
+        let stepped = self
+            .step_in_search(worker, &mut EventSink::new(&mut Noting { env, asked: &mut asked }));
         // Whoever is told something that nobody can be told of again spoils the note.
         let noted = std::mem::take(&mut self.noting);
-        let Some(foresight) = &mut self.foresight else { return stepped };
-        foresight.note.asked = asked;
+        let Some(transition_cache) = &mut self.transition_cache else { return stepped };
+        transition_cache.note.asked = asked;
         if noted && stepped.is_ok() && budget == self.budget && machines == self.slots.len() {
             let after = self.slots[slot].share(self.rules.mailbox);
-            foresight.learn(key, after.wrapping_sub(before));
+            transition_cache.learn(key, after.wrapping_sub(before));
         }
         stepped
     }
@@ -209,13 +209,16 @@ impl MachineSystem {
     /// A step of a worker. All that search takes are here in one place: inlined three times they
     /// would only push each other out of the cache.
     #[inline(never)]
-    fn step_in_search(&mut self, worker: WorkerId, env: &mut Teller<'_>) -> Result<(), Stop> {
+    fn step_in_search(&mut self, worker: WorkerId, env: &mut EventSink<'_>) -> Result<(), Stop> {
         self.step_of(worker, env)
     }
 
     /// Whether the step with this key asks for nothing and is known.
     fn is_known(&mut self, key: u64) -> bool {
-        let next = self.foresight.as_ref().and_then(|foresight| foresight.steps.get(&key));
+        let next = self
+            .transition_cache
+            .as_ref()
+            .and_then(|transition_cache| transition_cache.steps.get(&key));
         match next {
             Some(&Next::End { change, first, end }) => self.sum_after(change, first..end).is_some(),
             _ => false,
@@ -242,7 +245,11 @@ impl MachineSystem {
     /// what it does.
     #[inline]
     pub(crate) fn notes_message_to(&self, slot: usize) -> bool {
-        self.noting && self.foresight.as_ref().is_some_and(|foresight| foresight.note.slot != slot)
+        self.noting
+            && self
+                .transition_cache
+                .as_ref()
+                .is_some_and(|transition_cache| transition_cache.note.slot != slot)
     }
 
     /// The share of a machine that is about to get this message, and a hash of the message.
@@ -263,8 +270,8 @@ impl MachineSystem {
     pub(crate) fn note_message(&mut self, slot: usize, (before, what): (u64, u64)) {
         let after = self.slots[slot].share(self.rules.mailbox);
         let to = self.slots[slot].id;
-        if let Some(foresight) = &mut self.foresight {
-            foresight.heard(Some(to), what, before, after);
+        if let Some(transition_cache) = &mut self.transition_cache {
+            transition_cache.heard(Some(to), what, before, after);
         }
     }
 
@@ -273,8 +280,8 @@ impl MachineSystem {
         let after = self.monitors_share();
         let mut what = Digest::new(0);
         what.word(hash);
-        if let Some(foresight) = &mut self.foresight {
-            foresight.heard(None, what.value(), before, after);
+        if let Some(transition_cache) = &mut self.transition_cache {
+            transition_cache.heard(None, what.value(), before, after);
         }
     }
 }

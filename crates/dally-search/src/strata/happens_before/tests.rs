@@ -35,13 +35,13 @@ type Step<'a> = (usize, &'a [Event<Text<'static>>]);
 
 /// The fingerprint after these steps.
 fn of(steps: &[Step<'_>]) -> u64 {
-    let mut causality = Causality::default();
+    let mut happens_before = HappensBefore::default();
     for (who, events) in steps {
-        causality.begin(worker(*who));
-        events.iter().for_each(|event| causality.event(event));
-        causality.end();
+        happens_before.begin(worker(*who));
+        events.iter().for_each(|event| happens_before.event(event));
+        happens_before.end();
     }
-    causality.fingerprint()
+    happens_before.fingerprint()
 }
 
 /// Whether two steps of different workers give the same fingerprint in both orders.
@@ -70,11 +70,11 @@ fn a_step_is_told_apart_by_its_worker_its_number_and_its_values() {
     assert_ne!(of(&[(0, &same)]), of(&[(1, &same)]));
     assert_ne!(of(&[(0, &same)]), of(&[(0, &same), (0, &same)]));
     let mut with = [0, 1].map(|index| {
-        let mut causality = Causality::default();
-        causality.begin(worker(0));
-        causality.value(index, 2, Tag::Program);
-        causality.end();
-        causality.fingerprint()
+        let mut happens_before = HappensBefore::default();
+        happens_before.begin(worker(0));
+        happens_before.value(index, 2, Tag::Program);
+        happens_before.end();
+        happens_before.fingerprint()
     });
     with.sort_unstable();
     assert!(with[0] < with[1]);
@@ -120,13 +120,13 @@ fn a_crash_is_ordered_with_all_steps_of_its_machine_and_faults_with_each_other()
     };
     assert!(!commute(&lost(0), &lost(1)));
     let asked = |order: [usize; 2], index: u32| {
-        let mut causality = Causality::default();
+        let mut happens_before = HappensBefore::default();
         for n in order {
-            causality.begin(worker(n));
-            causality.value(index, 2, Tag::Fault);
-            causality.end();
+            happens_before.begin(worker(n));
+            happens_before.value(index, 2, Tag::Fault);
+            happens_before.end();
         }
-        causality.fingerprint()
+        happens_before.fingerprint()
     };
     assert_eq!(asked([0, 1], 0), asked([1, 0], 0), "two that lose nothing");
     assert_ne!(asked([0, 1], 1), asked([1, 0], 1), "two that take from the budget");
@@ -134,14 +134,14 @@ fn a_crash_is_ordered_with_all_steps_of_its_machine_and_faults_with_each_other()
 
 #[test]
 fn after_clear_it_is_as_new() {
-    let mut causality = Causality::default();
+    let mut happens_before = HappensBefore::default();
     for _ in 0..2 {
-        causality.clear();
-        causality.begin(worker(0));
-        causality.event(&writes(0));
-        causality.event(&wakes(1));
-        causality.end();
-        assert_eq!(causality.fingerprint(), of(&[(0, &[writes(0), wakes(1)])]));
+        happens_before.clear();
+        happens_before.begin(worker(0));
+        happens_before.event(&writes(0));
+        happens_before.event(&wakes(1));
+        happens_before.end();
+        assert_eq!(happens_before.fingerprint(), of(&[(0, &[writes(0), wakes(1)])]));
     }
 }
 
@@ -197,50 +197,50 @@ impl State {
         }
     }
 
-    /// Takes a step, of which `causality` hears; `value` is what a choice answers.
-    fn step(&mut self, who: usize, deed: Deed, value: u32, causality: &mut Causality) {
-        causality.begin(worker(who));
+    /// Takes a step, of which `happens_before` hears; `value` is what a choice answers.
+    fn step(&mut self, who: usize, deed: Deed, value: u32, happens_before: &mut HappensBefore) {
+        happens_before.begin(worker(who));
         self.at[who] += 1;
         let register = &mut self.registers[who];
         match deed {
             Deed::Read(cell) => {
                 *register = self.cells[cell];
-                causality.event(&reads(cell));
+                happens_before.event(&reads(cell));
             }
             Deed::Write(cell) => {
                 *register = *register * 10 + who as u64 + 1;
                 self.cells[cell] = *register;
-                causality.event(&writes(cell));
+                happens_before.event(&writes(cell));
             }
             Deed::Send(to) => {
                 let message = MessageId { sender: worker(who), number: self.sent[who] };
                 self.sent[who] += 1;
                 self.inboxes[to].push_back((message, *register));
-                causality.event(&sends(who, message.number, to));
+                happens_before.event(&sends(who, message.number, to));
             }
             Deed::Receive => {
                 if let Some((message, content)) = self.inboxes[who].pop_front() {
                     *register = *register * 100 + content;
                     let payload = Text::Str("m");
-                    causality.event(&Event::Received { message, payload });
+                    happens_before.event(&Event::Received { message, payload });
                 }
             }
             Deed::Lock(lock) => {
                 self.held[lock] = Some(who);
-                causality.event(&writes(CELLS + lock));
+                happens_before.event(&writes(CELLS + lock));
             }
             Deed::Unlock(lock) => {
                 if self.held[lock] == Some(who) {
                     self.held[lock] = None;
                 }
-                causality.event(&writes(CELLS + lock));
+                happens_before.event(&writes(CELLS + lock));
             }
             Deed::Choose => {
                 *register = *register * 10 + 7 + u64::from(value);
-                causality.value(value, 2, Tag::Program);
+                happens_before.value(value, 2, Tag::Program);
             }
         }
-        causality.end();
+        happens_before.end();
     }
 }
 
@@ -292,12 +292,12 @@ struct Seen {
 fn enumerate(
     program: &[Vec<Deed>],
     state: &State,
-    causality: &Causality,
+    happens_before: &HappensBefore,
     sequence: &mut Vec<Taken>,
     seen: &mut Seen,
 ) {
     seen.prefixes += 1;
-    let fingerprint = causality.fingerprint();
+    let fingerprint = happens_before.fingerprint();
     let class = class_of(sequence);
     let known = *seen.by_class.entry(class.clone()).or_insert(fingerprint);
     assert_eq!(known, fingerprint, "one class, two fingerprints: {program:?} {class:?}");
@@ -313,10 +313,10 @@ fn enumerate(
         let deed = program[who][number];
         let values = if matches!(deed, Deed::Choose) { 0..2 } else { 0..1 };
         for value in values {
-            let (mut state, mut causality) = (state.clone(), causality.clone());
-            state.step(who, deed, value, &mut causality);
+            let (mut state, mut happens_before) = (state.clone(), happens_before.clone());
+            state.step(who, deed, value, &mut happens_before);
             sequence.push(Taken { who, number, deed, value });
-            enumerate(program, &state, &causality, sequence, seen);
+            enumerate(program, &state, &happens_before, sequence, seen);
             sequence.pop();
         }
     }
@@ -349,7 +349,7 @@ fn fingerprints_are_equal_exactly_for_equal_partial_orders_and_then_states_are_e
         let program = random_program(&mut random);
         let mut seen = Seen::default();
         let state = State::new(program.len());
-        enumerate(&program, &state, &Causality::default(), &mut Vec::new(), &mut seen);
+        enumerate(&program, &state, &HappensBefore::default(), &mut Vec::new(), &mut seen);
         prefixes += seen.prefixes;
         classes += seen.by_class.len();
         assert_eq!(seen.by_class.len(), seen.by_fingerprint.len());

@@ -17,17 +17,17 @@ use super::nested::Nested;
 use super::property::Property;
 use crate::batch::Shared;
 use crate::deadline::Stopwatch;
-use crate::strata::{Arrival, Log, Logged, Numbered, Plan};
+use crate::strata::{Arrival, Logged, Numbered, Plan, TransitionLog};
 
 /// What all threads of a search for cycles write to.
-pub(crate) struct Survey {
-    inside: Mutex<Surveyed>,
+pub(crate) struct CycleSearch {
+    inside: Mutex<CycleFigures>,
     shared: Arc<Shared>,
     bytes: AtomicU64,
 }
 
 /// What the threads have written, and what was made of it.
-struct Surveyed {
+struct CycleFigures {
     graph: Graph,
     /// The states whole, if they are stored: their numbers then tell them apart.
     whole: Option<Numbered>,
@@ -66,28 +66,33 @@ const CHEAP: usize = 1 << 16;
 /// The fewest edges that are worth a judgement before the end.
 const FEW: usize = 256;
 
-impl Survey {
+impl CycleSearch {
     /// For nested depth-first search.
-    pub(crate) fn nested(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Survey {
-        Survey::new(Algorithm::Nested(Nested::default()), plan, fairness, shared)
+    pub(crate) fn nested(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> CycleSearch {
+        CycleSearch::new(Algorithm::Nested(Nested::default()), plan, fairness, shared)
     }
 
     /// For maximal accepting predecessors.
-    pub(crate) fn map(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Survey {
-        Survey::new(Algorithm::Map(FxHashMap::default()), plan, fairness, shared)
+    pub(crate) fn map(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> CycleSearch {
+        CycleSearch::new(Algorithm::Map(FxHashMap::default()), plan, fairness, shared)
     }
 
-    fn new(algorithm: Algorithm, plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> Survey {
+    fn new(
+        algorithm: Algorithm,
+        plan: &Plan,
+        fairness: Fairness,
+        shared: Arc<Shared>,
+    ) -> CycleSearch {
         let inside =
-            Surveyed::new(algorithm, fairness, plan.memory, plan.exact, !shared.keep_going);
-        Survey { inside: Mutex::new(inside), shared, bytes: AtomicU64::new(0) }
+            CycleFigures::new(algorithm, fairness, plan.memory, plan.exact, !shared.keep_going);
+        CycleSearch { inside: Mutex::new(inside), shared, bytes: AtomicU64::new(0) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Surveyed> {
+    fn lock(&self) -> MutexGuard<'_, CycleFigures> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn halt_if_done(&self, inside: &Surveyed) {
+    fn halt_if_done(&self, inside: &CycleFigures) {
         if inside.is_done() {
             self.shared.halt.store(true, Relaxed);
         }
@@ -121,10 +126,16 @@ impl Survey {
         };
         let exact = inside.whole.is_some();
         let (settled, refining) = (std::mem::take(&mut inside.settled), inside.refining);
-        *inside = Surveyed {
+        *inside = CycleFigures {
             settled,
             refining,
-            ..Surveyed::new(algorithm, inside.fairness, inside.memory, exact, inside.one_is_enough)
+            ..CycleFigures::new(
+                algorithm,
+                inside.fairness,
+                inside.memory,
+                exact,
+                inside.one_is_enough,
+            )
         };
     }
 
@@ -147,7 +158,7 @@ impl Survey {
     }
 }
 
-impl Log for Survey {
+impl TransitionLog for CycleSearch {
     fn arrived(&self, from: Option<Node>, arrival: &Arrival<'_>) -> Logged {
         let mut inside = self.lock();
         let logged = inside.arrived(from, arrival);
@@ -171,15 +182,15 @@ impl Log for Survey {
     }
 }
 
-impl Surveyed {
+impl CycleFigures {
     fn new(
         algorithm: Algorithm,
         fairness: Fairness,
         memory: u64,
         exact: bool,
         one_is_enough: bool,
-    ) -> Surveyed {
-        Surveyed {
+    ) -> CycleFigures {
+        CycleFigures {
             graph: Graph::new(memory),
             whole: exact.then(|| Numbered::new(memory)),
             algorithm,
@@ -236,7 +247,7 @@ impl Surveyed {
 
     /// A transition was added.
     fn connected(&mut self, from: Node, to: Node, new: bool) {
-        let Surveyed { graph, algorithm, candidates, settled, .. } = self;
+        let CycleFigures { graph, algorithm, candidates, settled, .. } = self;
         let mut certain = false;
         match algorithm {
             Algorithm::Nested(nested) if !new => {
@@ -271,7 +282,7 @@ impl Surveyed {
         if halted {
             return;
         }
-        let Surveyed { graph, algorithm, candidates, settled, .. } = self;
+        let CycleFigures { graph, algorithm, candidates, settled, .. } = self;
         graph.closed(node);
         let mut certain = false;
         if let Algorithm::Nested(nested) = algorithm {

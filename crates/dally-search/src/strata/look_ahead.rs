@@ -11,16 +11,16 @@
 
 use dally_core::WorkerId;
 
-use super::diver::Diver;
+use super::depth_first::DepthFirstWorker;
 use super::entry::Value;
 use super::frame::Frame;
-use super::order::Order;
-use super::space::Space;
+use super::state_space::StateSpace;
+use super::transition_order::TransitionOrder;
 
 /// What is known of the transitions out of a state, by the places of their workers among the
 /// enabled.
 #[derive(Default)]
-pub(crate) struct Ahead {
+pub(crate) struct LookAhead {
     /// Whether somebody has looked.
     looked: bool,
     /// The transitions of which it is known where they lead. Those that choose values, fail or
@@ -32,7 +32,7 @@ pub(crate) struct Ahead {
     targets: Vec<u64>,
 }
 
-impl Ahead {
+impl LookAhead {
     /// For another state.
     #[inline]
     pub(super) fn clear(&mut self) {
@@ -54,13 +54,15 @@ impl Ahead {
     }
 }
 
-impl<S: Space, O: Order> Diver<S, O> {
+impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Whether a search is one that can look ahead: of a system that foresees, and by identities
     /// alone, which are never forgotten.
     pub(super) fn can_look_ahead(&self) -> bool {
-        let joint = &self.joint;
-        let by_identity =
-            !joint.exact && !joint.partial && !joint.with_order && joint.log.is_none();
+        let shared_state = &self.shared_state;
+        let by_identity = !shared_state.exact
+            && !shared_state.partial
+            && !shared_state.with_order
+            && shared_state.log.is_none();
         S::FORESEES && !O::LISTENS && by_identity
     }
 
@@ -77,7 +79,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
         if let Some(target) = self.pass_over_visited(self.depth - 1) {
             // It is the next to be visited.
-            self.joint.visited.expect(target);
+            self.shared_state.visited.expect(target);
         }
     }
 
@@ -96,7 +98,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             if visited > 0 {
                 frame.offered.add_all(next, visited);
                 frame.next += visited;
-                self.tally.transitions += u64::from(visited);
+                self.counters.transitions += u64::from(visited);
                 continue;
             }
             if !ahead.is_foreseen(next as usize) {
@@ -104,7 +106,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             }
             // What was new when somebody looked may have been visited since.
             let target = ahead.targets[next as usize];
-            if !self.joint.visited.holds(target) {
+            if !self.shared_state.visited.holds(target) {
                 return Some(target);
             }
             ahead.visited |= 1 << next;
@@ -121,7 +123,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         let Frame { ahead, next, .. } = &self.frames[below];
         let mut left = ahead.foreseen & !ahead.visited & u64::MAX.checked_shl(*next).unwrap_or(0);
         while left != 0 {
-            self.joint.visited.prefetch(ahead.targets[left.trailing_zeros() as usize]);
+            self.shared_state.visited.prefetch(ahead.targets[left.trailing_zeros() as usize]);
             left &= left - 1;
         }
     }
@@ -143,17 +145,17 @@ impl<S: Space, O: Order> Diver<S, O> {
         for place in range.clone() {
             let worker = self.frames[top].enabled[place];
             if let Some(identity) = self.foresee(worker, &mut Vec::new(), false) {
-                self.joint.visited.prefetch(identity);
+                self.shared_state.visited.prefetch(identity);
                 targets[place] = identity;
                 foreseen |= 1 << place;
             }
         }
         let mut visited = 0;
         for place in range {
-            visited |= u64::from(self.joint.visited.holds(targets[place])) << place;
+            visited |= u64::from(self.shared_state.visited.holds(targets[place])) << place;
         }
         visited &= foreseen;
-        self.frames[top].ahead = Ahead { looked: true, foreseen, visited, targets };
+        self.frames[top].ahead = LookAhead { looked: true, foreseen, visited, targets };
     }
 
     /// The identity of the state that a step from the one at hand leads to, if it is known.
@@ -177,14 +179,14 @@ impl<S: Space, O: Order> Diver<S, O> {
         }
         let (worker, path) = (frame.worker, frame.path);
         let there = self.foresee(worker, values, true);
-        self.pen.truncate(path);
-        there.is_some_and(|identity| self.joint.visited.holds(identity))
+        self.writer.truncate(path);
+        there.is_some_and(|identity| self.shared_state.visited.holds(identity))
     }
 }
 
 /// Whether transitions are left, all within the bound, in the order of their places.
 #[inline]
-fn is_worth_it<S: Space, O: Order>(frame: &Frame<S, O>, bound: i64) -> bool {
+fn is_worth_it<S: StateSpace, O: TransitionOrder>(frame: &Frame<S, O>, bound: i64) -> bool {
     frame.next < frame.end
         && frame.end <= 64
         && !frame.ready

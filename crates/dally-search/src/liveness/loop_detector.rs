@@ -18,7 +18,7 @@ const MAX_STATES: usize = 1 << 18;
 /// The states of an execution while some monitor waits, with what led from one to the next. The
 /// memory is used again by the next execution.
 #[derive(Default)]
-pub(crate) struct Laps {
+pub(crate) struct LoopDetector {
     /// Where the execution was; empty while no monitor waits, or not for long enough.
     states: Vec<State>,
     /// `steps[i]` leads from `states[i]` to `states[i + 1]`; the last may be under way.
@@ -111,7 +111,7 @@ pub(super) enum Question {
     Delivery,
 }
 
-impl Laps {
+impl LoopDetector {
     /// A new execution begins.
     pub(crate) fn restart(&mut self, only_whole: bool, everything: bool, patience: usize) {
         self.forget();

@@ -5,11 +5,11 @@
 
 use dally_core::{System, WorkerId, fingerprint};
 
-use super::companion::{Companion, News};
 use super::explorer::Explorer;
+use super::explorer_on_path::{ExplorerOnPath, StepSummary};
 
 /// The order of transitions along one path. It is cloned where paths part.
-pub(crate) trait Order: Clone + Send + 'static {
+pub(crate) trait TransitionOrder: Clone + Send + 'static {
     /// Whether it wants to hear the events of steps.
     const LISTENS: bool;
 
@@ -39,7 +39,7 @@ pub(crate) trait Order: Clone + Send + 'static {
         worker: WorkerId,
         before: &[WorkerId],
         system: &dyn System,
-        news: &mut News,
+        summary: &mut StepSummary,
     );
 
     /// A hash of all that decides on future offers.
@@ -53,27 +53,27 @@ pub(crate) trait Order: Clone + Send + 'static {
 pub(crate) struct Delayed<E: Explorer> {
     explorer: E,
     /// From the first state on.
-    companion: Option<Companion<E>>,
+    on_path_explorer: Option<ExplorerOnPath<E>>,
 }
 
 impl<E: Explorer> Delayed<E> {
     pub(crate) fn new(explorer: E) -> Delayed<E> {
-        Delayed { explorer, companion: None }
+        Delayed { explorer, on_path_explorer: None }
     }
 }
 
 impl<E: Explorer> Clone for Delayed<E> {
     fn clone(&self) -> Self {
-        Delayed { explorer: self.explorer.clone(), companion: self.companion.clone() }
+        Delayed { explorer: self.explorer.clone(), on_path_explorer: self.on_path_explorer.clone() }
     }
 
     /// The explorer that all paths begin with is the same on all of them.
     fn clone_from(&mut self, source: &Self) {
-        self.companion.clone_from(&source.companion);
+        self.on_path_explorer.clone_from(&source.on_path_explorer);
     }
 }
 
-impl<E: Explorer> Order for Delayed<E> {
+impl<E: Explorer> TransitionOrder for Delayed<E> {
     const LISTENS: bool = true;
     const VALUE: u32 = 1;
 
@@ -83,7 +83,7 @@ impl<E: Explorer> Order for Delayed<E> {
 
     fn begin(&mut self, system: &dyn System, seed: u64) {
         self.explorer.reseed(seed);
-        self.companion = Some(Companion::new(self.explorer.clone(), system));
+        self.on_path_explorer = Some(ExplorerOnPath::new(self.explorer.clone(), system));
     }
 
     #[inline]
@@ -93,11 +93,11 @@ impl<E: Explorer> Order for Delayed<E> {
 
     #[inline]
     fn offer(&mut self, index: u32, enabled: &[WorkerId]) -> Option<WorkerId> {
-        let companion = self.companion.as_mut()?;
+        let on_path_explorer = self.on_path_explorer.as_mut()?;
         if index > 0 {
-            companion.delay(enabled);
+            on_path_explorer.delay(enabled);
         }
-        companion.next(enabled)
+        on_path_explorer.next(enabled)
     }
 
     fn is_by_id(&self) -> bool {
@@ -109,21 +109,23 @@ impl<E: Explorer> Order for Delayed<E> {
         worker: WorkerId,
         before: &[WorkerId],
         system: &dyn System,
-        news: &mut News,
+        summary: &mut StepSummary,
     ) {
-        if let Some(companion) = &mut self.companion {
-            companion.after(worker, before, system, news);
+        if let Some(on_path_explorer) = &mut self.on_path_explorer {
+            on_path_explorer.after(worker, before, system, summary);
         }
     }
 
     fn hash(&self) -> u64 {
-        self.companion.as_ref().map_or(0, |companion| companion.hash(&mut Vec::new()))
+        self.on_path_explorer
+            .as_ref()
+            .map_or(0, |on_path_explorer| on_path_explorer.hash(&mut Vec::new()))
     }
 
     fn bytes(&self) -> usize {
-        // What an explorer keeps is seldom more than a list of workers, and the companion keeps
+        // What an explorer keeps is seldom more than a list of workers, and the on_path_explorer keeps
         // another.
-        size_of::<Self>() + self.companion.as_ref().map_or(0, |c| 16 * c.known().len())
+        size_of::<Self>() + self.on_path_explorer.as_ref().map_or(0, |c| 16 * c.known().len())
     }
 }
 
@@ -158,7 +160,7 @@ impl Fixed {
     }
 }
 
-impl Order for Fixed {
+impl TransitionOrder for Fixed {
     const LISTENS: bool = false;
     const VALUE: u32 = 0;
 
@@ -219,7 +221,7 @@ impl Order for Fixed {
     }
 
     #[inline]
-    fn stepped(&mut self, worker: WorkerId, _: &[WorkerId], _: &dyn System, _: &mut News) {
+    fn stepped(&mut self, worker: WorkerId, _: &[WorkerId], _: &dyn System, _: &mut StepSummary) {
         match self {
             Fixed::Depth { path, shuffled } => {
                 *path = fingerprint::mix(*path, worker.to_bits());

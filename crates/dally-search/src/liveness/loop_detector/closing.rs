@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Laps, NONE, State};
+use super::{LoopDetector, NONE, State};
 use crate::liveness::Fairness;
 use crate::liveness::property::bits;
 
@@ -13,7 +13,7 @@ pub(crate) enum Loops {
     Ignored,
     /// Now and then: to look costs less than to go on. What looks like a loop is gone round at
     /// once; if it is none, the execution goes on from where that led. Where fairness is strong,
-    /// the loop must be one that chance cannot leave: see [`Laps::closed`].
+    /// the loop must be one that chance cannot leave: see [`LoopDetector::closed`].
     Sampled,
     /// Wherever a state comes back, the shortest loop first.
     All,
@@ -58,7 +58,7 @@ const EARNED: i64 = 4;
 /// The same where looking is what the execution is for.
 const EARNED_BY_ALL: i64 = 64;
 
-impl Laps {
+impl LoopDetector {
     /// The loop that the present state closes, if it is a bug.
     ///
     /// An execution that is sampled goes where chance leads it. Two coins that fall alike, or two
@@ -89,14 +89,16 @@ impl Laps {
             }
             Loops::All => {
                 self.credit = self.credit.saturating_add(logged.saturating_mul(EARNED_BY_ALL));
-                self.shortest(before, |laps, from| {
-                    laps.pay_for(from).then(|| laps.judged(from, fairness, false, &blamed))?
+                self.shortest(before, |loop_detector, from| {
+                    loop_detector
+                        .pay_for(from)
+                        .then(|| loop_detector.judged(from, fairness, false, &blamed))?
                 })
             }
-            Loops::AtEnd { stem, .. } => self.shortest(before, |laps, from| {
-                let here = laps.states[from as usize].step;
+            Loops::AtEnd { stem, .. } => self.shortest(before, |loop_detector, from| {
+                let here = loop_detector.states[from as usize].step;
                 stem.is_none_or(|stem| stem == here)
-                    .then(|| laps.judged(from, fairness, false, &blamed))?
+                    .then(|| loop_detector.judged(from, fairness, false, &blamed))?
             }),
         }
     }
@@ -116,7 +118,7 @@ impl Laps {
     fn shortest<T>(
         &mut self,
         mut from: u32,
-        mut look: impl FnMut(&mut Laps, u32) -> Option<T>,
+        mut look: impl FnMut(&mut LoopDetector, u32) -> Option<T>,
     ) -> Option<T> {
         while from != NONE {
             if let Some(found) = look(self, from) {

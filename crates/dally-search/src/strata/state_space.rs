@@ -5,23 +5,23 @@ use std::sync::Arc;
 
 use dally_core::{Bug, Captured, Env, Program, Stop, System, WorkerId};
 
-use crate::tape::{Doing, Pen};
+use crate::choice_log::{Activity, ChoiceWriter};
 
 /// The states of a program, and one of them at hand.
 ///
-/// The choices that lead to the state at hand are on the pen's tape, always; the search keeps
+/// The choices that lead to the state at hand are on the writer's choice_log, always; the search keeps
 /// them there.
-pub(crate) trait Space: 'static {
+pub(crate) trait StateSpace: 'static {
     type System: System;
 
     /// What it takes to come back to a state.
-    type Mark: Send;
+    type Snapshot: Send;
 
     /// Whether the system may know where a step leads without taking it.
     const FORESEES: bool = false;
 
-    /// Goes to the first state; the tape is empty.
-    fn start(&mut self, pen: &mut Pen) -> Result<(), Bug>;
+    /// Goes to the first state; the choice_log is empty.
+    fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug>;
 
     /// The state at hand: there is one after a start.
     fn system(&self) -> &Self::System;
@@ -46,25 +46,25 @@ pub(crate) trait Space: 'static {
     fn look(&self) -> Option<u64>;
 
     /// The state at hand, to come back to.
-    fn mark(&mut self, pen: &Pen) -> Self::Mark;
+    fn snapshot(&mut self, writer: &ChoiceWriter) -> Self::Snapshot;
 
-    /// Marks the state at hand in the place of an old mark, and in its memory: marks can be large
+    /// Marks the state at hand in the place of an old snapshot, and in its memory: marks can be large
     /// and stay where they are.
-    fn mark_in(&mut self, pen: &Pen, place: &mut Option<Self::Mark>) {
-        *place = Some(self.mark(pen));
+    fn snapshot_in(&mut self, writer: &ChoiceWriter, place: &mut Option<Self::Snapshot>) {
+        *place = Some(self.snapshot(writer));
     }
 
-    /// A second mark of the same state.
-    fn copy(mark: &Self::Mark) -> Self::Mark;
+    /// A second snapshot of the same state.
+    fn copy(snapshot: &Self::Snapshot) -> Self::Snapshot;
 
-    /// Goes to a marked state, to which the choices on the tape lead.
-    fn go_to(&mut self, mark: &Self::Mark, pen: &mut Pen) -> Result<(), Lost>;
+    /// Goes to a marked state, to which the choices on the choice_log lead.
+    fn go_to(&mut self, snapshot: &Self::Snapshot, writer: &mut ChoiceWriter) -> Result<(), Lost>;
 
     /// Ends the execution at hand, complete or not; reports a panic of its destructors.
     fn leave(&mut self) -> Result<(), Bug>;
 
-    /// About how many bytes the mark of the state at hand takes.
-    fn mark_bytes(&self) -> usize;
+    /// About how many bytes the snapshot of the state at hand takes.
+    fn snapshot_bytes(&self) -> usize;
 }
 
 /// Why a state could not be come back to.
@@ -90,19 +90,19 @@ impl<P: Program> Forking<P> {
     }
 }
 
-impl<P: Program + 'static> Space for Forking<P>
+impl<P: Program + 'static> StateSpace for Forking<P>
 where
     P::System: Captured + Send + 'static,
 {
     type System = P::System;
-    type Mark = P::System;
+    type Snapshot = P::System;
 
     const FORESEES: bool = P::System::FORESEES;
 
-    fn start(&mut self, pen: &mut Pen) -> Result<(), Bug> {
-        pen.now(Doing::Starting);
+    fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug> {
+        writer.now(Activity::Starting);
         self.program.restart(&mut self.live)?;
-        pen.now(Doing::Stepping);
+        writer.now(Activity::Stepping);
         Ok(())
     }
 
@@ -134,29 +134,29 @@ where
         None
     }
 
-    fn mark(&mut self, _pen: &Pen) -> P::System {
+    fn snapshot(&mut self, _pen: &ChoiceWriter) -> P::System {
         self.live.condense();
         self.live.fork()
     }
 
     #[inline]
-    fn mark_in(&mut self, pen: &Pen, place: &mut Option<P::System>) {
+    fn snapshot_in(&mut self, writer: &ChoiceWriter, place: &mut Option<P::System>) {
         match place {
             Some(old) => {
                 self.live.condense();
                 old.restore_from(&self.live);
             }
-            None => *place = Some(self.mark(pen)),
+            None => *place = Some(self.snapshot(writer)),
         }
     }
 
-    fn copy(mark: &P::System) -> P::System {
-        mark.fork()
+    fn copy(snapshot: &P::System) -> P::System {
+        snapshot.fork()
     }
 
     #[inline]
-    fn go_to(&mut self, mark: &P::System, _pen: &mut Pen) -> Result<(), Lost> {
-        self.live.restore_from(mark);
+    fn go_to(&mut self, snapshot: &P::System, _pen: &mut ChoiceWriter) -> Result<(), Lost> {
+        self.live.restore_from(snapshot);
         Ok(())
     }
 
@@ -164,7 +164,7 @@ where
         Ok(())
     }
 
-    fn mark_bytes(&self) -> usize {
+    fn snapshot_bytes(&self) -> usize {
         self.live.footprint()
     }
 }

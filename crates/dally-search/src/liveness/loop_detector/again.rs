@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dally_core::{Acceptance, System, Tag, WorkerId};
 
-use super::{Laps, Question, hash};
+use super::{LoopDetector, Question, hash};
 
 /// What a step costs that went round in vain. It was taken from what the strategy would have
 /// done, and that must not become most of the execution.
@@ -18,7 +18,7 @@ pub(super) struct Round {
     strayed: Option<String>,
 }
 
-impl Laps {
+impl LoopDetector {
     /// A step of the log is taken again: its answers are given again, each by its place among
     /// those that were possible.
     pub(crate) fn again(&mut self, step: usize) {
@@ -40,7 +40,7 @@ impl Laps {
         self.round.is_some().then(|| self.answer_again(Question::Value(tag), of))?
     }
 
-    /// As [`Laps::value_again`], for a message by its place among the candidates.
+    /// As [`LoopDetector::value_again`], for a message by its place among the candidates.
     #[inline]
     pub(crate) fn delivery_again(&mut self, of: usize) -> Option<usize> {
         let of = of as u32;

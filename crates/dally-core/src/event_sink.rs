@@ -6,7 +6,7 @@ use crate::system::{Cut, Env};
 
 /// The [`Env`] of a step, which is told only what somebody hears. Events that nobody hears are
 /// counted here up to its [leeway](Env::leeway), and from then on by it.
-pub struct Teller<'a> {
+pub struct EventSink<'a> {
     env: &'a mut dyn Env,
     heard: bool,
     /// How many more events need not even be counted by `env`.
@@ -15,12 +15,12 @@ pub struct Teller<'a> {
     untold: u32,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> EventSink<'a> {
     /// For a step that begins.
     #[inline]
-    pub fn new(env: &'a mut dyn Env) -> Teller<'a> {
+    pub fn new(env: &'a mut dyn Env) -> EventSink<'a> {
         let leeway = env.leeway();
-        Teller { env, heard: leeway == 0, leeway, untold: 0 }
+        EventSink { env, heard: leeway == 0, leeway, untold: 0 }
     }
 
     /// Tells an event, which is made only if somebody listens.
@@ -59,7 +59,7 @@ impl<'a> Teller<'a> {
 }
 
 /// For code that knows only an [`Env`], such as that of monitors.
-impl Env for Teller<'_> {
+impl Env for EventSink<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         self.catch_up()?;
         self.env.value(of, tag)
@@ -122,13 +122,13 @@ mod tests {
     /// What is heard of a step with four events and a question, then one event more.
     fn heard(leeway: u32) -> Vec<String> {
         let mut listener = Listener { leeway, heard: Vec::new() };
-        let mut teller = Teller::new(&mut listener);
+        let mut event_sink = EventSink::new(&mut listener);
         let event = || Event::Halted { worker: WorkerId::root(0) };
         for _ in 0..4 {
-            teller.tell(event).unwrap();
+            event_sink.tell(event).unwrap();
         }
-        teller.value(2, Tag::Program).unwrap();
-        teller.tell(event).unwrap();
+        event_sink.value(2, Tag::Program).unwrap();
+        event_sink.tell(event).unwrap();
         listener.heard
     }
 

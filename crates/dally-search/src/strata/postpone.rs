@@ -3,21 +3,21 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::ahead::Ahead;
-use super::diver::{Diver, Pick};
+use super::depth_first::{DepthFirstWorker, Pick};
 use super::entry::{Entry, Next};
-use super::order::Order;
-use super::space::Space;
+use super::look_ahead::LookAhead;
+use super::state_space::StateSpace;
+use super::transition_order::TransitionOrder;
 use crate::prefix::Prefix;
 
 /// A bound that nothing fits in.
 const NOTHING: i64 = -1;
 
-impl<S: Space, O: Order> Diver<S, O> {
+impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Gives up all that is on the stack; to the frontier, if somebody will go on from there.
     pub(super) fn retire(&mut self) {
         while self.depth > 0 {
-            if self.joint.keeps_rest() {
+            if self.shared_state.keeps_rest() {
                 let frame = &mut self.frames[self.depth - 1];
                 if std::mem::take(&mut frame.ready) {
                     let next = Next::Values(frame.next - 1, frame.worker, frame.values.clone());
@@ -34,7 +34,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Puts a state of the stack on the frontier; with `take` it is left there for good.
     pub(super) fn postpone(&mut self, at: usize, next: Next, take: bool) {
         if let Some(entry) = self.entry(at, next, take) {
-            self.joint.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.shared_state.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
             self.frontier.push(entry);
         }
     }
@@ -54,20 +54,21 @@ impl<S: Space, O: Order> Diver<S, O> {
             self.frames[at].end = next;
             // What was tried is not tried again.
             entry.ahead = std::mem::take(&mut self.frames[at].ahead);
-            self.joint.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
-            self.joint.pool.give(entry);
+            self.shared_state.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
+            self.shared_state.queue.give(entry);
         }
     }
 
     fn entry(&mut self, at: usize, next: Next, take: bool) -> Option<Box<Entry<S, O>>> {
         let prefix = self.prefix(at);
-        if let Some(log) = &self.joint.log {
+        if let Some(log) = &self.shared_state.log {
             log.opened(self.frames[at].node);
         }
         let frame = &mut self.frames[at];
-        let mark = if take { frame.mark.take()? } else { S::copy(frame.mark.as_ref()?) };
+        let snapshot =
+            if take { frame.snapshot.take()? } else { S::copy(frame.snapshot.as_ref()?) };
         let bytes = size_of::<Entry<S, O>>()
-            + self.space.mark_bytes()
+            + self.space.snapshot_bytes()
             + frame.order.bytes()
             + 8 * frame.enabled.len()
             + Prefix::BYTES;
@@ -79,13 +80,13 @@ impl<S: Space, O: Order> Diver<S, O> {
             _ => (frame.order.clone(), frame.enabled.clone()),
         };
         Some(Box::new(Entry {
-            mark,
+            snapshot,
             order,
             enabled,
             cost: frame.cost,
             next,
             offered: frame.offered,
-            ahead: Ahead::default(),
+            ahead: LookAhead::default(),
             sealed: frame.sealed,
             prefix,
             identity: frame.identity,
@@ -98,7 +99,8 @@ impl<S: Space, O: Order> Diver<S, O> {
     fn prefix(&mut self, at: usize) -> Option<Arc<Prefix>> {
         let known = self.frames[..=at].iter().rposition(|frame| frame.prefix.is_some());
         for frame in known.map_or(1, |known| known + 1)..=at {
-            let choices = self.pen.choices_in(self.frames[frame - 1].path..self.frames[frame].path);
+            let choices =
+                self.writer.choices_in(self.frames[frame - 1].path..self.frames[frame].path);
             let before = self.frames[frame - 1].prefix.clone();
             let identity = self.frames[frame].identity;
             self.frames[frame].prefix = Prefix::extend(before, &choices, identity);

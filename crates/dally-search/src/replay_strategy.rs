@@ -8,7 +8,7 @@ use dally_core::{Choice, MessageId, System, Tag, WorkerId};
 use crate::replay::Divergence;
 use crate::strategy::{Point, Strategy};
 
-/// How a guide treats a recording that does not fit.
+/// How a player treats a recording that does not fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Manner {
     /// Ends the schedule at the first difference.
@@ -22,7 +22,7 @@ pub(crate) enum Manner {
 
 /// Makes recorded choices again.
 #[derive(Clone)]
-pub(crate) struct Guide {
+pub(crate) struct ReplayStrategy {
     choices: Arc<[Choice]>,
     /// Who was enabled at each step, if that was recorded.
     enabled: Arc<[Vec<WorkerId>]>,
@@ -43,14 +43,14 @@ pub(crate) struct Guide {
     ran_out: bool,
 }
 
-impl Guide {
+impl ReplayStrategy {
     pub(crate) fn new(
         choices: Arc<[Choice]>,
         enabled: Arc<[Vec<WorkerId>]>,
         manner: Manner,
         fair_from: usize,
-    ) -> Guide {
-        Guide {
+    ) -> ReplayStrategy {
+        ReplayStrategy {
             choices,
             enabled,
             manner,
@@ -84,8 +84,8 @@ impl Guide {
         matches!(self.manner, Manner::Loose(_))
     }
 
-    /// Notes a difference; whether the guide may go on after it.
-    fn differs(&mut self, message: impl FnOnce(&Guide) -> String) -> bool {
+    /// Notes a difference; whether the player may go on after it.
+    fn differs(&mut self, message: impl FnOnce(&ReplayStrategy) -> String) -> bool {
         if self.is_loose() {
             return true;
         }
@@ -103,9 +103,9 @@ impl Guide {
             .take_while(|choice| !matches!(choice, Choice::Worker(_)))
             .count();
         let fits = left == 0
-            || self.differs(|guide| {
+            || self.differs(|player| {
                 let values = count(left as u64, "further choice");
-                format!("the recording makes {values} inside {}, the program none", guide.here())
+                format!("the recording makes {values} inside {}, the program none", player.here())
             });
         if fits {
             self.at += left;
@@ -163,10 +163,10 @@ impl Guide {
             Some(&Choice::Value { index, of: recorded, tag: recorded_tag }) => {
                 let same = recorded == of && recorded_tag == tag;
                 let fits = same
-                    || self.differs(|guide| {
+                    || self.differs(|player| {
                         format!(
                             "{} asks for one of {}{}, in the recording for one of {}{}",
-                            guide.here(),
+                            player.here(),
                             count(of.into(), "value"),
                             fault(tag),
                             count(recorded.into(), "value"),
@@ -187,21 +187,21 @@ impl Guide {
 
     /// The program asks for something that the recording does not have here.
     fn unasked(&mut self, at_the_end: bool, question: impl Fn() -> String) -> Option<u32> {
-        let fits = self.differs(|guide| {
-            let instead = match guide.choices.get(guide.at) {
+        let fits = self.differs(|player| {
+            let instead = match player.choices.get(player.at) {
                 None => "the recording ends before",
                 Some(Choice::Worker(_)) => "the recording goes on with the next step",
                 Some(Choice::Value { .. }) => "the recording has a value here",
                 Some(Choice::Delivery(_)) => "the recording has a delivery here",
             };
-            format!("{} {}, and {instead}", guide.here(), question())
+            format!("{} {}, and {instead}", player.here(), question())
         });
         self.ran_out |= at_the_end;
         fits.then_some(0)
     }
 }
 
-impl Strategy for Guide {
+impl Strategy for ReplayStrategy {
     fn name(&self) -> String {
         "replay".into()
     }
@@ -256,11 +256,11 @@ impl Strategy for Guide {
             Some(&Choice::Delivery(message)) => {
                 let place = candidates.iter().position(|&candidate| candidate == message);
                 if place.is_none() {
-                    let goes_on = self.differs(|guide| {
+                    let goes_on = self.differs(|player| {
                         format!(
                             "message {message} is delivered in {} in the recording and is not \
                              there now",
-                            guide.here(),
+                            player.here(),
                         )
                     });
                     if !goes_on {

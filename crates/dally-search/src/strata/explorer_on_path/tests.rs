@@ -67,13 +67,13 @@ fn w(n: u32) -> WorkerId {
 fn an_explorer_is_told_what_the_contract_says() {
     let timer = w(0).timer(0);
     let mut state = Enabled(vec![WorkerId::FAULTS, w(0), timer, w(1)]);
-    let mut companion = Companion::new(Diary::default(), &state);
-    let mut news = News::default();
+    let mut on_path_explorer = ExplorerOnPath::new(Diary::default(), &state);
+    let mut summary = StepSummary::default();
     let mut step = |worker: WorkerId, events: &[Event<Text<'_>>], enabled: Vec<WorkerId>| {
         let before = std::mem::replace(&mut state.0, enabled);
-        news.clear();
-        events.iter().for_each(|event| news.hear(event));
-        companion.after(worker, &before, &state, &mut news);
+        summary.clear();
+        events.iter().for_each(|event| summary.hear(event));
+        on_path_explorer.after(worker, &before, &state, &mut summary);
     };
     let message = MessageId { sender: w(0), number: 0 };
     let payload = Text::Str("hello");
@@ -89,7 +89,7 @@ fn an_explorer_is_told_what_the_contract_says() {
     step(w(1), &[halted, cancelled], vec![WorkerId::FAULTS, w(0), w(0).child(0)]);
     // The timer is set again: it starts anew.
     step(w(0), &[set], vec![timer]);
-    insta::assert_snapshot!(companion.explorer.0.join("\n"), @r#"
+    insta::assert_snapshot!(on_path_explorer.explorer.0.join("\n"), @r#"
     started 0 worker-0
     started 1 worker-1
     started faults worker-faults
@@ -107,11 +107,11 @@ fn an_explorer_is_told_what_the_contract_says() {
 #[test]
 fn a_copy_in_place_is_the_same_and_hashes_the_same() {
     let state = Enabled(vec![w(0), w(1)]);
-    let companion = Companion::new(Diary::default(), &state);
-    let mut other = Companion::new(Diary::default(), &Enabled(vec![w(2)]));
+    let on_path_explorer = ExplorerOnPath::new(Diary::default(), &state);
+    let mut other = ExplorerOnPath::new(Diary::default(), &Enabled(vec![w(2)]));
     let mut scratch = Vec::new();
-    assert_ne!(other.hash(&mut scratch), companion.hash(&mut scratch));
-    other.clone_from(&companion);
-    assert_eq!(other.hash(&mut scratch), companion.hash(&mut scratch));
-    assert_eq!(other.known, companion.known);
+    assert_ne!(other.hash(&mut scratch), on_path_explorer.hash(&mut scratch));
+    other.clone_from(&on_path_explorer);
+    assert_eq!(other.hash(&mut scratch), on_path_explorer.hash(&mut scratch));
+    assert_eq!(other.known, on_path_explorer.known);
 }

@@ -15,7 +15,7 @@ use crate::prefix::Prefix;
 
 /// What a thread that runs schedules is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Doing {
+pub(crate) enum Activity {
     /// Nothing of the program's.
     Nothing,
     /// Starting the program.
@@ -27,7 +27,7 @@ pub(crate) enum Doing {
 }
 
 /// The side of the readers.
-pub(crate) struct Tape {
+pub(crate) struct ChoiceLog {
     /// What comes before the first choice in the chunks.
     base: Mutex<Option<Arc<Prefix>>>,
     chunks: Mutex<Vec<Arc<Chunk>>>,
@@ -38,9 +38,9 @@ pub(crate) struct Tape {
     doing: AtomicU8,
 }
 
-/// The side of the writer: one for each tape.
-pub(crate) struct Pen {
-    tape: Arc<Tape>,
+/// The side of the writer: one for each choice_log.
+pub(crate) struct ChoiceWriter {
+    choice_log: Arc<ChoiceLog>,
     chunks: Vec<Arc<Chunk>>,
     /// The chunk that is being written.
     chunk: Arc<Chunk>,
@@ -55,25 +55,25 @@ const CHUNK: usize = 1024;
 /// Two words for each choice.
 struct Chunk([[AtomicU64; 2]; CHUNK]);
 
-impl Pen {
-    /// A pen with a tape of its own.
-    pub(crate) fn new() -> Pen {
+impl ChoiceWriter {
+    /// A writer with a choice_log of its own.
+    pub(crate) fn new() -> ChoiceWriter {
         let first = Arc::new(Chunk::new());
-        let tape = Tape {
+        let choice_log = ChoiceLog {
             base: Mutex::new(None),
             chunks: Mutex::new(vec![first.clone()]),
             length: AtomicUsize::new(0),
             executions: AtomicU64::new(0),
             schedule: AtomicU64::new(0),
-            doing: AtomicU8::new(Doing::Nothing as u8),
+            doing: AtomicU8::new(Activity::Nothing as u8),
         };
-        let (tape, chunks) = (Arc::new(tape), vec![first.clone()]);
-        Pen { tape, chunks, chunk: first, length: 0, base: None }
+        let (choice_log, chunks) = (Arc::new(choice_log), vec![first.clone()]);
+        ChoiceWriter { choice_log, chunks, chunk: first, length: 0, base: None }
     }
 
-    /// What the pen writes on.
-    pub(crate) fn tape(&self) -> &Arc<Tape> {
-        &self.tape
+    /// What the writer writes on.
+    pub(crate) fn choice_log(&self) -> &Arc<ChoiceLog> {
+        &self.choice_log
     }
 
     /// A new execution begins, of schedule number `schedule`.
@@ -85,10 +85,10 @@ impl Pen {
             self.chunk = self.chunks[0].clone();
         }
         self.length = 0;
-        self.tape.length.store(0, Ordering::Release);
-        self.tape.schedule.store(schedule, Ordering::Relaxed);
-        let executions = self.tape.executions.load(Ordering::Relaxed);
-        self.tape.executions.store(executions.wrapping_add(1), Ordering::Release);
+        self.choice_log.length.store(0, Ordering::Release);
+        self.choice_log.schedule.store(schedule, Ordering::Relaxed);
+        let executions = self.choice_log.executions.load(Ordering::Relaxed);
+        self.choice_log.executions.store(executions.wrapping_add(1), Ordering::Release);
     }
 
     /// A new execution begins, which is known up to here. It is not written down again.
@@ -100,7 +100,7 @@ impl Pen {
     }
 
     fn set_base(&mut self, base: Option<Arc<Prefix>>) {
-        *self.tape.base.lock().unwrap_or_else(PoisonError::into_inner) = base.clone();
+        *self.choice_log.base.lock().unwrap_or_else(PoisonError::into_inner) = base.clone();
         self.base = base;
     }
 
@@ -118,14 +118,14 @@ impl Pen {
             self.chunk = self.chunks[length / CHUNK].clone();
         }
         self.length = length;
-        self.tape.length.store(length, Ordering::Release);
-        let executions = self.tape.executions.load(Ordering::Relaxed);
-        self.tape.executions.store(executions.wrapping_add(1), Ordering::Release);
+        self.choice_log.length.store(length, Ordering::Release);
+        let executions = self.choice_log.executions.load(Ordering::Relaxed);
+        self.choice_log.executions.store(executions.wrapping_add(1), Ordering::Release);
     }
 
     /// Says what the thread is about to do.
-    pub(crate) fn now(&mut self, doing: Doing) {
-        self.tape.doing.store(doing as u8, Ordering::Release);
+    pub(crate) fn now(&mut self, doing: Activity) {
+        self.choice_log.doing.store(doing as u8, Ordering::Release);
     }
 
     /// Writes a choice down.
@@ -137,13 +137,13 @@ impl Pen {
         body.store(words[1], Ordering::Relaxed);
         self.length += 1;
         // Release: a reader that sees this length sees the words below it.
-        self.tape.length.store(self.length, Ordering::Release);
+        self.choice_log.length.store(self.length, Ordering::Release);
         if self.length.is_multiple_of(CHUNK) {
             self.turn();
         }
     }
 
-    /// How many choices are on the tape.
+    /// How many choices are on the choice_log.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.before() + self.length
@@ -169,26 +169,26 @@ impl Pen {
         if next == self.chunks.len() {
             let chunk = Arc::new(Chunk::new());
             self.chunks.push(chunk.clone());
-            self.tape.chunks.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
+            self.choice_log.chunks.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
         }
         self.chunk = self.chunks[next].clone();
     }
 }
 
-impl Tape {
+impl ChoiceLog {
     /// Changes whenever the execution gets anywhere.
-    pub(crate) fn pulse(&self) -> (u64, usize, Doing) {
+    pub(crate) fn pulse(&self) -> (u64, usize, Activity) {
         let executions = self.executions.load(Ordering::Acquire);
         (executions, self.length.load(Ordering::Acquire), self.doing())
     }
 
     /// What its thread is doing.
-    pub(crate) fn doing(&self) -> Doing {
+    pub(crate) fn doing(&self) -> Activity {
         match self.doing.load(Ordering::Acquire) {
-            0 => Doing::Nothing,
-            1 => Doing::Starting,
-            2 => Doing::Stepping,
-            _ => Doing::Ending,
+            0 => Activity::Nothing,
+            1 => Activity::Starting,
+            2 => Activity::Stepping,
+            _ => Activity::Ending,
         }
     }
 
@@ -278,13 +278,13 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
         fn what_is_written_is_read_on_both_sides(first in choices(), second in choices()) {
-            let mut pen = Pen::new();
+            let mut writer = ChoiceWriter::new();
             for (schedule, written) in [(0, first), (1, second)] {
-                pen.rewind(schedule);
-                written.iter().for_each(|&choice| pen.write(choice));
-                prop_assert_eq!(&pen.choices(), &written);
-                prop_assert_eq!(&pen.tape().choices(), &written);
-                prop_assert_eq!(pen.tape().schedule(), schedule);
+                writer.rewind(schedule);
+                written.iter().for_each(|&choice| writer.write(choice));
+                prop_assert_eq!(&writer.choices(), &written);
+                prop_assert_eq!(&writer.choice_log().choices(), &written);
+                prop_assert_eq!(writer.choice_log().schedule(), schedule);
             }
         }
     }
@@ -292,19 +292,19 @@ mod tests {
     #[test]
     fn a_tape_that_is_cut_goes_on_from_there() {
         let choice = |n: usize| Choice::Worker(WorkerId::root(n as u32));
-        let mut pen = Pen::new();
+        let mut writer = ChoiceWriter::new();
         let mut expected: Vec<Choice> = Vec::new();
         for (keep, more) in [(0, 3_000), (2_048, 1_500), (1_023, 2), (1_024, 5), (10, 4_000)] {
-            pen.truncate(keep);
+            writer.truncate(keep);
             expected.truncate(keep);
             for n in 0..more {
-                pen.write(choice(n));
+                writer.write(choice(n));
                 expected.push(choice(n));
             }
-            assert_eq!(pen.choices(), expected);
-            assert_eq!(pen.tape().choices(), expected);
+            assert_eq!(writer.choices(), expected);
+            assert_eq!(writer.choice_log().choices(), expected);
             let end = expected.len();
-            assert_eq!(pen.choices_in(end / 2..end - 1), expected[end / 2..end - 1]);
+            assert_eq!(writer.choices_in(end / 2..end - 1), expected[end / 2..end - 1]);
         }
     }
 
@@ -314,34 +314,34 @@ mod tests {
         let value = Choice::Value { index: 1, of: 2, tag: Tag::Program };
         let base = Prefix::extend(None, &[choice(0), value], 0);
         let base = Prefix::extend(base, &[choice(1)], 0);
-        let mut pen = Pen::new();
-        pen.go_on_from(base);
-        pen.write(choice(2));
-        pen.write(choice(3));
-        assert_eq!(pen.len(), 5);
-        assert_eq!(pen.choices(), [choice(0), value, choice(1), choice(2), choice(3)]);
-        assert_eq!(pen.tape().choices(), pen.choices());
-        assert_eq!(pen.choices_in(4..5), [choice(3)]);
-        pen.truncate(4);
-        pen.write(choice(4));
-        assert_eq!(pen.choices(), [choice(0), value, choice(1), choice(2), choice(4)]);
-        pen.rewind(1);
-        assert_eq!(pen.choices(), []);
-        assert_eq!(pen.tape().choices(), []);
+        let mut writer = ChoiceWriter::new();
+        writer.go_on_from(base);
+        writer.write(choice(2));
+        writer.write(choice(3));
+        assert_eq!(writer.len(), 5);
+        assert_eq!(writer.choices(), [choice(0), value, choice(1), choice(2), choice(3)]);
+        assert_eq!(writer.choice_log().choices(), writer.choices());
+        assert_eq!(writer.choices_in(4..5), [choice(3)]);
+        writer.truncate(4);
+        writer.write(choice(4));
+        assert_eq!(writer.choices(), [choice(0), value, choice(1), choice(2), choice(4)]);
+        writer.rewind(1);
+        assert_eq!(writer.choices(), []);
+        assert_eq!(writer.choice_log().choices(), []);
     }
 
     #[test]
     fn the_pulse_changes_with_every_choice_and_every_execution() {
-        let mut pen = Pen::new();
-        let mut seen = vec![pen.tape().pulse()];
+        let mut writer = ChoiceWriter::new();
+        let mut seen = vec![writer.choice_log().pulse()];
         for _ in 0..3 {
-            pen.rewind(7);
-            assert!(!seen.contains(&pen.tape().pulse()));
-            seen.push(pen.tape().pulse());
+            writer.rewind(7);
+            assert!(!seen.contains(&writer.choice_log().pulse()));
+            seen.push(writer.choice_log().pulse());
             for _ in 0..2 {
-                pen.write(Choice::Worker(WorkerId::root(0)));
-                assert!(!seen.contains(&pen.tape().pulse()));
-                seen.push(pen.tape().pulse());
+                writer.write(Choice::Worker(WorkerId::root(0)));
+                assert!(!seen.contains(&writer.choice_log().pulse()));
+                seen.push(writer.choice_log().pulse());
             }
         }
     }

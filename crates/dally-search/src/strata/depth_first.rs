@@ -7,23 +7,23 @@ use std::sync::atomic::Ordering;
 use dally_core::{Bug, BugKind, System, fingerprint};
 use rustc_hash::FxHashSet;
 
-use super::ahead::Ahead;
-use super::companion::News;
 use super::entry::{Entry, Next, Offered, Value};
+use super::explorer_on_path::StepSummary;
 use super::frame::Frame;
-use super::joint::{Joint, Tally};
-use super::order::Order;
-use super::space::Space;
-use super::visited::{Seat, Seen};
+use super::look_ahead::LookAhead;
+use super::shared_state::{SharedState, ThreadCounters};
+use super::state_space::StateSpace;
+use super::transition_order::TransitionOrder;
+use super::visited::{Seen, ThreadSlot};
+use crate::choice_log::{Activity, ChoiceWriter};
 use crate::liveness::Node;
-use crate::tape::{Doing, Pen};
 
 /// One thread's part in a search: a state at hand, and the stack of states that led there.
-pub(crate) struct Diver<S: Space, O: Order> {
-    pub(super) joint: Arc<Joint<S, O>>,
-    seat: Seat,
+pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
+    pub(super) shared_state: Arc<SharedState<S, O>>,
+    slot: ThreadSlot,
     pub(super) space: S,
-    pub(super) pen: Pen,
+    pub(super) writer: ChoiceWriter,
     /// The stack, of which the first `depth` count; the memory of the others is used again.
     pub(super) frames: Vec<Frame<S, O>>,
     pub(super) depth: usize,
@@ -37,12 +37,12 @@ pub(crate) struct Diver<S: Space, O: Order> {
     answered: u64,
     /// The identities of the states on the path, where not all visited states are remembered.
     on_path: FxHashSet<u64>,
-    pub(super) news: News,
+    pub(super) summary: StepSummary,
     /// An order that nobody needs, for its memory.
     pub(super) spare: Option<O>,
     /// What is left for the next stratum.
     pub(super) frontier: Vec<Box<Entry<S, O>>>,
-    pub(super) tally: Tally,
+    pub(super) counters: ThreadCounters,
 }
 
 /// What to do next.
@@ -61,13 +61,17 @@ const GENEROUS_EVERY: u64 = 64;
 /// How many transitions are taken before they are told unasked: all threads tell in the same place.
 const TELL_EVERY: u64 = 1024;
 
-impl<S: Space, O: Order> Diver<S, O> {
-    pub(crate) fn new(joint: Arc<Joint<S, O>>, space: S, pen: Pen) -> Diver<S, O> {
-        let mut diver = Diver {
-            seat: joint.visited.seat(),
-            joint,
+impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
+    pub(crate) fn new(
+        shared_state: Arc<SharedState<S, O>>,
+        space: S,
+        writer: ChoiceWriter,
+    ) -> DepthFirstWorker<S, O> {
+        let mut searcher = DepthFirstWorker {
+            slot: shared_state.visited.slot(),
+            shared_state,
             space,
-            pen,
+            writer,
             frames: Vec::new(),
             depth: 0,
             at_hand: false,
@@ -75,47 +79,47 @@ impl<S: Space, O: Order> Diver<S, O> {
             generous_at: 0,
             answered: 0,
             on_path: FxHashSet::default(),
-            news: News::default(),
+            summary: StepSummary::default(),
             spare: None,
             frontier: Vec::new(),
-            tally: Tally::default(),
+            counters: ThreadCounters::default(),
         };
-        diver.looks_ahead = diver.can_look_ahead();
-        diver
+        searcher.looks_ahead = searcher.can_look_ahead();
+        searcher
     }
 
     /// The first state as an entry; a program that fails to start is a bug.
     pub(crate) fn first(&mut self, mut order: O) -> Result<Box<Entry<S, O>>, Bug> {
-        self.pen.rewind(0);
-        self.space.start(&mut self.pen)?;
+        self.writer.rewind(0);
+        self.space.start(&mut self.writer)?;
         let system = self.space.system();
-        order.begin(system, self.joint.seed);
+        order.begin(system, self.shared_state.seed);
         let enabled = system.enabled().to_vec();
         let mut identity = self.space.identity();
-        if self.joint.with_order {
+        if self.shared_state.with_order {
             identity = fingerprint::mix(identity, order.hash());
         }
         let node = self.log_first(identity);
         if node.is_none() {
             self.remember(identity);
         }
-        self.tally.states += 1;
-        let sealed = self.joint.is_sealed(self.space.system(), &self.pen);
+        self.counters.states += 1;
+        let sealed = self.shared_state.is_sealed(self.space.system(), &self.writer);
         if enabled.is_empty() {
             self.at_the_end();
         } else {
-            self.tally.sealed += u64::from(sealed);
+            self.counters.sealed += u64::from(sealed);
         }
         let node = node.unwrap_or_default();
-        self.pen.now(Doing::Nothing);
+        self.writer.now(Activity::Nothing);
         Ok(Box::new(Entry {
-            mark: self.space.mark(&self.pen),
+            snapshot: self.space.snapshot(&self.writer),
             order,
             enabled,
             cost: 0,
             next: Next::Worker(0),
             offered: Offered::default(),
-            ahead: Ahead::default(),
+            ahead: LookAhead::default(),
             sealed,
             prefix: None,
             identity,
@@ -124,50 +128,51 @@ impl<S: Space, O: Order> Diver<S, O> {
         }))
     }
 
-    /// Takes entries from the pool, and goes through all that can be reached from them at no more
+    /// Takes entries from the queue, and goes through all that can be reached from them at no more
     /// than `bound`, until there is nothing left.
     pub(crate) fn dive(&mut self, bound: u32) {
-        let joint = self.joint.clone();
-        while let Some(entry) = joint.pool.take(|| joint.is_halted()) {
-            joint.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
+        let shared_state = self.shared_state.clone();
+        while let Some(entry) = shared_state.queue.take(|| shared_state.is_halted()) {
+            shared_state.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
             self.resume(*entry);
-            self.pen.now(Doing::Stepping);
+            self.writer.now(Activity::Stepping);
             self.descend(i64::from(bound));
             // Who waits for work is not stuck.
-            self.pen.now(Doing::Nothing);
-            joint.pool.done();
+            self.writer.now(Activity::Nothing);
+            shared_state.queue.done();
         }
     }
 
     /// What is left for the next stratum, and what was counted since the last time.
-    pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, Tally) {
-        self.joint.progress(&mut self.tally);
+    pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, ThreadCounters) {
+        self.shared_state.progress(&mut self.counters);
         self.generous_at = 0;
-        (std::mem::take(&mut self.frontier), std::mem::take(&mut self.tally))
+        (std::mem::take(&mut self.frontier), std::mem::take(&mut self.counters))
     }
 
     fn descend(&mut self, bound: i64) {
         while self.depth > 0 {
-            if self.joint.is_halted() {
+            if self.shared_state.is_halted() {
                 self.retire();
                 return;
             }
             if self.looks_ahead {
                 self.pass_over(bound);
             }
-            if self.tally.transitions >= self.generous_at {
-                self.generous_at = (self.tally.transitions / GENEROUS_EVERY + 1) * GENEROUS_EVERY;
-                if self.tally.untold() >= TELL_EVERY {
-                    self.joint.progress(&mut self.tally);
+            if self.counters.transitions >= self.generous_at {
+                self.generous_at =
+                    (self.counters.transitions / GENEROUS_EVERY + 1) * GENEROUS_EVERY;
+                if self.counters.untold() >= TELL_EVERY {
+                    self.shared_state.progress(&mut self.counters);
                 }
-                if self.joint.pool.is_hungry() {
+                if self.shared_state.queue.is_hungry() {
                     self.donate(bound);
                 }
             }
-            let asked = self.joint.asked.times();
+            let asked = self.shared_state.asked.times();
             if asked != self.answered {
                 self.answered = asked;
-                self.joint.progress(&mut self.tally);
+                self.shared_state.progress(&mut self.counters);
             }
             match self.pick(bound) {
                 Pick::Step => self.step(),
@@ -179,14 +184,14 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Puts the state of an entry on the empty stack.
     fn resume(&mut self, entry: Entry<S, O>) {
-        self.pen.go_on_from(entry.prefix.clone());
-        if self.joint.partial {
+        self.writer.go_on_from(entry.prefix.clone());
+        if self.shared_state.partial {
             self.on_path.clear();
-            self.on_path.insert(self.joint.root.load(Ordering::Relaxed));
+            self.on_path.insert(self.shared_state.root.load(Ordering::Relaxed));
             let steps = entry.prefix.iter().flat_map(|prefix| prefix.steps());
             self.on_path.extend(steps.map(|step| step.identity));
         }
-        let frame = Frame::of(entry, self.pen.len());
+        let frame = Frame::of(entry, self.writer.len());
         if self.frames.is_empty() {
             self.frames.push(frame);
         } else {
@@ -259,31 +264,31 @@ impl<S: Space, O: Order> Diver<S, O> {
         let depth = self.depth;
         if self.frames.len() == depth {
             let blank = Frame::blank(self.frames[depth - 1].order.clone());
-            self.joint.stack_grows(size_of::<Frame<S, O>>() + self.space.mark_bytes());
+            self.shared_state.stack_grows(size_of::<Frame<S, O>>() + self.space.snapshot_bytes());
             self.frames.push(blank);
         }
         let (below, above) = self.frames.split_at_mut(depth);
         let (parent, child) = (&below[depth - 1], &mut above[0]);
         let mut identity = self.space.identity();
-        let with_order = self.joint.with_order;
+        let with_order = self.shared_state.with_order;
         if with_order {
             child.order.clone_from(&parent.order);
             let (system, before) = (self.space.system(), &parent.enabled);
-            child.order.stepped(parent.worker, before, system, &mut self.news);
+            child.order.stepped(parent.worker, before, system, &mut self.summary);
             identity = fingerprint::mix(identity, child.order.hash());
         }
-        if self.joint.partial && self.on_path.contains(&identity) {
-            self.tally.cyclic = true;
+        if self.shared_state.partial && self.on_path.contains(&identity) {
+            self.counters.cyclic = true;
             return;
         }
         let Some(node) = self.is_new(identity) else { return };
-        self.tally.states += 1;
+        self.counters.states += 1;
         if self.space.system().enabled().is_empty() {
             self.log_left(node);
             return self.at_the_end();
         }
-        let length = self.pen.len();
-        if length >= self.joint.limits.max_steps {
+        let length = self.writer.len();
+        if length >= self.shared_state.limits.max_steps {
             self.log_left(node);
             return self.at_the_bound();
         }
@@ -292,14 +297,14 @@ impl<S: Space, O: Order> Diver<S, O> {
         if !with_order {
             let system = self.space.system();
             child.order.clone_from(&parent.order);
-            child.order.stepped(parent.worker, &parent.enabled, system, &mut self.news);
+            child.order.stepped(parent.worker, &parent.enabled, system, &mut self.summary);
         }
-        self.space.mark_in(&self.pen, &mut child.mark);
+        self.space.snapshot_in(&self.writer, &mut child.snapshot);
         let system = self.space.system();
         let enabled = system.enabled();
         child.enabled.clear();
         child.enabled.extend_from_slice(enabled);
-        child.sealed = self.joint.is_sealed(system, &self.pen);
+        child.sealed = self.shared_state.is_sealed(system, &self.writer);
         (child.next, child.offered) = (0, Offered::default());
         child.end = if child.sealed { 1 } else { enabled.len() as u32 };
         child.cost = parent.price();
@@ -309,9 +314,9 @@ impl<S: Space, O: Order> Diver<S, O> {
         (child.path, child.identity, child.prefix) = (length, identity, None);
         child.node = node;
         let sealed = child.sealed;
-        self.tally.sealed += u64::from(sealed);
-        self.tally.deepest = self.tally.deepest.max(length);
-        if self.joint.partial {
+        self.counters.sealed += u64::from(sealed);
+        self.counters.deepest = self.counters.deepest.max(length);
+        if self.shared_state.partial {
             self.on_path.insert(identity);
         }
         self.depth += 1;
@@ -324,7 +329,7 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Remembers the state that a step from the top of the stack has led to. If it is to be gone
     /// on from, its number in the log, or 0 if there is none.
     fn is_new(&mut self, identity: u64) -> Option<Node> {
-        if self.joint.log.is_some() {
+        if self.shared_state.log.is_some() {
             return self.log_arrival(identity);
         }
         self.remember(identity).then_some(0)
@@ -332,9 +337,9 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Remembers the state at hand; whether it is to be gone on from.
     fn remember(&mut self, identity: u64) -> bool {
-        let seen = if self.joint.exact {
-            let (space, with_order) = (&self.space, self.joint.with_order);
-            self.joint.visited.insert_exact(&mut self.seat, identity, |part| {
+        let seen = if self.shared_state.exact {
+            let (space, with_order) = (&self.space, self.shared_state.with_order);
+            self.shared_state.visited.insert_exact(&mut self.slot, identity, |part| {
                 space.parts(part);
                 if with_order {
                     // The explorer is known by its hash alone, which is part of the identity.
@@ -342,18 +347,18 @@ impl<S: Space, O: Order> Diver<S, O> {
                 }
             })
         } else {
-            self.joint.visited.insert(&mut self.seat, identity)
+            self.shared_state.visited.insert(&mut self.slot, identity)
         };
         let new = match seen {
             Seen::New | Seen::Unstored => true,
             Seen::Known => false,
             Seen::NoRoom => {
-                self.joint.memory_is_full();
+                self.shared_state.memory_is_full();
                 true
             }
         };
         if let Some(look) = self.space.look()
-            && !self.joint.looks_the_same(identity, look, new)
+            && !self.shared_state.looks_the_same(identity, look, new)
         {
             let message = "two ways to what Dally takes for the same state lead to different \
                            workers that can step, or to different operations: something is \
@@ -368,7 +373,7 @@ impl<S: Space, O: Order> Diver<S, O> {
         self.depth -= 1;
         self.log_left(self.frames[self.depth].node);
         self.at_hand = false;
-        if self.joint.partial {
+        if self.shared_state.partial {
             self.on_path.remove(&self.frames[self.depth].identity);
         }
         if self.looks_ahead {

@@ -1,4 +1,4 @@
-//! Work that threads share: a list of entries, and the news of who has none.
+//! Work that threads share: a list of entries, and the summary of who has none.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A list that threads take from and give to until it is empty and nobody works any more.
-pub(crate) struct Pool<T> {
+pub(crate) struct WorkQueue<T> {
     inside: Mutex<Work<T>>,
     changed: Condvar,
     hungry: AtomicUsize,
@@ -24,11 +24,11 @@ struct Work<T> {
     working: usize,
 }
 
-impl<T> Pool<T> {
-    pub(crate) fn new() -> Pool<T> {
+impl<T> WorkQueue<T> {
+    pub(crate) fn new() -> WorkQueue<T> {
         let inside = Work { list: VecDeque::new(), working: 0 };
         let (hungry, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Pool { inside: Mutex::new(inside), changed: Condvar::new(), hungry, waiting }
+        WorkQueue { inside: Mutex::new(inside), changed: Condvar::new(), hungry, waiting }
     }
 
     fn lock(&self) -> MutexGuard<'_, Work<T>> {
@@ -129,18 +129,18 @@ mod tests {
     #[test]
     fn all_that_is_given_is_taken_once_by_any_number_of_threads() {
         for threads in [1, 3] {
-            let pool = Arc::new(Pool::new());
+            let queue = Arc::new(WorkQueue::new());
             let sum = Arc::new(AtomicU64::new(0));
             // Each number gives all below it: 2^n are taken for n.
-            pool.fill(vec![10u64]);
+            queue.fill(vec![10u64]);
             let hands: Vec<_> = (0..threads)
                 .map(|_| {
-                    let (pool, sum) = (pool.clone(), sum.clone());
+                    let (queue, sum) = (queue.clone(), sum.clone());
                     std::thread::spawn(move || {
-                        while let Some(n) = pool.take(|| false) {
+                        while let Some(n) = queue.take(|| false) {
                             sum.fetch_add(1, Ordering::Relaxed);
-                            (0..n).for_each(|less| pool.give(less));
-                            pool.done();
+                            (0..n).for_each(|less| queue.give(less));
+                            queue.done();
                         }
                     })
                 })

@@ -2,15 +2,15 @@
 
 use dally_core::{Choice, System, WorkerId};
 
-use super::diver::Diver;
+use super::depth_first::DepthFirstWorker;
 use super::entry::Value;
-use super::order::Order;
-use super::space::Space;
+use super::state_space::StateSpace;
+use super::transition_order::TransitionOrder;
+use crate::choice_log::Activity;
 use crate::liveness::Node;
-use crate::tape::Doing;
 
 /// Keeps states and the transitions between them. A search without one keeps states alone.
-pub(crate) trait Log: Send + Sync {
+pub(crate) trait TransitionLog: Send + Sync {
     /// A step from a known state has led to this one; or it is the first.
     fn arrived(&self, from: Option<Node>, arrival: &Arrival<'_>) -> Logged;
 
@@ -50,10 +50,10 @@ pub(crate) enum Logged {
     NoRoom,
 }
 
-impl<S: Space, O: Order> Diver<S, O> {
+impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Has the first state logged, if there is a log.
     pub(super) fn log_first(&mut self, identity: u64) -> Option<Node> {
-        let log = self.joint.log.clone()?;
+        let log = self.shared_state.log.clone()?;
         let (system, space) = (self.space.system(), &self.space);
         let parts = &|part: &mut dyn FnMut(&[u8])| space.parts(part);
         let (worker, values, choices) = (WorkerId::FAULTS, &[], &[]);
@@ -65,20 +65,20 @@ impl<S: Space, O: Order> Diver<S, O> {
     /// Has the step logged that led from the top of the stack to the state at hand; the number of
     /// that state if it is new.
     pub(super) fn log_arrival(&mut self, identity: u64) -> Option<Node> {
-        let log = self.joint.log.clone()?;
+        let log = self.shared_state.log.clone()?;
         let parent = &self.frames[self.depth - 1];
         let (worker, values) = (parent.worker, &parent.values[..]);
         let choices = match values {
             [] => Vec::new(),
-            _ => self.pen.choices_in(parent.path..self.pen.len()),
+            _ => self.writer.choices_in(parent.path..self.writer.len()),
         };
         let (system, choices, space) = (self.space.system(), &choices[..], &self.space);
         let parts = &|part: &mut dyn FnMut(&[u8])| space.parts(part);
         let arrival = Arrival { identity, parts, system, worker, values, choices };
         // To judge what is logged takes its time now and then: no step is stuck then.
-        self.pen.now(Doing::Nothing);
+        self.writer.now(Activity::Nothing);
         let logged = log.arrived(Some(parent.node), &arrival);
-        self.pen.now(Doing::Stepping);
+        self.writer.now(Activity::Stepping);
         self.logged(logged)
     }
 
@@ -87,7 +87,7 @@ impl<S: Space, O: Order> Diver<S, O> {
             Logged::New(node) => Some(node),
             Logged::Known => None,
             Logged::NoRoom => {
-                self.joint.memory_is_full();
+                self.shared_state.memory_is_full();
                 None
             }
         }
@@ -95,17 +95,17 @@ impl<S: Space, O: Order> Diver<S, O> {
 
     /// Not everything that can be done in the state on top of the stack will be in the log.
     pub(super) fn log_gap(&self, node: Node) {
-        if let Some(log) = &self.joint.log {
+        if let Some(log) = &self.shared_state.log {
             log.opened(node);
         }
     }
 
     /// Nothing more is done from this state for now.
     pub(super) fn log_left(&mut self, node: Node) {
-        if let Some(log) = &self.joint.log {
-            self.pen.now(Doing::Nothing);
+        if let Some(log) = &self.shared_state.log {
+            self.writer.now(Activity::Nothing);
             log.left(node);
-            self.pen.now(Doing::Stepping);
+            self.writer.now(Activity::Stepping);
         }
     }
 }

@@ -6,26 +6,26 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 
 use dally_core::{Bug, Program, Stop, panics};
 
-use super::diver::Diver;
+use super::depth_first::DepthFirstWorker;
 use super::entry::Entry;
-use super::joint::{Joint, Tally};
-use super::order::Order;
 use super::sampler::{Drawn, Quota, Start};
-use super::space::Space;
+use super::shared_state::{SharedState, ThreadCounters};
+use super::state_space::StateSpace;
+use super::transition_order::TransitionOrder;
 use crate::batch::save_before_abort;
+use crate::choice_log::{Activity, ChoiceWriter};
 use crate::deadline::Stopwatch;
 use crate::liveness::Cycle;
 use crate::options::Phase;
 use crate::report::Ended;
 use crate::runner::{GRACE, Run};
-use crate::tape::{Doing, Pen};
 use crate::watchdog::{Watch, spawn, tick};
 
 /// What a thread is told to do.
-pub(crate) enum Task<S: Space, O: Order> {
+pub(crate) enum Task<S: StateSpace, O: TransitionOrder> {
     /// Go to the first state, and give it back as an entry.
     Begin(O),
-    /// Take entries from the pool, and go through what they lead to within this bound.
+    /// Take entries from the queue, and go through what they lead to within this bound.
     Dive(u32),
     /// Draw samples from these states from now on; if there are none, from the first.
     Start(Vec<Box<Entry<S, O>>>, O),
@@ -36,10 +36,10 @@ pub(crate) enum Task<S: Space, O: Order> {
 }
 
 /// What a thread says.
-pub(crate) enum Answer<S: Space, O: Order> {
+pub(crate) enum Answer<S: StateSpace, O: TransitionOrder> {
     Begun(Result<Begun<S, O>, Bug>),
     /// What is left for the next stratum, and what was counted.
-    Dived(Vec<Box<Entry<S, O>>>, Tally),
+    Dived(Vec<Box<Entry<S, O>>>, ThreadCounters),
     Started,
     Sampled(Drawn),
     Retraced,
@@ -48,10 +48,10 @@ pub(crate) enum Answer<S: Space, O: Order> {
 }
 
 /// The first state, and what was counted there.
-pub(crate) type Begun<S, O> = (Box<Entry<S, O>>, Tally);
+pub(crate) type Begun<S, O> = (Box<Entry<S, O>>, ThreadCounters);
 
 /// A thread, seen from outside.
-struct Hand<S: Space, O: Order> {
+struct PoolThread<S: StateSpace, O: TransitionOrder> {
     tasks: Sender<Task<S, O>>,
     answers: Receiver<Answer<S, O>>,
     watch: Watch,
@@ -63,31 +63,31 @@ struct Hand<S: Space, O: Order> {
 pub(crate) type Make<P, S> = fn(Arc<P>) -> Result<S, Bug>;
 
 /// All threads of a search.
-pub(crate) struct Crew<S: Space, O: Order> {
-    hands: Vec<Hand<S, O>>,
-    pub(crate) joint: Arc<Joint<S, O>>,
+pub(crate) struct SearchPool<S: StateSpace, O: TransitionOrder> {
+    hands: Vec<PoolThread<S, O>>,
+    pub(crate) shared_state: Arc<SharedState<S, O>>,
 }
 
-impl<S: Space, O: Order> Crew<S, O> {
+impl<S: StateSpace, O: TransitionOrder> SearchPool<S, O> {
     /// Starts the threads.
     pub(crate) fn hire<P: Program + 'static>(
         run: &mut Run<P>,
-        joint: Arc<Joint<S, O>>,
+        shared_state: Arc<SharedState<S, O>>,
         make: Make<P, S>,
         threads: usize,
-    ) -> Crew<S, O> {
+    ) -> SearchPool<S, O> {
         let mut hands = Vec::new();
         for _ in 0..threads {
             let (tasks, told) = mpsc::channel();
             let (answer, answers) = mpsc::channel();
-            let pen = Pen::new();
-            let watch = Watch::new(pen.tape().clone());
-            let (program, joint) = (run.program.clone(), joint.clone());
+            let writer = ChoiceWriter::new();
+            let watch = Watch::new(writer.choice_log().clone());
+            let (program, shared_state) = (run.program.clone(), shared_state.clone());
             let spawned = spawn(&run.options.program, move || {
-                work(program, make, joint, pen, &told, &answer);
+                work(program, make, shared_state, writer, &told, &answer);
             });
             match spawned {
-                Ok(()) => hands.push(Hand { tasks, answers, watch, busy: false }),
+                Ok(()) => hands.push(PoolThread { tasks, answers, watch, busy: false }),
                 Err(error) => {
                     run.report.notes.push(format!("A thread could not be started: {error}."));
                     break;
@@ -97,7 +97,7 @@ impl<S: Space, O: Order> Crew<S, O> {
         if hands.is_empty() {
             run.end(Ended::Failed);
         }
-        Crew { hands, joint }
+        SearchPool { hands, shared_state }
     }
 
     /// Has the first thread go to the first state: an entry, and what was counted there.
@@ -128,18 +128,18 @@ impl<S: Space, O: Order> Crew<S, O> {
         run: &mut Run<P>,
         bound: u32,
         enough: impl Fn(&mut Run<P>) -> bool,
-    ) -> (Vec<Box<Entry<S, O>>>, Tally) {
+    ) -> (Vec<Box<Entry<S, O>>>, ThreadCounters) {
         for hand in &mut self.hands {
             hand.busy = hand.tasks.send(Task::Dive(bound)).is_ok();
         }
-        let (mut frontier, mut tally) = (Vec::new(), Tally::default());
+        let (mut frontier, mut counters) = (Vec::new(), ThreadCounters::default());
         self.wait(run, enough, |answer| {
             if let Answer::Dived(left, counted) = answer {
                 frontier.extend(left);
-                tally.add(&counted);
+                counters.add(&counted);
             }
         });
-        (frontier, tally)
+        (frontier, counters)
     }
 
     /// Gives the threads the states that samples start from; the first one, if there are none.
@@ -231,26 +231,26 @@ impl<S: Space, O: Order> Crew<S, O> {
             }
             run.look_up();
             // What they tell is shown the next time.
-            self.joint.asked.ask();
+            self.shared_state.asked.ask();
             if let Some(reached) = &mut run.reached {
-                (reached.states, reached.transitions) = self.joint.reached();
-                reached.bytes = self.joint.bytes();
+                (reached.states, reached.transitions) = self.shared_state.reached();
+                reached.bytes = self.shared_state.bytes();
             }
             run.show(Phase::Searching);
             if enough(run) {
-                self.joint.stop();
+                self.shared_state.stop();
             }
             for hand in
                 self.hands.extract_if(.., |hand| hand.busy && hand.watch.is_stuck(step_time))
             {
-                run.step_is_stuck(hand.watch.tape());
+                run.step_is_stuck(hand.watch.choice_log());
             }
-            if self.joint.is_halted() {
+            if self.shared_state.is_halted() {
                 let since = *halted.get_or_insert_with(Stopwatch::start);
                 if since.is_past(GRACE) {
                     // Who judges what was logged is not in a step, and comes back.
-                    let in_a_step = |hand: &mut Hand<S, O>| {
-                        hand.busy && hand.watch.tape().doing() != Doing::Nothing
+                    let in_a_step = |hand: &mut PoolThread<S, O>| {
+                        hand.busy && hand.watch.choice_log().doing() != Activity::Nothing
                     };
                     for _ in self.hands.extract_if(.., in_a_step) {
                         run.report.notes.push(
@@ -265,16 +265,16 @@ impl<S: Space, O: Order> Crew<S, O> {
     }
 }
 
-fn work<P: Program, S: Space, O: Order>(
+fn work<P: Program, S: StateSpace, O: TransitionOrder>(
     program: Arc<P>,
     make: Make<P, S>,
-    joint: Arc<Joint<S, O>>,
-    pen: Pen,
+    shared_state: Arc<SharedState<S, O>>,
+    writer: ChoiceWriter,
     tasks: &Receiver<Task<S, O>>,
     answers: &Sender<Answer<S, O>>,
 ) {
-    save_before_abort(&pen, &joint.shared);
-    let shared = joint.shared.clone();
+    save_before_abort(&writer, &shared_state.shared);
+    let shared = shared_state.shared.clone();
     let worked = panics::catch(|| {
         let space = match make(program) {
             Ok(space) => space,
@@ -286,34 +286,34 @@ fn work<P: Program, S: Space, O: Order>(
                 return;
             }
         };
-        let mut diver = Diver::new(joint, space, pen);
+        let mut searcher = DepthFirstWorker::new(shared_state, space, writer);
         let mut starts = Vec::new();
         while let Ok(task) = tasks.recv() {
             let answer = match task {
                 Task::Begin(order) => {
-                    let first = diver.first(order);
-                    let (_, tally) = diver.results();
-                    Answer::Begun(first.map(|first| (first, tally)))
+                    let first = searcher.first(order);
+                    let (_, counters) = searcher.results();
+                    Answer::Begun(first.map(|first| (first, counters)))
                 }
                 Task::Dive(bound) => {
-                    diver.dive(bound);
-                    let (left, tally) = diver.results();
-                    Answer::Dived(left, tally)
+                    searcher.dive(bound);
+                    let (left, counters) = searcher.results();
+                    Answer::Dived(left, counters)
                 }
                 Task::Start(entries, order) => {
                     starts = entries.into_iter().map(Start::frontier).collect();
                     if starts.is_empty() {
-                        starts.extend(diver.first(order).map(Start::first));
+                        starts.extend(searcher.first(order).map(Start::first));
                     }
                     Answer::Started
                 }
                 Task::Retrace(cycle) => {
-                    diver.retrace(cycle);
+                    searcher.retrace(cycle);
                     Answer::Retraced
                 }
                 Task::Sample(samples) => {
-                    let drawn = diver.draw(&starts, &samples);
-                    diver.results();
+                    let drawn = searcher.draw(&starts, &samples);
+                    searcher.results();
                     Answer::Sampled(drawn)
                 }
             };

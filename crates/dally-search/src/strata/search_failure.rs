@@ -8,7 +8,7 @@ use crate::report::Ended;
 
 /// Why a search cannot go on.
 #[derive(Clone, Debug)]
-pub(crate) enum Fault {
+pub(crate) enum SearchFailure {
     /// The explorer does not offer all workers that can step: the search would miss states.
     Unsound(Unsound),
     /// The code that says whether a state is sealed panicked.
@@ -19,27 +19,28 @@ pub(crate) enum Fault {
     },
 }
 
-impl Fault {
+impl SearchFailure {
     /// The choices that lead to the state.
     pub(crate) fn choices(&self) -> &[Choice] {
         match self {
-            Fault::Unsound(Unsound { choices, .. }) | Fault::Seal { choices, .. } => choices,
+            SearchFailure::Unsound(Unsound { choices, .. })
+            | SearchFailure::Seal { choices, .. } => choices,
         }
     }
 
     /// How a search ends by it.
     pub(crate) fn ended(&self) -> Ended {
         match self {
-            Fault::Unsound(_) => Ended::Unsound,
-            Fault::Seal { .. } => Ended::Failed,
+            SearchFailure::Unsound(_) => Ended::Unsound,
+            SearchFailure::Seal { .. } => Ended::Failed,
         }
     }
 
     /// The report, with the schedule that leads to the state.
     pub(crate) fn message(&self, schedule: &str) -> String {
         match self {
-            Fault::Unsound(unsound) => unsound.message(schedule),
-            Fault::Seal { bug, choices } => {
+            SearchFailure::Unsound(unsound) => unsound.message(schedule),
+            SearchFailure::Seal { bug, choices } => {
                 let who = bug.culprit.as_ref().map_or(String::new(), |who| format!(" for {who}"));
                 let at = bug.location.as_ref().map_or(String::new(), |at| format!(", at {at}"));
                 format!(

@@ -16,7 +16,7 @@ const CHUNKS: usize = 1 << (ADDRESS - PLACE);
 /// They lie in chunks that are filled and never move: a length, the bytes, and if strings are
 /// `numbered`, the number in order of appearance. A table finds them by the first 28 bits of
 /// their hashes.
-pub(super) struct Strings {
+pub(super) struct Interner {
     table: Table<ADDRESS>,
     chunks: Vec<Vec<u8>>,
     /// The capacity of all chunks.
@@ -33,10 +33,10 @@ pub(super) struct Interned {
     pub(super) new: bool,
 }
 
-impl Strings {
-    pub(super) fn new(numbered: bool, budget: u64, sets: usize) -> Strings {
+impl Interner {
+    pub(super) fn new(numbered: bool, budget: u64, sets: usize) -> Interner {
         let table = Table::new(budget, sets);
-        Strings { table, chunks: Vec::new(), allocated: 0, numbered, len: 0 }
+        Interner { table, chunks: Vec::new(), allocated: 0, numbered, len: 0 }
     }
 
     pub(super) fn len(&self) -> u64 {

@@ -8,26 +8,26 @@ use dally_core::{Bug, Cause, Stop, System, Trace, panics};
 use rustc_hash::FxHashMap;
 
 use super::entry::Entry;
-use super::fault::Fault;
-use super::log::Log;
-use super::order::Order;
 use super::plan::{CachePolicy, Plan};
-use super::pool::Pool;
-use super::space::Space;
+use super::search_failure::SearchFailure;
+use super::state_space::StateSpace;
+use super::transition_log::TransitionLog;
+use super::transition_order::TransitionOrder;
 use super::visited::Visited;
+use super::work_queue::WorkQueue;
 use crate::batch::{self, Shared};
+use crate::choice_log::ChoiceWriter;
+use crate::confirm::Raw;
 use crate::executor::Limits;
-use crate::settle::Raw;
-use crate::tape::Pen;
 
 /// What all threads of a search share.
-pub(crate) struct Joint<S: Space, O: Order> {
+pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
     pub(crate) visited: Visited,
     /// Where transitions are kept, and states with them, if they are.
-    pub(crate) log: Option<Arc<dyn Log>>,
+    pub(crate) log: Option<Arc<dyn TransitionLog>>,
     /// Whether a state counts as visited only together with the order it is left in.
     pub(crate) with_order: bool,
     pub(crate) exact: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Joint<S: Space, O: Order> {
     pub(crate) partial: bool,
     /// The identity of the first state.
     pub(crate) root: AtomicU64,
-    pub(crate) pool: Pool<Box<Entry<S, O>>>,
+    pub(crate) queue: WorkQueue<Box<Entry<S, O>>>,
     /// The bytes of all entries that wait.
     pub(crate) frontier_bytes: AtomicU64,
     /// The bytes of all stacks.
@@ -44,9 +44,9 @@ pub(crate) struct Joint<S: Space, O: Order> {
     looks: Mutex<FxHashMap<u64, u64>>,
     progress: Progress,
     /// How often all threads were asked for their progress.
-    pub(crate) asked: Asked,
+    pub(crate) asked: ProgressRequests,
     bugs: Mutex<Vec<Found>>,
-    fault: Mutex<Option<Fault>>,
+    fault: Mutex<Option<SearchFailure>>,
     full: AtomicBool,
     keep_rest: AtomicBool,
     /// Whether bugs are somebody else's business.
@@ -66,9 +66,9 @@ struct Progress {
 /// that slow ones are told too; few write here, so it costs them next to nothing.
 #[derive(Default)]
 #[repr(align(128))]
-pub(crate) struct Asked(AtomicU64);
+pub(crate) struct ProgressRequests(AtomicU64);
 
-impl Asked {
+impl ProgressRequests {
     pub(crate) fn ask(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -84,7 +84,7 @@ pub(crate) type Found = (Cause, Option<Box<Raw>>);
 
 /// What one thread counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct ThreadCounters {
     pub(crate) states: u64,
     pub(crate) transitions: u64,
     /// Executions that came to their own end.
@@ -100,8 +100,8 @@ pub(crate) struct Tally {
     told: (u64, u64),
 }
 
-impl Tally {
-    pub(crate) fn add(&mut self, other: &Tally) {
+impl ThreadCounters {
+    pub(crate) fn add(&mut self, other: &ThreadCounters) {
         self.states += other.states;
         self.transitions += other.transitions;
         self.executions += other.executions;
@@ -121,14 +121,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<S: Space, O: Order> Joint<S, O> {
+impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
     pub(crate) fn new(plan: &Plan, seed: u64, threads: usize, shared: Arc<Shared>) -> Self {
         // A cache that forgets takes all it gets, sooner or later: the frontier needs some too.
         let cache_memory = match plan.cache {
             CachePolicy::All | CachePolicy::None => plan.memory,
             CachePolicy::Stop | CachePolicy::Replace => plan.memory / 2,
         };
-        Joint {
+        SharedState {
             limits: shared.heading.limits,
             shared,
             seed,
@@ -138,13 +138,13 @@ impl<S: Space, O: Order> Joint<S, O> {
             exact: plan.exact,
             partial: plan.cache != CachePolicy::All,
             root: AtomicU64::new(0),
-            pool: Pool::new(),
+            queue: WorkQueue::new(),
             frontier_bytes: AtomicU64::new(0),
             stack_bytes: AtomicU64::new(0),
             memory: plan.memory,
             looks: Mutex::default(),
             progress: Progress::default(),
-            asked: Asked::default(),
+            asked: ProgressRequests::default(),
             bugs: Mutex::default(),
             fault: Mutex::default(),
             full: AtomicBool::new(false),
@@ -239,11 +239,11 @@ impl<S: Space, O: Order> Joint<S, O> {
     }
 
     /// Tells the progress what was counted since the last time.
-    pub(crate) fn progress(&self, tally: &mut Tally) {
-        let (states, transitions) = tally.told;
-        tally.told = (tally.states, tally.transitions);
-        self.progress.states.fetch_add(tally.states - states, Ordering::Relaxed);
-        self.progress.transitions.fetch_add(tally.transitions - transitions, Ordering::Relaxed);
+    pub(crate) fn progress(&self, counters: &mut ThreadCounters) {
+        let (states, transitions) = counters.told;
+        counters.told = (counters.states, counters.transitions);
+        self.progress.states.fetch_add(counters.states - states, Ordering::Relaxed);
+        self.progress.transitions.fetch_add(counters.transitions - transitions, Ordering::Relaxed);
     }
 
     /// An execution of so many steps was sampled.
@@ -258,18 +258,18 @@ impl<S: Space, O: Order> Joint<S, O> {
         (states.load(Ordering::Relaxed), transitions.load(Ordering::Relaxed))
     }
 
-    /// A bug, to which the choices on the tape lead.
-    pub(crate) fn found(&self, bug: Bug, pen: &Pen) {
-        self.found_with(bug, None, pen);
+    /// A bug, to which the choices on the choice_log lead.
+    pub(crate) fn found(&self, bug: Bug, writer: &ChoiceWriter) {
+        self.found_with(bug, None, writer);
     }
 
-    /// A loop that can be gone round for ever, once round which the choices on the tape lead; so
+    /// A loop that can be gone round for ever, once round which the choices on the choice_log lead; so
     /// many steps of workers lead to it.
-    pub(crate) fn found_loop(&self, bug: Bug, stem: usize, pen: &Pen) {
-        self.found_with(bug, Some(stem), pen);
+    pub(crate) fn found_loop(&self, bug: Bug, stem: usize, writer: &ChoiceWriter) {
+        self.found_with(bug, Some(stem), writer);
     }
 
-    fn found_with(&self, bug: Bug, stem: Option<usize>, pen: &Pen) {
+    fn found_with(&self, bug: Bug, stem: Option<usize>, writer: &ChoiceWriter) {
         if self.deaf {
             return;
         }
@@ -293,7 +293,7 @@ impl<S: Space, O: Order> Joint<S, O> {
             stem,
             searched: true,
         };
-        let raw = batch::keep(raw, pen, &self.shared);
+        let raw = batch::keep(raw, writer, &self.shared);
         bugs.push((cause, raw));
         if !self.shared.keep_going {
             self.stop();
@@ -309,7 +309,7 @@ impl<S: Space, O: Order> Joint<S, O> {
     }
 
     /// The search cannot go on. The first reason is told.
-    pub(crate) fn fault(&self, fault: Fault) {
+    pub(crate) fn fault(&self, fault: SearchFailure) {
         lock(&self.fault).get_or_insert(fault);
         self.stop();
     }
@@ -318,17 +318,17 @@ impl<S: Space, O: Order> Joint<S, O> {
         lock(&self.fault).is_some()
     }
 
-    pub(crate) fn take_fault(&self) -> Option<Fault> {
+    pub(crate) fn take_fault(&self) -> Option<SearchFailure> {
         lock(&self.fault).take()
     }
 
-    /// Whether the program has sealed this state, to which the choices on the tape lead. If its
+    /// Whether the program has sealed this state, to which the choices on the choice_log lead. If its
     /// code does not say so but panics, the search is over.
-    pub(crate) fn is_sealed(&self, system: &impl System, pen: &Pen) -> bool {
+    pub(crate) fn is_sealed(&self, system: &impl System, writer: &ChoiceWriter) -> bool {
         match panics::catch(|| system.sealed()) {
             Ok(sealed) => sealed,
             Err(Stop::Bug(bug)) => {
-                self.fault(Fault::Seal { bug, choices: pen.choices() });
+                self.fault(SearchFailure::Seal { bug, choices: writer.choices() });
                 false
             }
             Err(Stop::Cut) => false,

@@ -6,26 +6,26 @@ use super::explorer::{Explorer, Stepped};
 
 /// An explorer on its way through an execution: told all that the contract says it is told.
 #[derive(Debug)]
-pub(crate) struct Companion<E> {
+pub(crate) struct ExplorerOnPath<E> {
     explorer: E,
     /// Who has started and has not finished, sorted.
     known: Vec<WorkerId>,
 }
 
-impl<E: Explorer> Companion<E> {
+impl<E: Explorer> ExplorerOnPath<E> {
     /// At the first state of an execution. Its workers start in the order of their ids, timers
     /// and the fault injector after all others: whose id is the smallest should not for that
     /// reason break the program before it has begun.
-    pub(crate) fn new(explorer: E, system: &(impl System + ?Sized)) -> Companion<E> {
-        let mut companion = Companion { explorer, known: Vec::new() };
+    pub(crate) fn new(explorer: E, system: &(impl System + ?Sized)) -> ExplorerOnPath<E> {
+        let mut on_path_explorer = ExplorerOnPath { explorer, known: Vec::new() };
         for environment in [false, true] {
             for &worker in system.enabled() {
                 if worker.is_environment() == environment {
-                    companion.start(worker, system);
+                    on_path_explorer.start(worker, system);
                 }
             }
         }
-        companion
+        on_path_explorer
     }
 
     /// See [`Explorer::next`].
@@ -40,18 +40,18 @@ impl<E: Explorer> Companion<E> {
         self.explorer.delay(enabled);
     }
 
-    /// After a step of `worker`: `before` could step before it, and `news` is what was heard
+    /// After a step of `worker`: `before` could step before it, and `summary` is what was heard
     /// during it.
     pub(crate) fn after(
         &mut self,
         worker: WorkerId,
         before: &[WorkerId],
         system: &(impl System + ?Sized),
-        news: &mut News,
+        summary: &mut StepSummary,
     ) {
         let enabled = system.enabled();
-        news.compare(before, enabled);
-        for &halted in &news.halted {
+        summary.compare(before, enabled);
+        for &halted in &summary.halted {
             // A timer that was cancelled and set again in one step goes on.
             if halted.place_in(enabled).is_ok() {
                 continue;
@@ -62,16 +62,16 @@ impl<E: Explorer> Companion<E> {
                 self.explorer.finished(halted);
             }
         }
-        for &woken in &news.woken {
+        for &woken in &summary.woken {
             self.start(woken, system);
         }
         self.explorer.stepped(&Stepped {
             worker,
             enabled,
-            sent: &news.sent,
-            woken: &news.woken,
-            blocked: &news.blocked,
-            hints: &news.hints,
+            sent: &summary.sent,
+            woken: &summary.woken,
+            blocked: &summary.blocked,
+            hints: &summary.hints,
         });
     }
 
@@ -96,12 +96,12 @@ impl<E: Explorer> Companion<E> {
     }
 }
 
-impl<E: Clone> Clone for Companion<E> {
-    fn clone(&self) -> Companion<E> {
-        Companion { explorer: self.explorer.clone(), known: self.known.clone() }
+impl<E: Clone> Clone for ExplorerOnPath<E> {
+    fn clone(&self) -> ExplorerOnPath<E> {
+        ExplorerOnPath { explorer: self.explorer.clone(), known: self.known.clone() }
     }
 
-    fn clone_from(&mut self, other: &Companion<E>) {
+    fn clone_from(&mut self, other: &ExplorerOnPath<E>) {
         self.explorer.clone_from(&other.explorer);
         self.known.clone_from(&other.known);
     }
@@ -109,7 +109,7 @@ impl<E: Clone> Clone for Companion<E> {
 
 /// What is heard during a step, as far as explorers care. Kept from step to step for its memory.
 #[derive(Debug, Default)]
-pub(crate) struct News {
+pub(crate) struct StepSummary {
     sent: Vec<WorkerId>,
     halted: Vec<WorkerId>,
     hints: Vec<String>,
@@ -117,7 +117,7 @@ pub(crate) struct News {
     blocked: Vec<WorkerId>,
 }
 
-impl News {
+impl StepSummary {
     /// Before a step.
     #[inline]
     pub(crate) fn clear(&mut self) {

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 /// Follows an execution and keeps the fingerprint of its partial order.
 #[derive(Clone, Default)]
-pub(crate) struct Causality {
+pub(crate) struct HappensBefore {
     fingerprint: u64,
     places: FxHashMap<Thing, usize>,
     things: Vec<Marks>,
@@ -57,7 +57,7 @@ struct Marks {
     woken: bool,
 }
 
-impl Causality {
+impl HappensBefore {
     /// Forgets the execution and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.fingerprint = 0;
