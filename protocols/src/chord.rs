@@ -1,5 +1,6 @@
-//! Chord, a distributed hash table, as in the benchmarks of 004: the nodes 0, 1, 3, 5 and 7 on a
-//! ring of 32 ids hold 36 keys, and a client looks one up.
+//! Chord, a distributed hash table, as in the benchmarks of Mukherjee et al., "Learning-Based
+//! Controlled Concurrency Testing": the nodes 0, 1, 3, 5 and 7 on a ring of 32 ids hold 36 keys,
+//! and a client looks one up.
 //!
 //! A key lives at its successor, the first node at or after it on the ring. A node that does not
 //! have a key asks the finger whose interval covers it. The client also knows a 37th key, 17,

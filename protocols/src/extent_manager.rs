@@ -1,5 +1,6 @@
-//! The extent manager of a storage service, as in the first case study of 002: it keeps three
-//! replicas of an extent on the nodes of a cluster.
+//! The extent manager of a storage service, as in the first case study of Deligiannis et al.,
+//! "Uncovering Distributed System Bugs during Testing (not Production!)": it keeps three replicas
+//! of an extent on the nodes of a cluster.
 //!
 //! Nodes report from time to time whether they have the extent, and the manager notes who has it.
 //! One of the nodes fails. The manager, told that it has expired, forgets it and sets up another

@@ -1,5 +1,5 @@
-//! A failure detector, as in the benchmarks of 004: it pings two nodes in rounds and reports
-//! those that do not answer in time.
+//! A failure detector, as in the benchmarks of Mukherjee et al., "Learning-Based Controlled
+//! Concurrency Testing": it pings two nodes in rounds and reports those that do not answer in time.
 //!
 //! In a round the detector pings every node and starts a timer. When all have answered it
 //! cancels the timer, which may be too late, and the round is over. When the timer fires it pings

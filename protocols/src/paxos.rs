@@ -1,5 +1,6 @@
-//! Single-decree Paxos, as in the benchmarks of 004: three proposers, each with a value of its
-//! own, five acceptors, of which up to two fail, and a learner.
+//! Single-decree Paxos, as in the benchmarks of Mukherjee et al., "Learning-Based Controlled
+//! Concurrency Testing": three proposers, each with a value of its own, five acceptors, of which up
+//! to two fail, and a learner.
 //!
 //! A proposer first asks the acceptors for a promise to take no smaller proposal; with the
 //! promise comes the proposal that the acceptor accepted last. On a majority of promises it must

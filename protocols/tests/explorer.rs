@@ -1,5 +1,6 @@
-//! An explorer of one's own, for the chain replication of section 6.3 of 000: servers fail once
-//! the system is stable, and hardly before.
+//! An explorer of one's own, for the chain replication of section 6.3 of Desai, Qadeer and Seshia,
+//! "Systematic Testing of Asynchronous Reactive Systems": servers fail once the system is stable,
+//! and hardly before.
 
 use std::sync::Arc;
 

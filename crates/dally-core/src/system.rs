@@ -277,10 +277,11 @@ pub struct Waiting {
 
 /// What monitors say of the last transition: one bit per monitor, up to 64.
 ///
-/// A monitor's liveness is violated by a fair cycle of states that does one of two things: it
-/// stays in states where the monitor is hot, or it visits a transition that the monitor allows
-/// only finitely often. The first is what hot and cold states say. The second is the relation E
-/// of paper 001, and what "eventually always" needs.
+/// A monitor's liveness is violated by a fair cycle of states that does one of two things: it stays
+/// in states where the monitor is hot, or it visits a transition that the monitor allows only
+/// finitely often. The first is what hot and cold states say. The second is the relation E of
+/// Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers", and what
+/// "eventually always" needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Acceptance {
     /// The monitors in a hot state after it: something good is overdue.

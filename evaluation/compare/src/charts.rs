@@ -42,7 +42,8 @@ pub fn survivals(plan: &Plan, trials: &[Trial]) -> Vec<(String, Chart)> {
 }
 
 /// For each program a chart of the distinct observations after so many schedules, with a line for
-/// each strategy (004, Figs. 4 and 11).
+/// each strategy (Mukherjee et al., "Learning-Based Controlled Concurrency Testing", Figs. 4 and
+/// 11).
 pub fn coverages(plan: &Plan, curves: &[Curve]) -> Vec<(String, Chart)> {
     let chart = |(at_case, case): (usize, &Case)| {
         let own = curves.iter().filter(|curve| curve.case == at_case);
@@ -64,7 +65,7 @@ pub fn coverages(plan: &Plan, curves: &[Curve]) -> Vec<(String, Chart)> {
 }
 
 /// For each program and strategy a chart of how often each action was taken in the schedules of an
-/// interval (004, Fig. 5).
+/// interval (Mukherjee et al., "Learning-Based Controlled Concurrency Testing", Fig. 5).
 pub fn actions(plan: &Plan, curves: &[Curve]) -> Vec<(String, Chart)> {
     let chart = |curve: &Curve| {
         let (case, strategy) = (&plan.cases[curve.case], &plan.contestants[curve.contestant].name);

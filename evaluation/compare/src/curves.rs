@@ -1,4 +1,5 @@
-//! How much a strategy sees as schedules go by, and what it does: Figs. 4, 5 and 11 of 004.
+//! How much a strategy sees as schedules go by, and what it does: Figs. 4, 5 and 11 of Mukherjee et
+//! al., "Learning-Based Controlled Concurrency Testing".
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

@@ -1,4 +1,5 @@
-//! Which share of all schedules shows a bug: Table 1 of 004.
+//! Which share of all schedules shows a bug: Table 1 of Mukherjee et al., "Learning-Based
+//! Controlled Concurrency Testing".
 
 use std::sync::atomic::AtomicBool;
 

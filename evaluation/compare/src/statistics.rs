@@ -58,7 +58,8 @@ pub fn mean(efforts: &[Effort]) -> Option<f64> {
     (found > 0).then(|| spent as f64 / found as f64)
 }
 
-/// The geometric mean of those that are not zero, and how many they are, as Table 2 of 004 has it.
+/// The geometric mean of those that are not zero, and how many they are, as Table 2 of Mukherjee et
+/// al., "Learning-Based Controlled Concurrency Testing" has it.
 pub fn geometric_mean(counts: &[u64]) -> Option<(f64, usize)> {
     let logs: Vec<f64> =
         counts.iter().filter(|&&count| count > 0).map(|&count| (count as f64).ln()).collect();

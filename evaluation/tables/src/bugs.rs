@@ -1,4 +1,6 @@
-//! Table 1 of 000 and Table 2 of 001: how soon each search finds each planted bug.
+//! Table 1 of Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems" and
+//! Table 2 of Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying
+//! Explorers": how soon each search finds each planted bug.
 
 use std::sync::Arc;
 use std::time::Duration;

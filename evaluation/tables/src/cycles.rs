@@ -1,4 +1,5 @@
-//! Table 3 of 001: how soon each search for cycles finds planted livelocks.
+//! Table 3 of Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying
+//! Explorers": how soon each search for cycles finds planted livelocks.
 
 mod by_age;
 mod hunt;

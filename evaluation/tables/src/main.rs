@@ -16,9 +16,9 @@ use dally_compare::Problem;
 
 /// Regenerates the tables of the papers from the bundled protocols.
 ///
-/// All searches run on one thread, but for one of `cycles`. What they count depends on the program, the seeds and the
-/// budgets alone, except where the time runs out before the memory does. Strategies are compared by `dally-compare`, with
-/// several runs at a time.
+/// All searches run on one thread, but for one of `cycles`. What they count depends on the program,
+/// the seeds and the budgets alone, except where the time runs out before the memory does.
+/// Strategies are compared by `dally-compare`, with several runs at a time.
 #[derive(Debug, Parser)]
 #[command(name = "dally-evaluation", version, max_term_width = 100)]
 struct Cli {
@@ -28,29 +28,40 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Table {
-    /// What it costs to store the explorer's state beside the program's (001, Table 1).
+    /// What it costs to store the explorer's state beside the program's (Desai, Qadeer, Rajamani
+    /// and Seshia, "Iterative Cycle Detection via Delaying Explorers", Table 1).
     Stored(stored::Arguments),
-    /// How soon each search finds each planted bug (000, Table 1, and 001, Table 2).
+    /// How soon each search finds each planted bug (Desai, Qadeer and Seshia, "Systematic Testing
+    /// of Asynchronous Reactive Systems", Table 1, and Desai, Qadeer, Rajamani and Seshia,
+    /// "Iterative Cycle Detection via Delaying Explorers", Table 2).
     Bugs(bugs::Arguments),
-    /// How soon each search for cycles finds planted livelocks (001, Table 3).
+    /// How soon each search for cycles finds planted livelocks (Desai, Qadeer, Rajamani and Seshia,
+    /// "Iterative Cycle Detection via Delaying Explorers", Table 3).
     Cycles(cycles::Arguments),
     /// How many schedules each strategy needs for each planted bug.
     Strategies(strategies::Arguments),
     /// Whether a program with very many states can be searched to its end.
     Huge(huge::Arguments),
-    /// How many schedules spell a string, by strategy (004, Table 1).
+    /// How many schedules spell a string, by strategy (Mukherjee et al., "Learning-Based Controlled
+    /// Concurrency Testing", Table 1).
     Strings(learning::strings::Arguments),
-    /// How many runs find each bug, by strategy (004, Table 2).
+    /// How many runs find each bug, by strategy (Mukherjee et al., "Learning-Based Controlled
+    /// Concurrency Testing", Table 2).
     Schedulers(learning::Arguments),
-    /// The same for Q-learning that learns values and that does not (004, Table 3).
+    /// The same for Q-learning that learns values and that does not (Mukherjee et al.,
+    /// "Learning-Based Controlled Concurrency Testing", Table 3).
     Values(learning::Arguments),
-    /// The same for Q-learning with one observation or another (004, Table 4).
+    /// The same for Q-learning with one observation or another (Mukherjee et al., "Learning-Based
+    /// Controlled Concurrency Testing", Table 4).
     Observations(learning::Arguments),
-    /// How long schedules take, by strategy (004, Table 5).
+    /// How long schedules take, by strategy (Mukherjee et al., "Learning-Based Controlled
+    /// Concurrency Testing", Table 5).
     Times(learning::Arguments),
-    /// How many runs find each bug in the same time, by strategy (004, Table 6).
+    /// How many runs find each bug in the same time, by strategy (Mukherjee et al., "Learning-Based
+    /// Controlled Concurrency Testing", Table 6).
     EqualTime(learning::Arguments),
-    /// The same for Q-learning with one learning rate and discount or another (004, section 6.2).
+    /// The same for Q-learning with one learning rate and discount or another (Mukherjee et al.,
+    /// "Learning-Based Controlled Concurrency Testing", section 6.2).
     Rates(learning::Arguments),
     /// Who finds the bug of SafeStack, and at what cost.
     SafeStack(learning::safe_stack::Arguments),

@@ -1,4 +1,5 @@
-//! Table 1 of 001: what it costs to store the explorer's state beside the program's.
+//! Table 1 of Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying
+//! Explorers": what it costs to store the explorer's state beside the program's.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -19,9 +19,10 @@
 //! whenever it gets to run: before the system is stable, or after.
 //!
 //! [`Propagation`] checks that what a server has is a prefix of what every server before it has,
-//! [`NothingLost`] that what clients see could have come from a single server. See van Renesse
-//! and Schneider, "Chain Replication for Supporting High Throughput and Availability" (OSDI
-//! 2004), and section 6.3 of 000 for the faults. The planted bugs are in [`Bug`].
+//! [`NothingLost`] that what clients see could have come from a single server. See van Renesse and
+//! Schneider, "Chain Replication for Supporting High Throughput and Availability" (OSDI 2004), and
+//! section 6.3 of Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems"
+//! for the faults. The planted bugs are in [`Bug`].
 
 mod client;
 mod fault;
@@ -127,7 +128,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The one in the registry, with the servers of 000.
+    /// The one in the registry, with the servers of Desai, Qadeer and Seshia, "Systematic Testing
+    /// of Asynchronous Reactive Systems".
     pub const BUNDLED: Config = Config { servers: 4, clients: 2, updates: 1, rounds: 3 };
 }
 

@@ -1,5 +1,5 @@
-//! Raft, as in the benchmarks of 004: five servers elect a leader, and the leader replicates
-//! the one request of a client.
+//! Raft, as in the benchmarks of Mukherjee et al., "Learning-Based Controlled Concurrency Testing":
+//! five servers elect a leader, and the leader replicates the one request of a client.
 //!
 //! A candidate asks the others for their votes, and asks again, in the same term, whenever its
 //! periodic timer fires: answers may be slow. A server that gave its vote gives it again to the

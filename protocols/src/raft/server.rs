@@ -204,9 +204,10 @@ impl Server {
         self.append_entries(cx, request);
     }
 
-    /// The original of 004 gives up a campaign only for a newer term, not for the leader of its
-    /// own. That is safe, since such a campaign is lost, and it is kept, since it makes two
-    /// leaders likelier where votes are counted twice.
+    /// The original of Mukherjee et al., "Learning-Based Controlled Concurrency Testing" gives up a
+    /// campaign only for a newer term, not for the leader of its own. That is safe, since such a
+    /// campaign is lost, and it is kept, since it makes two leaders likelier where votes are
+    /// counted twice.
     #[on(Candidate | Leader, AppendRequest)]
     fn append_as_rival(&mut self, cx: &mut Cx<Self>, request: AppendRequest) {
         let outdated = self.adopt(request.term);

@@ -48,7 +48,7 @@ const BUGS: &[PlantedBug] = &[PlantedBug {
     summary: "a pop that was stopped half-way takes a cell that somebody else has",
 }];
 
-/// `safe-stack` of the command line: five tasks, as in 004.
+/// `safe-stack` of the command line: five tasks, as in Mukherjee et al., "Learning-Based Controlled Concurrency Testing".
 pub const FIVE: Protocol = Protocol {
     name: "safe-stack",
     summary: "five tasks pop cells from a stack and push them back",

@@ -1,5 +1,6 @@
-//! The stand-ins for the services of 004: the correct versions survive what happens to them, and
-//! every bug is caught where it should be.
+//! The stand-ins for the services of Mukherjee et al., "Learning-Based Controlled Concurrency
+//! Testing": the correct versions survive what happens to them, and every bug is caught where it
+//! should be.
 
 use dally::core::BugKind;
 use dally::machines::{Faults, MachineProgram};

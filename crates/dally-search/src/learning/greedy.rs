@@ -1,4 +1,4 @@
-//! The greedy baseline (paper 004).
+//! The greedy baseline (Mukherjee et al., "Learning-Based Controlled Concurrency Testing").
 
 use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;

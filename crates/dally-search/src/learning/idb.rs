@@ -1,4 +1,5 @@
-//! The baseline of iterative delay bounding (paper 004).
+//! The baseline of iterative delay bounding (Mukherjee et al., "Learning-Based Controlled
+//! Concurrency Testing").
 
 use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;

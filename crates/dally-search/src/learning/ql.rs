@@ -1,4 +1,4 @@
-//! Q-learning (paper 004).
+//! Q-learning (Mukherjee et al., "Learning-Based Controlled Concurrency Testing").
 
 use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;

@@ -7,8 +7,9 @@ use dally_core::{
     WorkerId,
 };
 
-/// A program with a liveness property of its own: a relation E on states. A cycle with a
-/// transition from one state to another that are so related is a bug (paper 001, section 4.2).
+/// A program with a liveness property of its own: a relation E on states. A cycle with a transition
+/// from one state to another that are so related is a bug (Desai, Qadeer, Rajamani and Seshia,
+/// "Iterative Cycle Detection via Delaying Explorers", section 4.2).
 ///
 /// ```
 /// # use dally_core::*;

@@ -1,6 +1,6 @@
-//! Maximal accepting predecessors (paper 001, Figs. 3 to 5, after Brim et al.): cycles found
-//! without regard to the order in which states are visited, so that what was found out in one
-//! stratum serves in the next.
+//! Maximal accepting predecessors (Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection
+//! via Delaying Explorers", Figs. 3 to 5, after Brim et al.): cycles found without regard to the
+//! order in which states are visited, so that what was found out in one stratum serves in the next.
 //!
 //! States are ordered by age, the oldest is the greatest. Of the accepting predecessors of a
 //! state that are known, the oldest is then seldom replaced by one that is found later.
@@ -186,8 +186,9 @@ impl<'a> Refinery<'a> {
     }
 
     /// A state at which a search through a partition comes back to its own stack. Without one it
-    /// has no cycle, and is discarded (paper 001, section 5.3). With one there is a cycle, which
-    /// may be accepting: to judge that now spares rounds that take one state away each.
+    /// has no cycle, and is discarded (Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle
+    /// Detection via Delaying Explorers", section 5.3). With one there is a cycle, which may be
+    /// accepting: to judge that now spares rounds that take one state away each.
     fn back_edge(
         &self,
         number: u32,

@@ -1,5 +1,6 @@
-//! Nested depth-first search (paper 001, section 4.2, after Godefroid and Holzmann): the order in
-//! which a depth-first search leaves states tells where cycles can be.
+//! Nested depth-first search (Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via
+//! Delaying Explorers", section 4.2, after Godefroid and Holzmann): the order in which a
+//! depth-first search leaves states tells where cycles can be.
 //!
 //! A cycle that stays in allowed states has a transition that leads back to a state on the stack,
 //! the one of its states that was come to first. So for what cycles stay in, such transitions

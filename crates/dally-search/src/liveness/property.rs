@@ -9,7 +9,7 @@ pub(crate) enum Property {
     /// A bad cycle stays in states where this monitor is hot.
     Hot(u32),
     /// A bad cycle visits a transition that this monitor allows only finitely often: the relation
-    /// E of paper 001.
+    /// E of Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers".
     Visits(u32),
 }
 

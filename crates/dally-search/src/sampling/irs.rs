@@ -5,9 +5,10 @@ use dally_core::{Tag, WorkerId};
 use super::Random;
 use crate::strategy::{Point, Strategy};
 
-/// The iterative random scheduler of "Asynchronous programs with delaying explorers" (000,
-/// section 6.1): random scheduling where iteration `i`, from 0, samples `100 + 3^i` schedules of
-/// at most `100 (i + 1)` steps. Bugs need not lie deep, and short schedules are cheap.
+/// The iterative random scheduler (Desai, Qadeer
+/// and Seshia, "Systematic Testing of Asynchronous Reactive Systems", section 6.1): random
+/// scheduling where iteration `i`, from 0, samples `100 + 3^i` schedules of at most `100 (i + 1)`
+/// steps. Bugs need not lie deep, and short schedules are cheap.
 ///
 /// Once the depth bound reaches the step bound of the run it stays there.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! Searches for cycles: stratum after stratum as always, with a log of transitions in which cycles
-//! are looked for (paper 001, Fig. 3).
+//! are looked for (Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying
+//! Explorers", Fig. 3).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -34,7 +35,7 @@ pub struct Cycles {
     /// The bytes of each.
     pub edge_bytes: usize,
     /// How long states were visited, and what follows from each transition passed on: the time of
-    /// `CalculateMap` in paper 001, Table 3.
+    /// `CalculateMap` in Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers", Table 3.
     pub calculating: Duration,
     /// How long partitions were refined: the time of `RefineMap`.
     pub refining: Duration,

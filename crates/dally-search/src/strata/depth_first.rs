@@ -1,5 +1,6 @@
-//! Bounded depth-first search from one entry: the workhorse of all searches by strata (paper 000,
-//! Fig. 5, `DelayBoundedDFS`), with an explicit stack.
+//! Bounded depth-first search from one entry: the workhorse of all searches by strata (Desai,
+//! Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", Fig. 5,
+//! `DelayBoundedDFS`), with an explicit stack.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

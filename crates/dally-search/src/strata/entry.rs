@@ -18,7 +18,8 @@ pub(crate) struct Value {
 }
 
 /// A state with transitions that have not been taken: the frontier is a list of these, and what
-/// threads hand to each other is one of them (paper 000, Fig. 5).
+/// threads hand to each other is one of them (Desai, Qadeer and Seshia, "Systematic Testing of
+/// Asynchronous Reactive Systems", Fig. 5).
 pub(crate) struct Entry<S: StateSpace, O: TransitionOrder> {
     pub(crate) snapshot: S::Snapshot,
     /// As it was before the next transition was offered.

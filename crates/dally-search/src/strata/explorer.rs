@@ -4,8 +4,8 @@ use std::hash::Hash;
 
 use dally_core::WorkerId;
 
-/// A delaying explorer: a deterministic scheduler that a search makes late on purpose (paper 000,
-/// section 2 and Fig. 8).
+/// A delaying explorer: a deterministic scheduler that a search makes late on purpose (Desai,
+/// Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", section 2 and Fig. 8).
 ///
 /// It orders the workers that can step; [`Explorer::next`] is the first of them, and each
 /// [`Explorer::delay`] puts that one off. A search that spends few delays stays close to the

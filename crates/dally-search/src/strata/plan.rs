@@ -6,10 +6,12 @@ use std::str::FromStr;
 /// How the states of a program are gone through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SearchKind {
-    /// Stratified exhaustive search: stratum by stratum of delays (paper 000, Fig. 5).
+    /// Stratified exhaustive search: stratum by stratum of delays (Desai, Qadeer and Seshia,
+    /// "Systematic Testing of Asynchronous Reactive Systems", Fig. 5).
     #[default]
     Ses,
-    /// Stratified sampling: schedules with exactly so many delays (paper 000, Fig. 7).
+    /// Stratified sampling: schedules with exactly so many delays (Desai, Qadeer and Seshia,
+    /// "Systematic Testing of Asynchronous Reactive Systems", Fig. 7).
     Ss,
     /// SES until its budget is nearly used, then SS from the states on its frontier.
     Hybrid,
@@ -21,12 +23,13 @@ pub enum SearchKind {
     Dfs,
     /// Breadth first.
     Bfs,
-    /// For cycles: nested depth-first search (paper 001, section 4.2).
+    /// For cycles: nested depth-first search (Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle
+    /// Detection via Delaying Explorers", section 4.2).
     Ndfs,
     /// For cycles: nested depth-first search, started again for every bound on delays.
     IterativeNdfs,
-    /// For cycles: stratum by stratum of delays, by maximal accepting predecessors (paper 001,
-    /// Figs. 3 to 5).
+    /// For cycles: stratum by stratum of delays, by maximal accepting predecessors (Desai, Qadeer,
+    /// Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers", Figs. 3 to 5).
     Map,
 }
 

@@ -1,5 +1,6 @@
-//! Stratified sampling: executions with exactly so many delays, each with a chance of at least
-//! one in `L` to the power of its delays (paper 000, Fig. 7).
+//! Stratified sampling: executions with exactly so many delays, each with a chance of at least one
+//! in `L` to the power of its delays (Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous
+//! Reactive Systems", Fig. 7).
 //!
 //! The paper runs an execution to its end, picks one of its positions, and runs it again up to
 //! there. Here the position is picked while the execution runs (a reservoir of one) and marked

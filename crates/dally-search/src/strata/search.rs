@@ -307,8 +307,9 @@ impl<P: Program + 'static, S: StateSpace> Setting<P, S> {
     }
 }
 
-/// Stratum after stratum (paper 000, Fig. 5, `SES`), from the first state, which is what was
-/// counted when the search had begun. Answers what a hybrid search goes on from.
+/// Stratum after stratum (Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive
+/// Systems", Fig. 5, `SES`), from the first state, which is what was counted when the search had
+/// begun. Answers what a hybrid search goes on from.
 fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
     pool: &mut SearchPool<S, O>,
@@ -420,8 +421,9 @@ fn nearly_spent<P: Program, S: StateSpace, O: TransitionOrder>(
     shared_state.is_nearly_full() || run.options.time.is_some_and(late)
 }
 
-/// Samples with one delay, then with two, and so on (paper 000, Fig. 7, `SS`), from these states
-/// of a frontier, or else from the first state.
+/// Samples with one delay, then with two, and so on (Desai, Qadeer and Seshia, "Systematic Testing
+/// of Asynchronous Reactive Systems", Fig. 7, `SS`), from these states of a frontier, or else from
+/// the first state.
 fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
     pool: &mut SearchPool<S, O>,

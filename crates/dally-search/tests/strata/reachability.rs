@@ -1,5 +1,6 @@
-//! Theorem 2 of paper 000: a search with the full cache ends, has then visited exactly what can be
-//! reached, and has taken every transition once. All tests together look at some 26,000 programs.
+//! Theorem 2 of Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems": a
+//! search with the full cache ends, has then visited exactly what can be reached, and has taken
+//! every transition once. All tests together look at some 26,000 programs.
 
 use std::sync::Arc;
 

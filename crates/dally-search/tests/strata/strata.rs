@@ -1,6 +1,7 @@
 //! Strata against the composition of a program and an explorer, enumerated by brute force (paper
-//! 000, section 2): with explorers stored beside states, the stratum of bound `d` is what can be
-//! reached by executions with at most `d` delays.
+//! Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", section 2):
+//! with explorers stored beside states, the stratum of bound `d` is what can be reached by
+//! executions with at most `d` delays.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Tables 2 to 6 of 004 and its sweep of parameters: how many runs find each bug.
+//! Tables 2 to 6 of Mukherjee et al., "Learning-Based Controlled Concurrency Testing" and its sweep
+//! of parameters: how many runs find each bug.
 
 pub mod safe_stack;
 pub mod strings;

@@ -1,4 +1,5 @@
-//! Table 1 of 004: which share of all schedules spells a string.
+//! Table 1 of Mukherjee et al., "Learning-Based Controlled Concurrency Testing": which share of all
+//! schedules spells a string.
 
 use clap::Args;
 use dally_compare::table::aligned;

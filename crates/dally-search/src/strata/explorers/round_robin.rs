@@ -4,8 +4,8 @@ use dally_core::WorkerId;
 
 use crate::strata::{Explorer, Stepped};
 
-/// Cycles through the workers in the order in which they were started (paper 000, sections 2 and
-/// 6.2).
+/// Cycles through the workers in the order in which they were started (Desai, Qadeer and Seshia,
+/// "Systematic Testing of Asynchronous Reactive Systems", sections 2 and 6.2).
 ///
 /// The first in the queue that can step runs until it blocks, which sends it to the tail; so does
 /// a delay.

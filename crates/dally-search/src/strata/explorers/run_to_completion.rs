@@ -4,8 +4,8 @@ use dally_core::WorkerId;
 
 use crate::strata::{Explorer, Stepped};
 
-/// Follows the causal sequence of events: the receiver of the most recently sent event runs
-/// first (paper 000, section 6.2).
+/// Follows the causal sequence of events: the receiver of the most recently sent event runs first
+/// (Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", section 6.2).
 ///
 /// The workers that can step are a stack. Who starts, is woken or is sent to comes on top, the
 /// last one uppermost; who blocks is taken off; a delay moves the top to the bottom. Zing left a

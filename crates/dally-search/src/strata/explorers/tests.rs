@@ -187,8 +187,9 @@ fn random_order_is_another_one_after_every_step_and_on_every_way() {
     assert_eq!(tale.order(), format!("{} {}", &before[2..], &before[..1]));
 }
 
-/// The custom explorer of paper 000, section 6.3: round-robin, in an order that the program
-/// changes. At first servers go before the master and the faults; when the program says
+/// The custom explorer of Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive
+/// Systems", section 6.3: round-robin, in an order that the program changes. At first servers go
+/// before the master and the faults; when the program says
 /// `ready`, these go first.
 #[derive(Clone, Hash, Default)]
 struct ChangeOrder {
