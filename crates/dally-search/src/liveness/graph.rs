@@ -5,7 +5,7 @@ use dally_core::{Acceptance, Choice, Tag, WorkerId, fingerprint};
 use rustc_hash::FxHashMap;
 
 use super::pieces::Pieces;
-use crate::strata::{Found, Table, Value};
+use crate::strata::{Lookup, Table, Value};
 
 /// The number of a state, in the order in which states were come to.
 pub(crate) type Node = u32;
@@ -120,7 +120,7 @@ impl Graph {
         let key = key(identity);
         let states = &self.states;
         let known = |word: u64| states[word as u32].identity == identity;
-        if let Found::Word(word) = self.index.find(key, usize::MAX, known) {
+        if let Lookup::Word(word) = self.index.find(key, usize::MAX, known) {
             return Some((word as u32, false));
         }
         let number = self.len() as u32;
@@ -133,7 +133,7 @@ impl Graph {
                 return None;
             }
         }
-        let Found::Free(slot) = self.index.find(key, usize::MAX, |_| false) else { return None };
+        let Lookup::Free(slot) = self.index.find(key, usize::MAX, |_| false) else { return None };
         slot.store(key | u64::from(number), std::sync::atomic::Ordering::Relaxed);
         let look = self.look(enabled, acceptance.waiting());
         self.states.push(State { identity, edges: NIL, look, open: 1 });

@@ -29,7 +29,7 @@ impl Place {
 }
 
 /// What an execution is led by.
-pub(crate) enum Lead {
+pub(crate) enum ChoiceSource {
     /// The choices of a recording, all of them, whatever they cost.
     Recording(Arc<[Choice]>),
     /// The explorer, with so many delays at these places. A worker that comes up again without
@@ -46,7 +46,7 @@ pub(crate) struct Delaying<E: Explorer> {
     before: Vec<WorkerId>,
     /// How many steps each worker has taken.
     taken: BTreeMap<WorkerId, u32>,
-    lead: Lead,
+    source: ChoiceSource,
     /// How many choices of the recording have been made.
     made: usize,
     /// The steps of workers so far.
@@ -59,14 +59,14 @@ pub(crate) struct Delaying<E: Explorer> {
 }
 
 impl<E: Explorer> Delaying<E> {
-    pub(crate) fn new(explorer: &E, lead: Lead) -> Delaying<E> {
+    pub(crate) fn new(explorer: &E, source: ChoiceSource) -> Delaying<E> {
         Delaying {
             explorer: explorer.clone(),
             on_path_explorer: None,
             summary: StepSummary::default(),
             before: Vec::new(),
             taken: BTreeMap::new(),
-            lead,
+            source,
             made: 0,
             steps: 0,
             here: None,
@@ -82,7 +82,7 @@ impl<E: Explorer> Delaying<E> {
         if let Some(trouble) = self.trouble {
             return Err(trouble);
         }
-        if let Lead::Recording(choices) = &self.lead
+        if let ChoiceSource::Recording(choices) = &self.source
             && self.made < choices.len()
         {
             let (made, all) = (self.made, choices.len());
@@ -104,18 +104,20 @@ impl<E: Explorer> Delaying<E> {
         let here = self.here.as_mut()?;
         here.question += 1;
         let here = *here;
-        let index = match &mut self.lead {
-            Lead::Recording(choices) => match choices.get(self.made).copied().and_then(wanted) {
-                Some(index) => {
-                    self.made += 1;
-                    index
+        let index = match &mut self.source {
+            ChoiceSource::Recording(choices) => {
+                match choices.get(self.made).copied().and_then(wanted) {
+                    Some(index) => {
+                        self.made += 1;
+                        index
+                    }
+                    None => {
+                        let step = self.steps;
+                        return self.cannot(format!("step {step} asks for what was not recorded"));
+                    }
                 }
-                None => {
-                    let step = self.steps;
-                    return self.cannot(format!("step {step} asks for what was not recorded"));
-                }
-            },
-            Lead::Spending(left) => {
+            }
+            ChoiceSource::Spending(left) => {
                 let index = left.remove(&here).unwrap_or(0) as usize;
                 index.min(of.saturating_sub(1))
             }
@@ -148,9 +150,9 @@ impl<E: Explorer> Strategy for Delaying<E> {
         self.summary.clear();
         self.before.clear();
         self.before.extend_from_slice(point.enabled);
-        let wanted = match &self.lead {
-            Lead::Spending(_) => None,
-            Lead::Recording(choices) => match choices.get(self.made) {
+        let wanted = match &self.source {
+            ChoiceSource::Spending(_) => None,
+            ChoiceSource::Recording(choices) => match choices.get(self.made) {
                 Some(&Choice::Worker(worker)) => Some(worker),
                 Some(_) => {
                     let step = self.steps;
@@ -172,8 +174,8 @@ impl<E: Explorer> Strategy for Delaying<E> {
             let taken = self.taken.get(&next).copied().unwrap_or(0);
             let place = Place::before(next, taken);
             let is_last = delays as usize + 1 >= point.enabled.len();
-            let goes = match (wanted, &mut self.lead) {
-                (None, Lead::Spending(left)) if !is_last => !take_one(left, place),
+            let goes = match (wanted, &mut self.source) {
+                (None, ChoiceSource::Spending(left)) if !is_last => !take_one(left, place),
                 (None, _) => true,
                 (Some(worker), _) => worker == next,
             };
@@ -225,11 +227,11 @@ impl<E: Explorer> Strategy for Delaying<E> {
     }
 
     fn fork(&self) -> Box<dyn Strategy> {
-        let lead = match &self.lead {
-            Lead::Recording(choices) => Lead::Recording(choices.clone()),
-            Lead::Spending(spending) => Lead::Spending(spending.clone()),
+        let source = match &self.source {
+            ChoiceSource::Recording(choices) => ChoiceSource::Recording(choices.clone()),
+            ChoiceSource::Spending(spending) => ChoiceSource::Spending(spending.clone()),
         };
-        Box::new(Delaying::new(&self.explorer, lead))
+        Box::new(Delaying::new(&self.explorer, source))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use dally_core::{Bug, Cause, Choice, Delays, Program};
 
-use super::delaying::{Delaying, Lead, Place};
+use super::delaying::{ChoiceSource, Delaying, Place};
 use super::explorer::Explorer;
 use crate::choice_log::ChoiceWriter;
 use crate::deadline::Stopwatch;
@@ -28,7 +28,7 @@ pub(crate) fn fewest<P: Program, E: Explorer>(
     writer: &mut ChoiceWriter,
 ) -> Option<(Vec<Choice>, Delays)> {
     let recording: Arc<[Choice]> = choices.into();
-    let mut strategy = Delaying::new(explorer, Lead::Recording(recording));
+    let mut strategy = Delaying::new(explorer, ChoiceSource::Recording(recording));
     let limits = Limits { temperature: usize::MAX, fail_on_max_steps: false, ..*limits };
     let execution = stage.execute(0, &mut strategy, &limits, Desk::undisturbed(writer));
     if !fails_with(&execution, &cause) {
@@ -37,20 +37,21 @@ pub(crate) fn fewest<P: Program, E: Explorer>(
     let (spent, delays) = strategy.finish().ok()?;
     // What takes a few delays less but goes on for ever is no better story.
     let max_steps = limits.max_steps.min(execution.steps.saturating_mul(4).saturating_add(64));
-    let best = Best { spent, delays, choices: writer.choices(), steps: execution.steps };
+    let best = FewestDelays { spent, delays, choices: writer.choices(), steps: execution.steps };
     let limits = Limits { max_steps, loops: limits.loops.loosely(), ..limits };
     let clock = Stopwatch::start();
     let used = START + execution.steps as u64;
-    let mut saver = Saver { stage, explorer, cause, limits, budget, writer, best, clock, used };
+    let mut reducer =
+        DelayReducer { stage, explorer, cause, limits, budget, writer, best, clock, used };
     loop {
-        let before = (saver.best.delays.count, saver.best.steps);
-        saver.leave_out();
-        saver.lower_values();
-        if (saver.best.delays.count, saver.best.steps) == before && !saver.two_for_one() {
+        let before = (reducer.best.delays.count, reducer.best.steps);
+        reducer.leave_out();
+        reducer.lower_values();
+        if (reducer.best.delays.count, reducer.best.steps) == before && !reducer.two_for_one() {
             break;
         }
     }
-    Some((saver.best.choices, saver.best.delays))
+    Some((reducer.best.choices, reducer.best.delays))
 }
 
 fn fails_with(execution: &Execution, cause: &Cause) -> bool {
@@ -58,7 +59,7 @@ fn fails_with(execution: &Execution, cause: &Cause) -> bool {
 }
 
 /// The execution with the fewest delays so far, and of these the shortest.
-struct Best {
+struct FewestDelays {
     spent: Vec<(Place, u32)>,
     delays: Delays,
     choices: Vec<Choice>,
@@ -66,20 +67,20 @@ struct Best {
     steps: usize,
 }
 
-struct Saver<'a, 'p, P: Program, E: Explorer> {
+struct DelayReducer<'a, 'p, P: Program, E: Explorer> {
     stage: &'a mut Stage<'p, P>,
     explorer: &'a E,
     cause: Cause,
     limits: Limits,
     budget: Budget<'a>,
     writer: &'a mut ChoiceWriter,
-    best: Best,
+    best: FewestDelays,
     clock: Stopwatch,
     /// Steps taken in all.
     used: u64,
 }
 
-impl<P: Program, E: Explorer> Saver<'_, '_, P, E> {
+impl<P: Program, E: Explorer> DelayReducer<'_, '_, P, E> {
     fn is_out(&self) -> bool {
         self.used >= self.budget.steps
             || self.budget.hurry.load(Ordering::Relaxed)
@@ -95,7 +96,7 @@ impl<P: Program, E: Explorer> Saver<'_, '_, P, E> {
         for (place, delays) in spending {
             *left.entry(place).or_default() += delays;
         }
-        let mut strategy = Delaying::new(self.explorer, Lead::Spending(left));
+        let mut strategy = Delaying::new(self.explorer, ChoiceSource::Spending(left));
         let desk = Desk::undisturbed(self.writer);
         let execution = self.stage.execute(0, &mut strategy, &self.limits, desk);
         self.used += START + execution.steps as u64;
@@ -106,7 +107,7 @@ impl<P: Program, E: Explorer> Saver<'_, '_, P, E> {
         let steps = execution.steps;
         let better = (delays.count, steps) < (self.best.delays.count, self.best.steps);
         if better {
-            self.best = Best { spent, delays, choices: self.writer.choices(), steps };
+            self.best = FewestDelays { spent, delays, choices: self.writer.choices(), steps };
         }
         better
     }

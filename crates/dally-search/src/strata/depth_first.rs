@@ -8,18 +8,18 @@ use std::sync::atomic::Ordering;
 use dally_core::{Bug, BugKind, System, fingerprint};
 use rustc_hash::FxHashSet;
 
-use super::entry::{Entry, Next, Offered, Value};
+use super::entry::{Entry, NextTransition, Offered, Value};
 use super::explorer_on_path::StepSummary;
 use super::frame::Frame;
 use super::look_ahead::LookAhead;
 use super::shared_state::{SharedState, ThreadCounters};
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
-use super::visited::{Seen, ThreadSlot};
+use super::visited::{ThreadSlot, Visit};
 use crate::choice_log::{Activity, ChoiceWriter};
 use crate::liveness::Node;
 
-/// One thread's part in a search: a state at hand, and the stack of states that led there.
+/// One thread's part in a search: a live state, and the stack of states that led there.
 pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
     pub(super) shared_state: Arc<SharedState<S, O>>,
     slot: ThreadSlot,
@@ -28,12 +28,12 @@ pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
     /// The stack, of which the first `depth` count; the memory of the others is used again.
     pub(super) frames: Vec<Frame<S, O>>,
     pub(super) depth: usize,
-    /// Whether the state at hand is the one on top of the stack.
-    pub(super) at_hand: bool,
+    /// Whether the live state is the one on top of the stack.
+    pub(super) at_top: bool,
     /// Whether transitions are tried before they are taken.
     pub(super) looks_ahead: bool,
     /// When to look next whether others need work, in transitions.
-    generous_at: u64,
+    share_at: u64,
     /// How often it was asked for its progress when it last told it.
     answered: u64,
     /// The identities of the states on the path, where not all visited states are remembered.
@@ -57,7 +57,7 @@ pub(super) enum Pick {
 }
 
 /// How many transitions are taken between two looks at whether others need work.
-const GENEROUS_EVERY: u64 = 64;
+const SHARE_EVERY: u64 = 64;
 
 /// How many transitions are taken before they are told unasked: all threads tell in the same place.
 const TELL_EVERY: u64 = 1024;
@@ -75,9 +75,9 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             writer,
             frames: Vec::new(),
             depth: 0,
-            at_hand: false,
+            at_top: false,
             looks_ahead: false,
-            generous_at: 0,
+            share_at: 0,
             answered: 0,
             on_path: FxHashSet::default(),
             summary: StepSummary::default(),
@@ -118,7 +118,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             order,
             enabled,
             cost: 0,
-            next: Next::Worker(0),
+            next: NextTransition::Worker(0),
             offered: Offered::default(),
             ahead: LookAhead::default(),
             sealed,
@@ -131,7 +131,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
 
     /// Takes entries from the queue, and goes through all that can be reached from them at no more
     /// than `bound`, until there is nothing left.
-    pub(crate) fn dive(&mut self, bound: u32) {
+    pub(crate) fn search_within(&mut self, bound: u32) {
         let shared_state = self.shared_state.clone();
         while let Some(entry) = shared_state.queue.take(|| shared_state.is_halted()) {
             shared_state.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
@@ -147,27 +147,26 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// What is left for the next stratum, and what was counted since the last time.
     pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, ThreadCounters) {
         self.shared_state.progress(&mut self.counters);
-        self.generous_at = 0;
+        self.share_at = 0;
         (std::mem::take(&mut self.frontier), std::mem::take(&mut self.counters))
     }
 
     fn descend(&mut self, bound: i64) {
         while self.depth > 0 {
             if self.shared_state.is_halted() {
-                self.retire();
+                self.abandon_stack();
                 return;
             }
             if self.looks_ahead {
                 self.pass_over(bound);
             }
-            if self.counters.transitions >= self.generous_at {
-                self.generous_at =
-                    (self.counters.transitions / GENEROUS_EVERY + 1) * GENEROUS_EVERY;
+            if self.counters.transitions >= self.share_at {
+                self.share_at = (self.counters.transitions / SHARE_EVERY + 1) * SHARE_EVERY;
                 if self.counters.untold() >= TELL_EVERY {
                     self.shared_state.progress(&mut self.counters);
                 }
-                if self.shared_state.queue.is_hungry() {
-                    self.donate(bound);
+                if self.shared_state.queue.has_idle_threads() {
+                    self.share_work(bound);
                 }
             }
             let asked = self.shared_state.asked.times();
@@ -178,7 +177,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             match self.pick(bound) {
                 Pick::Step => self.step(),
                 Pick::Done => self.pop(),
-                Pick::Unsound => self.retire(),
+                Pick::Unsound => self.abandon_stack(),
             }
         }
     }
@@ -199,7 +198,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.spare = Some(std::mem::replace(&mut self.frames[0], frame).order);
         }
         self.depth = 1;
-        self.at_hand = false;
+        self.at_top = false;
     }
 
     /// Moves on to the next transition of the state on top; what costs too much is put on the
@@ -217,14 +216,14 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
                 frame.values.pop();
                 continue;
             }
-            let price = frame.price() + O::VALUE;
+            let transition_cost = frame.transition_cost() + O::VALUE;
             if let Some(last) = frame.values.last_mut() {
                 last.index += 1;
             }
-            if i64::from(price) <= bound {
+            if i64::from(transition_cost) <= bound {
                 return Pick::Step;
             }
-            let next = Next::Values(frame.next - 1, frame.worker, frame.values.clone());
+            let next = NextTransition::Values(frame.next - 1, frame.worker, frame.values.clone());
             frame.values.pop();
             self.postpone(top, next, false);
             return self.pick(bound);
@@ -232,9 +231,9 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         if frame.next >= frame.end {
             return Pick::Done;
         }
-        let price = frame.cost + frame.order.cost(frame.next, &frame.enabled);
-        if i64::from(price) > bound {
-            let next = Next::Worker(frame.next);
+        let transition_cost = frame.cost + frame.order.cost(frame.next, &frame.enabled);
+        if i64::from(transition_cost) > bound {
+            let next = NextTransition::Worker(frame.next);
             self.postpone(top, next, true);
             return Pick::Done;
         }
@@ -247,12 +246,12 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         match (offer, place) {
             (Some(worker), Some(place)) if frame.offered.add(place) => {
                 frame.next += 1;
-                (frame.worker, frame.place, frame.base) = (worker, place, price);
+                (frame.worker, frame.place, frame.base) = (worker, place, transition_cost);
                 Pick::Step
             }
             _ => {
                 let (offered, order) = (frame.offered, frame.order.clone());
-                if self.at_hand || self.come_back() {
+                if self.at_top || self.return_to_top() {
                     self.unsound(offer, offered, &order);
                 }
                 Pick::Unsound
@@ -308,7 +307,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         child.sealed = self.shared_state.is_sealed(system, &self.writer);
         (child.next, child.offered) = (0, Offered::default());
         child.end = if child.sealed { 1 } else { enabled.len() as u32 };
-        child.cost = parent.price();
+        child.cost = parent.transition_cost();
         child.values.clear();
         child.fixed = 0;
         child.ahead.clear();
@@ -321,7 +320,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.on_path.insert(identity);
         }
         self.depth += 1;
-        self.at_hand = true;
+        self.at_top = true;
         if sealed {
             self.log_gap(node);
         }
@@ -336,7 +335,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         self.remember(identity).then_some(0)
     }
 
-    /// Remembers the state at hand; whether it is to be gone on from.
+    /// Remembers the live state; whether it is to be gone on from.
     fn remember(&mut self, identity: u64) -> bool {
         let seen = if self.shared_state.exact {
             let (space, with_order) = (&self.space, self.shared_state.with_order);
@@ -351,15 +350,15 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.shared_state.visited.insert(&mut self.slot, identity)
         };
         let new = match seen {
-            Seen::New | Seen::Unstored => true,
-            Seen::Known => false,
-            Seen::NoRoom => {
+            Visit::New | Visit::Unstored => true,
+            Visit::Known => false,
+            Visit::NoRoom => {
                 self.shared_state.memory_is_full();
                 true
             }
         };
-        if let Some(look) = self.space.look()
-            && !self.shared_state.looks_the_same(identity, look, new)
+        if let Some(look) = self.space.visible_hash()
+            && !self.shared_state.is_visibly_same(identity, look, new)
         {
             let message = "two ways to what Dally takes for the same state lead to different \
                            workers that can step, or to different operations: something is \
@@ -373,7 +372,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     pub(super) fn pop(&mut self) {
         self.depth -= 1;
         self.log_left(self.frames[self.depth].node);
-        self.at_hand = false;
+        self.at_top = false;
         if self.shared_state.partial {
             self.on_path.remove(&self.frames[self.depth].identity);
         }

@@ -27,7 +27,7 @@ pub(crate) struct Entry<S: StateSpace, O: TransitionOrder> {
     pub(crate) enabled: Vec<WorkerId>,
     /// What it cost to come to the state.
     pub(crate) cost: u32,
-    pub(crate) next: Next,
+    pub(crate) next: NextTransition,
     /// Which of the enabled workers have been offered, by position; see [`Offered`].
     pub(crate) offered: Offered,
     pub(crate) ahead: LookAhead,
@@ -43,7 +43,7 @@ pub(crate) struct Entry<S: StateSpace, O: TransitionOrder> {
 
 /// Which transition of an entry comes next.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Next {
+pub(crate) enum NextTransition {
     /// The one of this index, and those after it.
     Worker(u32),
     /// The one of this index, whose worker has been offered, with its values beginning like

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dally_core::WorkerId;
 
-use super::entry::{Entry, Next, Offered, Value};
+use super::entry::{Entry, NextTransition, Offered, Value};
 use super::look_ahead::LookAhead;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
@@ -86,11 +86,11 @@ impl<S: StateSpace, O: TransitionOrder> Frame<S, O> {
             ..Frame::blank(entry.order)
         };
         match entry.next {
-            Next::Worker(next) => {
+            NextTransition::Worker(next) => {
                 let all = frame.enabled.len() as u32;
                 (frame.next, frame.end) = (next, if frame.sealed { all.min(1) } else { all });
             }
-            Next::Values(index, worker, values) => {
+            NextTransition::Values(index, worker, values) => {
                 (frame.next, frame.end) = (index + 1, index + 1);
                 frame.fixed = values.len().saturating_sub(1);
                 (frame.worker, frame.values, frame.ready) = (worker, values, true);
@@ -101,7 +101,7 @@ impl<S: StateSpace, O: TransitionOrder> Frame<S, O> {
     }
 
     /// What the present transition costs, with all that led to it.
-    pub(super) fn price(&self) -> u32 {
+    pub(super) fn transition_cost(&self) -> u32 {
         let values = self.values.iter().map(|value| value.index).sum::<u32>();
         self.base + values * if self.sealed { 0 } else { O::VALUE }
     }

@@ -79,7 +79,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         if let Some(target) = self.pass_over_visited(self.depth - 1) {
             // It is the next to be visited.
-            self.shared_state.visited.expect(target);
+            self.shared_state.visited.prefetch_to_write(target);
         }
     }
 
@@ -131,7 +131,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Asks where the transitions lead that the frame on top has left.
     #[inline(never)]
     fn look_ahead(&mut self) {
-        if !self.at_hand && !self.come_back() {
+        if !self.at_top && !self.return_to_top() {
             return;
         }
         let top = self.depth - 1;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::depth_first::{DepthFirstWorker, Pick};
-use super::entry::{Entry, Next};
+use super::entry::{Entry, NextTransition};
 use super::look_ahead::LookAhead;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
@@ -15,12 +15,13 @@ const NOTHING: i64 = -1;
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Gives up all that is on the stack; to the frontier, if somebody will go on from there.
-    pub(super) fn retire(&mut self) {
+    pub(super) fn abandon_stack(&mut self) {
         while self.depth > 0 {
-            if self.shared_state.keeps_rest() {
+            if self.shared_state.keeps_unfinished() {
                 let frame = &mut self.frames[self.depth - 1];
                 if std::mem::take(&mut frame.ready) {
-                    let next = Next::Values(frame.next - 1, frame.worker, frame.values.clone());
+                    let next =
+                        NextTransition::Values(frame.next - 1, frame.worker, frame.values.clone());
                     self.postpone(self.depth - 1, next, false);
                     let frame = &mut self.frames[self.depth - 1];
                     frame.values.clear();
@@ -32,7 +33,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     }
 
     /// Puts a state of the stack on the frontier; with `take` it is left there for good.
-    pub(super) fn postpone(&mut self, at: usize, next: Next, take: bool) {
+    pub(super) fn postpone(&mut self, at: usize, next: NextTransition, take: bool) {
         if let Some(entry) = self.entry(at, next, take) {
             self.shared_state.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
             self.frontier.push(entry);
@@ -40,7 +41,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     }
 
     /// Gives the oldest transitions that are left to somebody who has nothing to do.
-    pub(super) fn donate(&mut self, bound: i64) {
+    pub(super) fn share_work(&mut self, bound: i64) {
         let spare = (0..self.depth).find(|&at| {
             // Nobody shall be woken for what has been visited since.
             self.pass_over_visited(at);
@@ -50,16 +51,16 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         });
         let Some(at) = spare else { return };
         let next = self.frames[at].next;
-        if let Some(mut entry) = self.entry(at, Next::Worker(next), false) {
+        if let Some(mut entry) = self.entry(at, NextTransition::Worker(next), false) {
             self.frames[at].end = next;
             // What was tried is not tried again.
             entry.ahead = std::mem::take(&mut self.frames[at].ahead);
             self.shared_state.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
-            self.shared_state.queue.give(entry);
+            self.shared_state.queue.push(entry);
         }
     }
 
-    fn entry(&mut self, at: usize, next: Next, take: bool) -> Option<Box<Entry<S, O>>> {
+    fn entry(&mut self, at: usize, next: NextTransition, take: bool) -> Option<Box<Entry<S, O>>> {
         let prefix = self.prefix(at);
         if let Some(log) = &self.shared_state.log {
             log.opened(self.frames[at].node);

@@ -11,23 +11,23 @@ use dally_core::{
 use rustc_hash::FxHasher;
 
 use super::happens_before::HappensBefore;
-use super::state_space::{Lost, StateSpace};
+use super::state_space::{ReturnError, StateSpace};
 use crate::choice_log::{Activity, ChoiceWriter};
 
 /// A space of states that are reached by running the program.
 ///
-/// [`StateSpace::start`] and [`StateSpace::go_to`] end the execution at hand, and what its destructors do
+/// [`StateSpace::start`] and [`StateSpace::go_to`] end the live execution, and what its destructors do
 /// then belongs to no schedule: whoever wants to hear of it calls [`StateSpace::leave`] before.
 pub(crate) struct Replaying<P: Program + 'static> {
     program: Arc<P>,
     live: Option<P::System>,
-    life: Life,
+    phase: ExecutionPhase,
     happens_before: HappensBefore,
 }
 
-/// Where the execution at hand is in its life.
+/// How far the live execution has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Life {
+enum ExecutionPhase {
     Running,
     Ended,
     /// The front end itself has panicked: nothing is to be built upon what is left.
@@ -40,7 +40,7 @@ impl<P: Program + 'static> Replaying<P> {
         Replaying {
             program,
             live: None,
-            life: Life::Ended,
+            phase: ExecutionPhase::Ended,
             happens_before: HappensBefore::default(),
         }
     }
@@ -53,14 +53,14 @@ impl<P: Program + 'static> Replaying<P> {
     }
 
     /// Makes these choices again, from the first state on.
-    fn follow(&mut self, choices: &[Choice]) -> Result<(), Lost> {
+    fn follow(&mut self, choices: &[Choice]) -> Result<(), ReturnError> {
         let mut at = 0;
         let mut step = 0;
         while let Some(&choice) = choices.get(at) {
             let Choice::Worker(worker) = choice else {
                 let asked = question(choice);
                 let message = format!("step {step}: it asked for {asked} the first time, not now");
-                return Err(Lost::Diverged(message));
+                return Err(ReturnError::Diverged(message));
             };
             (at, step) = (at + 1, step + 1);
             let enabled = self.system().enabled();
@@ -71,7 +71,7 @@ impl<P: Program + 'static> Replaying<P> {
                 };
                 let message =
                     format!("step {step}: worker {worker} stepped the first time, and {now}");
-                return Err(Lost::Diverged(message));
+                return Err(ReturnError::Diverged(message));
             }
             let mut again = Again { choices, at, differs: None };
             let stepped = self.step(worker, &mut again);
@@ -79,14 +79,14 @@ impl<P: Program + 'static> Replaying<P> {
             if let Some(differs) = differs {
                 let name = self.system().name(worker);
                 let message = format!("step {step}, of {name} ({worker}): {differs}");
-                return Err(Lost::Diverged(message));
+                return Err(ReturnError::Diverged(message));
             }
             match stepped {
                 Ok(()) => at = next,
-                Err(Stop::Bug(bug)) => return Err(Lost::Bug(*bug)),
+                Err(Stop::Bug(bug)) => return Err(ReturnError::Bug(*bug)),
                 Err(Stop::Cut) => {
                     let message = format!("step {step}: it gave up of its own accord");
-                    return Err(Lost::Diverged(message));
+                    return Err(ReturnError::Diverged(message));
                 }
             }
         }
@@ -106,7 +106,7 @@ impl<P: Program + 'static> Replaying<P> {
 
 impl<P: Program + 'static> StateSpace for Replaying<P> {
     type System = P::System;
-    /// The length of the prefix, which is on the choice_log.
+    /// The length of the prefix, which is on the choice log.
     type Snapshot = usize;
 
     fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug> {
@@ -122,7 +122,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
         writer.now(Activity::Stepping);
         let bug = match started {
             Ok(Ok(())) => {
-                self.life = Life::Running;
+                self.phase = ExecutionPhase::Running;
                 return Ok(());
             }
             Ok(Err(bug)) => bug,
@@ -138,7 +138,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        let Replaying { live, life, happens_before, .. } = self;
+        let Replaying { live, phase, happens_before, .. } = self;
         let system = live.as_mut().expect("a step comes after a start that went well");
         happens_before.begin(worker);
         let mut listening = Listening { env, happens_before };
@@ -146,7 +146,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
         happens_before.end();
         stepped.unwrap_or_else(|stop| {
             // Front ends catch the panics of the program: this is one of their own.
-            *life = Life::Broken;
+            *phase = ExecutionPhase::Broken;
             Err(stop)
         })
     }
@@ -159,7 +159,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
 
     /// All that a system says of its state. Programs that share something behind Dally's back may
     /// be in different states although the partial order is the same, and this may show it.
-    fn look(&self) -> Option<u64> {
+    fn visible_hash(&self) -> Option<u64> {
         let system = self.system();
         // Where that cannot be told the search finds it out by itself.
         let sealed = panics::catch(|| system.sealed()).unwrap_or(false);
@@ -180,18 +180,18 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
         *snapshot
     }
 
-    fn go_to(&mut self, snapshot: &usize, writer: &mut ChoiceWriter) -> Result<(), Lost> {
+    fn go_to(&mut self, snapshot: &usize, writer: &mut ChoiceWriter) -> Result<(), ReturnError> {
         let choices = writer.choices();
         debug_assert_eq!(*snapshot, choices.len(), "the choice_log leads to the snapshot");
-        self.start(writer).map_err(Lost::Bug)?;
+        self.start(writer).map_err(ReturnError::Bug)?;
         self.follow(&choices)
     }
 
     fn leave(&mut self) -> Result<(), Bug> {
-        match std::mem::replace(&mut self.life, Life::Ended) {
-            Life::Running => {}
-            Life::Ended => return Ok(()),
-            Life::Broken => {
+        match std::mem::replace(&mut self.phase, ExecutionPhase::Ended) {
+            ExecutionPhase::Running => {}
+            ExecutionPhase::Ended => return Ok(()),
+            ExecutionPhase::Broken => {
                 self.discard();
                 return Ok(());
             }

@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dally_core::{System, WorkerId, fingerprint};
 
 use super::depth_first::DepthFirstWorker;
-use super::entry::{Entry, Next, Offered, Value};
+use super::entry::{Entry, NextTransition, Offered, Value};
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use crate::choice_log::Activity;
 
 /// The samples of one stratum, taken one by one by all threads.
-pub(crate) struct Quota {
+pub(crate) struct SampleQuota {
     /// The delays of each.
     pub(crate) delays: u32,
     /// How many there are, and how many have been taken.
@@ -29,7 +29,7 @@ pub(crate) struct Quota {
     pub(crate) executions: Arc<AtomicU64>,
 }
 
-impl Quota {
+impl SampleQuota {
     /// The number of the next sample that nobody has taken.
     fn take(&self) -> Option<u64> {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl Quota {
 
 /// What sampling counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Drawn {
+pub(crate) struct SampleCounters {
     pub(crate) samples: u64,
     pub(crate) executions: u64,
     pub(crate) transitions: u64,
@@ -54,8 +54,8 @@ pub(crate) struct Drawn {
     pub(crate) longest: usize,
 }
 
-impl Drawn {
-    pub(crate) fn add(&mut self, other: &Drawn) {
+impl SampleCounters {
+    pub(crate) fn add(&mut self, other: &SampleCounters) {
         self.samples += other.samples;
         self.executions += other.executions;
         self.transitions += other.transitions;
@@ -65,26 +65,26 @@ impl Drawn {
 }
 
 /// A state from which samples start.
-pub(crate) struct Start<S: StateSpace, O: TransitionOrder> {
+pub(crate) struct SampleStart<S: StateSpace, O: TransitionOrder> {
     entry: Box<Entry<S, O>>,
     /// Whether it is the first state: then the explorer starts anew for each sample.
     first: bool,
 }
 
-impl<S: StateSpace, O: TransitionOrder> Start<S, O> {
+impl<S: StateSpace, O: TransitionOrder> SampleStart<S, O> {
     /// The first state of the program.
-    pub(crate) fn first(entry: Box<Entry<S, O>>) -> Start<S, O> {
-        Start { entry, first: true }
+    pub(crate) fn first(entry: Box<Entry<S, O>>) -> SampleStart<S, O> {
+        SampleStart { entry, first: true }
     }
 
     /// A state of a frontier.
-    pub(crate) fn frontier(entry: Box<Entry<S, O>>) -> Start<S, O> {
-        Start { entry, first: false }
+    pub(crate) fn frontier(entry: Box<Entry<S, O>>) -> SampleStart<S, O> {
+        SampleStart { entry, first: false }
     }
 }
 
 /// A transition about to be taken, at a position where a delay may land.
-struct Spot<S: StateSpace, O: TransitionOrder> {
+struct SamplePosition<S: StateSpace, O: TransitionOrder> {
     snapshot: Option<S::Snapshot>,
     /// After the worker was offered.
     order: O,
@@ -101,8 +101,12 @@ struct Spot<S: StateSpace, O: TransitionOrder> {
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Draws samples until all are taken.
-    pub(crate) fn draw(&mut self, starts: &[Start<S, O>], samples: &Quota) -> Drawn {
-        let mut drawn = Drawn::default();
+    pub(crate) fn draw(
+        &mut self,
+        starts: &[SampleStart<S, O>],
+        samples: &SampleQuota,
+    ) -> SampleCounters {
+        let mut drawn = SampleCounters::default();
         self.writer.now(Activity::Stepping);
         while !starts.is_empty() && !self.shared_state.is_halted() {
             let Some(number) = samples.take() else { break };
@@ -119,16 +123,16 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
 
     fn sample(
         &mut self,
-        start: &Start<S, O>,
+        start: &SampleStart<S, O>,
         seed: u64,
-        samples: &Quota,
+        samples: &SampleQuota,
         rng: &mut fastrand::Rng,
-        drawn: &mut Drawn,
+        drawn: &mut SampleCounters,
     ) {
-        let Some(mut spot) = self.set_out(start, seed) else { return };
+        let Some(mut position) = self.set_out(start, seed) else { return };
         let mut delays = 0;
         loop {
-            let chosen = self.follow(spot, rng, drawn);
+            let chosen = self.follow(position, rng, drawn);
             drawn.executions += 1;
             drawn.longest = drawn.longest.max(self.writer.len());
             samples.ran();
@@ -136,18 +140,18 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             if delays == samples.delays || self.shared_state.is_halted() {
                 return;
             }
-            let Some(next) = chosen.and_then(|spot| self.delay(spot)) else { return };
-            spot = next;
+            let Some(next) = chosen.and_then(|position| self.delay(position)) else { return };
+            position = next;
             delays += 1;
         }
     }
 
     /// Goes to where a sample starts, and stands before its first transition.
-    fn set_out(&mut self, start: &Start<S, O>, seed: u64) -> Option<Spot<S, O>> {
+    fn set_out(&mut self, start: &SampleStart<S, O>, seed: u64) -> Option<SamplePosition<S, O>> {
         let Entry { snapshot, order, enabled, next, offered, sealed, prefix, .. } = &*start.entry;
         self.leave();
         self.writer.go_on_from(prefix.clone());
-        let mut spot = Spot {
+        let mut position = SamplePosition {
             snapshot: Some(S::copy(snapshot)),
             order: order.clone(),
             enabled: enabled.clone(),
@@ -158,86 +162,86 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             values: Vec::new(),
             path: self.writer.len(),
         };
-        if !self.go_to(spot.snapshot.as_ref()?) {
+        if !self.go_to(position.snapshot.as_ref()?) {
             return None;
         }
         if start.first {
-            spot.order.begin(self.space.system(), seed);
+            position.order.begin(self.space.system(), seed);
         }
         match next {
-            Next::Worker(index) => {
-                spot.index = *index;
-                self.offer(&mut spot).then_some(spot)
+            NextTransition::Worker(index) => {
+                position.index = *index;
+                self.offer(&mut position).then_some(position)
             }
-            Next::Values(index, worker, values) => {
-                (spot.index, spot.worker) = (*index, *worker);
-                spot.values.clone_from(values);
-                Some(spot)
+            NextTransition::Values(index, worker, values) => {
+                (position.index, position.worker) = (*index, *worker);
+                position.values.clone_from(values);
+                Some(position)
             }
         }
     }
 
     /// Spends one more delay at a position, and goes there.
-    fn delay(&mut self, mut spot: Spot<S, O>) -> Option<Spot<S, O>> {
+    fn delay(&mut self, mut position: SamplePosition<S, O>) -> Option<SamplePosition<S, O>> {
         self.leave();
-        self.writer.truncate(spot.path);
-        if !self.go_to(spot.snapshot.as_ref()?) {
+        self.writer.truncate(position.path);
+        if !self.go_to(position.snapshot.as_ref()?) {
             return None;
         }
-        match spot.values.last_mut() {
+        match position.values.last_mut() {
             Some(last) => last.index += 1,
             None => {
-                spot.index += 1;
-                if !self.offer(&mut spot) {
+                position.index += 1;
+                if !self.offer(&mut position) {
                     return None;
                 }
             }
         }
-        Some(spot)
+        Some(position)
     }
 
-    /// Asks the explorer for the transition of the spot's index; `false` if it is not sound.
-    fn offer(&mut self, spot: &mut Spot<S, O>) -> bool {
-        if spot.enabled.is_empty() {
+    /// Asks the explorer for the transition of the position's index; `false` if it is not sound.
+    fn offer(&mut self, position: &mut SamplePosition<S, O>) -> bool {
+        if position.enabled.is_empty() {
             return false;
         }
-        let offer = spot.order.offer(spot.index, &spot.enabled);
-        let place = offer.and_then(|worker| worker.place_in(&spot.enabled).ok());
+        let offer = position.order.offer(position.index, &position.enabled);
+        let place = offer.and_then(|worker| worker.place_in(&position.enabled).ok());
         if let (Some(worker), Some(place)) = (offer, place)
-            && spot.offered.add(place)
+            && position.offered.add(place)
         {
-            spot.worker = worker;
+            position.worker = worker;
             return true;
         }
-        self.unsound(offer, spot.offered, &spot.order);
+        self.unsound(offer, position.offered, &position.order);
         false
     }
 
     /// Runs an execution to its end in the explorer's own order, from a transition that is about
-    /// to be taken at the state at hand. Picks one of the positions on the way, each with the
+    /// to be taken at the live state. Picks one of the positions on the way, each with the
     /// same chance, the first among them.
     fn follow(
         &mut self,
-        first: Spot<S, O>,
+        first: SamplePosition<S, O>,
         rng: &mut fastrand::Rng,
-        drawn: &mut Drawn,
-    ) -> Option<Spot<S, O>> {
+        drawn: &mut SampleCounters,
+    ) -> Option<SamplePosition<S, O>> {
         // Positions before the one of the last delay do not count.
         let mut skip = first.values.len();
         let mut positions = 0;
-        let (mut spot, mut chosen, mut spare) = (first, None, None);
+        let (mut position, mut chosen, mut spare) = (first, None, None);
         loop {
-            let mut values = std::mem::take(&mut spot.values);
-            let stepped = self.take(spot.worker, &mut values);
+            let mut values = std::mem::take(&mut position.values);
+            let stepped = self.take(position.worker, &mut values);
             drawn.transitions += 1;
-            let pick = spot.pick(&values, skip, &mut positions, rng);
+            let pick = position.pick(&values, skip, &mut positions, rng);
             values.truncate(pick.unwrap_or(0));
-            spot.values = values;
-            let next = if stepped { self.arrive_by(&spot, spare.take(), drawn) } else { None };
-            let unused = if pick.is_some() { chosen.replace(spot) } else { Some(spot) };
+            position.values = values;
+            let next = if stepped { self.arrive_by(&position, spare.take(), drawn) } else { None };
+            let unused = if pick.is_some() { chosen.replace(position) } else { Some(position) };
             spare = unused;
             match next {
-                Some(next) => spot = next,
+                Some(next) => position = next,
                 None => return chosen,
             }
             skip = 0;
@@ -248,10 +252,10 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// made in the memory of an old one.
     fn arrive_by(
         &mut self,
-        taken: &Spot<S, O>,
-        old: Option<Spot<S, O>>,
-        drawn: &mut Drawn,
-    ) -> Option<Spot<S, O>> {
+        taken: &SamplePosition<S, O>,
+        old: Option<SamplePosition<S, O>>,
+        drawn: &mut SampleCounters,
+    ) -> Option<SamplePosition<S, O>> {
         if self.shared_state.is_halted() {
             return None;
         }
@@ -272,7 +276,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
                 old.order.clone_from(&taken.order);
                 old
             }
-            None => Spot {
+            None => SamplePosition {
                 snapshot: None,
                 order: taken.order.clone(),
                 enabled: Vec::new(),
@@ -295,7 +299,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     }
 }
 
-impl<S: StateSpace, O: TransitionOrder> Spot<S, O> {
+impl<S: StateSpace, O: TransitionOrder> SamplePosition<S, O> {
     /// Draws among the positions of this step, of which the first `skip` do not count: 0 is its
     /// worker, `n` its `n`-th value. `positions` is how many there have been before.
     fn pick(

@@ -12,7 +12,7 @@ use super::explorer::Explorer;
 use super::in_delays::with_fewest;
 use super::plan::{Plan, SearchKind};
 use super::replaying::Replaying;
-use super::sampler::{Drawn, Quota};
+use super::sampler::{SampleCounters, SampleQuota};
 use super::search_pool::{Make, SearchPool};
 use super::shared_state::{SharedState, ThreadCounters};
 use super::state_space::{Forking, StateSpace};
@@ -95,11 +95,12 @@ where
     let options = options.naming(&*program);
     let Some(why) = obstacle(&program, &options) else {
         let (make, replayed, note) = (Forking::new, false, None);
-        return Setting { program, plan, options, sink, make, replayed, note }.by_kind(explorer);
+        return SearchSetup { program, plan, options, sink, make, replayed, note }
+            .by_kind(explorer);
     };
     let note = format!("States are reconstructed by running their prefixes again: {why}.");
     let (make, replayed, note) = (replaying, true, Some(note));
-    Setting { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
+    SearchSetup { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
 }
 
 /// Searches the states of a program whose states cannot be had: they are reconstructed by running
@@ -121,7 +122,7 @@ where
 {
     let options = options.naming(&*program);
     let (make, replayed, note) = (replaying, true, None);
-    Setting { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
+    SearchSetup { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
 }
 
 fn replaying<P: Program + 'static>(program: Arc<P>) -> Result<Replaying<P>, Bug> {
@@ -144,7 +145,7 @@ where
 }
 
 /// All that a search needs to know, but for the order of transitions.
-struct Setting<P, S> {
+struct SearchSetup<P, S> {
     program: Arc<P>,
     plan: Plan,
     options: Options,
@@ -168,11 +169,11 @@ where
     S: StateSpace,
 {
     let (sink, replayed, note) = (Arc::new(()), false, None);
-    let setting = Setting { program, plan, options, sink, make, replayed, note };
-    setting.search(Delayed::new(explorer))
+    let setup = SearchSetup { program, plan, options, sink, make, replayed, note };
+    setup.search(Delayed::new(explorer))
 }
 
-impl<P: Program + 'static, S: StateSpace> Setting<P, S> {
+impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
     fn by_kind<E: Explorer>(self, explorer: E) -> Report {
         if let Some(why) = cycles::obstacle(&self.plan, self.replayed) {
             return self.refuse(why);
@@ -214,7 +215,7 @@ impl<P: Program + 'static, S: StateSpace> Setting<P, S> {
     }
 
     fn search<O: TransitionOrder>(self, order: O) -> Report {
-        let Setting { program, plan, options, sink, make, replayed, note } = self;
+        let SearchSetup { program, plan, options, sink, make, replayed, note } = self;
         let threads = plan.search.threads(options.threads);
         let seed = options.seed;
         let name = format!("{}({})", plan.search, order.name());
@@ -290,7 +291,7 @@ impl<P: Program + 'static, S: StateSpace> Setting<P, S> {
             shared_state.visited.expected_omissions()
         };
         if run.ended == Some(Ended::Exhausted) && states.forgets() && !states.cyclic {
-            states.cyclic = goes_in_circles(&mut run, make, &plan);
+            states.cyclic = has_cycle(&mut run, make, &plan);
         }
         let mut hands = Vec::new();
         for (cause, raw) in bugs {
@@ -321,7 +322,7 @@ fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     let shared_state = pool.shared_state.clone();
     let hybrid = plan.search == SearchKind::Hybrid;
     if hybrid {
-        shared_state.keep_rest();
+        shared_state.keep_unfinished();
     }
     shared_state.root.store(first.identity, Ordering::Relaxed);
     let delta = plan.delta.unwrap_or(if plan.search == SearchKind::Depth { 5 } else { 1 }).max(1);
@@ -391,7 +392,7 @@ pub(super) fn stratum<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     let reached = run.reached.unwrap_or_default();
     run.reached = Some(Reached { bound, frontier: entries.len() as u64, ..reached });
     pool.shared_state.queue.fill(entries);
-    let (mut left, mut counters) = pool.dive(run, bound, enough);
+    let (mut left, mut counters) = pool.search_within(run, bound, enough);
     left.extend(pool.shared_state.queue.drain());
     // The first state is new in the first stratum.
     counters.add(&std::mem::take(begun));
@@ -435,7 +436,7 @@ fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     let from_frontier = from.len() as u64;
     pool.start(run, from, order);
     let executions = Arc::new(AtomicU64::new(run.options.schedules));
-    let mut drawn = Drawn::default();
+    let mut drawn = SampleCounters::default();
     // From a frontier, one delay is spent by setting out.
     let mut delays = if from_frontier > 0 { 0 } else { 1 };
     let mut completed = 0;
@@ -443,7 +444,7 @@ fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
         let (c1, c2) = plan.samples;
         let of = c1.saturating_add(c2.saturating_pow(delays)).max(1);
         let (taken, executions) = (AtomicU64::new(0), executions.clone());
-        let samples = Arc::new(Quota { delays, of, taken, executions });
+        let samples = Arc::new(SampleQuota { delays, of, taken, executions });
         run.reached = Some(Reached { bound: delays, ..run.reached.unwrap_or_default() });
         drawn.add(&pool.sample(run, &samples));
         if samples.executions.load(Ordering::Relaxed) == 0 {
@@ -473,19 +474,20 @@ fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
 /// Whether an execution can come back to a state that it has been in: depth first, so that a
 /// state which is found again is either on the path or done with. A search by strata does not
 /// show it, since there a state can be known and not yet gone on from.
-fn goes_in_circles<P: Program + 'static, S: StateSpace>(
+fn has_cycle<P: Program + 'static, S: StateSpace>(
     run: &mut Run<P>,
     make: Make<P, S>,
     plan: &Plan,
 ) -> bool {
     let plan = Plan { exact: false, with_explorer: false, ..plan.clone() };
     let mut shared_state = SharedState::new(&plan, 0, 1, run.shared.clone());
-    shared_state.only_states();
+    shared_state.ignore_bugs();
     let mut pool = SearchPool::<S, Fixed>::hire(run, Arc::new(shared_state), make, 1);
     let Some(Ok((first, _))) = pool.begin(run, Fixed::Free) else { return true };
     pool.shared_state.root.store(first.identity, Ordering::Relaxed);
     pool.shared_state.queue.fill(vec![first]);
-    let (_, counters) = pool.dive(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
+    let (_, counters) =
+        pool.search_within(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
     counters.cyclic || pool.shared_state.is_halted()
 }
 

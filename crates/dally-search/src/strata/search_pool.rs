@@ -8,7 +8,7 @@ use dally_core::{Bug, Program, Stop, panics};
 
 use super::depth_first::DepthFirstWorker;
 use super::entry::Entry;
-use super::sampler::{Drawn, Quota, Start};
+use super::sampler::{SampleCounters, SampleQuota, SampleStart};
 use super::shared_state::{SharedState, ThreadCounters};
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
@@ -26,11 +26,11 @@ pub(crate) enum Task<S: StateSpace, O: TransitionOrder> {
     /// Go to the first state, and give it back as an entry.
     Begin(O),
     /// Take entries from the queue, and go through what they lead to within this bound.
-    Dive(u32),
+    Search(u32),
     /// Draw samples from these states from now on; if there are none, from the first.
     Start(Vec<Box<Entry<S, O>>>, O),
     /// Draw these samples.
-    Sample(Arc<Quota>),
+    Sample(Arc<SampleQuota>),
     /// Go round this cycle.
     Retrace(Cycle),
 }
@@ -39,9 +39,9 @@ pub(crate) enum Task<S: StateSpace, O: TransitionOrder> {
 pub(crate) enum Answer<S: StateSpace, O: TransitionOrder> {
     Begun(Result<Begun<S, O>, Bug>),
     /// What is left for the next stratum, and what was counted.
-    Dived(Vec<Box<Entry<S, O>>>, ThreadCounters),
+    Searched(Vec<Box<Entry<S, O>>>, ThreadCounters),
     Started,
-    Sampled(Drawn),
+    Sampled(SampleCounters),
     Retraced,
     /// It cannot go on, for this reason.
     Died(String),
@@ -123,18 +123,18 @@ impl<S: StateSpace, O: TransitionOrder> SearchPool<S, O> {
 
     /// Has all threads go through one stratum. What they leave for the next, in the order of
     /// threads, and what they counted. `enough` is asked from time to time whether to stop.
-    pub(crate) fn dive<P: Program + 'static>(
+    pub(crate) fn search_within<P: Program + 'static>(
         &mut self,
         run: &mut Run<P>,
         bound: u32,
         enough: impl Fn(&mut Run<P>) -> bool,
     ) -> (Vec<Box<Entry<S, O>>>, ThreadCounters) {
         for hand in &mut self.hands {
-            hand.busy = hand.tasks.send(Task::Dive(bound)).is_ok();
+            hand.busy = hand.tasks.send(Task::Search(bound)).is_ok();
         }
         let (mut frontier, mut counters) = (Vec::new(), ThreadCounters::default());
         self.wait(run, enough, |answer| {
-            if let Answer::Dived(left, counted) = answer {
+            if let Answer::Searched(left, counted) = answer {
                 frontier.extend(left);
                 counters.add(&counted);
             }
@@ -164,12 +164,12 @@ impl<S: StateSpace, O: TransitionOrder> SearchPool<S, O> {
     pub(crate) fn sample<P: Program + 'static>(
         &mut self,
         run: &mut Run<P>,
-        samples: &Arc<Quota>,
-    ) -> Drawn {
+        samples: &Arc<SampleQuota>,
+    ) -> SampleCounters {
         for hand in &mut self.hands {
             hand.busy = hand.tasks.send(Task::Sample(samples.clone())).is_ok();
         }
-        let mut drawn = Drawn::default();
+        let mut drawn = SampleCounters::default();
         self.wait(
             run,
             |run| run.ended.is_some(),
@@ -295,15 +295,15 @@ fn work<P: Program, S: StateSpace, O: TransitionOrder>(
                     let (_, counters) = searcher.results();
                     Answer::Begun(first.map(|first| (first, counters)))
                 }
-                Task::Dive(bound) => {
-                    searcher.dive(bound);
+                Task::Search(bound) => {
+                    searcher.search_within(bound);
                     let (left, counters) = searcher.results();
-                    Answer::Dived(left, counters)
+                    Answer::Searched(left, counters)
                 }
                 Task::Start(entries, order) => {
-                    starts = entries.into_iter().map(Start::frontier).collect();
+                    starts = entries.into_iter().map(SampleStart::frontier).collect();
                     if starts.is_empty() {
-                        starts.extend(searcher.first(order).map(Start::first));
+                        starts.extend(searcher.first(order).map(SampleStart::first));
                     }
                     Answer::Started
                 }

@@ -41,16 +41,16 @@ pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
     /// The bytes of all stacks.
     stack_bytes: AtomicU64,
     memory: u64,
-    looks: Mutex<FxHashMap<u64, u64>>,
+    visible_hashes: Mutex<FxHashMap<u64, u64>>,
     progress: Progress,
     /// How often all threads were asked for their progress.
     pub(crate) asked: ProgressRequests,
-    bugs: Mutex<Vec<Found>>,
+    bugs: Mutex<Vec<FoundBug>>,
     fault: Mutex<Option<SearchFailure>>,
     full: AtomicBool,
-    keep_rest: AtomicBool,
+    keep_unfinished: AtomicBool,
     /// Whether bugs are somebody else's business.
-    deaf: bool,
+    ignores_bugs: bool,
 }
 
 /// What all threads have counted so far, in cache lines of its own: all of them write here now and
@@ -80,7 +80,7 @@ impl ProgressRequests {
 }
 
 /// A bug's cause, and the bug itself if it is the first known of its cause.
-pub(crate) type Found = (Cause, Option<Box<Raw>>);
+pub(crate) type FoundBug = (Cause, Option<Box<Raw>>);
 
 /// What one thread counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -142,20 +142,20 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
             frontier_bytes: AtomicU64::new(0),
             stack_bytes: AtomicU64::new(0),
             memory: plan.memory,
-            looks: Mutex::default(),
+            visible_hashes: Mutex::default(),
             progress: Progress::default(),
             asked: ProgressRequests::default(),
             bugs: Mutex::default(),
             fault: Mutex::default(),
             full: AtomicBool::new(false),
-            keep_rest: AtomicBool::new(false),
-            deaf: false,
+            keep_unfinished: AtomicBool::new(false),
+            ignores_bugs: false,
         }
     }
 
     /// Bugs are known already: only states matter.
-    pub(crate) fn only_states(&mut self) {
-        self.deaf = true;
+    pub(crate) fn ignore_bugs(&mut self) {
+        self.ignores_bugs = true;
     }
 
     #[inline]
@@ -174,12 +174,12 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
     }
 
     /// Threads that stop put what they leave undone on the frontier.
-    pub(crate) fn keep_rest(&self) {
-        self.keep_rest.store(true, Ordering::Relaxed);
+    pub(crate) fn keep_unfinished(&self) {
+        self.keep_unfinished.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn keeps_rest(&self) -> bool {
-        self.keep_rest.load(Ordering::Relaxed)
+    pub(crate) fn keeps_unfinished(&self) -> bool {
+        self.keep_unfinished.load(Ordering::Relaxed)
     }
 
     /// Visited states, frontier and stacks in bytes.
@@ -189,8 +189,9 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
 
     /// The bytes of visited states, of the frontier, and of stacks.
     fn shares(&self) -> [u64; 3] {
-        let looks = (lock(&self.looks).capacity() * 17) as u64;
-        let visited = self.visited.bytes() + self.log.as_ref().map_or(0, |log| log.bytes()) + looks;
+        let visible_hashes = (lock(&self.visible_hashes).capacity() * 17) as u64;
+        let visited =
+            self.visited.bytes() + self.log.as_ref().map_or(0, |log| log.bytes()) + visible_hashes;
         let [frontier, stacks] =
             [&self.frontier_bytes, &self.stack_bytes].map(|bytes| bytes.load(Ordering::Relaxed));
         [visited, frontier, stacks]
@@ -229,13 +230,13 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
     }
 
     /// Whether all states of this identity have looked like this.
-    pub(crate) fn looks_the_same(&self, identity: u64, look: u64, new: bool) -> bool {
-        let mut looks = lock(&self.looks);
+    pub(crate) fn is_visibly_same(&self, identity: u64, visible: u64, new: bool) -> bool {
+        let mut visible_hashes = lock(&self.visible_hashes);
         if new {
-            looks.insert(identity, look);
+            visible_hashes.insert(identity, visible);
             return true;
         }
-        looks.get(&identity).is_none_or(|&first| first == look)
+        visible_hashes.get(&identity).is_none_or(|&first| first == visible)
     }
 
     /// Tells the progress what was counted since the last time.
@@ -258,19 +259,19 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         (states.load(Ordering::Relaxed), transitions.load(Ordering::Relaxed))
     }
 
-    /// A bug, to which the choices on the choice_log lead.
+    /// A bug, to which the choices on the choice log lead.
     pub(crate) fn found(&self, bug: Bug, writer: &ChoiceWriter) {
         self.found_with(bug, None, writer);
     }
 
-    /// A loop that can be gone round for ever, once round which the choices on the choice_log lead; so
+    /// A loop that can be gone round for ever, once round which the choices on the choice log lead; so
     /// many steps of workers lead to it.
     pub(crate) fn found_loop(&self, bug: Bug, stem: usize, writer: &ChoiceWriter) {
         self.found_with(bug, Some(stem), writer);
     }
 
     fn found_with(&self, bug: Bug, stem: Option<usize>, writer: &ChoiceWriter) {
-        if self.deaf {
+        if self.ignores_bugs {
             return;
         }
         let mut bugs = lock(&self.bugs);
@@ -304,7 +305,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         !lock(&self.bugs).is_empty()
     }
 
-    pub(crate) fn take_bugs(&self) -> Vec<Found> {
+    pub(crate) fn take_bugs(&self) -> Vec<FoundBug> {
         std::mem::take(&mut *lock(&self.bugs))
     }
 
@@ -322,7 +323,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         lock(&self.fault).take()
     }
 
-    /// Whether the program has sealed this state, to which the choices on the choice_log lead. If its
+    /// Whether the program has sealed this state, to which the choices on the choice log lead. If its
     /// code does not say so but panics, the search is over.
     pub(crate) fn is_sealed(&self, system: &impl System, writer: &ChoiceWriter) -> bool {
         match panics::catch(|| system.sealed()) {

@@ -9,7 +9,7 @@ use crate::choice_log::{Activity, ChoiceWriter};
 
 /// The states of a program, and one of them at hand.
 ///
-/// The choices that lead to the state at hand are on the writer's choice_log, always; the search keeps
+/// The choices that lead to the live state are on the writer's choice log, always; the search keeps
 /// them there.
 pub(crate) trait StateSpace: 'static {
     type System: System;
@@ -20,13 +20,13 @@ pub(crate) trait StateSpace: 'static {
     /// Whether the system may know where a step leads without taking it.
     const FORESEES: bool = false;
 
-    /// Goes to the first state; the choice_log is empty.
+    /// Goes to the first state; the choice log is empty.
     fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug>;
 
-    /// The state at hand: there is one after a start.
+    /// The live state: there is one after a start.
     fn system(&self) -> &Self::System;
 
-    /// A step from the state at hand.
+    /// A step from the live state.
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop>;
 
     /// The identity of the state that a step from the one at hand leads to, if it is known. The
@@ -36,19 +36,19 @@ pub(crate) trait StateSpace: 'static {
         Ok(None)
     }
 
-    /// What tells the state at hand from all others.
+    /// What tells the live state from all others.
     fn identity(&mut self) -> u64;
 
-    /// The state at hand in parts, for exact storage; nothing where states cannot be captured.
+    /// The live state in parts, for exact storage; nothing where states cannot be captured.
     fn parts(&self, part: &mut dyn FnMut(&[u8]));
 
     /// A hash of what must be the same whenever identities are, if that is not beyond doubt.
-    fn look(&self) -> Option<u64>;
+    fn visible_hash(&self) -> Option<u64>;
 
-    /// The state at hand, to come back to.
+    /// The live state, to come back to.
     fn snapshot(&mut self, writer: &ChoiceWriter) -> Self::Snapshot;
 
-    /// Marks the state at hand in the place of an old snapshot, and in its memory: marks can be large
+    /// Marks the live state in the place of an old snapshot, and in its memory: marks can be large
     /// and stay where they are.
     fn snapshot_in(&mut self, writer: &ChoiceWriter, place: &mut Option<Self::Snapshot>) {
         *place = Some(self.snapshot(writer));
@@ -57,19 +57,23 @@ pub(crate) trait StateSpace: 'static {
     /// A second snapshot of the same state.
     fn copy(snapshot: &Self::Snapshot) -> Self::Snapshot;
 
-    /// Goes to a marked state, to which the choices on the choice_log lead.
-    fn go_to(&mut self, snapshot: &Self::Snapshot, writer: &mut ChoiceWriter) -> Result<(), Lost>;
+    /// Goes to a marked state, to which the choices on the choice log lead.
+    fn go_to(
+        &mut self,
+        snapshot: &Self::Snapshot,
+        writer: &mut ChoiceWriter,
+    ) -> Result<(), ReturnError>;
 
-    /// Ends the execution at hand, complete or not; reports a panic of its destructors.
+    /// Ends the live execution, complete or not; reports a panic of its destructors.
     fn leave(&mut self) -> Result<(), Bug>;
 
-    /// About how many bytes the snapshot of the state at hand takes.
+    /// About how many bytes the snapshot of the live state takes.
     fn snapshot_bytes(&self) -> usize;
 }
 
 /// Why a state could not be come back to.
 #[derive(Debug)]
-pub(crate) enum Lost {
+pub(crate) enum ReturnError {
     /// The program fails on the way, where it did not the first time.
     Bug(Bug),
     /// The program does something else when the same choices are made again.
@@ -130,11 +134,11 @@ where
         self.live.parts(part);
     }
 
-    fn look(&self) -> Option<u64> {
+    fn visible_hash(&self) -> Option<u64> {
         None
     }
 
-    fn snapshot(&mut self, _pen: &ChoiceWriter) -> P::System {
+    fn snapshot(&mut self, _writer: &ChoiceWriter) -> P::System {
         self.live.condense();
         self.live.fork()
     }
@@ -155,7 +159,11 @@ where
     }
 
     #[inline]
-    fn go_to(&mut self, snapshot: &P::System, _pen: &mut ChoiceWriter) -> Result<(), Lost> {
+    fn go_to(
+        &mut self,
+        snapshot: &P::System,
+        _writer: &mut ChoiceWriter,
+    ) -> Result<(), ReturnError> {
         self.live.restore_from(snapshot);
         Ok(())
     }

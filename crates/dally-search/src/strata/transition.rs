@@ -4,8 +4,8 @@ use dally_core::{Bug, BugKind, Choice, Stop, WorkerId};
 
 use super::depth_first::DepthFirstWorker;
 use super::entry::Value;
-use super::state_space::{Lost, StateSpace};
-use super::step::StepEnv;
+use super::state_space::{ReturnError, StateSpace};
+use super::step_env::StepEnv;
 use super::transition_order::TransitionOrder;
 use crate::executor::endless;
 
@@ -18,7 +18,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.counters.transitions += 1;
             return;
         }
-        if !self.at_hand && !self.come_back() {
+        if !self.at_top && !self.return_to_top() {
             return;
         }
         let frame = &mut self.frames[self.depth - 1];
@@ -30,7 +30,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         let stepped = self.take(worker, &mut values);
         self.frames[self.depth - 1].values = values;
-        self.at_hand = false;
+        self.at_top = false;
         self.counters.transitions += 1;
         if stepped {
             self.arrive();
@@ -39,7 +39,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// Takes a step from the state at hand with these values; `false` if it showed a bug.
+    /// Takes a step from the live state with these values; `false` if it showed a bug.
     pub(super) fn take(&mut self, worker: WorkerId, values: &mut Vec<Value>) -> bool {
         self.writer.write(Choice::Worker(worker));
         let bug = match self.attempt(values, true, |space, env| space.step(worker, env)) {
@@ -81,7 +81,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// Ends the execution at hand.
+    /// Ends the live execution.
     pub(super) fn leave(&mut self) {
         if let Err(bug) = self.space.leave() {
             self.found(bug);
@@ -89,33 +89,33 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     }
 
     /// Makes the state on top of the stack the one at hand. `false` if that cannot be done.
-    pub(super) fn come_back(&mut self) -> bool {
+    pub(super) fn return_to_top(&mut self) -> bool {
         self.leave();
         let top = self.depth - 1;
         self.writer.truncate(self.frames[top].path);
         let Some(snapshot) = &self.frames[top].snapshot else { return false };
-        self.at_hand = match self.space.go_to(snapshot, &mut self.writer) {
+        self.at_top = match self.space.go_to(snapshot, &mut self.writer) {
             Ok(()) => true,
-            Err(lost) => self.is_lost(lost),
+            Err(error) => self.cannot_return(error),
         };
-        self.at_hand
+        self.at_top
     }
 
-    /// Goes to a marked state, to which the choices on the choice_log lead. `false` if that cannot be
+    /// Goes to a marked state, to which the choices on the choice log lead. `false` if that cannot be
     /// done: then the search is over.
     pub(super) fn go_to(&mut self, snapshot: &S::Snapshot) -> bool {
         match self.space.go_to(snapshot, &mut self.writer) {
             Ok(()) => true,
-            Err(lost) => self.is_lost(lost),
+            Err(error) => self.cannot_return(error),
         }
     }
 
     /// A state could not be come back to: the search is over.
     #[cold]
-    fn is_lost(&mut self, lost: Lost) -> bool {
-        let what = match lost {
-            Lost::Bug(bug) => format!("it failed on the way: {bug}"),
-            Lost::Diverged(message) => message,
+    fn cannot_return(&mut self, error: ReturnError) -> bool {
+        let what = match error {
+            ReturnError::Bug(bug) => format!("it failed on the way: {bug}"),
+            ReturnError::Diverged(message) => message,
         };
         let message = format!(
             "the choices that lead to a state were made again, and the program did something \

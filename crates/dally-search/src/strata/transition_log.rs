@@ -62,7 +62,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         self.logged(logged)
     }
 
-    /// Has the step logged that led from the top of the stack to the state at hand; the number of
+    /// Has the step logged that led from the top of the stack to the live state; the number of
     /// that state if it is new.
     pub(super) fn log_arrival(&mut self, identity: u64) -> Option<Node> {
         let log = self.shared_state.log.clone()?;

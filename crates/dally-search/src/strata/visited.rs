@@ -2,7 +2,7 @@
 
 mod exact;
 mod fingerprints;
-mod gate;
+mod growth_lock;
 mod interner;
 mod memory;
 mod prefetch;
@@ -13,18 +13,18 @@ use exact::Exact;
 pub(crate) use exact::Numbered;
 use fingerprints::Fingerprints;
 use std::sync::atomic::{AtomicUsize, Ordering};
-pub(crate) use table::{Found, Table};
+pub(crate) use table::{Lookup, Table};
 
 /// Remembers the states that were visited, within a budget of memory.
 ///
 /// As many threads may insert as it was made for, each by a slot of its own: one alone pays for no
 /// locks.
 pub(crate) struct Visited {
-    /// How many seats there are, and how many are taken.
-    seats: usize,
+    /// How many slots there are, and how many are taken.
+    slots: usize,
     taken: AtomicUsize,
     /// The answer to a new state that is not stored.
-    refusal: Seen,
+    refusal: Visit,
     store: Store,
 }
 
@@ -46,7 +46,7 @@ impl ThreadSlot {
 
 /// What is known of a state that was reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
+pub(crate) enum Visit {
     /// It was not known, and is now.
     New,
     /// It was visited before. Only fingerprints may be wrong about that, see
@@ -73,8 +73,8 @@ impl Visited {
             _ if exact => Store::Exact(Exact::new(policy, budget, threads)),
             _ => Store::Fingerprints(Fingerprints::new(policy, budget, threads)),
         };
-        let refusal = if policy == CachePolicy::All { Seen::NoRoom } else { Seen::Unstored };
-        Visited { seats: threads.max(1), taken: AtomicUsize::new(0), refusal, store }
+        let refusal = if policy == CachePolicy::All { Visit::NoRoom } else { Visit::Unstored };
+        Visited { slots: threads.max(1), taken: AtomicUsize::new(0), refusal, store }
     }
 
     /// A slot that nobody has.
@@ -84,7 +84,7 @@ impl Visited {
     /// If there is none: as many threads have asked as there were to be.
     pub(crate) fn slot(&self) -> ThreadSlot {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
-        assert!(number < self.seats, "{} seats are taken", self.seats);
+        assert!(number < self.slots, "{} slots are taken", self.slots);
         ThreadSlot(number)
     }
 
@@ -95,7 +95,7 @@ impl Visited {
     ///
     /// If states are stored whole.
     #[inline]
-    pub(crate) fn insert(&self, slot: &mut ThreadSlot, hash: u64) -> Seen {
+    pub(crate) fn insert(&self, slot: &mut ThreadSlot, hash: u64) -> Visit {
         match &self.store {
             Store::Nothing => self.refusal,
             Store::Fingerprints(store) => store.insert(slot, hash).unwrap_or(self.refusal),
@@ -120,9 +120,9 @@ impl Visited {
 
     /// Has the memory brought that [`Visited::insert`] will probably write.
     #[inline]
-    pub(crate) fn expect(&self, hash: u64) {
+    pub(crate) fn prefetch_to_write(&self, hash: u64) {
         if let Store::Fingerprints(store) = &self.store {
-            store.expect(hash);
+            store.prefetch_to_write(hash);
         }
     }
 
@@ -134,7 +134,7 @@ impl Visited {
         slot: &mut ThreadSlot,
         hash: u64,
         parts: impl FnOnce(&mut dyn FnMut(&[u8])),
-    ) -> Seen {
+    ) -> Visit {
         match &self.store {
             Store::Exact(store) => store.insert(hash, parts).unwrap_or(self.refusal),
             _ => self.insert(slot, hash),

@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A list that threads take from and give to until it is empty and nobody works any more.
+/// A list that threads take from and push to until it is empty and nobody works any more.
 pub(crate) struct WorkQueue<T> {
     inside: Mutex<Work<T>>,
     changed: Condvar,
-    hungry: AtomicUsize,
+    idle: AtomicUsize,
     /// How many entries wait in the list, to be looked at without the lock.
     waiting: AtomicUsize,
 }
 
 /// How many times a thread looks whether there is something for it before it sleeps: to be woken
-/// takes longer than most others need to give something.
+/// takes longer than most others need to push something.
 const LOOKS: u32 = 1000;
 
 /// What is left to do, and how many threads do some of it.
@@ -27,8 +27,8 @@ struct Work<T> {
 impl<T> WorkQueue<T> {
     pub(crate) fn new() -> WorkQueue<T> {
         let inside = Work { list: VecDeque::new(), working: 0 };
-        let (hungry, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        WorkQueue { inside: Mutex::new(inside), changed: Condvar::new(), hungry, waiting }
+        let (idle, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        WorkQueue { inside: Mutex::new(inside), changed: Condvar::new(), idle, waiting }
     }
 
     fn lock(&self) -> MutexGuard<'_, Work<T>> {
@@ -57,7 +57,7 @@ impl<T> WorkQueue<T> {
         list.into()
     }
 
-    /// The oldest entry; waits while others may still give some. `None` when all is done, or
+    /// The oldest entry; waits while others may still push some. `None` when all is done, or
     /// when `halted` says so.
     pub(crate) fn take(&self, halted: impl Fn() -> bool) -> Option<T> {
         let mut inside = self.lock();
@@ -73,7 +73,7 @@ impl<T> WorkQueue<T> {
             if inside.working == 0 {
                 return None;
             }
-            self.hungry.fetch_add(1, Ordering::Relaxed);
+            self.idle.fetch_add(1, Ordering::Relaxed);
             drop(inside);
             self.look_out();
             inside = self.lock();
@@ -81,7 +81,7 @@ impl<T> WorkQueue<T> {
                 let waited = self.changed.wait_timeout(inside, Duration::from_millis(20));
                 inside = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
-            self.hungry.fetch_sub(1, Ordering::Relaxed);
+            self.idle.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -99,19 +99,19 @@ impl<T> WorkQueue<T> {
     pub(crate) fn done(&self) {
         let mut inside = self.lock();
         inside.working = inside.working.saturating_sub(1);
-        if inside.working == 0 && self.is_hungry() {
+        if inside.working == 0 && self.has_idle_threads() {
             self.changed.notify_all();
         }
     }
 
     /// Whether somebody waits for work.
     #[inline]
-    pub(crate) fn is_hungry(&self) -> bool {
-        self.hungry.load(Ordering::Relaxed) > 0
+    pub(crate) fn has_idle_threads(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0
     }
 
     /// Work for somebody else.
-    pub(crate) fn give(&self, entry: T) {
+    pub(crate) fn push(&self, entry: T) {
         let mut inside = self.lock();
         inside.list.push_back(entry);
         self.recount(&inside);
@@ -139,7 +139,7 @@ mod tests {
                     std::thread::spawn(move || {
                         while let Some(n) = queue.take(|| false) {
                             sum.fetch_add(1, Ordering::Relaxed);
-                            (0..n).for_each(|less| queue.give(less));
+                            (0..n).for_each(|less| queue.push(less));
                             queue.done();
                         }
                     })

@@ -102,7 +102,7 @@ impl Env for Answer {
     }
 }
 
-/// Goes to the state behind these steps, which are on the choice_log then.
+/// Goes to the state behind these steps, which are on the choice log then.
 fn walk(space: &mut Replaying<Toy>, writer: &mut ChoiceWriter, steps: &[(u32, u32)]) -> u64 {
     writer.rewind(0);
     space.start(writer).unwrap();
@@ -124,11 +124,11 @@ fn going_to_a_mark_leads_to_the_same_state() {
     let mut space = Replaying::new(Toy::new(even));
     let mut writer = ChoiceWriter::new();
     let identity = walk(&mut space, &mut writer, &[(1, 2)]);
-    let (snapshot, look) = (space.snapshot(&writer), space.look());
+    let (snapshot, look) = (space.snapshot(&writer), space.visible_hash());
     space.step(WorkerId::root(0), &mut Answer(0)).unwrap();
     assert_ne!(space.identity(), identity);
     space.go_to(&snapshot, &mut writer).unwrap();
-    assert_eq!((space.identity(), space.look()), (identity, look));
+    assert_eq!((space.identity(), space.visible_hash()), (identity, look));
     assert_eq!(space.system().cells, [(WorkerId::root(1), 2)]);
     assert_eq!(writer.len(), snapshot, "the choice_log is as it was");
 }
@@ -150,8 +150,8 @@ fn lost(odd: fn(u32, &mut ToySystem) -> Result<(), Bug>) -> String {
     let snapshot = space.snapshot(&writer);
     let lost = match space.go_to(&snapshot, &mut writer) {
         Ok(()) => panic!("it came back"),
-        Err(Lost::Bug(bug)) => format!("bug: {}", bug.message),
-        Err(Lost::Diverged(message)) => message,
+        Err(ReturnError::Bug(bug)) => format!("bug: {}", bug.message),
+        Err(ReturnError::Diverged(message)) => message,
     };
     // Whatever happened, it can start again.
     space.leave().unwrap();

@@ -1,7 +1,7 @@
 //! Visited states whole, in parts that are kept once.
 
 use super::super::plan::CachePolicy;
-use super::Seen;
+use super::Visit;
 use super::interner::{self, Interned, Interner};
 use dally_core::fingerprint;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,7 +26,7 @@ struct Shard {
     parts: Parts,
 }
 
-/// The parts of the state at hand; lives on for its memory.
+/// The parts of the live state; lives on for its memory.
 #[derive(Default)]
 struct Parts {
     bytes: Vec<u8>,
@@ -61,7 +61,7 @@ impl Exact {
         &self,
         hash: u64,
         parts: impl FnOnce(&mut dyn FnMut(&[u8])),
-    ) -> Option<Seen> {
+    ) -> Option<Visit> {
         let place = fingerprint::mix(hash, 0) as usize % self.shards.len();
         let mut shard = lock(&self.shards[place]);
         let shard = &mut *shard;
@@ -121,9 +121,9 @@ impl Numbered {
 
 impl Shard {
     /// Inserts the state of `self.parts`.
-    fn insert(&mut self, hash: u64) -> Option<Seen> {
+    fn insert(&mut self, hash: u64) -> Option<Visit> {
         if self.old.as_ref().is_some_and(|old| old.holds(hash, &mut self.parts)) {
-            return Some(Seen::Known);
+            return Some(Visit::Known);
         }
         let seen = self.young.insert(hash, &mut self.parts);
         if seen.is_some() || !self.replace || self.young.states.len() == 0 {
@@ -183,9 +183,9 @@ impl Generation {
         state.is_some_and(|state| self.states.find(hash, state).is_some())
     }
 
-    fn insert(&mut self, hash: u64, parts: &mut Parts) -> Option<Seen> {
+    fn insert(&mut self, hash: u64, parts: &mut Parts) -> Option<Visit> {
         let new = self.intern(hash, parts)?.new;
-        Some(if new { Seen::New } else { Seen::Known })
+        Some(if new { Visit::New } else { Visit::Known })
     }
 
     fn intern(&mut self, hash: u64, parts: &mut Parts) -> Option<Interned> {

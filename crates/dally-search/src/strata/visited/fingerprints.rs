@@ -1,9 +1,9 @@
 //! Visited states by their fingerprints.
 
 use super::super::plan::CachePolicy;
-use super::gate::{Gate, Whereabouts};
-use super::table::{Found, Table};
-use super::{Seen, ThreadSlot};
+use super::growth_lock::{GrowthLock, ReaderSlot};
+use super::table::{Lookup, Table};
+use super::{ThreadSlot, Visit};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// The most shards.
@@ -29,15 +29,15 @@ pub(super) struct Fingerprints {
     shards: Box<[Shard]>,
     /// How many bits say it.
     bits: u32,
-    /// One for each thread. One alone needs no gates, nor atomic exchanges.
-    ledgers: Box<[Ledger]>,
+    /// What each thread writes. One thread alone needs neither locks nor atomic exchanges.
+    threads: Box<[PerThread]>,
 }
 
 /// A table in cache lines of its own.
 #[repr(align(128))]
 struct Shard {
-    /// Entered by those who read and add, closed by the one who makes the table grow.
-    gate: Gate,
+    /// Readers read and add; the writer makes the table grow.
+    lock: GrowthLock,
     /// How many states it holds before it must grow.
     limit: AtomicU64,
     /// What of that neither is taken nor belongs to the share of a thread.
@@ -49,15 +49,15 @@ struct Shard {
 
 /// What one thread writes, in cache lines of its own.
 #[repr(align(128))]
-struct Ledger {
-    whereabouts: Whereabouts,
+struct PerThread {
+    reader: ReaderSlot,
     stored: AtomicU64,
     dropped: AtomicU64,
-    /// Its share of the room of each shard. Who has closed the gate of a shard may write it too.
+    /// Its share of the room of each shard. The writer of the lock of a shard may write it too.
     shares: [AtomicU64; MOST],
 }
 
-enum Put {
+enum Insertion {
     Known,
     Added,
     Replaced,
@@ -75,14 +75,14 @@ impl Fingerprints {
         let count = 1_usize << (threads / 2).min(worthwhile).clamp(1, MOST).ilog2();
         let budget = budget / count as u64;
         let shard = |_| Shard {
-            gate: Gate::default(),
+            lock: GrowthLock::default(),
             limit: AtomicU64::new(0),
             room: AtomicU64::new(0),
             full: AtomicBool::new(false),
             table: Table::new(budget, count),
         };
-        let ledger = |_| Ledger {
-            whereabouts: Whereabouts::default(),
+        let thread = |_| PerThread {
+            reader: ReaderSlot::default(),
             stored: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             shares: [const { AtomicU64::new(0) }; MOST],
@@ -92,47 +92,47 @@ impl Fingerprints {
             budget,
             shards: (0..count).map(shard).collect(),
             bits: count.ilog2(),
-            ledgers: (0..threads.max(1)).map(ledger).collect(),
+            threads: (0..threads.max(1)).map(thread).collect(),
         }
     }
 
     /// Whether several threads insert.
     #[inline]
     fn shared(&self) -> bool {
-        self.ledgers.len() > 1
+        self.threads.len() > 1
     }
 
     /// Visits a state. Of the threads that visit the same state at the same time, one is told
     /// that it is new. `None` if it is new and was not stored.
     #[inline]
-    pub(super) fn insert(&self, slot: &mut ThreadSlot, hash: u64) -> Option<Seen> {
-        let ledger = &self.ledgers[slot.number()];
+    pub(super) fn insert(&self, slot: &mut ThreadSlot, hash: u64) -> Option<Visit> {
+        let thread = &self.threads[slot.number()];
         let (place, key) = self.place(hash);
         let shard = &self.shards[place];
         loop {
-            let inside = self.shared().then(|| shard.gate.enter(place + 1, &ledger.whereabouts));
-            let put = self.put(shard, &ledger.shares[place], key);
-            match put {
-                Put::Known => return Some(Seen::Known),
-                Put::Added => {
-                    count(&ledger.stored);
-                    return Some(Seen::New);
+            let guard = self.shared().then(|| shard.lock.read(place + 1, &thread.reader));
+            let inserted = self.put(shard, &thread.shares[place], key);
+            match inserted {
+                Insertion::Known => return Some(Visit::Known),
+                Insertion::Added => {
+                    count(&thread.stored);
+                    return Some(Visit::New);
                 }
-                Put::Replaced | Put::Refused => {
-                    count(&ledger.dropped);
-                    return matches!(put, Put::Replaced).then_some(Seen::New);
+                Insertion::Replaced | Insertion::Refused => {
+                    count(&thread.dropped);
+                    return matches!(inserted, Insertion::Replaced).then_some(Visit::New);
                 }
-                Put::Full => {
+                Insertion::Full => {
                     let bytes = shard.table.bytes();
-                    drop(inside);
+                    drop(guard);
                     self.grow(place, bytes);
                 }
             }
         }
     }
 
-    /// Whether a state is stored; a table that grows may hide some. No gate: a key that is seen
-    /// was added by somebody, also while the table grows.
+    /// Whether a state is stored; a table that grows may hide some. No lock is needed: a key
+    /// that is seen was added by some thread, also while the table grows.
     #[inline]
     pub(super) fn holds(&self, hash: u64) -> bool {
         let (place, key) = self.place(hash);
@@ -148,20 +148,20 @@ impl Fingerprints {
 
     /// Has the memory brought that [`Fingerprints::insert`] will write.
     #[inline]
-    pub(super) fn expect(&self, hash: u64) {
+    pub(super) fn prefetch_to_write(&self, hash: u64) {
         // One alone has it all to itself.
         if self.shared() {
             let (place, key) = self.place(hash);
-            self.shards[place].table.expect(key);
+            self.shards[place].table.prefetch_to_write(key);
         }
     }
 
     pub(super) fn len(&self) -> u64 {
-        self.ledgers.iter().map(|ledger| ledger.stored.load(Relaxed)).sum()
+        self.threads.iter().map(|thread| thread.stored.load(Relaxed)).sum()
     }
 
     pub(super) fn dropped(&self) -> u64 {
-        self.ledgers.iter().map(|ledger| ledger.dropped.load(Relaxed)).sum()
+        self.threads.iter().map(|thread| thread.dropped.load(Relaxed)).sum()
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -181,41 +181,41 @@ impl Fingerprints {
 
     /// Finds or adds a key, at the cost of a thread's share.
     #[inline]
-    fn put(&self, shard: &Shard, share: &AtomicU64, key: u64) -> Put {
+    fn put(&self, shard: &Shard, share: &AtomicU64, key: u64) -> Insertion {
         let full = shard.full.load(Relaxed);
         let reach = if self.replace { REACH } else { usize::MAX };
         loop {
             let (slot, old) = match shard.table.find(key, reach, |_| true) {
-                Found::Word(_) => return Put::Known,
-                Found::Free(_) if !full && !self.has_room(shard, share) => return Put::Full,
-                Found::Free(slot) if !full || self.replace => (slot, 0),
-                Found::Full if !full => return Put::Full,
-                Found::Full if self.replace && shard.table.bytes() > 0 => {
+                Lookup::Word(_) => return Insertion::Known,
+                Lookup::Free(_) if !full && !self.has_room(shard, share) => return Insertion::Full,
+                Lookup::Free(slot) if !full || self.replace => (slot, 0),
+                Lookup::Full if !full => return Insertion::Full,
+                Lookup::Full if self.replace && shard.table.bytes() > 0 => {
                     let slot = shard.table.slot(key);
                     (slot, slot.load(Relaxed))
                 }
-                Found::Free(_) | Found::Full => return Put::Refused,
+                Lookup::Free(_) | Lookup::Full => return Insertion::Refused,
             };
             if old == key {
-                return Put::Known;
+                return Insertion::Known;
             }
             if self.shared() {
                 // Relaxed: a fingerprint stands for itself, nothing is published with it.
                 match slot.compare_exchange(old, key, Relaxed, Relaxed) {
                     Ok(_) => {}
-                    Err(now) if now == key => return Put::Known,
+                    Err(now) if now == key => return Insertion::Known,
                     Err(_) => continue,
                 }
             } else {
                 slot.store(key, Relaxed);
             }
             if old != 0 {
-                return Put::Replaced;
+                return Insertion::Replaced;
             }
             if !full {
                 share.store(share.load(Relaxed) - 1, Relaxed);
             }
-            return Put::Added;
+            return Insertion::Added;
         }
     }
 
@@ -231,7 +231,7 @@ impl Fingerprints {
     #[cold]
     fn take_share(&self, shard: &Shard, share: &AtomicU64) -> bool {
         let most = if self.shared() { SHARE } else { u64::MAX };
-        let part = |room: u64| room.div_ceil(4 * self.ledgers.len() as u64 - 3).min(most);
+        let part = |room: u64| room.div_ceil(4 * self.threads.len() as u64 - 3).min(most);
         let less = |room: u64| Some(room - part(room)).filter(|_| room > 0);
         let Ok(room) = shard.room.fetch_update(Relaxed, Relaxed, less) else { return false };
         share.store(part(room), Relaxed);
@@ -242,15 +242,15 @@ impl Fingerprints {
     #[cold]
     fn grow(&self, place: usize, bytes: u64) {
         let shard = &self.shards[place];
-        let all = self.ledgers.iter().map(|ledger| &ledger.whereabouts);
-        let _closed = self.shared().then(|| shard.gate.close(place + 1, all));
+        let all = self.threads.iter().map(|thread| &thread.reader);
+        let _guard = self.shared().then(|| shard.lock.write(place + 1, all));
         let mut room = shard.room.load(Relaxed);
         // Where reach is bounded it can be used up before the room.
         if shard.table.bytes() != bytes || shard.full.load(Relaxed) || room > 0 && !self.replace {
             return;
         }
-        for ledger in &self.ledgers {
-            room += ledger.shares[place].swap(0, Relaxed);
+        for thread in &self.threads {
+            room += thread.shares[place].swap(0, Relaxed);
         }
         let grown = shard.table.grow(self.budget);
         let limit = shard.table.limit(!grown);

@@ -1,6 +1,6 @@
 //! Byte strings, each kept once.
 
-use super::table::{Found, Table};
+use super::table::{Lookup, Table};
 use std::sync::atomic::Ordering;
 
 /// The bits of an address: 16 for the chunk, 20 for the place in it.
@@ -50,7 +50,7 @@ impl Interner {
     /// Looks for a string.
     pub(super) fn find(&self, hash: u64, string: &[u8]) -> Option<u32> {
         match self.slot(key(hash), string) {
-            Found::Word(word) => Some(self.number(word, string.len())),
+            Lookup::Word(word) => Some(self.number(word, string.len())),
             _ => None,
         }
     }
@@ -58,7 +58,7 @@ impl Interner {
     /// Finds or adds a string, taking at most `room` bytes. `None` if that is not enough.
     pub(super) fn intern(&mut self, hash: u64, string: &[u8], room: u64) -> Option<Interned> {
         let key = key(hash);
-        if let Found::Word(word) = self.slot(key, string) {
+        if let Lookup::Word(word) = self.slot(key, string) {
             return Some(Interned { number: self.number(word, string.len()), new: false });
         }
         let number = u32::try_from(self.len).ok()?;
@@ -71,13 +71,13 @@ impl Interner {
             }
         }
         let address = self.append(string, number, room.saturating_sub(self.bytes() - before))?;
-        let Found::Free(slot) = self.table.find(key, usize::MAX, |_| false) else { return None };
+        let Lookup::Free(slot) = self.table.find(key, usize::MAX, |_| false) else { return None };
         slot.store(key | address, Ordering::Relaxed);
         self.len += 1;
         Some(Interned { number, new: true })
     }
 
-    fn slot(&self, key: u64, string: &[u8]) -> Found<'_> {
+    fn slot(&self, key: u64, string: &[u8]) -> Lookup<'_> {
         self.table.find(key, usize::MAX, |word| {
             let (length, rest) = read(self.at(word));
             length == string.len() as u64 && rest.starts_with(string)

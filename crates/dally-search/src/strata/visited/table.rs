@@ -34,7 +34,7 @@ pub(crate) struct Table<const PAYLOAD: u32> {
 }
 
 /// The outcome of looking for a word.
-pub(crate) enum Found<'a> {
+pub(crate) enum Lookup<'a> {
     /// It is there.
     Word(u64),
     /// It is not, and this slot is where it belongs.
@@ -81,7 +81,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         key: u64,
         reach: usize,
         mut same: impl FnMut(u64) -> bool,
-    ) -> Found<'_> {
+    ) -> Lookup<'_> {
         let table = self.in_use();
         let mut at = home(key, table.len());
         for _ in 0..reach.min(table.len()) {
@@ -97,16 +97,16 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
             while hits != 0 {
                 let word = bucket.0[hits.trailing_zeros() as usize].load(Relaxed);
                 if same(word) {
-                    return Found::Word(word);
+                    return Lookup::Word(word);
                 }
                 hits &= hits - 1;
             }
             if let Some(slot) = bucket.0.get(used) {
-                return Found::Free(slot);
+                return Lookup::Free(slot);
             }
             at = next(at, table.len());
         }
-        Found::Full
+        Lookup::Full
     }
 
     /// Whether this word is there. Others may use the table as they like meanwhile: then a word
@@ -137,7 +137,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
 
     /// Has the memory brought where this word will probably be added.
     #[inline]
-    pub(super) fn expect(&self, word: u64) {
+    pub(super) fn prefetch_to_write(&self, word: u64) {
         let table = self.in_use();
         if let Some(bucket) = table.get(home(Self::key(word), table.len())) {
             prefetch_to_write(bucket);
@@ -375,9 +375,9 @@ mod tests {
                     }
                 }
                 match table.find(word, usize::MAX, |_| true) {
-                    Found::Word(_) => prop_assert!(!added.insert(word)),
-                    Found::Full => prop_assert!(false, "a table below its limit is not full"),
-                    Found::Free(slot) => {
+                    Lookup::Word(_) => prop_assert!(!added.insert(word)),
+                    Lookup::Full => prop_assert!(false, "a table below its limit is not full"),
+                    Lookup::Free(slot) => {
                         prop_assert!(added.insert(word));
                         slot.store(word, Relaxed);
                     }

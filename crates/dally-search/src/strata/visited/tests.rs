@@ -32,7 +32,7 @@ impl Way {
         Visited::new(policy, exact, budget, threads)
     }
 
-    fn insert(self, cache: &Visited, slot: &mut ThreadSlot, number: u64) -> Seen {
+    fn insert(self, cache: &Visited, slot: &mut ThreadSlot, number: u64) -> Visit {
         match self {
             Way::Fingerprint => cache.insert(slot, hash(number)),
             Way::Exact => cache.insert_exact(slot, hash(number), |part| state(number, part)),
@@ -58,13 +58,13 @@ proptest! {
                 for (turn, &number) in numbers.iter().enumerate() {
                     let seen = way.insert(&cache, &mut seats[turn % threads], number);
                     if stored.contains(&number) {
-                        prop_assert_eq!(seen, Seen::Known);
-                    } else if seen == Seen::New {
+                        prop_assert_eq!(seen, Visit::Known);
+                    } else if seen == Visit::New {
                         prop_assert!(policy != CachePolicy::None);
                         stored.insert(number);
                     } else {
                         let all = policy == CachePolicy::All;
-                        prop_assert_eq!(seen, if all { Seen::NoRoom } else { Seen::Unstored });
+                        prop_assert_eq!(seen, if all { Visit::NoRoom } else { Visit::Unstored });
                         refused += u64::from(policy != CachePolicy::None);
                     }
                     prop_assert!(cache.bytes() <= budget);
@@ -93,17 +93,17 @@ proptest! {
                 let slot = &mut seats[turn % threads];
                 let seen = way.insert(&cache, slot, number);
                 let first = met.insert(number);
-                new += u64::from(seen == Seen::New);
-                prop_assert!(seen != Seen::NoRoom);
-                prop_assert!(!first || seen != Seen::Known);
-                prop_assert!(seen != Seen::Unstored || cache.dropped() > dropped);
+                new += u64::from(seen == Visit::New);
+                prop_assert!(seen != Visit::NoRoom);
+                prop_assert!(!first || seen != Visit::Known);
+                prop_assert!(seen != Visit::Unstored || cache.dropped() > dropped);
                 if dropped == 0 {
-                    prop_assert_eq!(seen == Seen::Known, !first);
+                    prop_assert_eq!(seen == Visit::Known, !first);
                 }
                 prop_assert!(cache.bytes() <= budget);
                 // What was just stored is known.
-                if seen != Seen::Unstored {
-                    prop_assert_eq!(way.insert(&cache, slot, number), Seen::Known);
+                if seen != Visit::Unstored {
+                    prop_assert_eq!(way.insert(&cache, slot, number), Visit::Known);
                 }
             }
             prop_assert!(cache.len() <= new);
@@ -114,14 +114,14 @@ proptest! {
 #[test]
 fn a_budget_of_ten_states_holds_a_bucket_of_eight() {
     for (policy, ninth) in [
-        (CachePolicy::All, Seen::NoRoom),
-        (CachePolicy::Stop, Seen::Unstored),
-        (CachePolicy::Replace, Seen::New),
+        (CachePolicy::All, Visit::NoRoom),
+        (CachePolicy::Stop, Visit::Unstored),
+        (CachePolicy::Replace, Visit::New),
     ] {
         let cache = Visited::new(policy, false, 80, 1);
         let mut slot = cache.slot();
         let seen = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| cache.insert(&mut slot, number));
-        assert_eq!(seen[..8], [Seen::New; 8]);
+        assert_eq!(seen[..8], [Visit::New; 8]);
         assert_eq!(seen[8], ninth);
         assert_eq!((cache.len(), cache.bytes(), cache.dropped()), (8, 64, 1));
     }
@@ -133,13 +133,13 @@ fn a_state_takes_at_most_16_bytes() {
         let cache = Visited::new(CachePolicy::All, false, 1 << 30, threads);
         let mut slot = cache.slot();
         for number in 1..=states {
-            assert_eq!(cache.insert(&mut slot, hash(number)), Seen::New);
+            assert_eq!(cache.insert(&mut slot, hash(number)), Visit::New);
             if number >= 10_000 && number % 64 == 0 {
                 let bytes = cache.bytes() as f64 / number as f64;
                 assert!(bytes <= 16.0, "{bytes} a state with {number} states, {threads} threads");
             }
         }
-        assert!((1..=states).all(|n| cache.insert(&mut slot, hash(n)) == Seen::Known));
+        assert!((1..=states).all(|n| cache.insert(&mut slot, hash(n)) == Visit::Known));
         assert_eq!(cache.len(), states);
     }
 }
@@ -166,7 +166,7 @@ fn fingerprints_may_be_as_poor_as_counters() {
         for threads in [1, 2] {
             let cache = Visited::new(CachePolicy::All, false, 1 << 24, threads);
             let mut slot = cache.slot();
-            for round in [Seen::New, Seen::Known] {
+            for round in [Visit::New, Visit::Known] {
                 let mut insert = |number| cache.insert(&mut slot, number * step);
                 assert!((0..100_000_u64).all(|number| insert(number) == round));
             }
@@ -189,7 +189,7 @@ fn of_several_threads_exactly_one_finds_a_state_new() {
             let order = (0..states).map(|number| (number + start) % states);
             let mut seen =
                 |number| cache.insert_exact(&mut slot, hash(number), |part| state(number, part));
-            order.filter(|&number| seen(number) == Seen::New).count()
+            order.filter(|&number| seen(number) == Visit::New).count()
         };
         let new: usize = std::thread::scope(|scope| {
             // Two start together, two are ahead.
@@ -215,9 +215,9 @@ fn threads_share_a_cache_that_is_full() {
                 let seen = |number| {
                     cache.insert_exact(&mut slot, hash(number), |part| state(number, part))
                 };
-                let seen: Vec<Seen> = (0..states).map(seen).collect();
+                let seen: Vec<Visit> = (0..states).map(seen).collect();
                 let count = |what| seen.iter().filter(|&&seen| seen == what).count() as u64;
-                (count(Seen::New), count(Seen::Known))
+                (count(Visit::New), count(Visit::Known))
             };
             let threads = [0; 4].map(|_| scope.spawn(run));
             threads
@@ -261,7 +261,7 @@ fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
         &[b"", b""],
         &[&long],
     ];
-    for round in [Seen::New, Seen::Known] {
+    for round in [Visit::New, Visit::Known] {
         for parts in states {
             let all = |part: &mut dyn FnMut(&[u8])| parts.iter().for_each(|bytes| part(bytes));
             let seen = cache.insert_exact(&mut slot, 1, all);

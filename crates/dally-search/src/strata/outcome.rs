@@ -34,7 +34,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         self.shared_state.found(bug, &self.writer);
     }
 
-    /// Reports that the explorer has offered this worker at the state at hand, where these have
+    /// Reports that the explorer has offered this worker at the live state, where these have
     /// been offered before.
     pub(super) fn unsound(&mut self, offer: Option<WorkerId>, offered: Offered, order: &O) {
         let identity = self.space.identity();
