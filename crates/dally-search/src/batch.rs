@@ -14,11 +14,11 @@ use crate::choice_log::ChoiceWriter;
 use crate::confirm::{Raw, confirm, smaller, uncontrolled};
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
 use crate::liveness::{Fairness, Loops};
+use crate::minimise::Budget;
 use crate::options::Sink;
 use crate::record::{Heading, difference, follow, record};
 use crate::replay_strategy::Manner;
 use crate::seen::Sightings;
-use crate::shrink::Budget;
 use crate::strategy::{Outcome, Strategy};
 
 /// What all threads of a run share.

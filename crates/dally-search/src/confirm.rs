@@ -4,10 +4,11 @@ use dally_core::{Bug, BugKind, Choice, Finding, Program, Shrunk, Trace};
 
 use crate::choice_log::ChoiceWriter;
 use crate::executor::{Desk, Limits, Recorder, Stage};
+use crate::minimise::Budget;
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::Divergence;
 use crate::replay_strategy::Manner;
-use crate::shrink::{Budget, is_shrinkable, shrink};
+use crate::shrink::{is_shrinkable, shrink};
 
 /// What is known of a bug when its schedule ends.
 #[derive(Clone, Debug)]

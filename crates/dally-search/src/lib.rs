@@ -13,6 +13,7 @@ mod executor;
 mod kind;
 pub mod learning;
 pub mod liveness;
+mod minimise;
 mod options;
 mod prefix;
 mod record;

@@ -1,29 +1,16 @@
 //! Making a failing schedule small: delta debugging on its steps.
 //!
 //! A candidate is run loosely: choices that have become impossible are skipped, questions that
-//! are new get the first answer. If it fails with the same cause, what was *really* executed is
-//! the new schedule, provided it is smaller. So every accepted schedule has been seen to fail,
-//! and the search can only end in one that fails.
-//!
-//! Delta debugging is Zeller's ddmin (Zeller and Hildebrandt, 2002), on steps of workers with
-//! the values chosen inside them. After it: fewer context switches, fewer faults, lower values.
-
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+//! are new get the first answer. The units are steps of workers with the values chosen inside
+//! them. After leaving out steps: fewer context switches, fewer faults, lower values.
 
 use dally_core::{BugKind, Cause, Choice, Program, Tag, WorkerId};
 
 use crate::choice_log::ChoiceWriter;
-use crate::deadline::Stopwatch;
 use crate::executor::{Limits, Stage};
+use crate::minimise::{Budget, Minimiser, Subject};
 use crate::record::{Script, retry};
 use crate::replay_strategy::Manner;
-
-/// How long shrinking may take by the clock: the last resort, for programs with slow steps.
-pub(crate) const TIME: Duration = Duration::from_secs(20);
-
-/// A start costs about as much as this many steps.
-pub(crate) const START: u64 = 16;
 
 /// What shrinking came to.
 pub(crate) struct Smaller {
@@ -32,15 +19,6 @@ pub(crate) struct Smaller {
     pub(crate) stem: Option<usize>,
     /// Why it stopped before it was done, if so.
     pub(crate) stopped: Option<&'static str>,
-}
-
-/// What bounds the shrinking of one finding.
-#[derive(Clone, Copy)]
-pub(crate) struct Budget<'a> {
-    /// Steps replayed in all.
-    pub(crate) steps: u64,
-    /// Set by the user who wants to leave.
-    pub(crate) hurry: &'a AtomicBool,
 }
 
 /// Whether a bug of this kind can be shrunk.
@@ -65,37 +43,19 @@ pub(crate) fn shrink<P: Program>(
     budget: Budget<'_>,
     writer: &mut ChoiceWriter,
 ) -> Smaller {
-    let best = units(choices);
-    let size = Size::of(&best);
-    let clock = Stopwatch::start();
     let loops = limits.loops.loosely();
     let limits = Limits { max_steps: usize::MAX, temperature: usize::MAX, loops, ..*limits };
-    let spent = 0;
-    let mut shrinker = Shrinker {
-        stage,
-        schedule,
-        cause,
-        limits,
-        budget,
-        writer,
-        best,
-        size,
-        stem: None,
-        clock,
-        spent,
-        out: None,
-    };
-    while shrinker.out.is_none() {
-        let before = shrinker.size;
-        shrinker.without_workers();
-        shrinker.without_steps();
-        shrinker.with_fewer_switches();
-        shrinker.with_lower_values();
-        if shrinker.size == before {
-            break;
-        }
-    }
-    Smaller { choices: flatten(&shrinker.best), stem: shrinker.stem, stopped: shrinker.out }
+    let subject = Candidates { stage, schedule, cause, limits, writer };
+    let mut shrinker = Minimiser::new(subject, Failing::new(units(choices), None), budget);
+    shrinker.repeat(|shrinker| {
+        shrinker.leave_out_workers();
+        shrinker.leave_out_runs(shrinker.units().len().div_ceil(2));
+        shrinker.join_runs();
+        shrinker.lower_values();
+    });
+    let stopped = shrinker.stopped();
+    let Failing { units, stem, .. } = shrinker.best;
+    Smaller { choices: flatten(&units), stem, stopped }
 }
 
 /// A step of a worker with what was chosen inside it.
@@ -135,101 +95,86 @@ impl Size {
     }
 }
 
-struct Shrinker<'a, 'p, P: Program> {
+/// A schedule that was seen to fail.
+struct Failing {
+    units: Vec<Unit>,
+    size: Size,
+    /// How many steps lead to its loop, if that is known and there is one.
+    stem: Option<usize>,
+}
+
+impl Failing {
+    fn new(units: Vec<Unit>, stem: Option<usize>) -> Failing {
+        Failing { size: Size::of(&units), units, stem }
+    }
+}
+
+/// How candidates are run.
+struct Candidates<'a, 'p, P: Program> {
     stage: &'a mut Stage<'p, P>,
     schedule: u64,
     cause: Cause,
     limits: Limits,
-    budget: Budget<'a>,
     writer: &'a mut ChoiceWriter,
-    /// The smallest schedule that was seen to fail.
-    best: Vec<Unit>,
-    size: Size,
-    stem: Option<usize>,
-    clock: Stopwatch,
-    spent: u64,
-    /// Why there is no more budget.
-    out: Option<&'static str>,
 }
 
-impl<P: Program> Shrinker<'_, '_, P> {
-    /// Runs a candidate; takes it if it fails in the same way and is smaller.
-    fn accepts(&mut self, candidate: &[Unit]) -> bool {
-        if self.spent >= self.budget.steps {
-            self.out = Some("its budget of steps was used up");
-        } else if self.budget.hurry.load(Ordering::Relaxed) {
-            self.out = Some("the run was interrupted");
-        } else if self.clock.is_past(TIME) {
-            self.out = Some("it took too long");
-        }
-        if self.out.is_some() {
-            return false;
-        }
-        let script = Script::of(flatten(candidate), usize::MAX);
-        let manner = Manner::Loose(self.size.steps);
-        let execution =
-            retry(self.stage, self.schedule, &script, manner, &self.limits, self.writer);
-        self.spent += START + (execution.steps + execution.lapped) as u64;
-        let stem = execution.lasso.map(|lasso| lasso.stem);
-        if execution.bug.is_none_or(|bug| bug.cause() != self.cause) {
-            return false;
-        }
-        let made = units(&self.writer.choices());
-        let size = Size::of(&made);
-        let smaller = size < self.size;
-        if smaller {
-            (self.best, self.size, self.stem) = (made, size, stem);
-        }
-        smaller
+impl<P: Program> Subject for Candidates<'_, '_, P> {
+    type Unit = Unit;
+    type Failure = Failing;
+    type Size = Size;
+
+    fn units(failure: &Failing) -> &[Unit] {
+        &failure.units
     }
 
+    fn size(failure: &Failing) -> Size {
+        failure.size
+    }
+
+    fn run(&mut self, candidate: &[Unit], best: &Failing) -> (u64, Option<Failing>) {
+        let script = Script::of(flatten(candidate), usize::MAX);
+        let manner = Manner::Loose(best.size.steps);
+        let execution =
+            retry(self.stage, self.schedule, &script, manner, &self.limits, self.writer);
+        let steps = (execution.steps + execution.lapped) as u64;
+        let fails = execution.bug.is_some_and(|bug| bug.cause() == self.cause);
+        let stem = execution.lasso.map(|lasso| lasso.stem);
+        (steps, fails.then(|| Failing::new(units(&self.writer.choices()), stem)))
+    }
+}
+
+impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
     /// Tries to leave out all steps of one worker, those that came last first.
-    fn without_workers(&mut self) {
+    fn leave_out_workers(&mut self) {
         let mut workers: Vec<WorkerId> = Vec::new();
-        for unit in self.best.iter().rev() {
+        for unit in self.best.units.iter().rev() {
             if !workers.contains(&unit.worker) {
                 workers.push(unit.worker);
             }
         }
         for worker in workers {
             let rest: Vec<Unit> =
-                self.best.iter().filter(|unit| unit.worker != worker).cloned().collect();
-            if rest.len() < self.best.len() {
+                self.best.units.iter().filter(|unit| unit.worker != worker).cloned().collect();
+            if rest.len() < self.best.units.len() {
                 self.accepts(&rest);
             }
         }
     }
 
-    /// Tries to leave out runs of steps, from halves down to single steps.
-    fn without_steps(&mut self) {
-        let mut length = self.best.len().div_ceil(2);
-        while length > 0 && self.out.is_none() {
-            // From the end: later steps depend on earlier ones, not the other way round.
-            let mut end = self.best.len();
-            while end > 0 && self.out.is_none() {
-                let start = end.saturating_sub(length);
-                let candidate = [&self.best[..start], &self.best[end..]].concat();
-                self.accepts(&candidate);
-                end = start.min(self.best.len());
-            }
-            length = if length == 1 { 0 } else { length.div_ceil(2) };
-        }
-    }
-
     /// Tries to move steps next to other steps of the same worker.
-    fn with_fewer_switches(&mut self) {
+    fn join_runs(&mut self) {
         let mut at = 0;
-        while at < self.best.len() && self.out.is_none() {
-            let worker = self.best[at].worker;
-            let length = run_length(&self.best[at..]);
+        while at < self.best.units.len() && self.stopped().is_none() {
+            let worker = self.best.units[at].worker;
+            let length = run_length(&self.best.units[at..]);
             let next = at + length;
             // This run, later: right before the next of the same worker. Or that one, earlier.
-            let again = self.best[next..].iter().position(|unit| unit.worker == worker);
+            let again = self.best.units[next..].iter().position(|unit| unit.worker == worker);
             if let Some(again) = again.map(|distance| next + distance) {
-                let mut later = self.best.clone();
+                let mut later = self.best.units.clone();
                 later[at..again].rotate_left(length);
-                let mut earlier = self.best.clone();
-                let moved = run_length(&self.best[again..]);
+                let mut earlier = self.best.units.clone();
+                let moved = run_length(&self.best.units[again..]);
                 earlier[next..again + moved].rotate_right(moved);
                 if self.accepts(&later) || self.accepts(&earlier) {
                     continue;
@@ -241,10 +186,10 @@ impl<P: Program> Shrinker<'_, '_, P> {
 
     /// Tries to choose lower values: no fault where there is one, the first value, half of it,
     /// one less.
-    fn with_lower_values(&mut self) {
+    fn lower_values(&mut self) {
         let mut at = (0, 0);
-        while at.0 < self.best.len() && self.out.is_none() {
-            let Some(&choice) = self.best[at.0].inside.get(at.1) else {
+        while at.0 < self.best.units.len() && self.stopped().is_none() {
+            let Some(&choice) = self.best.units[at.0].inside.get(at.1) else {
                 at = (at.0 + 1, 0);
                 continue;
             };
@@ -253,7 +198,7 @@ impl<P: Program> Shrinker<'_, '_, P> {
                 lower.dedup();
                 lower.retain(|&value| value < index);
                 for value in lower {
-                    let mut candidate = self.best.clone();
+                    let mut candidate = self.best.units.clone();
                     candidate[at.0].inside[at.1] = Choice::Value { index: value, of, tag };
                     if self.accepts(&candidate) {
                         break;

@@ -13,11 +13,12 @@ use super::search_pool::Make;
 use super::state_space::StateSpace;
 use crate::executor::{Desk, Limits, Recorder, Stage};
 use crate::liveness::Loops;
+use crate::minimise::Budget;
 use crate::options::Options;
 use crate::record::{Heading, Script, fairness_of, follow};
 use crate::replay_strategy::Manner;
 use crate::report::Ended;
-use crate::shrink::{Budget, is_shrinkable};
+use crate::shrink::is_shrinkable;
 use crate::watchdog::watched;
 
 /// How much memory it may take to show that fewer delays do not do: enough for about a million
