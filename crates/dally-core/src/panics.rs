@@ -37,9 +37,14 @@ pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
 fn prepare() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(install);
-    // What the program caught itself the last time is nobody's bug now.
-    SEEN.with_borrow_mut(Vec::clear);
+    forget();
     INSIDE.set(true);
+}
+
+/// Forgets the panics of this thread that nobody has asked for: what a program caught itself in one
+/// execution is no bug of the next. Called where an execution begins inside of another [`catch`].
+pub fn forget() {
+    SEEN.with_borrow_mut(Vec::clear);
 }
 
 /// What unwinding with this payload was about.
@@ -100,6 +105,9 @@ pub fn before_abort(save: Option<Save>) {
     BEFORE_ABORT.set(save);
 }
 
+/// A program may catch any number of its own panics. The one that comes through is among the last.
+const MOST_SEEN: usize = 16;
+
 thread_local! {
     /// Whether code of a program runs.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
@@ -123,7 +131,12 @@ fn install() {
         let location = info.location().map(Location::from);
         let mut bug = Bug::new(BugKind::Panic, text).at(location);
         bug.culprit = BLAMED.get().map(str::to_owned);
-        SEEN.with_borrow_mut(|seen| seen.push(bug));
+        SEEN.with_borrow_mut(|seen| {
+            if seen.len() == MOST_SEEN {
+                seen.remove(0);
+            }
+            seen.push(bug);
+        });
     }));
 }
 

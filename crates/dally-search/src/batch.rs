@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use dally_core::{Cause, Finding, Program, Trace, fingerprint, panics};
+use dally_core::{Bug, Cause, Finding, Program, Trace, fingerprint};
 
-use crate::choice_log::ChoiceWriter;
+use crate::choice_log::{ChoiceLog, ChoiceWriter};
 use crate::confirm::{Raw, confirm, smaller, uncontrolled};
 use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
 use crate::liveness::{Fairness, Loops};
@@ -20,6 +19,7 @@ use crate::record::{Heading, difference, follow, record};
 use crate::replay_strategy::Manner;
 use crate::seen::Sightings;
 use crate::strategy::{Outcome, Strategy};
+use crate::supervisor::Supervised;
 
 /// What all threads of a run share.
 pub(crate) struct Shared {
@@ -58,16 +58,38 @@ pub(crate) struct Batch {
     pub(crate) alone: Option<u64>,
     /// The first schedule that nothing was learnt from.
     pub(crate) unlearnt: AtomicU64,
+    /// What came of the schedules so far, for each thread: one that gets stuck says nothing later.
+    pub(crate) results: Box<[Results]>,
+}
+
+/// What came of the schedules that one thread has run.
+///
+/// In cache lines of its own, since its thread writes here after every schedule.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Results(Mutex<Vec<Ran>>);
+
+impl Results {
+    fn push(&self, ran: Ran) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ran);
+    }
+
+    /// All results so far, which are then gone.
+    pub(crate) fn take(&self) -> Vec<Ran> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// What a thread is told to do.
 pub(crate) enum BatchCommand {
-    Run(Arc<Batch>),
+    /// Run schedules of this batch, with the results at this place.
+    Run(Arc<Batch>, usize),
     /// Say whether there would be a schedule of this number, after learning of these.
     Ask(u64, Vec<Outcome>),
     /// Say all that was learnt, after learning of these.
     Tell(Vec<Outcome>),
-    Settle(Box<Raw>),
+    /// Repeat this bug and shrink its schedule.
+    Confirm(Box<Raw>),
 }
 
 /// What a thread says.
@@ -78,10 +100,8 @@ pub(crate) enum BatchMessage {
     More(bool),
     /// All that was learnt.
     Learned(Option<Vec<u8>>),
-    /// A finding confirmed, and perhaps still to be shrunk.
+    /// A finding that was repeated, and perhaps shrunk.
     Confirmed(Box<Finding>),
-    /// A finding as good as it gets.
-    Settled(Box<Finding>),
 }
 
 /// What came of one schedule.
@@ -96,29 +116,21 @@ pub(crate) struct Ran {
     pub(crate) notes: Vec<String>,
 }
 
-/// How a thread and its supervisor talk.
-pub(crate) struct Told {
-    pub(crate) orders: Receiver<BatchCommand>,
-    pub(crate) news: Sender<BatchMessage>,
-    /// What came of schedules, at once: a thread that gets stuck says nothing later.
-    pub(crate) ran: Arc<Mutex<Vec<Ran>>>,
-}
-
-/// Does what it is told until nobody gives orders any more.
+/// Does what it is told until there are no more commands.
 pub(crate) fn work<P: Program>(
     program: &P,
     mut strategy: Box<dyn Strategy>,
     mut writer: ChoiceWriter,
-    shared: &Arc<Shared>,
-    told: &Told,
+    shared: &Shared,
+    supervised: &Supervised<BatchCommand, BatchMessage>,
 ) {
-    save_before_abort(&writer, shared);
     let mut stage = Stage::new(program);
-    while let Ok(order) = told.orders.recv() {
-        let answer = match order {
-            BatchCommand::Run(batch) => {
+    while let Some(command) = supervised.command() {
+        supervised.answer(match command {
+            BatchCommand::Run(batch, place) => {
                 strategy.learn(&batch.learn);
-                run(&mut stage, &mut *strategy, &mut writer, shared, &batch, &told.ran);
+                let results = &batch.results[place];
+                run(&mut stage, &mut *strategy, &mut writer, shared, &batch, results);
                 BatchMessage::Ran
             }
             BatchCommand::Ask(schedule, learn) => {
@@ -129,26 +141,18 @@ pub(crate) fn work<P: Program>(
                 strategy.learn(&learn);
                 BatchMessage::Learned(strategy.learned())
             }
-            BatchCommand::Settle(raw) => BatchMessage::Settled(Box::new(settle(
-                &mut stage,
-                &raw,
-                &mut writer,
-                shared,
-                &told.news,
-            ))),
-        };
-        if told.news.send(answer).is_err() {
-            break;
-        }
+            BatchCommand::Confirm(raw) => {
+                let finding = confirm_and_shrink(&mut stage, &raw, &mut writer, shared, supervised);
+                BatchMessage::Confirmed(Box::new(finding))
+            }
+        });
     }
-    panics::before_abort(None);
 }
 
-/// A program that panics in a destructor while it unwinds takes the process with it. What the
-/// choice_log holds is then the last that is known.
-pub(crate) fn save_before_abort(writer: &ChoiceWriter, shared: &Arc<Shared>) {
-    let (choice_log, shared) = (writer.choice_log().clone(), shared.clone());
-    panics::before_abort(Some(Box::new(move |bug| {
+impl Shared {
+    /// A program that panics in a destructor while it unwinds takes the process with it. What the
+    /// choice log holds is then the last that is known.
+    pub(crate) fn save_before_abort(&self, bug: Bug, choice_log: &ChoiceLog) {
         let notes = vec![
             "The program panicked in a destructor while it unwound from a panic, and Rust then \
              aborts the process: the finding was saved right before, and is neither repeated nor \
@@ -156,8 +160,8 @@ pub(crate) fn save_before_abort(writer: &ChoiceWriter, shared: &Arc<Shared>) {
                 .into(),
         ];
         let (choices, schedule) = (choice_log.choices(), choice_log.schedule());
-        shared.sink.aborting(&shared.heading.raw(bug, choices, 0, schedule, notes));
-    })));
+        self.sink.aborting(&self.heading.raw(bug, choices, 0, schedule, notes));
+    }
 }
 
 fn run<P: Program>(
@@ -166,7 +170,7 @@ fn run<P: Program>(
     writer: &mut ChoiceWriter,
     shared: &Shared,
     batch: &Batch,
-    ran: &Mutex<Vec<Ran>>,
+    results: &Results,
 ) {
     let mut states = Vec::new();
     let mut outcomes = Vec::new();
@@ -218,8 +222,7 @@ fn run<P: Program>(
             (cause, keep(raw, writer, shared))
         });
         let (shown, whole) = (unsettled(&mut states, shared), is_whole(schedule, shared));
-        let result = Ran { outcome, bug, shown, whole, notes: execution.notes };
-        ran.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+        results.push(Ran { outcome, bug, shown, whole, notes: execution.notes });
     }
 }
 
@@ -294,12 +297,12 @@ fn unsettled(states: &mut Vec<u64>, shared: &Shared) -> Vec<u64> {
     states.iter().copied().filter(|&observation| !known.is_settled(observation)).collect()
 }
 
-fn settle<P: Program>(
+fn confirm_and_shrink<P: Program>(
     stage: &mut Stage<'_, P>,
     raw: &Raw,
     writer: &mut ChoiceWriter,
     shared: &Shared,
-    news: &Sender<BatchMessage>,
+    supervised: &Supervised<BatchCommand, BatchMessage>,
 ) -> Finding {
     let heading = &shared.heading;
     if raw.bug.kind == dally_core::BugKind::Uncontrolled {
@@ -313,8 +316,7 @@ fn settle<P: Program>(
         return confirmed;
     }
     let Some(steps) = shared.shrink_steps else { return confirmed };
-    // The run ends by now if nobody listens, and the answer will not be heard either.
-    let _ = news.send(BatchMessage::Confirmed(Box::new(confirmed.clone())));
+    supervised.tell(BatchMessage::Confirmed(Box::new(confirmed.clone())));
     let budget = Budget { steps, hurry: &shared.hurry };
     let shrunk = smaller(stage, &confirmed, heading, budget, writer);
     shared.sink.found(&shrunk);

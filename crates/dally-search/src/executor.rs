@@ -188,6 +188,7 @@ impl<'p, P: Program> Stage<'p, P> {
         };
         let mut ended = false;
         desk.writer.rewind(schedule);
+        panics::forget();
         // Front ends catch the panics of the program. A panic that reaches this point is one of
         // the front end itself, and still a finding rather than a dead thread.
         let caught = panics::catch(|| {

@@ -26,7 +26,7 @@ mod seen;
 mod shrink;
 pub mod strata;
 mod strategy;
-mod watchdog;
+mod supervisor;
 
 pub use kind::{QlVariant, StrategyKind, UnknownStrategy};
 pub use options::{Options, Phase, Progress, Reached, Sink};

@@ -11,7 +11,7 @@ use crate::liveness::Loops;
 use crate::options::Options;
 use crate::record::{Followed, Script, ended_by, follow, limits_of};
 use crate::replay_strategy::Manner;
-use crate::watchdog::{self, Lost, watched};
+use crate::supervisor::{self, Lost, watched};
 
 /// How closely a replay follows the recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -102,7 +102,7 @@ pub fn replay<P: Program + 'static>(
                 Ok(followed) => (followed.recording.trace, followed.left_at),
                 Err(_) => (Trace::default(), None),
             };
-            let bug = watchdog::stuck(doing, &made, step_time);
+            let bug = supervisor::stuck(doing, &made, step_time);
             let schedule = Schedule {
                 outcome: bug.to_string(),
                 choices: made,

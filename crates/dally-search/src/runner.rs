@@ -54,9 +54,6 @@ pub fn run<P: Program + 'static>(program: Arc<P>, options: Options, sink: Arc<dy
     run.finish()
 }
 
-/// How long threads may take to hear that the run is over.
-pub(crate) const GRACE: Duration = Duration::from_secs(2);
-
 /// A run under supervision: by schedules here, by states in `strata`.
 pub(crate) struct Run<P: Program + 'static> {
     pub(crate) program: Arc<P>,

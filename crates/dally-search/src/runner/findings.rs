@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::RecvTimeoutError;
 
 use dally_core::{Cause, Finding, Program, Trace};
 
 use super::Run;
-use super::threads::ScheduleThread;
+use super::threads::ScheduleThreads;
 use crate::batch::{BatchCommand, BatchMessage};
 use crate::choice_log::ChoiceLog;
 use crate::confirm::Raw;
@@ -17,7 +16,7 @@ use crate::record::{Followed, Script, follow};
 use crate::replay::before_last_step;
 use crate::replay_strategy::Manner;
 use crate::report::Ended;
-use crate::watchdog::{stuck, tick, watched};
+use crate::supervisor::{Notice, stuck, watched};
 
 /// More causes than this are noise: they are counted and no longer kept.
 const MAX_FINDINGS: usize = 100;
@@ -44,63 +43,60 @@ pub(crate) fn count_bug(
 
 impl<P: Program + 'static> Run<P> {
     /// Has a bug with a new cause confirmed and shrunk.
-    pub(crate) fn settle(&mut self, threads: &mut Vec<ScheduleThread>, raw: Raw) {
+    pub(crate) fn confirm(&mut self, threads: &mut ScheduleThreads, raw: Raw) {
         if self.is_full() {
             return;
         }
         let cause = raw.bug.cause();
         let mut finding = raw.finding(&self.shared.heading);
-        if threads.is_empty() {
-            threads.extend(self.hire());
-        }
-        if let Some(thread) = threads.first_mut() {
-            // A hand that cannot be told has died, and says so by its channel below.
-            let _ = thread.orders.send(BatchCommand::Settle(Box::new(raw)));
-            match self.await_settled(threads, &mut finding) {
-                Ok(()) => {}
-                Err(why) => {
-                    threads.remove(0);
-                    let what = if finding.trace.steps.is_empty() { "repeated" } else { "shrunk" };
-                    finding.notes.push(format!("It could not be {what}: {why}."));
-                    self.shared.sink.found(&finding);
-                    self.end(Ended::Stuck);
-                }
+        if !threads.is_empty() || self.start_thread(threads) {
+            threads.command_first(BatchCommand::Confirm(Box::new(raw)));
+            if let Err(why) = self.await_finding(threads, &mut finding) {
+                let what = if finding.trace.steps.is_empty() { "repeated" } else { "shrunk" };
+                finding.notes.push(format!("It could not be {what}: {why}."));
+                self.shared.sink.found(&finding);
+                self.end(Ended::Stuck);
             }
         }
         self.keep(cause, finding);
     }
 
-    fn await_settled(
+    /// Waits until the first thread has confirmed and shrunk a finding.
+    fn await_finding(
         &mut self,
-        threads: &mut [ScheduleThread],
+        threads: &mut ScheduleThreads,
         finding: &mut Finding,
     ) -> Result<(), String> {
-        let tick = tick(self.options.step_time);
-        loop {
-            match threads[0].news.recv_timeout(tick) {
-                Ok(BatchMessage::Settled(settled)) => {
-                    *finding = *settled;
-                    return Ok(());
-                }
-                Ok(BatchMessage::Confirmed(confirmed)) => *finding = *confirmed,
-                Ok(BatchMessage::Ran | BatchMessage::More(_) | BatchMessage::Learned(_)) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err("its thread died".into()),
-                Err(RecvTimeoutError::Timeout) => {
-                    if threads[0].watch.is_stuck(self.options.step_time) {
-                        let choice_log = threads[0].watch.choice_log();
-                        let choices = choice_log.choices();
-                        let bug = stuck(choice_log.doing(), &choices, self.options.step_time);
-                        return Err(bug.message);
-                    }
-                }
+        let all = threads.len();
+        let mut stuck_step = None;
+        threads.wait(None, |notice| match notice {
+            Notice::Answer(_, BatchMessage::Confirmed(confirmed)) => {
+                *finding = *confirmed;
+                self.hurry_if_late();
             }
-            // The first finding may be shrunk after the time is up; the others are not worth it.
-            let late = self.options.time.is_some_and(|limit| self.clock.is_past(limit));
-            let enough = late && !self.report.findings.is_empty();
-            if enough || self.options.stop.load(Ordering::Relaxed) {
-                self.shared.hurry.store(true, Ordering::Relaxed);
+            Notice::Stuck(log) => {
+                let bug = stuck(log.doing(), &log.choices(), self.options.step_time);
+                stuck_step = Some(bug.message);
             }
-            self.show(Phase::Shrinking);
+            Notice::Tick => {
+                self.hurry_if_late();
+                self.show(Phase::Shrinking);
+            }
+            Notice::Answer(..) | Notice::Died(_) | Notice::LeftBehind => {}
+        });
+        match stuck_step {
+            Some(why) => Err(why),
+            None if threads.len() < all => Err("its thread died".into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The first finding may be shrunk after the time is up; the others are not worth it.
+    fn hurry_if_late(&mut self) {
+        let late = self.options.time.is_some_and(|limit| self.clock.is_past(limit));
+        let enough = late && !self.report.findings.is_empty();
+        if enough || self.options.stop.load(Ordering::Relaxed) {
+            self.shared.hurry.store(true, Ordering::Relaxed);
         }
     }
 

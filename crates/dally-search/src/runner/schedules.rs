@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use dally_core::Program;
 
-use super::threads::ScheduleThread;
-use super::{GRACE, Run, count_bug};
-use crate::batch::{Batch, BatchCommand, BatchMessage, Ran};
+use super::threads::ScheduleThreads;
+use super::{Run, count_bug};
+use crate::batch::{Batch, BatchCommand, BatchMessage, Ran, Results};
 use crate::confirm::Raw;
 use crate::learning::file;
 use crate::options::Phase;
 use crate::report::{Ended, Report};
 use crate::strategy::Outcome;
+use crate::supervisor::LeaveBehind;
 
 /// The first batch is small, so that strategies learn early; later ones are as large as the
 /// strategy likes, so that threads seldom wait for each other.
@@ -30,7 +31,7 @@ impl<P: Program + 'static> Run<P> {
     pub(super) fn all_schedules(&mut self) {
         let sequential = self.options.strategy.is_sequential();
         let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
-        let mut threads: Vec<ScheduleThread> = (0..threads).map_while(|_| self.hire()).collect();
+        let mut threads = self.started(threads);
         let mut next = 0;
         let largest = self.options.strategy.batch().max(1);
         let mut size = FIRST_BATCH.min(largest);
@@ -53,11 +54,11 @@ impl<P: Program + 'static> Run<P> {
                 learn: std::mem::take(&mut learn),
                 alone,
                 unlearnt: AtomicU64::new(next),
+                results: (0..threads.len()).map(|_| Results::default()).collect(),
             });
-            for thread in &mut threads {
-                thread.busy = thread.orders.send(BatchCommand::Run(batch.clone())).is_ok();
-            }
-            let mut ran = self.await_batch(&mut threads);
+            threads.command_all(|place| BatchCommand::Run(batch.clone(), place));
+            self.supervise(&mut threads, LeaveBehind::Busy, |_| {}, |_, _| {});
+            let mut ran: Vec<Ran> = batch.results.iter().flat_map(Results::take).collect();
             ran.sort_by_key(|ran| ran.outcome.schedule);
             let wanted = batch.end.load(Ordering::Acquire);
             ran.retain(|ran| ran.outcome.schedule < wanted);
@@ -71,7 +72,7 @@ impl<P: Program + 'static> Run<P> {
                 self.ended = self.ended.or(Some(Ended::Exhausted));
             }
             for raw in raws {
-                self.settle(&mut threads, raw);
+                self.confirm(&mut threads, raw);
             }
             let full = self.is_full();
             self.shared.full.store(full, Ordering::Relaxed);
@@ -79,25 +80,24 @@ impl<P: Program + 'static> Run<P> {
             size = size.saturating_mul(2).min(largest);
         }
         // A search that has just run its last schedule is exhausted, and only it knows.
-        if self.ended.is_none()
-            && sequential
-            && let Some(thread) = threads.first()
-        {
-            let asked =
-                thread.orders.send(BatchCommand::Ask(next, std::mem::take(&mut learn))).is_ok();
-            let answer = thread.news.recv_timeout(self.options.step_time);
-            if asked && matches!(answer, Ok(BatchMessage::More(false))) {
+        if self.ended.is_none() && sequential {
+            let ask = BatchCommand::Ask(next, std::mem::take(&mut learn));
+            let answer = threads.ask_first(ask, self.options.step_time);
+            if matches!(answer, Some(BatchMessage::More(false))) {
                 self.ended = Some(Ended::Exhausted);
             }
         }
         if self.options.learned.is_some() {
-            self.keep_learned(&threads, learn);
+            self.keep_learned(&mut threads, learn);
         }
-        for ScheduleThread { orders, news, .. } in threads {
-            // Without orders the thread ends, and with it what is left of the last execution.
-            drop(orders);
-            while news.recv_timeout(GRACE).is_ok() {}
-        }
+        threads.finish();
+    }
+
+    /// This many threads, or as many as can be started.
+    fn started(&mut self, count: usize) -> ScheduleThreads {
+        let mut threads = self.supervisor();
+        while threads.len() < count && self.start_thread(&mut threads) {}
+        threads
     }
 
     /// Adds up what a batch came to, in the order of its schedules. Answers what strategies
@@ -128,23 +128,19 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// Writes to a file what any of the threads has learnt, after it has learnt this too.
-    fn keep_learned(&mut self, threads: &[ScheduleThread], learn: Vec<Outcome>) {
+    fn keep_learned(&mut self, threads: &mut ScheduleThreads, learn: Vec<Outcome>) {
         let Some(path) = &self.options.learned else { return };
-        let kept = match threads.first() {
-            None => Err("What was learnt is lost with the threads that learnt it.".into()),
-            Some(thread) => {
-                // One that cannot be told has died, and says so by its channel.
-                let _ = thread.orders.send(BatchCommand::Tell(learn));
-                match thread.news.recv_timeout(TELLING) {
-                    Ok(BatchMessage::Learned(Some(learned))) => {
-                        let Report { program, strategy, granularity, .. } = &self.report;
-                        let settings = &self.options.settings;
-                        let key = file::Key::new(program, settings, granularity, strategy);
-                        file::save(path, &key, &learned)
-                    }
-                    _ => Err("What was learnt is lost: the strategy did not tell it.".into()),
-                }
-            }
+        let kept = if threads.is_empty() {
+            Err("What was learnt is lost with the threads that learnt it.".into())
+        } else if let Some(BatchMessage::Learned(Some(learned))) =
+            threads.ask_first(BatchCommand::Tell(learn), TELLING)
+        {
+            let Report { program, strategy, granularity, .. } = &self.report;
+            let settings = &self.options.settings;
+            let key = file::Key::new(program, settings, granularity, strategy);
+            file::save(path, &key, &learned)
+        } else {
+            Err("What was learnt is lost: the strategy did not tell it.".into())
         };
         self.report.notes.extend(kept.err());
     }

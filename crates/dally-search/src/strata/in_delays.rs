@@ -19,7 +19,7 @@ use crate::record::{Heading, Script, fairness_of, follow};
 use crate::replay_strategy::Manner;
 use crate::report::Ended;
 use crate::shrink::is_shrinkable;
-use crate::watchdog::watched;
+use crate::supervisor::watched;
 
 /// How much memory it may take to show that fewer delays do not do: enough for about a million
 /// states.

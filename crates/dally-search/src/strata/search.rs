@@ -26,7 +26,7 @@ use crate::deadline::Stopwatch;
 use crate::options::{Options, Reached, Sink};
 use crate::report::{Ended, Report};
 use crate::runner::{Run, count_bug};
-use crate::watchdog::watched;
+use crate::supervisor::watched;
 
 /// Searches the states of a program as the plan says, by this explorer. States are copied; where
 /// a program turns out not to be captured after all, its states are reconstructed as in
@@ -228,7 +228,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
             cycle_search.clone().map(|cycle_search| cycle_search as Arc<dyn TransitionLog>);
         let shared_state = Arc::new(shared_state);
         let mut states = States::new(&plan, order.name(), replayed);
-        let mut pool = SearchPool::hire(&mut run, shared_state, make, threads);
+        let mut pool = SearchPool::start_threads(&mut run, shared_state, make, threads);
         let mut bugs = Vec::new();
         match pool.begin(&mut run, order.clone()) {
             None => {}
@@ -293,10 +293,10 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
         if run.ended == Some(Ended::Exhausted) && states.forgets() && !states.cyclic {
             states.cyclic = has_cycle(&mut run, make, &plan);
         }
-        let mut hands = Vec::new();
+        let mut threads = run.supervisor();
         for (cause, raw) in bugs {
             if let Some(raw) = count_bug(&mut run.groups, cause, raw) {
-                run.settle(&mut hands, raw);
+                run.confirm(&mut threads, raw);
             }
         }
         run.report.schedules = states.executions;
@@ -482,7 +482,7 @@ fn has_cycle<P: Program + 'static, S: StateSpace>(
     let plan = Plan { exact: false, with_explorer: false, ..plan.clone() };
     let mut shared_state = SharedState::new(&plan, 0, 1, run.shared.clone());
     shared_state.ignore_bugs();
-    let mut pool = SearchPool::<S, Fixed>::hire(run, Arc::new(shared_state), make, 1);
+    let mut pool = SearchPool::<S, Fixed>::start_threads(run, Arc::new(shared_state), make, 1);
     let Some(Ok((first, _))) = pool.begin(run, Fixed::Free) else { return true };
     pool.shared_state.root.store(first.identity, Ordering::Relaxed);
     pool.shared_state.queue.fill(vec![first]);

@@ -1,0 +1,347 @@
+//! Supervision of threads that run code of the program under test.
+//!
+//! Each thread takes commands and answers them, and writes its choices into a log of its own. Its
+//! supervisor hears answers and panics, and looks at the log from time to time: a thread that has
+//! been inside the program's code for too long without a new choice is stuck, and is left behind.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+use dally_core::{Bug, BugKind, Choice, Stop, panics};
+
+use crate::choice_log::{Activity, ChoiceLog, ChoiceWriter};
+use crate::deadline::Stopwatch;
+
+/// Programs under test recurse as they do in production, and panics unwind on top of that.
+const STACK: usize = 16 << 20;
+
+/// How long threads may take to stop after they were told to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The threads that take commands `C` and answer with `A`, seen by their supervisor.
+pub(crate) struct Supervisor<C, A> {
+    program: String,
+    step_time: Duration,
+    on_abort: Option<OnAbort>,
+    threads: Vec<Thread<C>>,
+    /// How many threads were ever started.
+    started: usize,
+    messages: Receiver<(usize, Message<A>)>,
+    /// For threads that are still to be started.
+    sender: Sender<(usize, Message<A>)>,
+}
+
+/// What is to be done with a panic after which the process aborts, and with the choices that led
+/// to it.
+pub(crate) type OnAbort = Arc<dyn Fn(Bug, &ChoiceLog) + Send + Sync>;
+
+/// A thread, seen by its supervisor.
+struct Thread<C> {
+    number: usize,
+    commands: Sender<C>,
+    watch: Watch,
+    /// It has a command and has not answered it.
+    busy: bool,
+}
+
+/// The supervisor, seen by a thread.
+pub(crate) struct Supervised<C, A> {
+    number: usize,
+    commands: Receiver<C>,
+    messages: Sender<(usize, Message<A>)>,
+}
+
+enum Message<A> {
+    /// The command is done.
+    Answer(A),
+    /// Something to be known before the command is done.
+    Interim(A),
+    /// The thread has ended, by a panic if there is one.
+    Ended(Option<Box<Bug>>),
+}
+
+/// What a supervisor notices.
+pub(crate) enum Notice<A> {
+    /// The thread with this number has answered.
+    Answer(usize, A),
+    /// A thread has panicked, or has ended without an answer, and is gone.
+    Died(Option<Box<Bug>>),
+    /// A thread is stuck in the program's code and was left behind. This is its log.
+    Stuck(Arc<ChoiceLog>),
+    /// A thread did not stop in time after it was told to, and was left behind.
+    LeftBehind,
+    /// Some time has passed.
+    Tick,
+}
+
+/// Which busy threads are left behind if they do not stop when they are told to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LeaveBehind {
+    /// All.
+    Busy,
+    /// Those inside the program's code: the others calculate, and come to an end.
+    InsideProgram,
+}
+
+impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
+    /// A supervisor without threads.
+    pub(crate) fn new(
+        program: &str,
+        step_time: Duration,
+        on_abort: Option<OnAbort>,
+    ) -> Supervisor<C, A> {
+        // An interior NUL is the one thing that the name of a thread cannot have.
+        let program = format!("dally {}", program.replace('\0', ""));
+        let (sender, messages) = mpsc::channel();
+        let (threads, started) = (Vec::new(), 0);
+        Supervisor { program, step_time, on_abort, threads, started, messages, sender }
+    }
+
+    /// Starts a thread, which ends when `work` returns.
+    pub(crate) fn spawn(
+        &mut self,
+        work: impl FnOnce(ChoiceWriter, &Supervised<C, A>) + Send + 'static,
+    ) -> io::Result<()> {
+        let (commands, receiver) = mpsc::channel();
+        let (number, messages) = (self.started, self.sender.clone());
+        let supervised = Supervised { number, commands: receiver, messages };
+        let writer = ChoiceWriter::new();
+        let (log, on_abort) = (writer.choice_log().clone(), self.on_abort.clone());
+        let watch = Watch::new(log.clone());
+        let job = move || {
+            panics::before_abort(
+                on_abort
+                    .map(|on_abort| -> panics::Save { Box::new(move |bug| on_abort(bug, &log)) }),
+            );
+            let panic = match panics::catch(|| work(writer, &supervised)) {
+                Err(Stop::Bug(bug)) => Some(bug),
+                Ok(()) | Err(Stop::Cut) => None,
+            };
+            panics::before_abort(None);
+            supervised.send(Message::Ended(panic));
+        };
+        thread::Builder::new().name(self.program.clone()).stack_size(STACK).spawn(job)?;
+        self.threads.push(Thread { number, commands, watch, busy: false });
+        self.started += 1;
+        Ok(())
+    }
+
+    /// How many threads there are.
+    pub(crate) fn len(&self) -> usize {
+        self.threads.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.threads.is_empty()
+    }
+
+    /// Gives the first thread a command; `false` if there is no thread.
+    pub(crate) fn command_first(&mut self, command: C) -> bool {
+        let Some(thread) = self.threads.first_mut() else { return false };
+        thread.busy = thread.commands.send(command).is_ok();
+        thread.busy
+    }
+
+    /// Gives each thread the command for its place among the threads.
+    pub(crate) fn command_all(&mut self, mut command: impl FnMut(usize) -> C) {
+        for (place, thread) in self.threads.iter_mut().enumerate() {
+            thread.busy = thread.commands.send(command(place)).is_ok();
+        }
+    }
+
+    /// Waits until every thread has answered its command or is gone. Threads are expected to stop
+    /// when `halt` is set.
+    pub(crate) fn wait(
+        &mut self,
+        halt: Option<(&AtomicBool, LeaveBehind)>,
+        mut notice: impl FnMut(Notice<A>),
+    ) {
+        let mut halted: Option<Stopwatch> = None;
+        let step_time = self.step_time;
+        while self.threads.iter().any(|thread| thread.busy) {
+            if let Ok((number, message)) = self.messages.recv_timeout(tick(step_time)) {
+                if let Some(heard) = self.hear(number, message) {
+                    notice(heard);
+                }
+                continue;
+            }
+            notice(Notice::Tick);
+            let is_stuck = |thread: &mut Thread<C>| thread.busy && thread.watch.is_stuck(step_time);
+            for thread in self.threads.extract_if(.., is_stuck) {
+                notice(Notice::Stuck(thread.watch.choice_log));
+            }
+            let Some((halt, leave)) = halt else { continue };
+            if halt.load(Ordering::Relaxed)
+                && halted.get_or_insert_with(Stopwatch::start).is_past(GRACE)
+            {
+                let is_late = |thread: &mut Thread<C>| thread.busy && thread.watch.leaves(leave);
+                for _ in self.threads.extract_if(.., is_late) {
+                    notice(Notice::LeftBehind);
+                }
+            }
+        }
+    }
+
+    /// Has the first thread answer within this time. A thread that does not is left behind.
+    pub(crate) fn ask_first(&mut self, command: C, limit: Duration) -> Option<A> {
+        if !self.command_first(command) {
+            return None;
+        }
+        let clock = Stopwatch::start();
+        while self.threads.first().is_some_and(|thread| thread.busy) {
+            let left = limit.saturating_sub(clock.elapsed());
+            let Ok((number, message)) = self.messages.recv_timeout(left) else {
+                self.threads.remove(0);
+                break;
+            };
+            if let Some(Notice::Answer(_, answer)) = self.hear(number, message) {
+                return Some(answer);
+            }
+        }
+        None
+    }
+
+    /// Takes a message of a thread that has not been left behind.
+    fn hear(&mut self, number: usize, message: Message<A>) -> Option<Notice<A>> {
+        let place = self.threads.iter().position(|thread| thread.number == number)?;
+        match message {
+            Message::Interim(answer) => Some(Notice::Answer(number, answer)),
+            Message::Answer(answer) => {
+                self.threads[place].busy = false;
+                Some(Notice::Answer(number, answer))
+            }
+            Message::Ended(panic) => {
+                let busy = self.threads.remove(place).busy;
+                (busy || panic.is_some()).then_some(Notice::Died(panic))
+            }
+        }
+    }
+
+    /// Lets the threads end, and waits for them for a while: what is left of their last executions
+    /// is dropped then.
+    pub(crate) fn finish(self) {
+        let Supervisor { threads, messages, .. } = self;
+        let mut left = threads.len();
+        // A thread without a sender of commands ends.
+        drop(threads);
+        while left > 0
+            && let Ok((_, message)) = messages.recv_timeout(GRACE)
+        {
+            left -= usize::from(matches!(message, Message::Ended(_)));
+        }
+    }
+}
+
+impl<C, A> Supervised<C, A> {
+    /// The next command; `None` if there will be none.
+    pub(crate) fn command(&self) -> Option<C> {
+        self.commands.recv().ok()
+    }
+
+    /// Answers the present command.
+    pub(crate) fn answer(&self, answer: A) {
+        self.send(Message::Answer(answer));
+    }
+
+    /// Tells something before the present command is done.
+    pub(crate) fn tell(&self, interim: A) {
+        self.send(Message::Interim(interim));
+    }
+
+    fn send(&self, message: Message<A>) {
+        // A supervisor that has gone away needs no answer, and there will be no further command.
+        let _ = self.messages.send((self.number, message));
+    }
+}
+
+/// Looks at a choice log from time to time.
+struct Watch {
+    choice_log: Arc<ChoiceLog>,
+    seen: (u64, usize, Activity),
+    since: Stopwatch,
+}
+
+impl Watch {
+    fn new(choice_log: Arc<ChoiceLog>) -> Watch {
+        Watch { seen: choice_log.pulse(), choice_log, since: Stopwatch::start() }
+    }
+
+    /// Whether the thread has been inside the program's code for this long without a new choice.
+    fn is_stuck(&mut self, limit: Duration) -> bool {
+        let now = self.choice_log.pulse();
+        if now != self.seen || now.2 == Activity::Nothing {
+            self.seen = now;
+            self.since = Stopwatch::start();
+            return false;
+        }
+        self.since.is_past(limit)
+    }
+
+    fn leaves(&self, leave: LeaveBehind) -> bool {
+        leave == LeaveBehind::Busy || self.choice_log.doing() != Activity::Nothing
+    }
+}
+
+/// How often to look, if `limit` is how long a step may take.
+fn tick(limit: Duration) -> Duration {
+    (limit / 4).clamp(Duration::from_millis(1), Duration::from_millis(50))
+}
+
+/// The bug of a step that did not come back within `limit`.
+pub(crate) fn stuck(doing: Activity, choices: &[Choice], limit: Duration) -> Bug {
+    let what = match (doing, last_step(choices)) {
+        (Activity::Stepping, Some((step, worker))) => format!("step {step}, of worker {worker},"),
+        (Activity::Ending, _) => "the end of the execution, where values are dropped,".to_owned(),
+        _ => "the start of the program".to_owned(),
+    };
+    let message = format!(
+        "{what} has not come back after {limit:?}: it blocks its thread or loops, and code under \
+         test must wait through Dally's own operations"
+    );
+    Bug::new(BugKind::EndlessStep, message)
+}
+
+fn last_step(choices: &[Choice]) -> Option<(usize, dally_core::WorkerId)> {
+    let workers = choices.iter().filter_map(|choice| match choice {
+        Choice::Worker(worker) => Some(*worker),
+        _ => None,
+    });
+    workers.enumerate().last().map(|(index, worker)| (index + 1, worker))
+}
+
+/// Why a job gave no result.
+pub(crate) enum Lost {
+    /// It is stuck in the program's code; its thread was left behind.
+    Stuck(Activity, Vec<Choice>),
+    /// It never ran, or its thread died.
+    Failed(String),
+}
+
+/// Runs a job that executes code of the program on a supervised thread of its own.
+pub(crate) fn watched<T: Send + 'static>(
+    program: &str,
+    step_time: Duration,
+    job: impl FnOnce(&mut ChoiceWriter) -> T + Send + 'static,
+) -> Result<T, Lost> {
+    let mut supervisor: Supervisor<(), T> = Supervisor::new(program, step_time, None);
+    let started = supervisor.spawn(|mut writer, supervised| {
+        if supervised.command().is_some() {
+            supervised.answer(job(&mut writer));
+        }
+    });
+    if let Err(error) = started {
+        return Err(Lost::Failed(format!("no thread could be started to run it: {error}")));
+    }
+    supervisor.command_first(());
+    let mut result = Err(Lost::Failed("the thread that ran it died".into()));
+    supervisor.wait(None, |notice| match notice {
+        Notice::Answer(_, answer) => result = Ok(answer),
+        Notice::Stuck(log) => result = Err(Lost::Stuck(log.doing(), log.choices())),
+        Notice::Died(_) | Notice::LeftBehind | Notice::Tick => {}
+    });
+    result
+}
