@@ -1,6 +1,10 @@
 //! What the protocols have in common in which two tasks must take turns all the way for a bug.
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use std::sync::Arc;
+
+use dally::checking::AnyProgram;
+
+use crate::registry::{PlantedBug, Protocol};
 
 /// What is wrongly claimed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -19,7 +23,7 @@ impl Bug {
 pub(crate) const fn protocol(
     name: &'static str,
     summary: &'static str,
-    program: fn(Option<&str>) -> Subject,
+    program: fn(Option<&str>) -> Arc<dyn AnyProgram>,
 ) -> Protocol {
     let bugs = &[PlantedBug {
         name: "alternation",

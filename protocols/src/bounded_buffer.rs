@@ -14,7 +14,7 @@ use std::sync::Arc;
 use dally::tasks::sync::{Mutex, Notify};
 use dally::tasks::{self, TaskProgram};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,7 +35,7 @@ pub const PROTOCOL: Protocol = Protocol {
     summary: "two readers and a writer share a buffer with room for one item",
     bugs: &[PlantedBug { name: "lost-wakeup", summary: "a notification wakes the wrong waiter" }],
     max_steps: 500,
-    program: |bug| Subject::Tasks(program(bug.and_then(Bug::named))),
+    program: |bug| Arc::new(program(bug.and_then(Bug::named))),
 };
 
 /// One writer and two readers, with this bug or without any.

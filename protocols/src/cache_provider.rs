@@ -16,11 +16,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use dally::machines::{Addr, Cx, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the service.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -40,7 +41,7 @@ pub const PROTOCOL: Protocol = Protocol {
     max_steps: 1_000,
     program: |name| {
         let bug = (name == Some("dirty-read")).then_some(Bug::DirtyRead);
-        Subject::Machines(program(bug))
+        Arc::new(program(bug))
     },
 };
 

@@ -9,11 +9,12 @@
 //! and 4.
 
 use std::hash::Hash;
+use std::sync::Arc;
 
 use dally::machine;
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 
-use crate::registry::{Protocol, Subject};
+use crate::registry::Protocol;
 
 /// Its entry in the registry.
 pub const PROTOCOL: Protocol = Protocol {
@@ -21,7 +22,7 @@ pub const PROTOCOL: Protocol = Protocol {
     summary: "five workers add, subtract, double, halve and reset: how many values are seen?",
     bugs: &[],
     max_steps: 2000,
-    program: |_| Subject::Machines(program(None)),
+    program: |_| Arc::new(program(None)),
 };
 
 /// There is none.

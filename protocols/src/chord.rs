@@ -14,11 +14,12 @@
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in an implementation of Chord.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,7 +39,7 @@ pub const PROTOCOL: Protocol = Protocol {
     max_steps: 1000,
     program: |name| {
         let bug = (name == Some("missing-key")).then_some(Bug::MissingKey);
-        Subject::Machines(program(bug))
+        Arc::new(program(bug))
     },
 };
 

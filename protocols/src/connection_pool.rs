@@ -11,7 +11,7 @@ use std::sync::Arc;
 use dally::tasks::sync::{Mutex, mpsc};
 use dally::tasks::{self, TaskProgram};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the use of the pool.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,7 +35,7 @@ pub const PROTOCOL: Protocol = Protocol {
         summary: "a request asks for a second connection while it holds one",
     }],
     max_steps: 500,
-    program: |bug| Subject::Tasks(program(bug.and_then(Bug::named))),
+    program: |bug| Arc::new(program(bug.and_then(Bug::named))),
 };
 
 /// Two requests at the same time, with this bug or without any.

@@ -14,12 +14,13 @@
 //! See Desai, Gupta, Jackson, Qadeer, Rajamani and Zufferey, "P: Safe Asynchronous Event-Driven
 //! Programming" (PLDI 2013), for the elevator that this one is modelled on.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the controller.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,7 +53,7 @@ pub const PROTOCOL: Protocol = Protocol {
             Some("sees-ghosts") => Some(Bug::SeesGhosts),
             _ => None,
         };
-        Subject::Machines(program(PRESSES, THINGS, bug))
+        Arc::new(program(PRESSES, THINGS, bug))
     },
 };
 

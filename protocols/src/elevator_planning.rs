@@ -15,11 +15,12 @@
 //! keeps its direction.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dally::machines::{Addr, Cx, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the planning.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -55,7 +56,7 @@ pub const PROTOCOL: Protocol = Protocol {
     max_steps: 2_000,
     program: |name| {
         let bug = (name == Some("nearest-first")).then_some(Bug::NearestFirst);
-        Subject::Machines(program(Building::BUNDLED, bug))
+        Arc::new(program(Building::BUNDLED, bug))
     },
 };
 

@@ -16,12 +16,13 @@
 //! many states although the loops never end.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dally::machines::{Addr, Cx, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the manager.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -41,7 +42,7 @@ pub const PROTOCOL: Protocol = Protocol {
     max_steps: 2_000,
     program: |name| {
         let bug = (name == Some("late-sync-report")).then_some(Bug::LateSyncReport);
-        Subject::Machines(program(REPLICAS, bug))
+        Arc::new(program(REPLICAS, bug))
     },
 };
 

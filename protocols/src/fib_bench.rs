@@ -17,20 +17,20 @@ use dally::tasks::{self, TaskProgram};
 
 pub use crate::alternation::Bug;
 use crate::alternation::protocol;
-use crate::registry::{Protocol, Subject};
+use crate::registry::Protocol;
 
 /// `fib-bench` of the command line: 5 rounds.
 pub const SHORT: Protocol = protocol(
     "fib-bench",
     "two tasks compute Fibonacci's numbers from each other's, 5 rounds each",
-    |name| Subject::Tasks(program(5, Bug::named(name))),
+    |name| Arc::new(program(5, Bug::named(name))),
 );
 
 /// `fib-bench-longest` of the command line: 11 rounds.
 pub const LONGEST: Protocol = protocol(
     "fib-bench-longest",
     "two tasks compute Fibonacci's numbers from each other's, 11 rounds each",
-    |name| Subject::Tasks(program(11, Bug::named(name))),
+    |name| Arc::new(program(11, Bug::named(name))),
 );
 
 /// The two tasks with so many rounds, with this bug or without any.

@@ -14,11 +14,12 @@
 //! original the home invalidates the copy of the client that asks as well.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dally::machines::{Addr, Cx, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 use Access::{Exclusive as Write, Shared as Read};
 
 /// A mistake in an implementation of the protocol.
@@ -74,7 +75,7 @@ pub const PROTOCOL: Protocol = Protocol {
         Bug::UnexpectedInvalidation.planted(),
     ],
     max_steps: 300,
-    program: |bug| Subject::Machines(program(CLIENTS, bug.and_then(Bug::named))),
+    program: |bug| Arc::new(program(CLIENTS, bug.and_then(Bug::named))),
 };
 
 const CLIENTS: usize = 3;

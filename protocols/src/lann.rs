@@ -15,10 +15,12 @@
 //! See Le Lann, "Distributed Systems: Towards a Formal Approach" (1977), and Tel, "Introduction
 //! to Distributed Algorithms" (2000), algorithm 7.2.
 
+use std::sync::Arc;
+
 use dally::machines::{Addr, Cx, Handles, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in an implementation of the election.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -50,7 +52,7 @@ pub const PROTOCOL: Protocol = Protocol {
             Some("asks-again") => Some(Bug::AsksAgain),
             _ => None,
         };
-        Subject::Machines(program(PROCESSES, bug))
+        Arc::new(program(PROCESSES, bug))
     },
 };
 

@@ -17,11 +17,12 @@
 //! its monitor remembers follows from the states of the processes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use dally::machines::{Addr, Cx, Granularity, MachineProgram, Mailbox, MonitorCx, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in an implementation of the election.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -65,7 +66,7 @@ pub const PROTOCOL: Protocol = Protocol {
     summary: "five processes in a ring elect the one with the greatest id",
     bugs: &[Bug::ForwardsSmaller.planted(), Bug::ZeroIsAnId.planted(), Bug::ForgetsDone.planted()],
     max_steps: 200,
-    program: |bug| Subject::Machines(program(5, bug.and_then(Bug::named))),
+    program: |bug| Arc::new(program(5, bug.and_then(Bug::named))),
 };
 
 /// A ring of n processes, with this bug or without any.

@@ -30,4 +30,4 @@ pub mod tree_identification;
 pub mod triangular;
 pub mod two_phase_commit;
 
-pub use registry::{PlantedBug, Protocol, Subject, all, find};
+pub use registry::{PlantedBug, Protocol, all, find};

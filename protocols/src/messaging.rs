@@ -21,7 +21,7 @@ use std::sync::Arc;
 use dally::tasks::sync::Mutex;
 use dally::tasks::{self, TaskProgram, task};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// The string that is found: 0 to the power of 9 and so on, in the notation of the paper.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -102,7 +102,7 @@ pub const PROTOCOL: Protocol = Protocol {
         Bug::ChooseMixed.planted(),
     ],
     max_steps: 100,
-    program: |bug| Subject::Tasks(program(bug.and_then(Bug::named))),
+    program: |bug| Arc::new(program(bug.and_then(Bug::named))),
 };
 
 /// The senders and the receiver, with a string that can be spelt or, without a bug, cannot.

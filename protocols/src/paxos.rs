@@ -13,11 +13,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use dally::machine;
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in an implementation of Paxos.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,7 +38,7 @@ pub const PROTOCOL: Protocol = Protocol {
     max_steps: 1000,
     program: |name| {
         let bug = (name == Some("smallest-proposal")).then_some(Bug::SmallestProposal);
-        Subject::Machines(program(bug))
+        Arc::new(program(bug))
     },
 };
 

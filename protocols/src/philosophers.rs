@@ -12,10 +12,12 @@
 //!
 //! See Dijkstra, "Hierarchical Ordering of Sequential Processes" (1971).
 
+use std::sync::Arc;
+
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the manners of philosophers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -47,7 +49,7 @@ pub const PROTOCOL: Protocol = Protocol {
             Some("left-first") => Some(Bug::LeftFirst),
             _ => None,
         };
-        Subject::Machines(program(PHILOSOPHERS, bug))
+        Arc::new(program(PHILOSOPHERS, bug))
     },
 };
 

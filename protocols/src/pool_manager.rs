@@ -15,11 +15,12 @@
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use dally::machines::{Addr, Cx, Faults, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the manager.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -57,7 +58,7 @@ pub const V1: Protocol = Protocol {
     max_steps: 1_000,
     program: |name| {
         let bug = (name == Some("assigns-first")).then_some(Bug::AssignsFirst);
-        Subject::Machines(program(Size::V1, bug))
+        Arc::new(program(Size::V1, bug))
     },
 };
 
@@ -72,7 +73,7 @@ pub const V2: Protocol = Protocol {
     max_steps: 1_000,
     program: |name| {
         let bug = (name == Some("forgets-releases")).then_some(Bug::ForgetsReleases);
-        Subject::Machines(program(Size::V2, bug))
+        Arc::new(program(Size::V2, bug))
     },
 };
 

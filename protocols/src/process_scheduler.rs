@@ -16,11 +16,12 @@
 //! waits, and Ruane, "Process Synchronization in the UTS Kernel" (1990), for one that is lost.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use dally::machines::{Addr, Cx, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in a scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,7 +53,7 @@ pub const PROTOCOL: Protocol = Protocol {
             Some("priorities") => Some(Bug::Priorities),
             _ => None,
         };
-        Subject::Machines(program(PROCESSORS, PROCESSES, bug))
+        Arc::new(program(PROCESSORS, PROCESSES, bug))
     },
 };
 

@@ -1,14 +1,8 @@
 //! The list of protocols, for the command line and the evaluation.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use dally::checking::Job;
-use dally::core::{Program, Schedule};
-use dally::machines::MachineProgram;
-use dally::search::strata::Bundled;
-use dally::search::{self, Mode, Options, Replayed, Report, Sink};
-use dally::tasks::TaskProgram;
+use dally::checking::AnyProgram;
 
 use crate::{
     bounded_buffer, cache_provider, calculator, chain_replication, chord, connection_pool,
@@ -29,7 +23,7 @@ pub struct Protocol {
     /// A step bound that suits it.
     pub max_steps: usize,
     /// Makes the program: with the bug of this name, or the correct version.
-    pub program: fn(bug: Option<&str>) -> Subject,
+    pub program: fn(bug: Option<&str>) -> Arc<dyn AnyProgram>,
 }
 
 /// A bug that can be switched on.
@@ -39,67 +33,6 @@ pub struct PlantedBug {
     pub name: &'static str,
     /// What is wrong, in one sentence.
     pub summary: &'static str,
-}
-
-/// A program of one of the front ends.
-#[expect(clippy::large_enum_variant, reason = "there is one for a whole run")]
-pub enum Subject {
-    /// Machines.
-    Machines(MachineProgram),
-    /// Tasks.
-    Tasks(TaskProgram),
-    /// The model of SafeStack, written by hand against the contract of systems.
-    Model(safe_stack::Model),
-}
-
-impl Subject {
-    /// What a step is in it.
-    pub fn granularity(&self) -> &'static str {
-        match self {
-            Subject::Machines(program) => Program::granularity(program),
-            Subject::Tasks(program) => program.granularity(),
-            Subject::Model(program) => program.granularity(),
-        }
-    }
-
-    /// Runs schedules of it: [`dally::search::run`], whichever front end it has.
-    pub fn run(self, options: Options, sink: Arc<dyn Sink>) -> Report {
-        match self {
-            Subject::Machines(program) => search::run(Arc::new(program), options, sink),
-            Subject::Tasks(program) => search::run(Arc::new(program), options, sink),
-            Subject::Model(program) => search::run(Arc::new(program), options, sink),
-        }
-    }
-
-    /// Does a job with it: runs schedules or searches states, as the job says.
-    pub fn check(self, job: Job) -> Report {
-        match self {
-            Subject::Machines(program) => job.machines(Arc::new(program)),
-            Subject::Tasks(program) => job.tasks(Arc::new(program)),
-            Subject::Model(program) => job.captured::<_, Bundled>(Arc::new(program), None),
-        }
-    }
-
-    /// Runs a recorded schedule of it: [`dally::search::replay`].
-    pub fn replay(
-        self,
-        schedule: &Schedule,
-        mode: Mode,
-        rounds: u32,
-        step_time: Duration,
-    ) -> Replayed {
-        match self {
-            Subject::Machines(program) => {
-                search::replay(Arc::new(program), schedule, mode, rounds, step_time)
-            }
-            Subject::Tasks(program) => {
-                search::replay(Arc::new(program), schedule, mode, rounds, step_time)
-            }
-            Subject::Model(program) => {
-                search::replay(Arc::new(program), schedule, mode, rounds, step_time)
-            }
-        }
-    }
 }
 
 /// All protocols, in the order of `dally list`.

@@ -14,11 +14,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use dally::machines::{Addr, Cx, Faults, MachineProgram, MonitorCx, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the provider.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -40,7 +41,7 @@ pub const V1: Protocol = Protocol {
     max_steps: 500,
     program: |name| {
         let bug = (name == Some("allocates-again")).then_some(Bug::AllocatesAgain);
-        Subject::Machines(program(3, bug))
+        Arc::new(program(3, bug))
     },
 };
 
@@ -55,7 +56,7 @@ pub const V2: Protocol = Protocol {
     max_steps: 500,
     program: |name| {
         let bug = (name == Some("repairs-deleted")).then_some(Bug::RepairsDeleted);
-        Subject::Machines(program(5, bug))
+        Arc::new(program(5, bug))
     },
 };
 

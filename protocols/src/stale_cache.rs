@@ -12,7 +12,7 @@ use std::sync::Arc;
 use dally::tasks::sync::Mutex;
 use dally::tasks::{self, TaskProgram};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in the cache.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -36,7 +36,7 @@ pub const PROTOCOL: Protocol = Protocol {
         summary: "a slow reader puts an old value back after the invalidation",
     }],
     max_steps: 500,
-    program: |bug| Subject::Tasks(program(bug.and_then(Bug::named))),
+    program: |bug| Arc::new(program(bug.and_then(Bug::named))),
 };
 
 /// A reader, a writer and then a last read, with this bug or without any.

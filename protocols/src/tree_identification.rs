@@ -19,10 +19,12 @@
 //! See Devillers, Griffioen, Romijn and Vaandrager, "Verification of a Leader Election Protocol:
 //! Formal Methods Applied to IEEE 1394" (2000).
 
+use std::sync::Arc;
+
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 use dally::{machine, monitor};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// A mistake in an implementation of tree identification.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -62,7 +64,7 @@ pub const PROTOCOL: Protocol = Protocol {
             Some("turns-away-early") => Some(Bug::TurnsAwayEarly),
             _ => None,
         };
-        Subject::Machines(program(NODES, bug))
+        Arc::new(program(NODES, bug))
     },
 };
 

@@ -18,20 +18,20 @@ use dally::tasks::{self, TaskProgram};
 
 pub use crate::alternation::Bug;
 use crate::alternation::protocol;
-use crate::registry::{Protocol, Subject};
+use crate::registry::Protocol;
 
 /// `triangular` of the command line: 5 rounds.
 pub const SHORT: Protocol = protocol(
     "triangular",
     "two tasks climb over each other while a third looks on, 5 rounds each",
-    |name| Subject::Tasks(program(5, Bug::named(name))),
+    |name| Arc::new(program(5, Bug::named(name))),
 );
 
 /// `triangular-longest` of the command line: 20 rounds.
 pub const LONGEST: Protocol = protocol(
     "triangular-longest",
     "two tasks climb over each other while a third looks on, 20 rounds each",
-    |name| Subject::Tasks(program(20, Bug::named(name))),
+    |name| Arc::new(program(20, Bug::named(name))),
 );
 
 /// The two tasks with so many rounds, with this bug or without any.

@@ -7,7 +7,7 @@ mod running;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dally::core::{BugKind, Captured, Fingerprint, Program, Status, System, WorkerId};
+use dally::core::{BugKind, Fingerprint, Program, Status, System, WorkerId};
 use dally::machines::{MachineProgram, MachineSystem};
 use dally_protocols::Protocol;
 
@@ -38,7 +38,8 @@ impl State {
 fn states(program: MachineProgram) -> Vec<State> {
     let program = program.run_twice(false);
     let first = program.start().unwrap();
-    let mut numbers: BTreeMap<Fingerprint, usize> = BTreeMap::from([(first.fingerprint(), 0)]);
+    let mut numbers: BTreeMap<Option<Fingerprint>, usize> =
+        BTreeMap::from([(first.fingerprint(), 0)]);
     let mut states = vec![State::of(&first)];
     let mut stack = vec![(0, first)];
     while let Some((number, system)) = stack.pop() {

@@ -1,12 +1,11 @@
 //! `dally check`.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use dally::checking::{self, Checked, Checking, Job};
+use dally::checking::{self, AnyProgram, Checked, Checking};
 use dally::report::{About, Statistics, Style, json, text};
+use dally::search::Ended;
 use dally::search::strata::{Plan, SearchKind};
-use dally::search::{Ended, Report};
 use dally::settings::Settings;
 
 use crate::args::{CheckArgs, Format};
@@ -36,29 +35,29 @@ fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
     if let Some(given) = arguments.p.given() {
         return Err(format!("{given} is for P projects, and `{}` is a protocol", protocol.name));
     }
-    let subject = Subject {
-        program: protocol.name.to_owned(),
-        // Findings of one planted bug must not take the place of another's.
-        shown: bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name)),
+    // Findings of one planted bug must not take the place of another's.
+    let shown = bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name));
+    let settings = settings(arguments, arguments.search, protocol.max_steps)?;
+    let checking = Checking {
+        shown: shown.clone(),
         replay_settings: bug
             .map(|bug| (BUG_SETTING.to_owned(), bug.to_owned()))
             .into_iter()
             .collect(),
-        note: String::new(),
+        stop: stop_on_interrupt()?,
+        ..Checking::new(protocol.name, settings)
     };
-    let settings = settings(arguments, arguments.search, protocol.max_steps)?;
-    let stop = stop_on_interrupt()?;
-    let run = subject.run(settings, &stop, |job| (protocol.program)(bug).check(job));
+    let run = Run::of((protocol.program)(bug), checking, "");
     match arguments.format {
         // Nothing is known then, and a summary would sound as if something were.
         Format::Text if run.is_failed() => {}
         Format::Text => {
             let style = Style::of(&std::io::stdout());
             let findings = &run.checked.report.findings;
-            let summary = text::summary(&subject.shown, &run.statistics, findings, style);
-            print(&(run.findings(&subject.program) + &summary));
+            let summary = text::summary(&shown, &run.statistics, findings, style);
+            print(&(run.findings(protocol.name) + &summary));
         }
-        Format::Json => print(&run.json(&subject.program)),
+        Format::Json => print(&run.json(protocol.name)),
     }
     if run.is_failed() {
         let why: Vec<&str> = run.notes().collect();
@@ -111,19 +110,7 @@ pub fn settings(
     Ok(settings)
 }
 
-/// What is checked.
-pub struct Subject {
-    /// The name that schedules carry.
-    pub program: String,
-    /// The name that files and reports carry.
-    pub shown: String,
-    /// What else a schedule must say to be replayed.
-    pub replay_settings: Vec<(String, String)>,
-    /// What stands before the progress.
-    pub note: String,
-}
-
-/// One run of it.
+/// One run of a program.
 pub struct Run {
     /// What came of it.
     pub checked: Checked,
@@ -131,32 +118,20 @@ pub struct Run {
     pub statistics: Statistics,
 }
 
-impl Subject {
-    /// Runs it; `run` is a method of [`Job`].
-    pub fn run(
-        &self,
-        settings: Settings,
-        stop: &Arc<AtomicBool>,
-        run: impl FnOnce(Job) -> Report,
-    ) -> Run {
-        let bar = progress::bar(settings.search, settings.schedules(), &self.note);
+impl Run {
+    /// Checks a program, with its progress shown after this note.
+    pub fn of(program: Arc<dyn AnyProgram>, checking: Checking, note: &str) -> Run {
+        let settings = &checking.settings;
+        let (bar, threads) =
+            (progress::bar(settings.search, settings.schedules(), note), settings.threads);
         let watched = bar.clone();
-        let threads = settings.threads;
-        let checking = Checking {
-            replay_settings: self.replay_settings.clone(),
-            watch: Box::new(move |progress| progress::show(&watched, progress)),
-            stop: Arc::clone(stop),
-            shown: self.shown.clone(),
-            ..Checking::new(self.program.clone(), settings)
-        };
-        let checked = checking.run(run);
+        let watch = Box::new(move |progress: &_| progress::show(&watched, progress));
+        let checked = program.check(Checking { watch, ..checking });
         bar.finish_and_clear();
         let statistics = checking::statistics(&checked.report, threads);
         Run { checked, statistics }
     }
-}
 
-impl Run {
     /// The findings as text, each with its story.
     pub fn findings(&self, program: &str) -> String {
         let style = Style::of(&std::io::stdout());

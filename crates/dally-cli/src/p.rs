@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use dally::checking::Checking;
 use dally::core::Schedule;
 use dally::p::diagnostic::{self, Diagnostic};
 use dally::p::program::{Heat, Program, Test};
@@ -18,7 +19,7 @@ use dally::search::strata::SearchKind;
 use serde_json::json;
 
 use crate::args::{CheckArgs, Format, ReplayArgs};
-use crate::check::{Run, Subject, settings};
+use crate::check::{Run, settings};
 use crate::interrupt::stop_on_interrupt;
 use crate::{BAD_INPUT, BUG, CLEAN, print};
 
@@ -240,19 +241,18 @@ fn run(
         if arguments.p.atomic_handlers {
             replay_settings.push((ATOMIC_SETTING.to_owned(), "1".to_owned()));
         }
-        let subject = Subject {
-            program: test.name.clone(),
-            shown: test.name.clone(),
-            replay_settings,
-            note: if of > 1 {
-                format!("{} ({} of {of}) ", test.name, done + 1)
-            } else {
-                String::new()
-            },
-        };
         let settings = settings(arguments, search(arguments, &project.program, test), MAX_STEPS)?;
+        let checking = Checking {
+            replay_settings,
+            stop: Arc::clone(&stop),
+            ..Checking::new(test.name.clone(), settings)
+        };
+        let note = match of {
+            1 => String::new(),
+            _ => format!("{} ({} of {of}) ", test.name, done + 1),
+        };
         let program = Arc::new(program);
-        let run = subject.run(settings, &stop, |job| job.p(Arc::clone(&program)));
+        let run = Run::of(program.clone(), checking, &note);
         let row = Row { test: test.name.clone(), run, coverage: program.coverage() };
         if arguments.format == Format::Text {
             print(&row.run.findings(&row.test));

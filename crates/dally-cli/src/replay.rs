@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::checking::{ROUNDS, read_schedule, retell, shell_word};
+use dally::checking::{AnyProgram, ROUNDS, read_schedule, retell, shell_word};
 use dally::core::Schedule;
 use dally::report::{About, Statistics, Style, json, text};
 use dally::search::{self, Mode};
-use dally_protocols::Subject;
 
 use crate::args::{Format, ReplayArgs};
 use crate::check::BUG_SETTING;
@@ -76,7 +75,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
 }
 
 /// The protocol that a schedule is of.
-fn protocol(schedule: &Schedule) -> Result<Subject, String> {
+fn protocol(schedule: &Schedule) -> Result<Arc<dyn AnyProgram>, String> {
     let (protocol, bug) =
         look_up(&schedule.program, schedule.setting(BUG_SETTING)).map_err(|why| {
             format!(

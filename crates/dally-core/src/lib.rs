@@ -20,6 +20,7 @@ pub mod finding;
 pub mod fingerprint;
 pub mod monitor;
 pub mod panics;
+pub mod program;
 pub mod property;
 pub mod schedule;
 pub mod system;
@@ -35,10 +36,11 @@ pub use event_sink::EventSink;
 pub use finding::{DelayAt, Delays, Finding, Lasso, Shrunk};
 pub use fingerprint::Fingerprint;
 pub use monitor::{Announcement, Heat, IntoMonitor, Monitor, Monitors, SharedMonitor};
+pub use program::{Program, StateVisitor};
 pub use property::{Cue, Moment, Property, Proposition};
 pub use schedule::{Schedule, ScheduleError};
 pub use system::{
-    Acceptance, Captured, Cut, Env, Observe, Op, Program, Shared, Status, Stop, System, Waiting,
+    Acceptance, Captured, Cut, Env, Observe, Op, Shared, Status, Stop, System, Waiting,
 };
 pub use trace::{Item, Trace, TraceStep, Tracer};
 pub use worker::WorkerId;

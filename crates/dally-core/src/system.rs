@@ -1,34 +1,10 @@
-//! The contract between front ends and search.
+//! One live execution: the contract between front ends and search.
 
 use crate::bug::Bug;
 use crate::choice::{MessageId, Tag};
 use crate::event::{Event, ObjectId, Text};
 use crate::fingerprint::Fingerprint;
 use crate::worker::WorkerId;
-
-/// What is tested: it can be started any number of times, from any thread.
-pub trait Program: Send + Sync {
-    /// One live execution of this program.
-    type System: System;
-
-    /// The name of the program, where a run is not told another.
-    fn name(&self) -> &str {
-        "program"
-    }
-
-    /// Starts a fresh execution. Starting is deterministic; a bug in it is the program's.
-    fn start(&self) -> Result<Self::System, Bug>;
-
-    /// Starts afresh in the memory of an execution that has ended.
-    fn restart(&self, system: &mut Self::System) -> Result<(), Bug> {
-        *system = self.start()?;
-        Ok(())
-    }
-
-    /// What a step is in this program, for output: counts of steps and schedules compare only
-    /// at the same granularity.
-    fn granularity(&self) -> &'static str;
-}
 
 /// One live execution of a program.
 pub trait System {
@@ -57,9 +33,9 @@ pub trait System {
     /// A hash of part of the state.
     fn observe(&self, how: Observe) -> u64;
 
-    /// A hash of the whole state, where that can be had at any time: states with the same one are
-    /// the same.
-    fn whole(&self) -> Option<Fingerprint> {
+    /// A hash of the whole state, where that can be had: two states with the same one are equal.
+    /// This alone decides which states are. Whoever gives one gives it in every state.
+    fn fingerprint(&self) -> Option<Fingerprint> {
         None
     }
 
@@ -83,15 +59,12 @@ pub trait System {
     }
 }
 
-/// A system whose whole state can be had.
-pub trait Captured: System {
-    /// Why this execution cannot be captured after all, if so: it holds a worker without
-    /// `Clone + Eq + Hash`. The other methods may be called only where this is `None`.
-    fn obstacle(&self) -> Option<String>;
-
-    /// A hash of the whole state.
-    fn fingerprint(&self) -> Fingerprint;
-
+/// A system whose states can be copied. A search does so if the program says that it may: see
+/// [`Program::states`](crate::Program::states).
+///
+/// States are told apart by [`System::fingerprint`]. Where a state has none, a hash of its encoding
+/// takes its place.
+pub trait Captured: System + Sized {
     /// Appends an injective encoding of the whole state.
     fn encode(&self, out: &mut Vec<u8>);
 
@@ -112,8 +85,10 @@ pub trait Captured: System {
         size_of_val(self) + size_of_val(self.enabled())
     }
 
-    /// Goes back to a saved state, reusing memory.
-    fn restore_from(&mut self, saved: &Self);
+    /// Goes back to a saved state, reusing memory where it can.
+    fn restore_from(&mut self, saved: &Self) {
+        *self = saved.fork();
+    }
 
     /// This state will be kept: the time to share memory with others that are, if that takes an
     /// effort. Many steps lead to states that are thrown away at once.

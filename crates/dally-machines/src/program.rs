@@ -1,11 +1,11 @@
 //! Programs of machines: how they are set up and under which rules they run.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use dally_core::{
-    Bug, BugKind, Captured, Cut, Env, Event, IntoMonitor, MessageId, Program, Stop, System, Tag,
-    Text, WorkerId, panics,
+    Bug, BugKind, Captured, Cut, Env, Event, IntoMonitor, MessageId, Program, StateVisitor, Stop,
+    System, Tag, Text, WorkerId, panics,
 };
 
 use crate::addr::Addr;
@@ -43,13 +43,7 @@ pub struct MachineProgram {
     rules: Rules,
     faults: Faults,
     /// The state that executions start from.
-    pristine: OnceLock<Result<Pristine, Bug>>,
-}
-
-struct Pristine {
-    system: MachineSystem,
-    /// Whether an execution can start from a copy of it.
-    captured: bool,
+    pristine: OnceLock<Result<MachineSystem, Bug>>,
 }
 
 type SetupFn = Box<dyn Fn(&mut Setup) + Send + Sync>;
@@ -117,12 +111,8 @@ impl MachineProgram {
         self
     }
 
-    fn pristine(&self) -> Result<&Pristine, Bug> {
-        let start = || {
-            let system = self.set_up()?;
-            Ok(Pristine { captured: system.obstacle().is_none(), system })
-        };
-        self.pristine.get_or_init(start).as_ref().map_err(Bug::clone)
+    fn pristine(&self) -> Result<&MachineSystem, Bug> {
+        self.pristine.get_or_init(|| self.set_up()).as_ref().map_err(Bug::clone)
     }
 
     fn set_up(&self) -> Result<MachineSystem, Bug> {
@@ -157,17 +147,17 @@ impl Program for MachineProgram {
 
     fn start(&self) -> Result<MachineSystem, Bug> {
         let pristine = self.pristine()?;
-        if pristine.captured { Ok(pristine.system.fork()) } else { self.set_up() }
+        if pristine.uncaptured.is_none() { Ok(pristine.fork()) } else { self.set_up() }
     }
 
     fn restart(&self, system: &mut MachineSystem) -> Result<(), Bug> {
         let pristine = self.pristine()?;
-        if !pristine.captured {
+        if pristine.uncaptured.is_some() {
             *system = self.set_up()?;
             return Ok(());
         }
         // Values of the ended execution are dropped here, and their destructors may panic.
-        match panics::catch(|| system.start_over_from(&pristine.system)) {
+        match panics::catch(|| system.start_over_from(pristine)) {
             Err(Stop::Bug(bug)) => Err(*bug),
             _ => Ok(()),
         }
@@ -177,6 +167,22 @@ impl Program for MachineProgram {
         match self.rules.granularity {
             Granularity::PerSend => "per-send",
             Granularity::Atomic => "atomic",
+        }
+    }
+
+    /// States are copied unless a machine that is there from the start cannot be. A program that
+    /// does not start has no states.
+    fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+        match self.pristine().ok().and_then(|pristine| pristine.uncaptured) {
+            None => visitor.copied(self),
+            Some(machine) => visitor.replayed(
+                self,
+                Some(format!(
+                    "machine `{machine}` is declared `uncaptured`: its state cannot be copied and \
+                     compared. Derive `Clone, PartialEq, Eq, Hash` for it and its events, and drop \
+                     `uncaptured`"
+                )),
+            ),
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct MachineSystem {
     pub(crate) enabled: Vec<WorkerId>,
     /// The faults that may still happen.
     pub(crate) budget: Faults,
+    /// The first of its machines that cannot be copied and compared, if there is one.
+    pub(crate) uncaptured: Option<&'static str>,
     /// How many machines can crash, and how many are down.
     pub(crate) mortals: u32,
     pub(crate) down: u32,
@@ -148,8 +150,9 @@ impl System for MachineSystem {
         self.slots.iter().fold(faults, |sum: u64, slot| sum.wrapping_add(slot.observed(how)))
     }
 
-    fn whole(&self) -> Option<Fingerprint> {
-        self.obstacle().is_none().then(|| self.fingerprint())
+    #[inline]
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        self.uncaptured.is_none().then(|| Fingerprint(self.sum()))
     }
 
     fn sealed(&self) -> bool {
@@ -176,20 +179,6 @@ impl System for MachineSystem {
 }
 
 impl Captured for MachineSystem {
-    fn obstacle(&self) -> Option<String> {
-        let worker = &self.slots.iter().find(|slot| !slot.worker.cell().is_captured())?.worker;
-        let name = worker.cell().name();
-        Some(format!(
-            "machine `{name}` is declared `uncaptured`: its state cannot be copied and compared. \
-             Derive `Clone, PartialEq, Eq, Hash` for it and its events, and drop `uncaptured`"
-        ))
-    }
-
-    #[inline]
-    fn fingerprint(&self) -> Fingerprint {
-        Fingerprint(self.sum())
-    }
-
     const FORESEES: bool = true;
 
     fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<Fingerprint>, Cut> {
@@ -296,16 +285,19 @@ impl MachineSystem {
         }
     }
 
-    /// The fingerprint computed anew from the whole state: what [`Captured::fingerprint`] must
+    /// The fingerprint computed anew from the whole state: what [`System::fingerprint`] must
     /// always equal.
     #[doc(hidden)]
-    pub fn fingerprint_from_scratch(&self) -> Fingerprint {
+    pub fn fingerprint_from_scratch(&self) -> Option<Fingerprint> {
+        if self.slots.iter().any(|slot| !slot.worker.cell().is_captured()) {
+            return None;
+        }
         let workers = self
             .slots
             .iter()
             .fold(0u64, |sum, slot| sum.wrapping_add(slot.share_from_scratch(self.rules.mailbox)));
         let monitors = self.monitors.hash();
-        Fingerprint(workers.wrapping_add(monitors).wrapping_add(self.budget.share()))
+        Some(Fingerprint(workers.wrapping_add(monitors).wrapping_add(self.budget.share())))
     }
 
     /// The observation computed anew from the whole state: what [`System::observe`] must always
@@ -346,6 +338,7 @@ impl MachineSystem {
         }
         self.enabled.clone_from(&saved.enabled);
         self.budget = saved.budget;
+        self.uncaptured = saved.uncaptured;
         (self.mortals, self.down) = (saved.mortals, saved.down);
         self.faults_listed = saved.faults_listed;
         self.seals = saved.seals;
@@ -397,7 +390,11 @@ impl MachineSystem {
     /// Adds a machine that has come to life.
     pub(crate) fn add(&mut self, worker: Arc<Worker>) {
         let slot = self.slots.len();
-        if worker.cell().can_crash() {
+        let cell = worker.cell();
+        if !cell.is_captured() {
+            self.uncaptured.get_or_insert(cell.name());
+        }
+        if cell.can_crash() {
             self.mortals += 1;
         }
         self.register(worker.id, Place::Machine(slot));

@@ -138,25 +138,13 @@ fn generate(function: ItemFn, options: Vec<(Ident, Expr)>) -> syn::Result<TokenS
         )
         #of_test
     };
-    let run = match shape {
-        Shape::Tasks => quote!(#test.run(#program)),
-        Shape::Machines => quote!(#test.run_captured(#program)),
-        // Only the compiler knows whether the states of this program can be had.
-        Shape::Program => quote! {{
-            #[allow(unused_imports)]
-            use ::dally::testing::{CheckCaptured as _, CheckUncaptured as _};
-            #[allow(unused_mut)]
-            let mut subject = ::dally::testing::Subject(::core::option::Option::Some(#program));
-            subject.check(#test)
-        }},
-    };
     Ok(quote! {
         #[::core::prelude::v1::test]
         #(#attrs)*
         #vis fn #name() {
             // Under its own name, which tasks take theirs from.
             #sig #block
-            #run
+            #test.run(#program)
         }
     })
 }

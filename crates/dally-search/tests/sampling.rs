@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use dally_core::{
-    Acceptance, Bug, Captured, Env, Fingerprint, Observe, Op, Program, Status, Stop, System, Tag,
+    Acceptance, Bug, Captured, Env, Observe, Op, Program, StateVisitor, Status, Stop, System, Tag,
     WorkerId, fingerprint,
 };
-use dally_search::strata::{
-    Explorer, ExplorerKind, Plan, SearchKind, Stepped, explore, explore_uncaptured,
-};
+use dally_search::strata::{Explorer, ExplorerKind, Plan, SearchKind, Stepped, explore};
 use dally_search::{Ended, Options};
 
 /// Workers that take their steps, in each of which they choose one of so many values (0: none).
@@ -64,6 +62,21 @@ impl Program for Straight {
     fn granularity(&self) -> &'static str {
         "steps"
     }
+
+    fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+        visitor.copied(self)
+    }
+}
+
+/// The same, whose states are not copied.
+struct Rerun(Straight);
+
+impl Program for Rerun {
+    type System = Running;
+
+    fn start(&self) -> Result<Running, Bug> {
+        self.0.start()
+    }
 }
 
 impl System for Running {
@@ -110,16 +123,6 @@ impl System for Running {
 }
 
 impl Captured for Running {
-    fn obstacle(&self) -> Option<String> {
-        None
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        let mut bytes = Vec::new();
-        self.encode(&mut bytes);
-        Fingerprint(fingerprint::of_bytes(&bytes))
-    }
-
     fn encode(&self, out: &mut Vec<u8>) {
         fingerprint::Encoder::encode(&self.history, out);
     }
@@ -131,10 +134,6 @@ impl Captured for Running {
             history: self.history.clone(),
             enabled: self.enabled.clone(),
         }
-    }
-
-    fn restore_from(&mut self, saved: &Running) {
-        *self = saved.fork();
     }
 }
 
@@ -212,11 +211,11 @@ fn sampled(
         ..Plan::default()
     };
     let options = Options { schedules: u64::MAX, ..Options::default() };
-    let (shared, explorer) = (Arc::new(program.clone()), kind.build(0));
+    let (straight, explorer) = (program.clone(), kind.build(0));
     let report = if captured {
-        explore(shared, explorer, plan, options, Arc::new(()))
+        explore(Arc::new(straight), explorer, plan, options, Arc::new(()))
     } else {
-        explore_uncaptured(shared, explorer, plan, options, Arc::new(()))
+        explore(Arc::new(Rerun(straight)), explorer, plan, options, Arc::new(()))
     };
     assert_eq!(report.ended, Ended::Bound);
     let done = report.states.unwrap().samples.unwrap();

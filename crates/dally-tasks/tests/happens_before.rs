@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use dally_core::BugKind;
-use dally_search::strata::{ExplorerKind, Plan, SearchKind, explore_uncaptured};
+use dally_search::strata::{ExplorerKind, Plan, SearchKind, explore};
 use dally_search::{Ended, Options, Report};
 use dally_tasks::sync::{Mutex, Notify, mpsc, oneshot};
 use dally_tasks::time::{Duration, sleep};
@@ -61,7 +61,7 @@ fn pruned(program: TaskProgram, search: SearchKind, seed: u64) -> Report {
     let explorer = kinds[seed as usize % kinds.len()].build(seed);
     let plan = Plan { search, ..Plan::default() };
     let options = Options { keep_going: true, shrink: false, seed, ..Options::default() };
-    explore_uncaptured(Arc::new(program), explorer, plan, options, Arc::new(()))
+    explore(Arc::new(program), explorer, plan, options, Arc::new(()))
 }
 
 /// Compares what enumeration sees with what a pruned search sees; whether the program is small

@@ -1,21 +1,18 @@
 //! One run from settings to saved findings: what `#[dally::test]` and the command line share.
 
+mod any_program;
 mod keeper;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dally_core::{Captured, Finding, Program, Schedule};
-use dally_machines::MachineProgram;
-use dally_p::vm::PProgram;
+use dally_core::{Finding, Program, Schedule};
 use dally_report::{About, Searched, Seen, Statistics};
-use dally_search::strata::{
-    self, Bundled, CachePolicy, Explorer, ExplorerKind, Plan, SearchKind, States,
-};
+use dally_search::strata::{self, CachePolicy, Explorer, ExplorerKind, Plan, SearchKind, States};
 use dally_search::{Divergence, Ended, Mode, Options, Progress, Replayed, Report, Sink};
-use dally_tasks::TaskProgram;
 
+pub use self::any_program::AnyProgram;
 use self::keeper::Keeper;
 use crate::settings::Settings;
 
@@ -66,8 +63,13 @@ impl Checking {
         }
     }
 
-    /// Runs it: `run` is a method of [`Job`] with the program and the explorer filled in.
-    pub fn run(self, run: impl FnOnce(Job) -> Report) -> Checked {
+    /// Runs schedules of this program, or searches its states. `own` is the explorer where the
+    /// settings name none.
+    pub fn run<P, E>(self, program: Arc<P>, own: Option<E>) -> Checked
+    where
+        P: Program + 'static,
+        E: Explorer,
+    {
         let settings = self.settings;
         let plan = settings.plan();
         let threads = settings.threads;
@@ -107,93 +109,42 @@ impl Checking {
             self.watch,
         ));
         let sink = Arc::clone(&keeper) as Arc<dyn Sink>;
-        let report = run(Job { options, plan, explorer: settings.explorer, sink });
+        // A search has an explorer even if nobody names one.
+        let default = (plan.is_some() && own.is_none()).then(ExplorerKind::default);
+        let bundled = settings.explorer.or(default).map(|kind| kind.build(options.seed));
+        let report = match (bundled, own) {
+            (Some(explorer), _) => by_explorer(program, explorer, plan, options, sink),
+            (None, Some(own)) => by_explorer(program, own, plan, options, sink),
+            (None, None) => dally_search::run(program, options, sink),
+        };
         let (saved, saving) = keeper.settle(&report, threads);
         Checked { report, saved, saving }
     }
 }
 
-/// What is to be done with a program: run schedules of it, or search its states.
-pub struct Job {
-    options: Options,
+/// Searches states, or runs schedules and tells what they find in the explorer's delays.
+fn by_explorer<P, E>(
+    program: Arc<P>,
+    explorer: E,
     plan: Option<Plan>,
-    explorer: Option<ExplorerKind>,
+    options: Options,
     sink: Arc<dyn Sink>,
-}
-
-/// [`strata::explore`] or [`strata::explore_uncaptured`].
-type Explore<P, E> = fn(Arc<P>, E, Plan, Options, Arc<dyn Sink>) -> Report;
-
-impl Job {
-    /// Does it with a program whose states can be had. `own` is the explorer where the settings
-    /// name none.
-    pub fn captured<P, E>(self, program: Arc<P>, own: Option<E>) -> Report
-    where
-        P: Program + 'static,
-        P::System: Captured + Send + 'static,
-        E: Explorer,
-    {
-        match (self.bundled(own.is_some()), own) {
-            (Some(explorer), _) => self.by(program, explorer, strata::explore),
-            (None, Some(own)) => self.by(program, own, strata::explore),
-            (None, None) => dally_search::run(program, self.options, self.sink),
+) -> Report
+where
+    P: Program + 'static,
+    E: Explorer,
+{
+    if let Some(plan) = plan {
+        return strata::explore(program, explorer, plan, options, sink);
+    }
+    let mut report = dally_search::run(program.clone(), options.clone(), sink.clone());
+    for finding in &mut report.findings {
+        if let Some(retold) = strata::in_delays(&program, &explorer, finding, &options) {
+            sink.found(&retold);
+            *finding = retold;
         }
     }
-
-    /// [`Job::captured`] with machines and without an explorer of one's own: compiled here, once,
-    /// and not in every crate of tests.
-    pub fn machines(self, program: Arc<MachineProgram>) -> Report {
-        self.captured::<_, Bundled>(program, None)
-    }
-
-    /// [`Job::captured`] with a test of a P project and without an explorer of one's own.
-    pub fn p(self, program: Arc<PProgram>) -> Report {
-        self.captured::<_, Bundled>(program, None)
-    }
-
-    /// [`Job::uncaptured`] with tasks and without an explorer of one's own.
-    pub fn tasks(self, program: Arc<TaskProgram>) -> Report {
-        self.uncaptured::<_, Bundled>(program, None)
-    }
-
-    /// Does it with any program: states are reconstructed by running their prefixes again.
-    pub fn uncaptured<P, E>(self, program: Arc<P>, own: Option<E>) -> Report
-    where
-        P: Program + 'static,
-        E: Explorer,
-    {
-        match (self.bundled(own.is_some()), own) {
-            (Some(explorer), _) => self.by(program, explorer, strata::explore_uncaptured),
-            (None, Some(own)) => self.by(program, own, strata::explore_uncaptured),
-            (None, None) => dally_search::run(program, self.options, self.sink),
-        }
-    }
-
-    /// The explorer that the settings name, or that a search has if nobody names one.
-    fn bundled(&self, has_own: bool) -> Option<Bundled> {
-        let default = (self.plan.is_some() && !has_own).then(ExplorerKind::default);
-        self.explorer.or(default).map(|kind| kind.build(self.options.seed))
-    }
-
-    /// Searches states, or runs schedules and tells what they find in the explorer's delays.
-    fn by<P, E>(self, program: Arc<P>, explorer: E, explore: Explore<P, E>) -> Report
-    where
-        P: Program + 'static,
-        E: Explorer,
-    {
-        let Job { options, plan, sink, .. } = self;
-        if let Some(plan) = plan {
-            return explore(program, explorer, plan, options, sink);
-        }
-        let mut report = dally_search::run(program.clone(), options.clone(), sink.clone());
-        for finding in &mut report.findings {
-            if let Some(retold) = strata::in_delays(&program, &explorer, finding, &options) {
-                sink.found(&retold);
-                *finding = retold;
-            }
-        }
-        report
-    }
+    report
 }
 
 /// The command that replays a schedule of a bundled protocol.

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Bug, BugKind, Captured, Finding, Program, Schedule};
+use dally_core::{Bug, BugKind, Finding, Program, Schedule};
 use dally_report::{About, Statistics, Style, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{Ended, Mode, Report};
 
-use crate::checking::{self, Checked, Checking, Job};
+use crate::checking::{self, Checked, Checking};
 use crate::settings::Settings;
 use crate::variables;
 
@@ -256,28 +256,11 @@ impl<E: Explorer> Test<E> {
     }
 
     /// Runs the test: returns if it passes, unwinds if it fails, and prints its report either way,
-    /// that of a test that passes where `cargo test` shows it with `--nocapture`. A search
-    /// reconstructs states by running their prefixes again.
+    /// that of a test that passes where `cargo test` shows it with `--nocapture`.
     pub fn run<P: Program + 'static>(self, program: P) {
-        self.finish(Arc::new(program), |job, program, own| job.uncaptured(program, own));
-    }
-
-    /// [`Test::run`] for a program whose states can be had: a search copies them.
-    pub fn run_captured<P: Program + 'static>(self, program: P)
-    where
-        P::System: Captured + Send + 'static,
-    {
-        self.finish(Arc::new(program), |job, program, own| job.captured(program, own));
-    }
-
-    fn finish<P: Program + 'static>(
-        self,
-        program: Arc<P>,
-        run: impl FnOnce(Job, Arc<P>, Option<E>) -> Report,
-    ) {
         variables::warn_of_unknown();
         let variable = |name: &str| std::env::var(name).ok();
-        match self.judge(program, variable, run) {
+        match self.judge(Arc::new(program), variable) {
             Ok(text) => print!("{text}"),
             Err(text) => {
                 eprint!("\n{text}");
@@ -293,7 +276,6 @@ impl<E: Explorer> Test<E> {
         mut self,
         program: Arc<P>,
         variable: impl Fn(&str) -> Option<String>,
-        run: impl FnOnce(Job, Arc<P>, Option<E>) -> Report,
     ) -> Result<String, String> {
         if let Some(mistake) = self.mistake {
             return Err(format!("error: in the attribute of {}: {mistake}\n", self.path));
@@ -318,7 +300,7 @@ impl<E: Explorer> Test<E> {
             ..Checking::new(self.path, settings)
         };
         let own = self.explorer.take();
-        let checked = checking.run(|job| run(job, program, own));
+        let checked = checking.run(program, own);
         self.verdict(&checked, &checking::statistics(&checked.report, threads), all_steps)
     }
 
@@ -483,40 +465,6 @@ fn replay_commands(command: &str, schedule: &Schedule, saved: Option<&Path>) -> 
         commands.push(command(&checking::shell_word(&path.display().to_string())));
     }
     commands
-}
-
-/// A program on its way into a test, of which only the compiler knows whether its states can be
-/// had: `#[dally::test]` calls `check` on it, and gets the one of the two traits below that fits.
-#[doc(hidden)]
-pub struct Subject<P>(pub Option<P>);
-
-#[doc(hidden)]
-pub trait CheckCaptured {
-    fn check<E: Explorer>(self, test: Test<E>);
-}
-
-impl<P: Program + 'static> CheckCaptured for Subject<P>
-where
-    P::System: Captured + Send + 'static,
-{
-    fn check<E: Explorer>(self, test: Test<E>) {
-        if let Some(program) = self.0 {
-            test.run_captured(program);
-        }
-    }
-}
-
-#[doc(hidden)]
-pub trait CheckUncaptured {
-    fn check<E: Explorer>(self, test: Test<E>);
-}
-
-impl<P: Program + 'static> CheckUncaptured for &mut Subject<P> {
-    fn check<E: Explorer>(self, test: Test<E>) {
-        if let Some(program) = self.0.take() {
-            test.run(program);
-        }
-    }
 }
 
 /// What a test's body may return.

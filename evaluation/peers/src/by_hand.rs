@@ -10,7 +10,7 @@ mod ticking;
 use std::sync::LazyLock;
 
 use dally::core::{
-    Acceptance, Bug, BugKind, Captured, Cut, Env, Event, Fingerprint, Observe, Op, Program, Status,
+    Acceptance, Bug, BugKind, Captured, Cut, Env, Event, Fingerprint, Observe, Op, Program, StateVisitor, Status,
     Stop, System, Text, WorkerId, fingerprint,
 };
 
@@ -91,6 +91,10 @@ impl<S: Shape<N>, const N: usize> Program for ByHand<S, N> {
     fn granularity(&self) -> &'static str {
         "handler"
     }
+
+    fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+        visitor.copied(self)
+    }
 }
 
 impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
@@ -123,11 +127,11 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
     }
 
     fn observe(&self, _how: Observe) -> u64 {
-        self.fingerprint().0
+        fingerprint::of_bytes(&self.state)
     }
 
-    fn whole(&self) -> Option<Fingerprint> {
-        Some(self.fingerprint())
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        Some(Fingerprint(fingerprint::of_bytes(&self.state)))
     }
 
     fn name(&self, worker: WorkerId) -> String {
@@ -140,14 +144,6 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
 }
 
 impl<S: Shape<N>, const N: usize> Captured for Flat<S, N> {
-    fn obstacle(&self) -> Option<String> {
-        None
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        Fingerprint(fingerprint::of_bytes(&self.state))
-    }
-
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.state);
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use dally::checking::AnyProgram;
 use dally::core::words::grouped;
-use dally::machines::MachineProgram;
-use dally::search::strata::{self, ExplorerKind, Plan, SearchKind};
-use dally::search::{self, Options, StrategyKind};
+use dally::search::strata::{ExplorerKind, Plan, SearchKind};
+use dally::search::{Options, StrategyKind};
 use dally::settings::{parse_bytes, parse_time};
-use dally_protocols::{PlantedBug, Protocol, Subject, all};
+use dally_protocols::{PlantedBug, Protocol, all};
 
 use crate::table::{Table, mebibytes};
 
@@ -105,7 +105,11 @@ fn print_one(arguments: &Arguments, hunters: &[(&str, Hunter)]) {
             continue;
         }
         for bug in protocol.bugs {
-            let Subject::Machines(_) = (protocol.program)(Some(bug.name)) else { continue };
+            // The tables are of machines.
+            let granularity = (protocol.program)(Some(bug.name)).granularity();
+            if !["per-send", "atomic"].contains(&granularity) {
+                continue;
+            }
             let cells = hunters.iter().map(|(_, hunter)| hunter.cell(protocol, bug, arguments));
             table.row([protocol.name, bug.name].map(String::from).into_iter().chain(cells));
         }
@@ -142,7 +146,7 @@ impl Hunter {
         seed: u64,
         arguments: &Arguments,
     ) -> Option<u64> {
-        let Subject::Machines(program) = (protocol.program)(Some(bug.name)) else { return None };
+        let program = (protocol.program)(Some(bug.name));
         let options = Options {
             seed,
             schedules: arguments.schedules,
@@ -158,7 +162,7 @@ impl Hunter {
             Strategy(kind) => {
                 let strategy = kind.build(seed, protocol.max_steps);
                 let options = Options { strategy, ..options };
-                let report = search::run(Arc::new(program), options, Arc::new(()));
+                let report = program.run(options, Arc::new(()));
                 report.findings.first().map(|finding| finding.found_at)
             }
         }
@@ -167,7 +171,7 @@ impl Hunter {
 
 /// How many states a search visits until it finds the bug, or how many schedules it samples.
 fn searched(
-    program: MachineProgram,
+    program: Arc<dyn AnyProgram>,
     search: SearchKind,
     explorer: ExplorerKind,
     options: Options,
@@ -175,7 +179,7 @@ fn searched(
 ) -> Option<u64> {
     let explorer = explorer.build(options.seed);
     let plan = Plan { search, memory: arguments.memory, ..Plan::default() };
-    let report = strata::explore(Arc::new(program), explorer, plan, options, Arc::new(()));
+    let report = program.explore(explorer, plan, options);
     report.findings.first()?;
     let states = report.states?;
     Some(if search == SearchKind::Ss { states.executions } else { states.states })

@@ -2,8 +2,8 @@
 //! that count.
 
 use dally::core::{
-    Acceptance, Bug, Captured, Cut, Env, Fingerprint, Observe, Op, Program, Status, Stop, System,
-    WorkerId, fingerprint,
+    Acceptance, Bug, Captured, Cut, Env, Fingerprint, Observe, Op, Program, StateVisitor, Status,
+    Stop, System, WorkerId, fingerprint,
 };
 
 /// The most workers there can be.
@@ -68,6 +68,10 @@ impl Program for Counters {
     fn granularity(&self) -> &'static str {
         "counts"
     }
+
+    fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+        visitor.copied(self)
+    }
 }
 
 /// How far the workers have counted.
@@ -109,7 +113,11 @@ impl System for Counting {
     }
 
     fn observe(&self, _: Observe) -> u64 {
-        self.fingerprint().0
+        identity(&self.counts).0
+    }
+
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        Some(identity(&self.counts))
     }
 
     fn name(&self, _: WorkerId) -> String {
@@ -122,14 +130,6 @@ impl System for Counting {
 }
 
 impl Captured for Counting {
-    fn obstacle(&self) -> Option<String> {
-        None
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        identity(&self.counts)
-    }
-
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend(self.counts.iter().flat_map(|count| count.to_le_bytes()));
     }

@@ -30,9 +30,11 @@ mod master;
 mod monitors;
 mod server;
 
+use std::sync::Arc;
+
 use dally::machines::{Addr, MachineProgram, Setup};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 use client::Client;
 use fault::Fault;
 use master::Master;
@@ -110,7 +112,7 @@ pub const PROTOCOL: Protocol = Protocol {
         Bug::TrustsRetries.planted(),
     ],
     max_steps: 500,
-    program: |bug| Subject::Machines(program(Config::BUNDLED, bug.and_then(Bug::named))),
+    program: |bug| Arc::new(program(Config::BUNDLED, bug.and_then(Bug::named))),
 };
 
 /// How big it is. All numbers are small on purpose: every execution ends, and small

@@ -18,10 +18,11 @@ mod properties;
 mod replica;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use dally::machines::{Granularity, MachineProgram, Mailbox, Setup};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 use client::Client;
 pub use properties::{Answered, Applied, Convergence, ReadYourAdds};
 use replica::Replica;
@@ -74,7 +75,7 @@ pub const PROTOCOL: Protocol = Protocol {
         Bug::ForgetsEarlyRemoval.planted(),
     ],
     max_steps: 300,
-    program: |bug| Subject::Machines(program(REPLICAS, bug.and_then(Bug::named))),
+    program: |bug| Arc::new(program(REPLICAS, bug.and_then(Bug::named))),
 };
 
 const REPLICAS: usize = 3;

@@ -18,10 +18,12 @@ mod messages;
 mod server;
 mod timers;
 
+use std::sync::Arc;
+
 use dally::machines::{MachineProgram, MonitorCx, Setup};
 use dally::monitor;
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 use cluster::Manager;
 
 /// How deep the rare event is buried.
@@ -65,7 +67,7 @@ pub const V1: Protocol = Protocol {
     summary: "Raft with five servers and one client; elections are frequent",
     bugs: BUGS,
     max_steps: 1000,
-    program: |name| Subject::Machines(program(Version::V1, Bug::named(name))),
+    program: |name| Arc::new(program(Version::V1, Bug::named(name))),
 };
 
 /// `raft-v2` of the command line.
@@ -74,7 +76,7 @@ pub const V2: Protocol = Protocol {
     summary: "Raft with five servers and one client; elections are rare",
     bugs: BUGS,
     max_steps: 1000,
-    program: |name| Subject::Machines(program(Version::V2, Bug::named(name))),
+    program: |name| Arc::new(program(Version::V2, Bug::named(name))),
 };
 
 const BUGS: &[PlantedBug] = &[PlantedBug {

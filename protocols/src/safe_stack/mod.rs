@@ -25,7 +25,7 @@ use dally::tasks::{self, TaskProgram};
 
 pub use model::{Model, Running};
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 
 /// What can be wrong with the stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -54,14 +54,14 @@ pub const FIVE: Protocol = Protocol {
     summary: "five tasks pop cells from a stack and push them back",
     bugs: BUGS,
     max_steps: 1_000,
-    program: |name| Subject::Tasks(program(5, Bug::named(name))),
+    program: |name| Arc::new(program(5, Bug::named(name))),
 };
 
 /// `safe-stack-3` of the command line: three tasks, as in SCTBench.
 pub const THREE: Protocol = Protocol {
     name: "safe-stack-3",
     summary: "three tasks pop cells from a stack and push them back",
-    program: |name| Subject::Tasks(program(3, Bug::named(name))),
+    program: |name| Arc::new(program(3, Bug::named(name))),
     ..FIVE
 };
 
@@ -69,7 +69,7 @@ pub const THREE: Protocol = Protocol {
 pub const MODEL: Protocol = Protocol {
     name: "safe-stack-model",
     summary: "the same with three workers as a model whose states can be searched",
-    program: |name| Subject::Model(Model::new(3, Bug::named(name))),
+    program: |name| Arc::new(Model::new(3, Bug::named(name))),
     ..FIVE
 };
 

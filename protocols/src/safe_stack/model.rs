@@ -5,9 +5,11 @@
 //! numbers that workers write into cells are not stored at all: a worker about to look at its cell
 //! knows whether somebody else has written there since.
 
+use std::sync::Arc;
+
 use dally::core::{
     Acceptance, Access, Bug as Found, BugKind, Captured, Env, Event, Fingerprint, ObjectId,
-    Observe, Op, Program, Status, Stop, System, Text, Waiting, WorkerId,
+    Observe, Op, Program, StateVisitor, Status, Stop, System, Text, Waiting, WorkerId,
     fingerprint::{self, Encoder},
 };
 
@@ -62,6 +64,10 @@ impl Program for Model {
 
     fn granularity(&self) -> &'static str {
         "shared accesses"
+    }
+
+    fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+        visitor.copied(self)
     }
 }
 
@@ -322,8 +328,12 @@ impl System for Running {
                 Encoder::encode(&self.shared, &mut bytes);
                 fingerprint::of_bytes(&bytes)
             }
-            _ => self.fingerprint().0,
+            _ => self.hash(),
         }
+    }
+
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        Some(Fingerprint(self.hash()))
     }
 
     fn name(&self, _: WorkerId) -> String {
@@ -335,17 +345,16 @@ impl System for Running {
     }
 }
 
-impl Captured for Running {
-    fn obstacle(&self) -> Option<String> {
-        None
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
+impl Running {
+    /// A hash of the whole state.
+    fn hash(&self) -> u64 {
         let mut bytes = Vec::with_capacity(128);
         self.encode(&mut bytes);
-        Fingerprint(fingerprint::of_bytes(&bytes))
+        fingerprint::of_bytes(&bytes)
     }
+}
 
+impl Captured for Running {
     fn encode(&self, out: &mut Vec<u8>) {
         Encoder::encode(&self.shared, out);
         Encoder::encode(&self.canonical(), out);

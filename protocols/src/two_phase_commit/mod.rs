@@ -20,10 +20,12 @@ mod client;
 mod coordinator;
 mod participant;
 
+use std::sync::Arc;
+
 use dally::machines::{Addr, Faults, MachineProgram, MonitorCx, Setup};
 use dally::monitor;
 
-use crate::registry::{PlantedBug, Protocol, Subject};
+use crate::registry::{PlantedBug, Protocol};
 use client::Client;
 use coordinator::{Coordinator, Decisions};
 use participant::Participant;
@@ -100,7 +102,7 @@ pub const PROTOCOL: Protocol = Protocol {
         Bug::NeverRetries.planted(),
     ],
     max_steps: 500,
-    program: |bug| Subject::Machines(program(bug.and_then(Bug::named))),
+    program: |bug| Arc::new(program(bug.and_then(Bug::named))),
 };
 
 /// The protocol with its faults, with this bug or without any.

@@ -66,7 +66,7 @@ fn a_search_of_states_spells_a_string_by_an_order_and_by_values() {
         let plan = Plan { search: SearchKind::Ses, ..Plan::default() };
         let explorer = ExplorerKind::default().build(0);
         let program = Arc::new(program(Some(bug)));
-        let report = strata::explore_uncaptured(program, explorer, plan, options, Arc::new(()));
+        let report = strata::explore(program, explorer, plan, options, Arc::new(()));
         assert_eq!(report.ended, Ended::Bug, "{bug:?}");
     }
 }

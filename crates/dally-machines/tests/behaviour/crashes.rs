@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dally_core::{
-    Captured, Cut, Discard, Env, Event, MessageId, Program, System, Tag, Text, WorkerId,
-};
+use dally_core::{Cut, Discard, Env, Event, MessageId, Program, System, Tag, Text, WorkerId};
 use dally_machines::{Addr, Cx, Faults, Granularity, MachineProgram, Setup};
 use dally_macros::machine;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dally_core::{Captured, Discard, Event, Program, System};
+use dally_core::{Discard, Event, Program, System};
 use dally_machines::{Addr, Cx, Granularity, MachineProgram, Mailbox, Setup};
 use dally_macros::machine;
 

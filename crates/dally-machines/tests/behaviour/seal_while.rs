@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use dally_core::{Captured, Program, Schedule, System, WorkerId};
+use dally_core::{Bug, Captured, Program, Schedule, System, WorkerId};
 use dally_machines::{
     Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Mailbox, Setup,
 };
 use dally_macros::machine;
-use dally_search::strata::{ExplorerKind, Plan, SearchKind, States, explore, explore_uncaptured};
+use dally_search::strata::{ExplorerKind, Plan, SearchKind, States, explore};
 use dally_search::{Coverage, Ended, Options, Report};
 
 use crate::driver::{Quiet, Random};
@@ -483,6 +483,21 @@ fn a_predicate_and_the_region_it_stands_for_seal_the_same_states_on_every_way() 
     assert!(met.iter().all(|&states| states > 1000), "{met:?}");
 }
 
+/// A program whose states are not copied.
+struct Rerun(Arc<MachineProgram>);
+
+impl Program for Rerun {
+    type System = MachineSystem;
+
+    fn start(&self) -> Result<MachineSystem, Bug> {
+        self.0.start()
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+}
+
 fn searched(report: &Report) -> Box<States> {
     assert_eq!((report.ended, report.findings.len()), (Ended::Exhausted, 0), "{:?}", report.notes);
     let Coverage::Searched { states, .. } = report.coverage() else { panic!("{report:?}") };
@@ -506,7 +521,7 @@ fn strata_are_those_of_the_regions_that_a_predicate_stands_for() {
         };
         let by_replay = |sealed| {
             let (program, options) = (program(sealed, Faults::NONE), Options::default());
-            explore_uncaptured(program, kind.build(0), plan.clone(), options, Arc::new(()))
+            explore(Arc::new(Rerun(program)), kind.build(0), plan.clone(), options, Arc::new(()))
         };
         for how in [&by_copies as &dyn Fn(Sealed) -> Report, &by_replay] {
             let [not, regions, predicate] =
@@ -619,7 +634,7 @@ fn a_predicate_that_panics_is_told_once_with_machine_place_and_schedule() {
 fn a_predicate_that_panics_is_told_where_states_are_reconstructed_too() {
     let options = Options { threads: 2, ..Options::default() };
     let (plan, explorer) = (Plan::default(), ExplorerKind::RoundRobin.build(0));
-    let report = explore_uncaptured(panicking(), explorer, plan, options, Arc::new(()));
+    let report = explore(Arc::new(Rerun(panicking())), explorer, plan, options, Arc::new(()));
     assert_eq!((report.ended, report.notes.len()), (Ended::Failed, 1), "{:?}", report.notes);
     assert!(report.notes[0].starts_with("A predicate that seals states panicked for Lift, "));
 }

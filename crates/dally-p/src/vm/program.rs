@@ -1,6 +1,8 @@
 //! A test of a project as a program that can be started.
 
-use dally_core::{Bug, Captured, Cut, Env, Event, MessageId, Stop, Tag, Text, WorkerId};
+use dally_core::{
+    Bug, Captured, Cut, Env, Event, MessageId, StateVisitor, Stop, Tag, Text, WorkerId,
+};
 use triomphe::Arc;
 
 use super::coverage::{Coverage, CoverageReport, report};
@@ -113,6 +115,10 @@ impl dally_core::Program for PProgram {
 
     fn granularity(&self) -> &'static str {
         if self.shared.atomic { "atomic" } else { "per-send" }
+    }
+
+    fn states<V: StateVisitor<Self>>(self: std::sync::Arc<Self>, visitor: V) -> V::Output {
+        visitor.copied(self)
     }
 }
 

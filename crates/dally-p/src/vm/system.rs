@@ -118,8 +118,10 @@ impl System for PSystem {
         })
     }
 
-    fn whole(&self) -> Option<Fingerprint> {
-        Some(self.fingerprint())
+    #[inline]
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        let sum = self.machines.slots.iter().fold(0u64, |sum, slot| sum.wrapping_add(slot.share()));
+        Some(Fingerprint(sum))
     }
 
     fn name(&self, worker: WorkerId) -> String {
@@ -136,15 +138,6 @@ impl System for PSystem {
 }
 
 impl Captured for PSystem {
-    fn obstacle(&self) -> Option<String> {
-        None
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        let sum = self.machines.slots.iter().fold(0u64, |sum, slot| sum.wrapping_add(slot.share()));
-        Fingerprint(sum)
-    }
-
     fn encode(&self, out: &mut Vec<u8>) {
         for slot in &self.machines.slots {
             let start = out.len();
@@ -188,12 +181,12 @@ impl Captured for PSystem {
 }
 
 impl PSystem {
-    /// The fingerprint computed anew from the whole state: what [`Captured::fingerprint`] must
+    /// The fingerprint computed anew from the whole state: what [`System::fingerprint`] must
     /// always equal.
     #[doc(hidden)]
-    pub fn fingerprint_from_scratch(&self) -> Fingerprint {
+    pub fn fingerprint_from_scratch(&self) -> Option<Fingerprint> {
         let shares = self.machines.slots.iter().map(|slot| slot.share_from_scratch());
-        Fingerprint(shares.fold(0, u64::wrapping_add))
+        Some(Fingerprint(shares.fold(0, u64::wrapping_add)))
     }
 
     fn waits(&self, machine: &Machine) -> Option<Waiting> {

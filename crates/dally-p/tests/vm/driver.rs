@@ -201,7 +201,7 @@ pub fn all_within(program: &PProgram, most: usize) -> Option<All> {
     while let Some(state) = open.pop() {
         let mut bytes = Vec::new();
         state.encode(&mut bytes);
-        let look = (state.fingerprint().0, state.enabled().to_vec());
+        let look = (state.fingerprint().unwrap().0, state.enabled().to_vec());
         assert_eq!(state.fingerprint(), state.fingerprint_from_scratch());
         if let Some(known) = seen.get(&bytes) {
             assert_eq!(*known, look, "equal encodings, different looks");

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dally_core::{
-    Acceptance, Bug, Captured, Env, Fingerprint, Observe, Op, Program, Status, Stop, System,
-    WorkerId,
+    Acceptance, Bug, Captured, Env, Fingerprint, Observe, Op, Program, StateVisitor, Status, Stop,
+    System, WorkerId,
 };
 
 /// A program with a liveness property of its own: a relation E on states. A cycle with a transition
@@ -22,7 +22,9 @@ use dally_core::{
 /// # impl Program for Clock {
 /// #     type System = Count;
 /// #     fn start(&self) -> Result<Count, Bug> { Ok(Count(0, [WorkerId::root(0)])) }
-/// #     fn granularity(&self) -> &'static str { "tick" }
+/// #     fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+/// #         visitor.copied(self)
+/// #     }
 /// # }
 /// # impl System for Count {
 /// #     fn enabled(&self) -> &[WorkerId] { &self.1 }
@@ -34,16 +36,13 @@ use dally_core::{
 /// #     fn status(&self) -> Status { Status::Running }
 /// #     fn acceptance(&self) -> Acceptance { Acceptance::default() }
 /// #     fn observe(&self, _: Observe) -> u64 { self.0.into() }
-/// #     fn whole(&self) -> Option<Fingerprint> { Some(self.fingerprint()) }
+/// #     fn fingerprint(&self) -> Option<Fingerprint> { Some(Fingerprint(self.0.into())) }
 /// #     fn name(&self, _: WorkerId) -> String { "clock".into() }
 /// #     fn monitor(&self, _: usize) -> (String, String) { Default::default() }
 /// # }
 /// # impl Captured for Count {
-/// #     fn obstacle(&self) -> Option<String> { None }
-/// #     fn fingerprint(&self) -> Fingerprint { Fingerprint(self.0.into()) }
 /// #     fn encode(&self, out: &mut Vec<u8>) { out.push(self.0) }
 /// #     fn fork(&self) -> Count { self.clone() }
-/// #     fn restore_from(&mut self, saved: &Count) { self.0 = saved.0 }
 /// # }
 ///
 /// // The hand of a clock passes from 11 to 0 again and again.
@@ -56,7 +55,7 @@ use dally_core::{
 /// assert_eq!(report.findings[0].bug.kind, BugKind::Livelock);
 /// ```
 pub struct Accepting<P, F> {
-    program: P,
+    program: Arc<P>,
     name: &'static str,
     relation: Arc<F>,
 }
@@ -71,7 +70,7 @@ where
     /// This program with this relation, under a name for reports. The program has at most 63
     /// monitors of its own.
     pub fn new(program: P, name: &'static str, relation: F) -> Accepting<P, F> {
-        Accepting { program, name, relation: Arc::new(relation) }
+        Accepting { program: Arc::new(program), name, relation: Arc::new(relation) }
     }
 }
 
@@ -88,7 +87,7 @@ pub struct Related<S, F> {
 impl<P, F> Program for Accepting<P, F>
 where
     P: Program<System: Captured>,
-    F: Fn(&P::System, &P::System) -> bool + Send + Sync,
+    F: Fn(&P::System, &P::System) -> bool + Send + Sync + 'static,
 {
     type System = Related<P::System, F>;
 
@@ -104,6 +103,36 @@ where
 
     fn granularity(&self) -> &'static str {
         self.program.granularity()
+    }
+
+    fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+        self.program.clone().states(Within { outer: self, visitor })
+    }
+}
+
+/// Passes on what a program says of its states to the visitor of the program around it.
+struct Within<O, V> {
+    outer: Arc<O>,
+    visitor: V,
+}
+
+impl<P, F, V> StateVisitor<P> for Within<Accepting<P, F>, V>
+where
+    P: Program<System: Captured>,
+    F: Fn(&P::System, &P::System) -> bool + Send + Sync + 'static,
+    V: StateVisitor<Accepting<P, F>>,
+{
+    type Output = V::Output;
+
+    fn copied(self, _: Arc<P>) -> V::Output
+    where
+        P::System: Captured + Send + 'static,
+    {
+        self.visitor.copied(self.outer)
+    }
+
+    fn replayed(self, _: Arc<P>, why: Option<String>) -> V::Output {
+        self.visitor.replayed(self.outer, why)
     }
 }
 
@@ -136,8 +165,8 @@ impl<S: Captured, F: Fn(&S, &S) -> bool> System for Related<S, F> {
         self.live.observe(how)
     }
 
-    fn whole(&self) -> Option<Fingerprint> {
-        self.live.whole()
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        self.live.fingerprint()
     }
 
     fn sealed(&self) -> bool {
@@ -161,14 +190,6 @@ impl<S: Captured, F: Fn(&S, &S) -> bool> System for Related<S, F> {
 }
 
 impl<S: Captured, F: Fn(&S, &S) -> bool> Captured for Related<S, F> {
-    fn obstacle(&self) -> Option<String> {
-        self.live.obstacle()
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        self.live.fingerprint()
-    }
-
     fn encode(&self, out: &mut Vec<u8>) {
         self.live.encode(out);
     }

@@ -289,7 +289,7 @@ impl LoopDetector {
 
 /// A hash of the present state, and whether it is known whole. Observations leave monitors out.
 fn hash<S: System>(system: &S, acceptance: Acceptance) -> (u64, bool) {
-    match system.whole() {
+    match system.fingerprint() {
         Some(whole) => (whole.0, true),
         None => (fingerprint::mix(system.observe(Observe::Control), acceptance.hot), false),
     }

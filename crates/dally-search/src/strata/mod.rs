@@ -39,7 +39,7 @@ pub use explorers::{
 };
 pub use in_delays::in_delays;
 pub use plan::{CachePolicy, Plan, SearchKind};
-pub use search::{explore, explore_uncaptured};
+pub use search::explore;
 pub use states::{Samples, States, Stratum};
 pub(crate) use transition_log::{Arrival, Logged, TransitionLog};
 pub(crate) use visited::{Lookup, Numbered, Table};

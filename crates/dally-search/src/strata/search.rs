@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dally_core::{Bug, Captured, Choice, Program, Schedule, Trace};
+use dally_core::{Captured, Choice, Program, Schedule, StateVisitor, Trace};
 
 use super::cycles::{self, cycle_search};
 use super::entry::Entry;
@@ -28,9 +28,13 @@ use crate::report::{Ended, Report};
 use crate::runner::{Run, count_bug};
 use crate::supervisor::watched;
 
-/// Searches the states of a program as the plan says, by this explorer. States are copied; where
-/// a program turns out not to be captured after all, its states are reconstructed as in
-/// [`explore_uncaptured`].
+/// Searches the states of a program as the plan says, by this explorer. Whether states are copied
+/// or reconstructed the program says: [`Program::states`].
+///
+/// States that are reconstructed, by running their prefixes again, are told apart by what happened
+/// before what. That is sound as long as workers share only through Dally; the report says so. Of
+/// two prefixes that are taken for the same state, the workers that can step and their next
+/// operations are compared, so some of what is shared otherwise is found out.
 ///
 /// Of the options the strategy and the number of schedules do not matter. With one thread the
 /// report is the same every time, but for times; with more it is the same if nothing cut the
@@ -47,7 +51,9 @@ use crate::supervisor::watched;
 /// #     type System = Count;
 /// #     fn name(&self) -> &str { "clock" }
 /// #     fn start(&self) -> Result<Count, Bug> { Ok(Count(0, [WorkerId::root(0)])) }
-/// #     fn granularity(&self) -> &'static str { "tick" }
+/// #     fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+/// #         visitor.copied(self)
+/// #     }
 /// # }
 /// # impl System for Count {
 /// #     fn enabled(&self) -> &[WorkerId] { &self.1 }
@@ -59,15 +65,13 @@ use crate::supervisor::watched;
 /// #     fn status(&self) -> Status { Status::Running }
 /// #     fn acceptance(&self) -> Acceptance { Acceptance::default() }
 /// #     fn observe(&self, _: Observe) -> u64 { self.0.into() }
+/// #     fn fingerprint(&self) -> Option<Fingerprint> { Some(Fingerprint(self.0.into())) }
 /// #     fn name(&self, _: WorkerId) -> String { "hand".into() }
 /// #     fn monitor(&self, _: usize) -> (String, String) { Default::default() }
 /// # }
 /// # impl Captured for Count {
-/// #     fn obstacle(&self) -> Option<String> { None }
-/// #     fn fingerprint(&self) -> Fingerprint { Fingerprint(self.0.into()) }
 /// #     fn encode(&self, out: &mut Vec<u8>) { out.push(self.0) }
 /// #     fn fork(&self) -> Count { self.clone() }
-/// #     fn restore_from(&mut self, saved: &Count) { self.0 = saved.0 }
 /// # }
 ///
 /// // `Clock` is a program with one worker, its hand, which goes through 12 hours.
@@ -89,59 +93,65 @@ pub fn explore<P, E>(
 ) -> Report
 where
     P: Program + 'static,
-    P::System: Captured + Send + 'static,
     E: Explorer,
 {
     let options = options.naming(&*program);
-    let Some(why) = obstacle(&program, &options) else {
-        let (make, replayed, note) = (Forking::new, false, None);
-        return SearchSetup { program, plan, options, sink, make, replayed, note }
-            .by_kind(explorer);
-    };
-    let note = format!("States are reconstructed by running their prefixes again: {why}.");
-    let (make, replayed, note) = (replaying, true, Some(note));
-    SearchSetup { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
+    let asked = program.clone();
+    // A program that has to start to say it may hang, and is asked under supervision first. Where
+    // it gives no answer, the search tells what is wrong with its start.
+    let answered = watched(&options.program, options.step_time, move |writer| {
+        writer.now(Activity::Starting);
+        asked.states(Ask);
+    });
+    let search = Search { explorer, plan, options, sink };
+    match answered {
+        Ok(()) => program.states(search),
+        Err(_) => search.replayed(program, None),
+    }
 }
 
-/// Searches the states of a program whose states cannot be had: they are reconstructed by running
-/// their prefixes again, and told apart by what happened before what.
-///
-/// That is sound as long as workers share only through Dally; the report says so. Of two prefixes
-/// that are taken for the same state, the workers that can step and their next operations are
-/// compared, so some of what is shared otherwise is found out.
-pub fn explore_uncaptured<P, E>(
-    program: Arc<P>,
+/// Has a program say how its states are had, and no more.
+struct Ask;
+
+impl<P: Program> StateVisitor<P> for Ask {
+    type Output = ();
+
+    fn copied(self, _: Arc<P>)
+    where
+        P::System: Captured + Send + 'static,
+    {
+    }
+
+    fn replayed(self, _: Arc<P>, _: Option<String>) {}
+}
+
+/// A search of a program that has not said yet how its states are had.
+struct Search<E> {
     explorer: E,
     plan: Plan,
     options: Options,
     sink: Arc<dyn Sink>,
-) -> Report
-where
-    P: Program + 'static,
-    E: Explorer,
-{
-    let options = options.naming(&*program);
-    let (make, replayed, note) = (replaying, true, None);
-    SearchSetup { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
 }
 
-fn replaying<P: Program + 'static>(program: Arc<P>) -> Result<Replaying<P>, Bug> {
-    Ok(Replaying::new(program))
-}
+impl<P: Program + 'static, E: Explorer> StateVisitor<P> for Search<E> {
+    type Output = Report;
 
-/// Why the states of a program cannot be copied, if so. A program that does not start has other
-/// problems, which the search will tell.
-fn obstacle<P>(program: &Arc<P>, options: &Options) -> Option<String>
-where
-    P: Program + 'static,
-    P::System: Captured,
-{
-    let program = program.clone();
-    let asked = watched(&options.program, options.step_time, move |writer| {
-        writer.now(Activity::Starting);
-        program.start().ok()?.obstacle()
-    });
-    asked.ok()?
+    fn copied(self, program: Arc<P>) -> Report
+    where
+        P::System: Captured + Send + 'static,
+    {
+        let Search { explorer, plan, options, sink } = self;
+        let (make, replayed, note) = (Forking::new, false, None);
+        SearchSetup { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
+    }
+
+    fn replayed(self, program: Arc<P>, why: Option<String>) -> Report {
+        let Search { explorer, plan, options, sink } = self;
+        let note = why
+            .map(|why| format!("States are reconstructed by running their prefixes again: {why}."));
+        let (make, replayed) = (|program| Ok(Replaying::new(program)), true);
+        SearchSetup { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
+    }
 }
 
 /// All that a search needs to know, but for the order of transitions.

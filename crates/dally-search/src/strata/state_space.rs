@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dally_core::{Bug, Captured, Env, Program, Stop, System, WorkerId};
+use dally_core::{Bug, Captured, Env, Program, Stop, System, WorkerId, fingerprint};
 
 use crate::choice_log::{Activity, ChoiceWriter};
 
@@ -127,7 +127,7 @@ where
 
     #[inline]
     fn identity(&mut self) -> u64 {
-        self.live.fingerprint().0
+        self.live.fingerprint().map_or_else(|| of_encoding(&self.live), |whole| whole.0)
     }
 
     fn parts(&self, part: &mut dyn FnMut(&[u8])) {
@@ -175,4 +175,12 @@ where
     fn snapshot_bytes(&self) -> usize {
         self.live.footprint()
     }
+}
+
+/// What tells a state without a fingerprint from all others.
+#[cold]
+fn of_encoding<S: Captured>(system: &S) -> u64 {
+    let mut bytes = Vec::new();
+    system.encode(&mut bytes);
+    fingerprint::of_bytes(&bytes)
 }

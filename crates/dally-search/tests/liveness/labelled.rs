@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use dally_core::{
-    Acceptance, Bug, Captured, Choice, Env, Fingerprint, MessageId, Observe, Op, Program, Status,
-    Stop, System, Tag, WorkerId, fingerprint,
+    Acceptance, Bug, Captured, Choice, Env, Fingerprint, MessageId, Observe, Op, Program,
+    StateVisitor, Status, Stop, System, Tag, WorkerId, fingerprint,
 };
 use fastrand::Rng;
 
@@ -170,6 +170,10 @@ impl Program for Labelled {
     fn granularity(&self) -> &'static str {
         "one transition"
     }
+
+    fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+        visitor.copied(self)
+    }
 }
 
 impl System for Live {
@@ -213,8 +217,8 @@ impl System for Live {
         self.at as u64
     }
 
-    fn whole(&self) -> Option<Fingerprint> {
-        Some(self.fingerprint())
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        Some(Fingerprint(fingerprint::mix(self.at as u64, 7)))
     }
 
     fn name(&self, _worker: WorkerId) -> String {
@@ -228,14 +232,6 @@ impl System for Live {
 }
 
 impl Captured for Live {
-    fn obstacle(&self) -> Option<String> {
-        None
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        Fingerprint(fingerprint::mix(self.at as u64, 7))
-    }
-
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend(self.at.to_le_bytes());
     }

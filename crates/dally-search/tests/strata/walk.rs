@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dally_core::{
     Acceptance, Bug, BugKind, Captured, Env, Event, Fingerprint, MessageId, Observe, Op, Program,
-    Status, Stop, System, Tag, Text, Waiting, WorkerId, fingerprint,
+    StateVisitor, Status, Stop, System, Tag, Text, Waiting, WorkerId, fingerprint,
 };
 
 use crate::graphs::{Graph, Place, Tell, Tree};
@@ -35,6 +35,10 @@ impl Program for Walk {
 
     fn granularity(&self) -> &'static str {
         "one transition"
+    }
+
+    fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+        visitor.copied(self)
     }
 }
 
@@ -113,6 +117,11 @@ impl System for Live {
         self.at.into()
     }
 
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        self.graph.seen[self.at as usize].fetch_add(1, Ordering::Relaxed);
+        Some(Fingerprint(fingerprint::mix(self.at.into(), self.lap.into())))
+    }
+
     fn sealed(&self) -> bool {
         self.place().sealed
     }
@@ -127,15 +136,6 @@ impl System for Live {
 }
 
 impl Captured for Live {
-    fn obstacle(&self) -> Option<String> {
-        None
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        self.graph.seen[self.at as usize].fetch_add(1, Ordering::Relaxed);
-        Fingerprint(fingerprint::mix(self.at.into(), self.lap.into()))
-    }
-
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend(self.at.to_le_bytes());
         out.extend(self.lap.to_le_bytes());

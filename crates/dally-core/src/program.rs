@@ -1,0 +1,88 @@
+//! What is tested, and how its states are had.
+
+use std::sync::Arc;
+
+use crate::bug::Bug;
+use crate::system::{Captured, System};
+
+/// What is tested: it can be started any number of times, from any thread.
+pub trait Program: Send + Sync {
+    /// One live execution of this program.
+    type System: System;
+
+    /// Starts a fresh execution. Starting is deterministic; a bug in it is the program's.
+    fn start(&self) -> Result<Self::System, Bug>;
+
+    /// Starts afresh in the memory of an execution that has ended.
+    fn restart(&self, system: &mut Self::System) -> Result<(), Bug> {
+        *system = self.start()?;
+        Ok(())
+    }
+
+    /// The name of the program, where a run is not told another.
+    fn name(&self) -> &str {
+        "program"
+    }
+
+    /// What a step is in this program, for output: counts of steps and schedules compare only
+    /// at the same granularity.
+    fn granularity(&self) -> &'static str {
+        "steps"
+    }
+
+    /// Says how a search comes back to a state of this program, by the one method of the visitor
+    /// that it calls. Unless it says otherwise, by running the program again.
+    ///
+    /// A program whose systems are [`Captured`] writes
+    ///
+    /// ```
+    /// # use dally_core::*;
+    /// # use std::sync::Arc;
+    /// # #[derive(Clone)] struct Idle;
+    /// # impl System for Idle {
+    /// #     fn enabled(&self) -> &[WorkerId] { &[] }
+    /// #     fn pending(&self, _: WorkerId) -> Op { Op::Local }
+    /// #     fn step(&mut self, _: WorkerId, _: &mut dyn Env) -> Result<(), Stop> { Ok(()) }
+    /// #     fn status(&self) -> Status { Status::Done }
+    /// #     fn acceptance(&self) -> Acceptance { Acceptance::default() }
+    /// #     fn observe(&self, _: Observe) -> u64 { 0 }
+    /// #     fn name(&self, _: WorkerId) -> String { String::new() }
+    /// #     fn monitor(&self, _: usize) -> (String, String) { Default::default() }
+    /// # }
+    /// # impl Captured for Idle {
+    /// #     fn encode(&self, _: &mut Vec<u8>) {}
+    /// #     fn fork(&self) -> Idle { Idle }
+    /// # }
+    /// # struct MyProgram;
+    /// # impl Program for MyProgram {
+    /// #     type System = Idle;
+    /// #     fn start(&self) -> Result<Idle, Bug> { Ok(Idle) }
+    /// fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
+    ///     visitor.copied(self)
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// It may start the program to find out, and answers the same every time.
+    fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output
+    where
+        Self: Sized,
+    {
+        visitor.replayed(self, None)
+    }
+}
+
+/// What is to be done with a program, for each of the two ways to come back to a state.
+pub trait StateVisitor<P: Program> {
+    /// What comes of it.
+    type Output;
+
+    /// States are copied.
+    fn copied(self, program: Arc<P>) -> Self::Output
+    where
+        P::System: Captured + Send + 'static;
+
+    /// States are reconstructed by running their prefixes again. `why` is the reason where the
+    /// front end copies the states of other programs, a clause for the reader of a report.
+    fn replayed(self, program: Arc<P>, why: Option<String>) -> Self::Output;
+}
