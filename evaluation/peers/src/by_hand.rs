@@ -7,6 +7,7 @@ mod commit;
 mod ring;
 mod ticking;
 
+use std::sync::Arc;
 use std::sync::LazyLock;
 
 use dally::core::{

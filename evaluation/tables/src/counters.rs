@@ -1,6 +1,8 @@
 //! A program of any number of states, written by hand against the contract of systems: workers
 //! that count.
 
+use std::sync::Arc;
+
 use dally::core::{
     Acceptance, Bug, Captured, Cut, Env, Fingerprint, Observe, Op, Program, StateVisitor, Status,
     Stop, System, WorkerId, fingerprint,
