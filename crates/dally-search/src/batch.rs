@@ -128,24 +128,30 @@ pub(crate) fn work<P: Program>(
     while let Some(command) = supervised.command() {
         supervised.answer(match command {
             BatchCommand::Run(batch, place) => {
-                strategy.learn(&batch.learn);
+                learn(&mut *strategy, &batch.learn);
                 let results = &batch.results[place];
                 run(&mut stage, &mut *strategy, &mut writer, shared, &batch, results);
                 BatchMessage::Ran
             }
-            BatchCommand::Ask(schedule, learn) => {
-                strategy.learn(&learn);
+            BatchCommand::Ask(schedule, outcomes) => {
+                learn(&mut *strategy, &outcomes);
                 BatchMessage::More(strategy.begin(schedule))
             }
-            BatchCommand::Tell(learn) => {
-                strategy.learn(&learn);
-                BatchMessage::Learned(strategy.learned())
+            BatchCommand::Tell(outcomes) => {
+                learn(&mut *strategy, &outcomes);
+                BatchMessage::Learned(strategy.learner().and_then(|learner| learner.learned()))
             }
             BatchCommand::Confirm(raw) => {
                 let finding = confirm_and_shrink(&mut stage, &raw, &mut writer, shared, supervised);
                 BatchMessage::Confirmed(Box::new(finding))
             }
         });
+    }
+}
+
+fn learn(strategy: &mut dyn Strategy, batch: &[Outcome]) {
+    if let Some(learner) = strategy.learner() {
+        learner.learn(batch);
     }
 }
 
@@ -180,7 +186,7 @@ fn run<P: Program>(
             break;
         }
         if batch.alone.is_some_and(|size| outcomes.len() as u64 == size) {
-            strategy.learn(&outcomes);
+            learn(strategy, &outcomes);
             outcomes.clear();
             batch.unlearnt.store(schedule, Ordering::Release);
         }

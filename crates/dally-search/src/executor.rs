@@ -17,7 +17,7 @@ use self::env::{Cause, StepEnv};
 use self::rounds::Went;
 use crate::choice_log::{Activity, ChoiceWriter};
 use crate::liveness::{Fairness, LoopDetector, Loops};
-use crate::strategy::{Lesson, Point, Strategy};
+use crate::strategy::{Lesson, Point, Properties, Strategy};
 
 /// The bounds and checks of one schedule.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +54,12 @@ impl Limits {
     /// own, so nothing is lost but a small part of what they allow; and most monitors that are hot
     /// at times need no log at all, which costs as much as a step does. Whoever follows a recording
     /// must see the loop where it was.
-    fn patience(&self, strategy: &dyn Strategy) -> usize {
+    fn patience(&self, strategy: &Properties) -> usize {
         let by_chance = self.loops == Loops::Sampled && self.fairness == Fairness::Strong;
-        if !by_chance || strategy.is_sequential() {
+        if !by_chance || strategy.sequential {
             return 0;
         }
-        self.max_steps.min(self.temperature).min(strategy.longest()) / IMPATIENCE
+        self.max_steps.min(self.temperature).min(strategy.longest) / IMPATIENCE
     }
 }
 
@@ -207,7 +207,7 @@ impl<'p, P: Program> Stage<'p, P> {
             desk.writer.now(Activity::Stepping);
             run(system, strategy, limits, &mut self.loop_detector, &mut desk, &mut execution);
             ended = true;
-            execution.lesson = strategy.end(Some(system));
+            execution.lesson = lesson(strategy, Some(system));
             desk.writer.now(Activity::Ending);
             if let Err(bug) = system.end() {
                 match &execution.bug {
@@ -227,10 +227,14 @@ impl<'p, P: Program> Stage<'p, P> {
         }
         desk.writer.now(Activity::Nothing);
         if !ended {
-            execution.lesson = strategy.end(None);
+            execution.lesson = lesson(strategy, None);
         }
         execution
     }
+}
+
+fn lesson(strategy: &mut dyn Strategy, last: Option<&dyn System>) -> Option<Lesson> {
+    strategy.learner()?.lesson(last)
 }
 
 impl<P: Program> Drop for Stage<'_, P> {
@@ -255,19 +259,19 @@ fn run<S: System>(
     let mut last = None;
     // Where observations look the same, a loop may turn out to be none, and then the execution
     // has gone on by itself: a strategy that goes through all schedules would miss some.
-    let only_whole = limits.loops == Loops::Sampled && strategy.is_sequential();
+    let properties = strategy.properties();
+    let only_whole = limits.loops == Loops::Sampled && properties.sequential;
     let follows = matches!(limits.loops, Loops::All | Loops::AtEnd { .. });
-    loop_detector.restart(only_whole, follows, limits.patience(strategy));
+    loop_detector.restart(only_whole, follows, limits.patience(&properties));
     let looks = limits.loops != Loops::Ignored;
     // Most steps of most schedules are nothing but steps. `attends` is whether there is more to this
     // one: somebody observes, a monitor says something, or what one said before is not over.
     let always = desk.observations.is_some() || follows;
     let mut attends = always || system.acceptance().says_something();
-    let listens = strategy.listens();
     let mut course = Course {
         env: StepEnv {
-            listens,
-            heard: listens || desk.recorder.is_some(),
+            listens: properties.listens,
+            heard: properties.listens || desk.recorder.is_some(),
             strategy,
             writer: desk.writer,
             recorder: desk.recorder.as_deref_mut(),
@@ -315,8 +319,8 @@ fn run<S: System>(
         if desk.halt.load(Ordering::Relaxed) {
             break Over::Ended(End::Halted);
         }
-        let point = Point { enabled, last, step: steps, system };
-        let Some(worker) = course.env.strategy.worker(&point) else {
+        let point = Point::new(enabled, last, steps, system);
+        let Ok(worker) = course.env.strategy.worker(&point) else {
             break match course.look_at_end(system) {
                 None => Over::Ended(End::Strategy),
                 Some(Went::Over(over)) => over,
@@ -326,6 +330,7 @@ fn run<S: System>(
                 }
             };
         };
+        let is_fair = properties.fair || point.is_fair();
         if !system.is_enabled(worker) {
             let name = course.env.strategy.name();
             execution.notes.push(format!(
@@ -333,8 +338,7 @@ fn run<S: System>(
             ));
             break Over::Ended(End::Strategy);
         }
-        // Who is fair from some point on is not asked again.
-        if !course.fair && course.env.strategy.is_fair() {
+        if !course.fair && is_fair {
             course.fair = true;
             execution.fair_from = steps;
         }

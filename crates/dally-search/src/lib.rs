@@ -34,4 +34,4 @@ pub use replay::{Divergence, Mode, Replayed, ends_in_loop, replay};
 pub use report::{Coverage, Ended, Report};
 pub use runner::run;
 pub use seen::Seen;
-pub use strategy::{Lesson, Outcome, Point, Strategy};
+pub use strategy::{EndSchedule, Fork, Learner, Lesson, Outcome, Point, Properties, Strategy};

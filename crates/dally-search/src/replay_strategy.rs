@@ -6,7 +6,7 @@ use dally_core::words::count;
 use dally_core::{Choice, MessageId, System, Tag, WorkerId};
 
 use crate::replay::Divergence;
-use crate::strategy::{Point, Strategy};
+use crate::strategy::{EndSchedule, Point, Strategy};
 
 /// How a player treats a recording that does not fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +37,6 @@ pub(crate) struct ReplayStrategy {
     recorded_step: usize,
     /// The present step, for messages.
     stepping: Option<(WorkerId, String)>,
-    is_fair: bool,
     difference: Option<Divergence>,
     /// Whether the last answer was "no more" because the recording is at its end.
     ran_out: bool,
@@ -59,7 +58,6 @@ impl ReplayStrategy {
             step: 0,
             recorded_step: 0,
             stepping: None,
-            is_fair: false,
             difference: None,
             ran_out: false,
         }
@@ -148,17 +146,17 @@ impl ReplayStrategy {
     }
 
     /// What to do when the recording has no further step.
-    fn after_the_end(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn after_the_end(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.ran_out = true;
-        let Manner::Loose(most) = self.manner else { return None };
+        let Manner::Loose(most) = self.manner else { return Err(EndSchedule::Cut) };
         if self.step > most {
-            return None;
+            return Err(EndSchedule::Cut);
         }
         let same = point.last.filter(|last| point.enabled.binary_search(last).is_ok());
-        same.or_else(|| point.enabled.first().copied())
+        Ok(same.unwrap_or(point.enabled[0]))
     }
 
-    fn answer(&mut self, of: u32, tag: Tag) -> Option<u32> {
+    fn answer(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         match self.choices.get(self.at) {
             Some(&Choice::Value { index, of: recorded, tag: recorded_tag }) => {
                 let same = recorded == of && recorded_tag == tag;
@@ -174,10 +172,10 @@ impl ReplayStrategy {
                         )
                     });
                 if !fits {
-                    return None;
+                    return Err(EndSchedule::Cut);
                 }
                 self.at += 1;
-                Some(index.min(of.saturating_sub(1)))
+                Ok(index.min(of.saturating_sub(1)))
             }
             other => self.unasked(other.is_none(), || {
                 format!("asks for one of {}{}", count(of.into(), "value"), fault(tag))
@@ -186,7 +184,11 @@ impl ReplayStrategy {
     }
 
     /// The program asks for something that the recording does not have here.
-    fn unasked(&mut self, at_the_end: bool, question: impl Fn() -> String) -> Option<u32> {
+    fn unasked(
+        &mut self,
+        at_the_end: bool,
+        question: impl Fn() -> String,
+    ) -> Result<u32, EndSchedule> {
         let fits = self.differs(|player| {
             let instead = match player.choices.get(player.at) {
                 None => "the recording ends before",
@@ -197,7 +199,7 @@ impl ReplayStrategy {
             format!("{} {}, and {instead}", player.here(), question())
         });
         self.ran_out |= at_the_end;
-        fits.then_some(0)
+        if fits { Ok(0) } else { Err(EndSchedule::Cut) }
     }
 }
 
@@ -210,15 +212,17 @@ impl Strategy for ReplayStrategy {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         if !self.skip_values() {
-            return None;
+            return Err(EndSchedule::Cut);
         }
         self.step += 1;
-        self.is_fair = point.step >= self.fair_from;
+        if point.step >= self.fair_from {
+            point.fair_from_here();
+        }
         while let Some(&Choice::Worker(worker)) = self.choices.get(self.at) {
             if !self.same_enabled(worker, point) {
-                return None;
+                return Err(EndSchedule::Cut);
             }
             if point.enabled.binary_search(&worker).is_ok() {
                 self.at += 1;
@@ -226,7 +230,7 @@ impl Strategy for ReplayStrategy {
                 if !self.is_loose() {
                     self.stepping = Some((worker, point.system.name(worker)));
                 }
-                return Some(worker);
+                return Ok(worker);
             }
             let goes_on = self.differs(|_| {
                 format!(
@@ -235,7 +239,7 @@ impl Strategy for ReplayStrategy {
                 )
             });
             if !goes_on {
-                return None;
+                return Err(EndSchedule::Cut);
             }
             // The step is skipped with all that was chosen inside it.
             self.at += 1;
@@ -247,11 +251,11 @@ impl Strategy for ReplayStrategy {
         self.after_the_end(point)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         self.answer(of, tag)
     }
 
-    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
         match self.choices.get(self.at) {
             Some(&Choice::Delivery(message)) => {
                 let place = candidates.iter().position(|&candidate| candidate == message);
@@ -264,11 +268,11 @@ impl Strategy for ReplayStrategy {
                         )
                     });
                     if !goes_on {
-                        return None;
+                        return Err(EndSchedule::Cut);
                     }
                 }
                 self.at += 1;
-                Some(place.unwrap_or(0))
+                Ok(place.unwrap_or(0))
             }
             other => {
                 let at_the_end = other.is_none();
@@ -277,14 +281,6 @@ impl Strategy for ReplayStrategy {
                 self.unasked(at_the_end, question).map(|index| index as usize)
             }
         }
-    }
-
-    fn is_fair(&self) -> bool {
-        self.is_fair
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }
 

@@ -1,51 +1,68 @@
 //! The contract of strategies: who picks the choices of one schedule after another.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
 
 /// Picks the choices of one schedule after another.
 ///
-/// Schedule number `i` may depend on the seed, on `i` and on what [`Strategy::learn`] was told,
-/// and on nothing else: then a run gives the same report with any number of threads. A strategy
-/// that goes from one schedule to the next by itself, as depth-first search does, says
-/// [`Strategy::is_sequential`] and runs on one thread.
-///
-/// Not every step is asked for: where an execution has closed a loop while a monitor waits, it
-/// goes round again by itself to see whether the loop repeats. If not, the strategy is asked
-/// again where that has led; one that is sequential is never passed over in this way.
-///
-/// A strategy that always runs the first worker that can step, and answers every question with
-/// the first value:
+/// Three methods make a strategy: it begins a schedule, picks workers and picks values. All
+/// others have defaults. This one always runs the first worker that can step, and answers every
+/// question with the first value:
 ///
 /// ```
 /// use dally_core::{Tag, WorkerId};
-/// use dally_search::{Point, Strategy};
+/// use dally_search::{EndSchedule, Point, Strategy};
 ///
 /// #[derive(Clone)]
 /// struct First;
 ///
 /// impl Strategy for First {
-///     fn name(&self) -> String {
-///         "first".into()
-///     }
 ///     fn begin(&mut self, schedule: u64) -> bool {
 ///         schedule == 0 // there is only one such schedule
 ///     }
-///     fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-///         point.enabled.first().copied()
+///     fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+///         Ok(point.enabled[0])
 ///     }
-///     fn value(&mut self, _of: u32, _tag: Tag) -> Option<u32> {
-///         Some(0)
-///     }
-///     fn fork(&self) -> Box<dyn Strategy> {
-///         Box::new(self.clone())
+///     fn value(&mut self, _of: u32, _tag: Tag) -> Result<u32, EndSchedule> {
+///         Ok(0)
 ///     }
 /// }
+///
+/// assert_eq!(First.name(), "first");
 /// ```
-pub trait Strategy: Send {
-    /// Its name with its parameters, such as `pct(3)`.
-    fn name(&self) -> String;
+///
+/// Schedule number `i` may depend on the seed, on `i` and on what [`Learner::learn`] was told,
+/// and on nothing else: then a run gives the same report with any number of threads. A strategy
+/// that goes from one schedule to the next by itself, as depth-first search does, is
+/// [`sequential`](Properties::sequential) and runs on one thread. Every thread has a copy of its
+/// own, made by [`Clone`].
+///
+/// Not every step is asked for: where an execution has closed a loop while a monitor waits, it
+/// goes round again by itself to see whether the loop repeats. If not, the strategy is asked
+/// again where that has led; one that is sequential is never passed over in this way.
+pub trait Strategy: Fork + Send {
+    /// Prepares for schedule number `schedule`, from 0. `false`: there is nothing left to try.
+    fn begin(&mut self, schedule: u64) -> bool;
+
+    /// The worker, one of the enabled, that takes the next step.
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule>;
+
+    /// The value, below `of`, that the step is given.
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule>;
+
+    /// The position of the message that is delivered: by default a value.
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
+        let of = u32::try_from(candidates.len()).unwrap_or(u32::MAX);
+        self.value(of, Tag::Program).map(|index| index as usize)
+    }
+
+    /// Its name with its parameters, such as `pct(3)`: by default that of its type, `NewestFirst`
+    /// as `newest-first`.
+    fn name(&self) -> String {
+        name_of_type(std::any::type_name::<Self>())
+    }
 
     /// Starts over with this seed. The runner calls it once, before the first schedule, so the
     /// seed of the options is the seed of the run. Strategies without randomness need not care.
@@ -53,57 +70,95 @@ pub trait Strategy: Send {
         let _ = seed;
     }
 
-    /// Prepares for schedule number `schedule`, from 0. `false`: there is nothing left to try.
-    fn begin(&mut self, schedule: u64) -> bool;
-
-    /// The worker, one of the enabled, that takes the next step; `None` ends the schedule here.
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId>;
-
-    /// The value, below `of`, that the step is given; `None` ends the schedule here.
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32>;
-
-    /// The position of the message that is delivered; `None` ends the schedule here.
-    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
-        let of = u32::try_from(candidates.len()).unwrap_or(u32::MAX);
-        self.value(of, Tag::Program).map(|index| index as usize)
+    /// What it promises and what it needs. The runner asks before the first schedule, and again
+    /// after each [`Strategy::begin`].
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
 
-    /// Whether it wants to hear the events of steps. Asked once for each schedule; steps whose
-    /// events nobody hears are faster.
-    fn listens(&self) -> bool {
-        false
-    }
-
-    /// An event of the present step, if the strategy listens.
+    /// An event of the present step, if the strategy [`listens`](Properties::listens).
     fn heard(&mut self, event: &Event<Text<'_>>) {
         let _ = event;
     }
 
+    /// The part of it that learns from the schedules of a run, if it does.
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        None
+    }
+}
+
+/// What a strategy promises and what it needs.
+///
+/// ```
+/// use dally_search::Properties;
+///
+/// let listening = Properties { listens: true, ..Properties::default() };
+/// assert!(!listening.fair);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Properties {
+    /// No worker that can step waits for ever. A monitor's temperature rises only under a fair
+    /// strategy. One that becomes fair on the way says so by [`Point::fair_from_here`].
+    pub fair: bool,
+    /// Each schedule depends on the one before, so that one thread must run them all.
+    pub sequential: bool,
+    /// It wants to hear the events of the schedule that it has begun. Steps whose events nobody
+    /// hears are faster.
+    pub listens: bool,
+    /// Schedules are drawn independently and all alike, but for those of the first batches, from
+    /// which it may learn what programs are like. Only then do the schedules run so far say how
+    /// likely the next one is to show something new.
+    pub draws_alike: bool,
+    /// How many schedules a batch has at most, at least 1. Small batches bring lessons home soon
+    /// and make threads wait for each other. Batches start small and grow to this.
+    pub batch: u64,
+    /// After how many choices it ends the present schedule by itself, at the latest.
+    pub longest: usize,
+}
+
+impl Default for Properties {
+    fn default() -> Properties {
+        Properties {
+            fair: false,
+            sequential: false,
+            listens: false,
+            draws_alike: false,
+            batch: 1_024,
+            longest: usize::MAX,
+        }
+    }
+}
+
+/// Why a strategy ends a schedule before the program does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EndSchedule {
+    /// It goes no further, as at a depth bound: what would have followed is not covered.
+    Cut,
+}
+
+/// What a strategy learns from the schedules of a run.
+///
+/// A copy of a strategy never learns while a schedule runs. All lessons of a batch reach all
+/// copies in the order of schedules before the next batch begins, so that what was learnt does
+/// not depend on the number of threads.
+pub trait Learner {
     /// The schedule is over, and this is the state it ended in; `None` if there is none, since
     /// the program did not start. Called for every schedule begun, on the copy that ran it.
     ///
     /// What the schedule has taught is answered here and not kept: it comes back to every copy
     /// as [`Outcome::lesson`].
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+    fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
         let _ = last;
         None
     }
 
     /// Told at the end of a batch, before the next begins: what came of all its schedules, in
     /// order, whichever thread ran them. Every copy of the strategy is told the same.
-    fn learn(&mut self, batch: &[Outcome]) {
-        let _ = batch;
-    }
-
-    /// How many schedules a batch has at most, at least 1. Small batches bring lessons home soon
-    /// and make threads wait for each other. Batches start small and grow to this.
-    fn batch(&self) -> u64 {
-        1_024
-    }
+    fn learn(&mut self, batch: &[Outcome]);
 
     /// All that it has learnt so far, for another run to go on from; `None` if there is nothing
     /// that could be kept.
-    fn learned(&self) -> Option<Vec<u8>> {
+    fn learned(&mut self) -> Option<Vec<u8>> {
         None
     }
 
@@ -113,37 +168,23 @@ pub trait Strategy: Send {
         let _ = learned;
         false
     }
+}
 
-    /// Whether, from this point of the schedule on, no worker that can step waits for ever.
-    /// A monitor's temperature rises only while this holds.
-    fn is_fair(&self) -> bool {
-        false
-    }
-
-    /// After how many choices it ends the present schedule by itself, at the latest.
-    fn longest(&self) -> usize {
-        usize::MAX
-    }
-
-    /// Whether schedules are drawn independently and all alike, but for those of the first batches,
-    /// from which it may learn what programs are like. Only then do the schedules run so far
-    /// say how likely the next one is to show something new.
-    fn draws_alike(&self) -> bool {
-        false
-    }
-
-    /// Whether each schedule depends on the one before, so that one thread must run them all.
-    fn is_sequential(&self) -> bool {
-        false
-    }
-
-    /// A copy that knows the same, for another thread.
+/// Copies of strategies, for other threads. Every strategy that is [`Clone`] has them.
+pub trait Fork {
+    /// A copy that knows the same.
     fn fork(&self) -> Box<dyn Strategy>;
+}
+
+impl<S: Strategy + Clone + 'static> Fork for S {
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
 }
 
 impl Clone for Box<dyn Strategy> {
     fn clone(&self) -> Box<dyn Strategy> {
-        self.fork()
+        (**self).fork()
     }
 }
 
@@ -157,6 +198,30 @@ pub struct Point<'a> {
     pub step: usize,
     /// The execution itself, to look at pending operations and observations.
     pub system: &'a dyn System,
+    fair: Cell<bool>,
+}
+
+impl<'a> Point<'a> {
+    /// After `step` steps, the last of them by `last`.
+    pub fn new(
+        enabled: &'a [WorkerId],
+        last: Option<WorkerId>,
+        step: usize,
+        system: &'a dyn System,
+    ) -> Point<'a> {
+        Point { enabled, last, step, system, fair: Cell::new(false) }
+    }
+
+    /// From this point of the schedule on the strategy is fair: no worker that can step waits for
+    /// ever. It is enough to say so once.
+    pub fn fair_from_here(&self) {
+        self.fair.set(true);
+    }
+
+    /// Whether [`Point::fair_from_here`] was said.
+    pub fn is_fair(&self) -> bool {
+        self.fair.get()
+    }
 }
 
 /// What a schedule has taught, in words that only the strategy that wrote them reads.
@@ -177,6 +242,32 @@ pub struct Outcome {
     pub complete: bool,
     /// Whether it showed a bug.
     pub bug: bool,
-    /// What [`Strategy::end`] answered.
+    /// What [`Learner::lesson`] answered.
     pub lesson: Option<Lesson>,
+}
+
+/// The last part of a type's path without its parameters, in lower case with hyphens.
+fn name_of_type(path: &str) -> String {
+    let path = path.split('<').next().unwrap_or(path);
+    let last = path.rsplit("::").next().unwrap_or(path);
+    let mut name = String::with_capacity(last.len() + 4);
+    for char in last.chars() {
+        if char.is_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.extend(char.to_lowercase());
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strategies_are_named_by_their_types_unless_they_say_otherwise() {
+        assert_eq!(name_of_type("app::tests::NewestFirst"), "newest-first");
+        assert_eq!(name_of_type("app::Delaying<app::order::ByAge>"), "delaying");
+        assert_eq!(name_of_type("Dfs"), "dfs");
+    }
 }

@@ -6,8 +6,8 @@ use std::convert::Infallible;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dally::core::{Event, MessageId, Observe, System, Tag, Text, WorkerId};
-use dally::search::{Lesson, Options, Outcome, Point, Strategy};
+use dally::core::{Event, MessageId, Observe, Tag, Text, WorkerId};
+use dally::search::{EndSchedule, Learner, Options, Point, Properties, Strategy};
 use rustc_hash::FxHashSet;
 
 use crate::crew::spread;
@@ -104,6 +104,7 @@ impl Seen {
 }
 
 /// A strategy that is looked at while it works. Nothing that it does depends on that.
+#[derive(Clone)]
 struct Watched {
     inner: Box<dyn Strategy>,
     seen: Arc<Mutex<Seen>>,
@@ -134,27 +135,27 @@ impl Strategy for Watched {
         self.inner.begin(schedule)
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         let worker = self.inner.worker(point);
         let mut seen = self.seen();
         seen.observations.insert(point.system.observe(Observe::Control));
-        if let Some(worker) = worker {
+        if let Ok(worker) = worker {
             *seen.stepped.entry(point.system.name(worker)).or_default() += 1;
         }
         drop(seen);
         worker
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         self.inner.value(of, tag)
     }
 
-    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
         self.inner.delivery(candidates)
     }
 
-    fn listens(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties { listens: true, ..self.inner.properties() }
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
@@ -163,48 +164,12 @@ impl Strategy for Watched {
             let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
             *self.seen().received.entry(text[..end].to_owned()).or_default() += 1;
         }
-        if self.inner.listens() {
+        if self.inner.properties().listens {
             self.inner.heard(event);
         }
     }
 
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
-        self.inner.end(last)
-    }
-
-    fn learn(&mut self, batch: &[Outcome]) {
-        self.inner.learn(batch);
-    }
-
-    fn batch(&self) -> u64 {
-        self.inner.batch()
-    }
-
-    fn learned(&self) -> Option<Vec<u8>> {
-        self.inner.learned()
-    }
-
-    fn recall(&mut self, learned: &[u8]) -> bool {
-        self.inner.recall(learned)
-    }
-
-    fn is_fair(&self) -> bool {
-        self.inner.is_fair()
-    }
-
-    fn longest(&self) -> usize {
-        self.inner.longest()
-    }
-
-    fn draws_alike(&self) -> bool {
-        self.inner.draws_alike()
-    }
-
-    fn is_sequential(&self) -> bool {
-        self.inner.is_sequential()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(Watched { inner: self.inner.fork(), seen: self.seen.clone() })
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        self.inner.learner()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dally::core::{Tag, WorkerId};
-use dally::search::{Point, Strategy, StrategyKind};
+use dally::search::{EndSchedule, Point, Strategy, StrategyKind};
 use dally::tasks::{TaskProgram, spawn};
 use dally_compare::{
     Case, Compared, Contestant, Plan, Problem, TIMES, TRIALS, charts, compare, curves, summarise,
@@ -282,24 +282,16 @@ fn survival_charts_have_a_line_for_each_strategy() {
 struct NewestFirst;
 
 impl Strategy for NewestFirst {
-    fn name(&self) -> String {
-        "newest-first".into()
-    }
-
     fn begin(&mut self, schedule: u64) -> bool {
         schedule == 0
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        point.enabled.last().copied()
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+        Ok(point.enabled[point.enabled.len() - 1])
     }
 
-    fn value(&mut self, _of: u32, _tag: Tag) -> Option<u32> {
-        Some(0)
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+    fn value(&mut self, _of: u32, _tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(0)
     }
 }
 

@@ -5,7 +5,7 @@ use dally_core::{Choice, Cut, Env, Event, MessageId, System, Tag, Text, WorkerId
 use super::{MAX_ENABLED_ENTRIES, Recorder};
 use crate::choice_log::ChoiceWriter;
 use crate::liveness::LoopDetector;
-use crate::strategy::Strategy;
+use crate::strategy::{EndSchedule, Strategy};
 
 /// Why a step was cut.
 #[derive(Clone, Copy)]
@@ -75,8 +75,8 @@ impl StepEnv<'_> {
         }
     }
 
-    fn by_strategy<T>(&mut self, answer: Option<T>) -> Result<T, Cut> {
-        answer.ok_or_else(|| {
+    fn by_strategy<T>(&mut self, answer: Result<T, EndSchedule>) -> Result<T, Cut> {
+        answer.map_err(|_| {
             self.cut = Some(Cause::Strategy);
             Cut
         })
@@ -100,7 +100,7 @@ impl Env for StepEnv<'_> {
         self.item()?;
         let answer = match self.loop_detector.value_again(of, tag) {
             None => self.strategy.value(of, tag),
-            again => again,
+            Some(again) => Ok(again),
         };
         // A strategy that answers out of range gets the last value.
         let index = self.by_strategy(answer)?.min(of.saturating_sub(1));
@@ -115,7 +115,7 @@ impl Env for StepEnv<'_> {
         self.item()?;
         let answer = match self.loop_detector.delivery_again(candidates.len()) {
             None => self.strategy.delivery(candidates),
-            again => again,
+            Some(again) => Ok(again),
         };
         let index = self.by_strategy(answer)?.min(candidates.len().saturating_sub(1));
         // A front end that asks without a candidate is answered, and nothing is written down.

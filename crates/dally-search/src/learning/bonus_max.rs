@@ -7,7 +7,7 @@ use super::knowledge;
 use super::table::{self, At, Table};
 use super::walk::{Walk, Walked, place_among, place_below, untaken};
 use crate::sampling::Random;
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// BonusMaxRL (Borgarelli, Enea, Majumdar and Nagendra, OOPSLA 2024): follows the actions of the
 /// greatest value, one time in twenty a random one. Every action is worth 1 at first; when it has
@@ -126,10 +126,6 @@ fn best(table: &Table<Worth>, at: At, of: u32) -> f64 {
 }
 
 impl Strategy for BonusMax {
-    fn name(&self) -> String {
-        "bonus-max".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
         self.table = Table::default();
@@ -142,23 +138,33 @@ impl Strategy for BonusMax {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.walk.at(point);
         let enabled = point.enabled;
         let place = place_among(enabled);
-        let worker = *enabled.get(self.pick(enabled.len(), place))?;
+        let worker = *enabled.get(self.pick(enabled.len(), place)).ok_or(EndSchedule::Cut)?;
         self.walk.step(worker, enabled.len());
-        Some(worker)
+        Ok(worker)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         self.walk.inside();
         let index = self.pick(of as usize, place_below(of)) as u32;
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
-        Some(index)
+        Ok(index)
     }
 
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+    fn properties(&self) -> Properties {
+        Properties { batch: 4, ..Properties::default() }
+    }
+
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for BonusMax {
+    fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
         Some(self.walk.end(last))
     }
 
@@ -169,11 +175,7 @@ impl Strategy for BonusMax {
         }
     }
 
-    fn batch(&self) -> u64 {
-        4
-    }
-
-    fn learned(&self) -> Option<Vec<u8>> {
+    fn learned(&mut self) -> Option<Vec<u8>> {
         Some(knowledge::write(RATES, self.schedules, &self.table))
     }
 
@@ -181,9 +183,5 @@ impl Strategy for BonusMax {
         let Some((schedules, table)) = knowledge::read(RATES, learned) else { return false };
         (self.schedules, self.before, self.table) = (schedules, schedules, table);
         true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

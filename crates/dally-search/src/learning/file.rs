@@ -71,21 +71,22 @@ impl Key {
 /// Has a strategy go on from a file, if there is one. An error says what to do, and the strategy
 /// is as before.
 pub(crate) fn load(path: &Path, key: &Key, strategy: &mut dyn Strategy) -> Result<(), String> {
-    if strategy.learned().is_none() {
+    let name = strategy.name();
+    let learner = strategy.learner().map(|learner| (learner.learned().is_some(), learner));
+    let Some((true, learner)) = learner else {
         return Err(format!(
-            "The strategy {} learns nothing that could be kept, so there is no use for the file \
-             `{}`: leave it out, or choose ql or one of its variants, or bonus-max.",
-            strategy.name(),
+            "The strategy {name} learns nothing that could be kept, so there is no use for the \
+             file `{}`: leave it out, or choose ql or one of its variants, or bonus-max.",
             path.display()
         ));
-    }
+    };
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(format!("`{}` could not be read: {error}.", path.display())),
     };
     let learned = content(&bytes, key).and_then(|learned| {
-        strategy.recall(learned).then_some(()).ok_or_else(|| DAMAGED.to_owned())
+        learner.recall(learned).then_some(()).ok_or_else(|| DAMAGED.to_owned())
     });
     learned.map_err(|why| format!("`{}` {why}", path.display()))
 }

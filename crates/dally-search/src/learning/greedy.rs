@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::table::{Table, Worth};
 use super::walk::{Walk, Walked};
 use crate::sampling::Random;
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// Goes where it has been least: picks a worker whose step has never been seen from this
 /// observation, or else one whose step led to the observation made least often; ties are drawn.
@@ -71,10 +71,6 @@ impl Worth for u64 {
 }
 
 impl Strategy for Greedy {
-    fn name(&self) -> String {
-        "greedy".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
         self.table = Table::default();
@@ -87,7 +83,7 @@ impl Strategy for Greedy {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         let here = self.walk.at(point);
         *self.visits.entry(here).or_default() += 1;
         let mut seen = std::mem::take(&mut self.seen);
@@ -101,20 +97,30 @@ impl Strategy for Greedy {
             }
         }
         // Not known is less than any number.
-        let fewest = seen.iter().copied().min()?;
+        let fewest = seen.iter().copied().min().ok_or(EndSchedule::Cut)?;
         self.least.clear();
         self.least.extend((0..seen.len()).filter(|&place| seen[place] == fewest));
         self.seen = seen;
         let worker = point.enabled[self.least[self.rng.usize(..self.least.len())]];
         self.walk.step(worker, point.enabled.len());
-        Some(worker)
+        Ok(worker)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+    fn properties(&self) -> Properties {
+        Properties { batch: 4, ..Properties::default() }
+    }
+
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Greedy {
+    fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
         Some(self.walk.end(last))
     }
 
@@ -129,13 +135,5 @@ impl Strategy for Greedy {
                 before = (place < walked.len()).then(|| (at, walked.get(place).action));
             }
         }
-    }
-
-    fn batch(&self) -> u64 {
-        4
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use rustc_hash::FxHashSet;
 
 use crate::sampling::Random;
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// Lets one worker run on until it cannot, but for a bounded number of delays: at a delay,
 /// another worker that can step, drawn at random, goes on instead. The bound is 0 at first and
@@ -66,10 +66,6 @@ impl Idb {
 }
 
 impl Strategy for Idb {
-    fn name(&self) -> String {
-        "idb".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         *self = Idb::new(seed);
     }
@@ -85,7 +81,7 @@ impl Strategy for Idb {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.observe(point.system);
         let enabled = point.enabled;
         let (mut place, runs_on) = match point.last.map(|last| last.place_in(enabled)) {
@@ -101,14 +97,24 @@ impl Strategy for Idb {
             }
         }
         self.taken += 1;
-        enabled.get(place).copied()
+        Ok(enabled[place])
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+    fn properties(&self) -> Properties {
+        Properties { batch: 16, ..Properties::default() }
+    }
+
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Idb {
+    fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
         if let Some(system) = last {
             self.observe(system);
         }
@@ -133,13 +139,5 @@ impl Strategy for Idb {
                 (self.barren, self.delays) = (0, self.delays + 1);
             }
         }
-    }
-
-    fn batch(&self) -> u64 {
-        16
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

@@ -8,7 +8,7 @@ use super::softmax;
 use super::table::{At, Table, Worth};
 use super::walk::{Walk, Walked, place_among, place_below};
 use crate::sampling::Random;
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// Q-learning: prefers actions that led to observations seldom made, and never rules one out.
 ///
@@ -211,26 +211,36 @@ impl Strategy for Ql {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.walk.at(point);
         let enabled = point.enabled;
         let place = place_among(enabled);
-        let worker = *enabled.get(self.pick(enabled.len(), place))?;
+        let worker = *enabled.get(self.pick(enabled.len(), place)).ok_or(EndSchedule::Cut)?;
         self.walk.step(worker, enabled.len());
-        Some(worker)
+        Ok(worker)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         if !self.values {
-            return Some(Random::choose(&mut self.rng, of, tag));
+            return Ok(Random::choose(&mut self.rng, of, tag));
         }
         self.walk.inside();
         let index = self.pick(of as usize, place_below(of)) as u32;
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
-        Some(index)
+        Ok(index)
     }
 
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+    fn properties(&self) -> Properties {
+        Properties { batch: self.batch, ..Properties::default() }
+    }
+
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Ql {
+    fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
         Some(self.walk.end(last))
     }
 
@@ -243,11 +253,7 @@ impl Strategy for Ql {
         }
     }
 
-    fn batch(&self) -> u64 {
-        self.batch
-    }
-
-    fn learned(&self) -> Option<Vec<u8>> {
+    fn learned(&mut self) -> Option<Vec<u8>> {
         let rates = [self.alpha, self.gamma].map(f64::to_bits);
         Some(knowledge::write(rates, self.schedules, &self.table))
     }
@@ -257,10 +263,6 @@ impl Strategy for Ql {
         let Some((schedules, table)) = knowledge::read(rates, learned) else { return false };
         (self.schedules, self.before, self.table) = (schedules, schedules, table);
         true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }
 

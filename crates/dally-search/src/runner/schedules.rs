@@ -13,7 +13,7 @@ use crate::confirm::Raw;
 use crate::learning::file;
 use crate::options::Phase;
 use crate::report::{Ended, Report};
-use crate::strategy::Outcome;
+use crate::strategy::{Outcome, Properties};
 use crate::supervisor::LeaveBehind;
 
 /// The first batch is small, so that strategies learn early; later ones are as large as the
@@ -29,11 +29,11 @@ const TELLING: Duration = Duration::from_secs(60);
 impl<P: Program + 'static> Run<P> {
     /// Runs schedules batch after batch, until no more are wanted.
     pub(super) fn all_schedules(&mut self) {
-        let sequential = self.options.strategy.is_sequential();
+        let Properties { sequential, batch: largest, .. } = self.options.strategy.properties();
+        let largest = largest.max(1);
         let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
         let mut threads = self.started(threads);
         let mut next = 0;
-        let largest = self.options.strategy.batch().max(1);
         let mut size = FIRST_BATCH.min(largest);
         let mut learn = Vec::new();
         while next < self.options.schedules {
@@ -123,7 +123,7 @@ impl<P: Program + 'static> Run<P> {
             outcomes.push(outcome);
         }
         self.report.observations = sightings.distinct();
-        self.report.seen = sightings.seen(self.options.strategy.draws_alike());
+        self.report.seen = sightings.seen(self.options.strategy.properties().draws_alike);
         (outcomes, raws)
     }
 

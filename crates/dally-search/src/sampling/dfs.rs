@@ -2,7 +2,7 @@
 
 use dally_core::{Tag, WorkerId};
 
-use crate::strategy::{Point, Strategy};
+use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 
 /// Every schedule once, depth first, without states: each schedule repeats the choices of the
 /// one before up to the last that has an option left, and takes the next option there.
@@ -37,10 +37,6 @@ impl Dfs {
 }
 
 impl Strategy for Dfs {
-    fn name(&self) -> String {
-        "dfs".into()
-    }
-
     fn begin(&mut self, schedule: u64) -> bool {
         if schedule == 0 {
             self.path.clear();
@@ -60,20 +56,16 @@ impl Strategy for Dfs {
         false
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         let choice = self.choose(point.enabled.len());
-        point.enabled.get(choice).copied()
+        Ok(point.enabled[choice])
     }
 
-    fn value(&mut self, of: u32, _tag: Tag) -> Option<u32> {
-        Some(self.choose(of as usize) as u32)
+    fn value(&mut self, of: u32, _tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(self.choose(of as usize) as u32)
     }
 
-    fn is_sequential(&self) -> bool {
-        true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+    fn properties(&self) -> Properties {
+        Properties { sequential: true, ..Properties::default() }
     }
 }

@@ -3,7 +3,7 @@
 use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
 
 use super::Random;
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// A strategy that is not fair, made fair: after `unfair` steps of a schedule random takes over.
 ///
@@ -42,11 +42,13 @@ impl Fair {
 impl Fair {
     /// A worker for a step where random may take over.
     #[inline(never)]
-    fn late(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn late(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         if !self.in_tail {
             self.in_tail = !self.once_hot || point.system.acceptance().hot != 0;
             if self.in_tail {
-                self.lesson = self.inner.end(Some(point.system));
+                point.fair_from_here();
+                let last = Some(point.system);
+                self.lesson = self.inner.learner().and_then(|learner| learner.lesson(last));
             }
         }
         if self.in_tail { self.random.worker(point) } else { self.inner.worker(point) }
@@ -69,15 +71,15 @@ impl Strategy for Fair {
         self.inner.begin(schedule)
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         if point.step < self.unfair { self.inner.worker(point) } else { self.late(point) }
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         if self.in_tail { self.random.value(of, tag) } else { self.inner.value(of, tag) }
     }
 
-    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
         if self.in_tail {
             self.random.delivery(candidates)
         } else {
@@ -85,8 +87,8 @@ impl Strategy for Fair {
         }
     }
 
-    fn listens(&self) -> bool {
-        self.inner.listens()
+    fn properties(&self) -> Properties {
+        self.inner.properties()
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
@@ -95,16 +97,23 @@ impl Strategy for Fair {
         }
     }
 
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        if self.inner.learner().is_some() { Some(self) } else { None }
+    }
+}
+
+impl Learner for Fair {
     /// For the inner strategy the schedule is over where the tail begins.
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
-        if self.in_tail { self.lesson.take() } else { self.inner.end(last) }
+    fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        if self.in_tail { self.lesson.take() } else { self.inner.learner()?.lesson(last) }
     }
 
     /// The inner strategy learns of the part of each schedule that was its own. Where the tail
     /// begins only once a monitor is hot, that is not known, and mostly it was all of it.
     fn learn(&mut self, batch: &[Outcome]) {
+        let Some(learner) = self.inner.learner() else { return };
         if self.once_hot {
-            return self.inner.learn(batch);
+            return learner.learn(batch);
         }
         self.share.clear();
         self.share.extend(batch.iter().cloned().map(|outcome| {
@@ -114,38 +123,14 @@ impl Strategy for Fair {
             let complete = outcome.complete && outcome.steps <= self.unfair;
             Outcome { steps, values, complete, ..outcome }
         }));
-        self.inner.learn(&self.share);
+        learner.learn(&self.share);
     }
 
-    fn batch(&self) -> u64 {
-        self.inner.batch()
-    }
-
-    fn learned(&self) -> Option<Vec<u8>> {
-        self.inner.learned()
+    fn learned(&mut self) -> Option<Vec<u8>> {
+        self.inner.learner()?.learned()
     }
 
     fn recall(&mut self, learned: &[u8]) -> bool {
-        self.inner.recall(learned)
-    }
-
-    fn is_fair(&self) -> bool {
-        self.in_tail || self.inner.is_fair()
-    }
-
-    fn longest(&self) -> usize {
-        self.inner.longest()
-    }
-
-    fn draws_alike(&self) -> bool {
-        self.inner.draws_alike()
-    }
-
-    fn is_sequential(&self) -> bool {
-        self.inner.is_sequential()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+        self.inner.learner().is_some_and(|learner| learner.recall(learned))
     }
 }

@@ -3,7 +3,7 @@
 use dally_core::{Tag, WorkerId};
 
 use super::Random;
-use crate::strategy::{Point, Strategy};
+use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 
 /// The iterative random scheduler (Desai, Qadeer
 /// and Seshia, "Systematic Testing of Asynchronous Reactive Systems", section 6.1): random
@@ -46,10 +46,6 @@ impl Irs {
 }
 
 impl Strategy for Irs {
-    fn name(&self) -> String {
-        "irs".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         self.random.reseed(seed);
     }
@@ -59,24 +55,16 @@ impl Strategy for Irs {
         self.random.begin(schedule)
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        if point.step >= self.bound { None } else { self.random.worker(point) }
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+        if point.step >= self.bound { Err(EndSchedule::Cut) } else { self.random.worker(point) }
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         self.random.value(of, tag)
     }
 
-    fn is_fair(&self) -> bool {
-        true
-    }
-
-    fn longest(&self) -> usize {
-        self.bound
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+    fn properties(&self) -> Properties {
+        Properties { fair: true, longest: self.bound, ..Properties::default() }
     }
 }
 

@@ -4,7 +4,7 @@ use dally_core::{Tag, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
-use crate::strategy::{Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Outcome, Point, Properties, Strategy};
 
 /// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS
 /// 2010): every worker has a random priority, the enabled worker with the highest steps, and at
@@ -194,31 +194,33 @@ impl Strategy for Pct {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        let mut highest = self.highest(point.enabled)?;
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+        let mut highest = self.highest(point.enabled).ok_or(EndSchedule::Cut)?;
         while self.change_at <= self.taken {
             self.fall(highest);
-            highest = self.highest(point.enabled)?;
+            highest = self.highest(point.enabled).ok_or(EndSchedule::Cut)?;
         }
         self.taken += 1;
-        Some(highest)
+        Ok(highest)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
+    fn properties(&self) -> Properties {
+        Properties { draws_alike: true, ..Properties::default() }
+    }
+
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Pct {
     fn learn(&mut self, batch: &[Outcome]) {
         let longest = batch.iter().map(|outcome| outcome.steps - outcome.values).max();
         self.length = self.length.max(longest.unwrap_or(0));
-    }
-
-    fn draws_alike(&self) -> bool {
-        true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }
 

@@ -5,7 +5,7 @@ use fastrand::Rng;
 
 use super::chains::{Chains, Mailbox};
 use super::{Pct, Random};
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// PCT with chain partitioning (Kulahcioglu Ozkan, Majumdar, Niksic, Tabaei Befrouei and
 /// Weissenbacher, "Randomized testing of distributed systems with probabilistic guarantees",
@@ -72,14 +72,14 @@ impl Strategy for Pctcp {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.chains.catch_up(point, &mut self.rng);
         loop {
-            let (worker, step) = self.chains.highest(point)?;
+            let (worker, step) = self.chains.highest(point).ok_or(EndSchedule::Cut)?;
             let falls = self.falls.iter().position(|&number| number == step.number);
             let Some(level) = falls else {
                 self.chains.step(worker);
-                return Some(worker);
+                return Ok(worker);
             };
             let chain = step.chain;
             // It falls once.
@@ -88,24 +88,30 @@ impl Strategy for Pctcp {
         }
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
-    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
-        Some(self.chains.delivery(candidates))
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
+        Ok(self.chains.delivery(candidates))
     }
 
-    fn listens(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties { listens: true, draws_alike: true, ..Properties::default() }
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
         self.chains.heard(event);
     }
 
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Pctcp {
     /// How many steps came up, and what is known of mailboxes.
-    fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
+    fn lesson(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
         Some([self.chains.count(), self.chains.mailbox().to_bits()].into())
     }
 
@@ -115,13 +121,5 @@ impl Strategy for Pctcp {
             self.steps = self.steps.max(steps);
             self.mailbox = self.mailbox.max(Mailbox::from_bits(mailbox));
         }
-    }
-
-    fn draws_alike(&self) -> bool {
-        true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use super::Random;
 use super::profile::{Profile, Profiler, Spot};
 use super::splits::Splits;
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Strategy};
 
 /// Periodical scheduling (Wen, He, Wu, Xu and Qin, "Controlled concurrency testing via periodical
 /// scheduling", ICSE 2022): an execution is a sequence of periods, in each of which every worker,
@@ -144,10 +144,6 @@ impl Period {
 }
 
 impl Strategy for Period {
-    fn name(&self) -> String {
-        "period".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         *self = Period::new(seed);
     }
@@ -164,9 +160,9 @@ impl Strategy for Period {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         if self.plan.is_none() && self.schedule > 0 {
-            return self.profiler.pick(&mut self.rng, point);
+            return Ok(self.profiler.pick(&mut self.rng, point));
         }
         loop {
             let place = |turn: WorkerId| turn.place_in(point.enabled).unwrap_or_else(|at| at);
@@ -178,22 +174,25 @@ impl Strategy for Period {
                     if self.plan.is_none() {
                         self.profiler.step(worker, op);
                     }
-                    return Some(worker);
+                    return Ok(worker);
                 }
-            }
-            if point.enabled.is_empty() {
-                return None;
             }
             self.turn = None;
             self.period += 1;
         }
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
-    fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Period {
+    fn lesson(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
         self.plan.is_none().then(|| self.profiler.lesson())
     }
 
@@ -205,10 +204,6 @@ impl Strategy for Period {
             self.plan = Some(Arc::new(Plan { workers, counts }));
             self.first = batch.last().map_or(0, |outcome| outcome.schedule + 1);
         }
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use dally_core::{Event, MessageId, System, Tag, Text, WorkerId, fingerprint};
 use rustc_hash::FxHashSet;
 
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// Several strategies that share the schedules: no strategy dominates the others, so a budget is
 /// safest when it is spread.
@@ -82,8 +82,13 @@ impl Portfolio {
         }
     }
 
-    fn member(&mut self) -> Option<&mut Box<dyn Strategy>> {
-        self.members.get_mut(self.current).map(|member| &mut member.strategy)
+    /// The member whose schedule this is. None begins without one.
+    fn member(&mut self) -> &mut dyn Strategy {
+        &mut *self.members[self.current].strategy
+    }
+
+    fn learners(&mut self) -> impl Iterator<Item = &mut dyn Learner> {
+        self.members.iter_mut().filter_map(|member| member.strategy.learner())
     }
 
     /// Decides whom the schedules of this batch go to, up to the `place`-th.
@@ -128,30 +133,44 @@ impl Strategy for Portfolio {
         self.members[member].strategy.begin(number)
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        self.member()?.worker(point)
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+        self.member().worker(point)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        self.member()?.value(of, tag)
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        self.member().value(of, tag)
     }
 
-    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
-        self.member()?.delivery(candidates)
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
+        self.member().delivery(candidates)
     }
 
-    fn listens(&self) -> bool {
-        self.members.get(self.current).is_some_and(|member| member.strategy.listens())
-    }
-
-    fn heard(&mut self, event: &Event<Text<'_>>) {
-        if let Some(member) = self.member() {
-            member.heard(event);
+    /// Those of the member whose schedule this is, but what members are told must not be late for
+    /// any of them, and one that is sequential is so for all.
+    fn properties(&self) -> Properties {
+        let all = || self.members.iter().map(|member| member.strategy.properties());
+        let smallest = all().map(|properties| properties.batch).min().unwrap_or(1);
+        Properties {
+            sequential: all().any(|properties| properties.sequential),
+            draws_alike: false,
+            // Each has its share of a batch.
+            batch: smallest.saturating_mul(self.members.len().max(1) as u64).min(1_024),
+            ..all().nth(self.current).unwrap_or_default()
         }
     }
 
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
-        self.member()?.end(last)
+    fn heard(&mut self, event: &Event<Text<'_>>) {
+        self.member().heard(event);
+    }
+
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Portfolio {
+    fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+        self.member().learner()?.lesson(last)
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
@@ -177,42 +196,21 @@ impl Strategy for Portfolio {
                 let (_, schedule) = self.batch[place(&outcome)];
                 Outcome { schedule, ..outcome }
             }));
-            member.strategy.learn(&self.share);
+            if let Some(learner) = member.strategy.learner() {
+                learner.learn(&self.share);
+            }
         }
         self.first = last.schedule + 1;
         self.batch.clear();
     }
 
-    /// What the members are told must not be late for any of them: each has its share of a batch.
-    fn batch(&self) -> u64 {
-        let members = self.members.len().max(1) as u64;
-        let smallest = self.members.iter().map(|member| member.strategy.batch()).min();
-        smallest.unwrap_or(1).saturating_mul(members).min(1_024)
-    }
-
     /// What the first member that can keep something has learnt.
-    fn learned(&self) -> Option<Vec<u8>> {
-        self.members.iter().find_map(|member| member.strategy.learned())
+    fn learned(&mut self) -> Option<Vec<u8>> {
+        self.learners().find_map(|learner| learner.learned())
     }
 
     fn recall(&mut self, learned: &[u8]) -> bool {
-        self.members.iter_mut().any(|member| member.strategy.recall(learned))
-    }
-
-    fn is_fair(&self) -> bool {
-        self.members.get(self.current).is_some_and(|member| member.strategy.is_fair())
-    }
-
-    fn longest(&self) -> usize {
-        self.members.get(self.current).map_or(usize::MAX, |member| member.strategy.longest())
-    }
-
-    fn is_sequential(&self) -> bool {
-        self.members.iter().any(|member| member.strategy.is_sequential())
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+        self.learners().any(|learner| learner.recall(learned))
     }
 }
 
@@ -227,20 +225,14 @@ mod tests {
     struct Idle;
 
     impl Strategy for Idle {
-        fn name(&self) -> String {
-            "idle".into()
-        }
         fn begin(&mut self, _schedule: u64) -> bool {
             true
         }
-        fn worker(&mut self, _point: &Point<'_>) -> Option<WorkerId> {
-            None
+        fn worker(&mut self, _point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+            Err(EndSchedule::Cut)
         }
-        fn value(&mut self, _of: u32, _tag: Tag) -> Option<u32> {
-            None
-        }
-        fn fork(&self) -> Box<dyn Strategy> {
-            Box::new(Idle)
+        fn value(&mut self, _of: u32, _tag: Tag) -> Result<u32, EndSchedule> {
+            Err(EndSchedule::Cut)
         }
     }
 

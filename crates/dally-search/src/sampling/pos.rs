@@ -4,7 +4,7 @@ use dally_core::{Op, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
-use crate::strategy::{Point, Strategy};
+use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 
 /// Partial order sampling (Yuan, Yang and Gu, CAV 2018): every pending step has a random
 /// priority and the highest runs; then its worker draws a new one, and so does every pending step
@@ -50,10 +50,6 @@ impl Pos {
 }
 
 impl Strategy for Pos {
-    fn name(&self) -> String {
-        "pos".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
     }
@@ -64,7 +60,7 @@ impl Strategy for Pos {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         let Pos { rng, priorities, .. } = self;
         for &worker in point.enabled {
             Pos::place(priorities, rng, worker);
@@ -73,7 +69,7 @@ impl Strategy for Pos {
             let place = priorities.binary_search_by_key(&worker, |entry| entry.0);
             place.map_or(0, |place| priorities[place].1)
         };
-        let picked = point.enabled.iter().copied().max_by_key(priority)?;
+        let picked = point.enabled.iter().copied().max_by_key(priority).ok_or(EndSchedule::Cut)?;
         let op = point.system.pending(picked);
         for &worker in point.enabled {
             let races = worker == picked
@@ -83,18 +79,14 @@ impl Strategy for Pos {
                 priorities[place].1 = Pos::fresh(rng, worker);
             }
         }
-        Some(picked)
+        Ok(picked)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
-    fn draws_alike(&self) -> bool {
-        true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+    fn properties(&self) -> Properties {
+        Properties { draws_alike: true, ..Properties::default() }
     }
 }

@@ -73,10 +73,10 @@ impl Profiler {
     }
 
     /// Picks at random who steps, and counts the step.
-    pub(super) fn pick(&mut self, rng: &mut fastrand::Rng, point: &Point<'_>) -> Option<WorkerId> {
-        let picked = Random::pick(rng, point.enabled)?;
+    pub(super) fn pick(&mut self, rng: &mut fastrand::Rng, point: &Point<'_>) -> WorkerId {
+        let picked = Random::pick(rng, point.enabled);
         self.step(picked, point.system.pending(picked));
-        Some(picked)
+        picked
     }
 
     pub(super) fn heard(&mut self, event: &Event<Text<'_>>) {

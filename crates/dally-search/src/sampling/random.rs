@@ -3,7 +3,7 @@
 use dally_core::{Tag, WorkerId, fingerprint};
 use fastrand::Rng;
 
-use crate::strategy::{Point, Strategy};
+use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 
 /// Picks uniformly among the enabled workers and among values.
 ///
@@ -28,14 +28,11 @@ impl Random {
         Rng::with_seed(fingerprint::mix(seed, schedule))
     }
 
-    /// A worker of the enabled.
+    /// A worker of the enabled, of which there is at least one.
     #[inline]
-    pub(crate) fn pick(rng: &mut Rng, enabled: &[WorkerId]) -> Option<WorkerId> {
-        if enabled.is_empty() {
-            return None;
-        }
+    pub(crate) fn pick(rng: &mut Rng, enabled: &[WorkerId]) -> WorkerId {
         let picked = enabled[rng.usize(..enabled.len())];
-        Some(if picked == WorkerId::FAULTS { Random::rather(rng, enabled) } else { picked })
+        if picked == WorkerId::FAULTS { Random::rather(rng, enabled) } else { picked }
     }
 
     /// The fault injector, or else one of the others.
@@ -67,10 +64,6 @@ impl Random {
 }
 
 impl Strategy for Random {
-    fn name(&self) -> String {
-        "random".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
     }
@@ -80,24 +73,16 @@ impl Strategy for Random {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        Random::pick(&mut self.rng, point.enabled)
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+        Ok(Random::pick(&mut self.rng, point.enabled))
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
-    fn is_fair(&self) -> bool {
-        true
-    }
-
-    fn draws_alike(&self) -> bool {
-        true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+    fn properties(&self) -> Properties {
+        Properties { fair: true, draws_alike: true, ..Properties::default() }
     }
 }
 
@@ -111,7 +96,7 @@ mod tests {
         let mut rng = Random::generator(1, 2);
         let mut counts = [0u32; 4];
         for _ in 0..40_000 {
-            let picked = Random::pick(&mut rng, &enabled).unwrap();
+            let picked = Random::pick(&mut rng, &enabled);
             counts[enabled.iter().position(|&worker| worker == picked).unwrap()] += 1;
         }
         // Binomial(40,000, 1/4) has a standard deviation of 87.
@@ -122,10 +107,9 @@ mod tests {
     fn the_fault_injector_is_picked_an_eighth_as_often_as_a_worker_would_be() {
         let enabled = [WorkerId::FAULTS, WorkerId::root(0), WorkerId::root(1), WorkerId::root(2)];
         let mut rng = Random::generator(1, 2);
-        let picks =
-            (0..32_000).filter(|_| Random::pick(&mut rng, &enabled) == Some(WorkerId::FAULTS));
+        let picks = (0..32_000).filter(|_| Random::pick(&mut rng, &enabled) == WorkerId::FAULTS);
         assert!(picks.count().abs_diff(1_000) < 160);
-        assert_eq!(Random::pick(&mut rng, &enabled[..1]), Some(WorkerId::FAULTS));
+        assert_eq!(Random::pick(&mut rng, &enabled[..1]), WorkerId::FAULTS);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use dally_core::{Tag, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
-use crate::strategy::{Point, Strategy};
+use crate::strategy::{EndSchedule, Point, Strategy};
 
 /// Steps the workers in turn, in the order in which they came to be enabled. Values are uniform.
 ///
@@ -37,10 +37,6 @@ impl RoundRobin {
 }
 
 impl Strategy for RoundRobin {
-    fn name(&self) -> String {
-        "round-robin".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
     }
@@ -54,7 +50,7 @@ impl Strategy for RoundRobin {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         let first_step = self.turns.is_empty();
         for &worker in point.enabled {
             if let Err(place) = self.known.binary_search(&worker) {
@@ -69,17 +65,14 @@ impl Strategy for RoundRobin {
         let turn = after
             .iter()
             .chain(before)
-            .position(|worker| point.enabled.binary_search(worker).is_ok())?;
+            .position(|worker| point.enabled.binary_search(worker).is_ok())
+            .ok_or(EndSchedule::Cut)?;
         let chosen = (self.next + turn) % self.turns.len();
         self.next = (chosen + 1) % self.turns.len();
-        Some(self.turns[chosen])
+        Ok(self.turns[chosen])
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 }

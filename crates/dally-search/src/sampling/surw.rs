@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use super::profile::{Profile, Profiler, Spot, Weights, draw};
 use super::{Pos, Random};
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// The selectively uniform random walk (ASPLOS 2025): each schedule picks one thing that several
 /// workers touch (an inbox, a lock, a shared object), in proportion to how often they do, and is
@@ -84,10 +84,6 @@ impl Surw {
 }
 
 impl Strategy for Surw {
-    fn name(&self) -> String {
-        "surw".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
     }
@@ -106,9 +102,9 @@ impl Strategy for Surw {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         if self.profiles.is_empty() {
-            return self.profiler.pick(&mut self.rng, point);
+            return Ok(self.profiler.pick(&mut self.rng, point));
         }
         for &worker in point.enabled {
             if let Some((creator, chance)) = self.weights.meet(worker)
@@ -131,31 +127,38 @@ impl Strategy for Surw {
                 continue;
             };
             if !self.counts(worker, point) {
-                return Some(self.picked(worker));
+                return Ok(self.picked(worker));
             }
             if self.intended.is_none_or(|intended| intended == worker) {
                 self.weights.done(worker);
                 self.held.clear();
                 self.intended = None;
-                return Some(self.picked(worker));
+                return Ok(self.picked(worker));
             }
             self.held.push(worker);
         }
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
-    fn listens(&self) -> bool {
-        self.profiles.is_empty()
+    fn properties(&self) -> Properties {
+        let listens = self.profiles.is_empty();
+        Properties { listens, draws_alike: true, ..Properties::default() }
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
         self.profiler.heard(event);
     }
 
-    fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Surw {
+    fn lesson(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
         self.profiles.is_empty().then(|| self.profiler.lesson())
     }
 
@@ -165,13 +168,5 @@ impl Strategy for Surw {
             self.profiles =
                 profiles.map(|profile| (profile.clone(), profile.contended())).collect();
         }
-    }
-
-    fn draws_alike(&self) -> bool {
-        true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::chains::{Chains, Mailbox};
 use super::profile::{Profile, Profiler, Spot};
 use super::{Pct, Random};
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// Trace-aware PCT (Kulahcioglu Ozkan, Majumdar and Oraee, "Trace aware random testing for
 /// distributed systems", OOPSLA 2019): like [`Pctcp`](super::Pctcp), and the `d` steps that make
@@ -91,10 +91,10 @@ impl Strategy for TaPct {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.chains.catch_up(point, &mut self.rng);
         loop {
-            let (worker, step) = self.chains.highest(point)?;
+            let (worker, step) = self.chains.highest(point).ok_or(EndSchedule::Cut)?;
             let (chain, number) = (step.chain, step.number);
             let op = point.system.pending(worker);
             if self.can_race(op, worker) && !self.fallen.contains(&number) {
@@ -109,29 +109,35 @@ impl Strategy for TaPct {
             self.received += u64::from(op == Op::Receive);
             self.profiler.step(worker, op);
             self.chains.step(worker);
-            return Some(worker);
+            return Ok(worker);
         }
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
-    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
-        Some(self.chains.delivery(candidates))
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
+        Ok(self.chains.delivery(candidates))
     }
 
-    fn listens(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties { listens: true, draws_alike: true, ..Properties::default() }
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
         self.chains.heard(event);
     }
 
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for TaPct {
     /// How many steps could race as far as was known, how many were receipts, what is known of
     /// mailboxes, then a profile.
-    fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
+    fn lesson(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
         let counts = [self.met, self.received, self.chains.mailbox().to_bits()];
         Some(counts.into_iter().chain(self.profiler.lesson().iter().copied()).collect())
     }
@@ -157,13 +163,5 @@ impl Strategy for TaPct {
         if !batch.is_empty() {
             self.races = races;
         }
-    }
-
-    fn draws_alike(&self) -> bool {
-        true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use super::Random;
 use super::profile::{Profile, Profiler, Weights, draw};
-use crate::strategy::{Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// The uniform random walk of "Selectively uniform concurrency testing" (ASPLOS 2025): a worker
 /// steps with a probability in proportion to the steps that it has left, those of workers that
@@ -43,10 +43,6 @@ impl Urw {
 }
 
 impl Strategy for Urw {
-    fn name(&self) -> String {
-        "urw".into()
-    }
-
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
     }
@@ -60,33 +56,40 @@ impl Strategy for Urw {
         true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         if self.profiles.is_empty() {
-            return self.profiler.pick(&mut self.rng, point);
+            return Ok(self.profiler.pick(&mut self.rng, point));
         }
         for &worker in point.enabled {
             self.weights.meet(worker);
         }
         let weights = &self.weights;
         let enabled = point.enabled.iter().map(|&worker| (worker, weights.left(worker).max(1)));
-        let picked = draw(&mut self.rng, enabled)?;
+        let picked = draw(&mut self.rng, enabled).ok_or(EndSchedule::Cut)?;
         self.weights.done(picked);
-        Some(picked)
+        Ok(picked)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        Some(Random::choose(&mut self.rng, of, tag))
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(Random::choose(&mut self.rng, of, tag))
     }
 
-    fn listens(&self) -> bool {
-        self.profiles.is_empty()
+    fn properties(&self) -> Properties {
+        let listens = self.profiles.is_empty();
+        Properties { listens, draws_alike: true, ..Properties::default() }
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
         self.profiler.heard(event);
     }
 
-    fn end(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Urw {
+    fn lesson(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
         self.profiles.is_empty().then(|| self.profiler.lesson())
     }
 
@@ -94,13 +97,5 @@ impl Strategy for Urw {
         if self.profiles.is_empty() {
             self.profiles = Profile::all(batch);
         }
-    }
-
-    fn draws_alike(&self) -> bool {
-        true
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

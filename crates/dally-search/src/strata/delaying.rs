@@ -7,7 +7,7 @@ use dally_core::{Choice, DelayAt, Delays, Event, MessageId, Tag, Text, WorkerId}
 
 use super::explorer::Explorer;
 use super::explorer_on_path::{ExplorerOnPath, StepSummary};
-use crate::strategy::{Point, Strategy};
+use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 
 /// A place where delays can be spent, in words that still mean the same when delays elsewhere go:
 /// it counts the worker's own steps and not those of the execution.
@@ -29,6 +29,7 @@ impl Place {
 }
 
 /// What an execution is led by.
+#[derive(Clone)]
 pub(crate) enum ChoiceSource {
     /// The choices of a recording, all of them, whatever they cost.
     Recording(Arc<[Choice]>),
@@ -38,6 +39,7 @@ pub(crate) enum ChoiceSource {
 }
 
 /// The strategy that an explorer and delays make. It is good for one schedule.
+#[derive(Clone)]
 pub(crate) struct Delaying<E: Explorer> {
     explorer: E,
     on_path_explorer: Option<ExplorerOnPath<E>>,
@@ -93,15 +95,19 @@ impl<E: Explorer> Delaying<E> {
         Ok((self.spent, Delays { explorer, count, minimal: false, at: self.at }))
     }
 
-    fn cannot<T>(&mut self, why: String) -> Option<T> {
+    fn cannot<T>(&mut self, why: String) -> Result<T, EndSchedule> {
         self.trouble.get_or_insert(why);
-        None
+        Err(EndSchedule::Cut)
     }
 
     /// The answer to a question of the present step: by `wanted` out of the recording, or else
     /// what is to be spent here.
-    fn answer(&mut self, of: usize, wanted: impl Fn(Choice) -> Option<usize>) -> Option<usize> {
-        let here = self.here.as_mut()?;
+    fn answer(
+        &mut self,
+        of: usize,
+        wanted: impl Fn(Choice) -> Option<usize>,
+    ) -> Result<usize, EndSchedule> {
+        let here = self.here.as_mut().ok_or(EndSchedule::Cut)?;
         here.question += 1;
         let here = *here;
         let index = match &mut self.source {
@@ -127,7 +133,7 @@ impl<E: Explorer> Delaying<E> {
             self.spent.push((here, delays));
             self.at.push(DelayAt { step: self.steps, delays, instead_of: None, value: true });
         }
-        Some(index)
+        Ok(index)
     }
 }
 
@@ -140,7 +146,7 @@ impl<E: Explorer> Strategy for Delaying<E> {
         schedule == 0
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         match (&mut self.on_path_explorer, point.last) {
             (Some(on_path_explorer), Some(last)) => {
                 on_path_explorer.after(last, &self.before, point.system, &mut self.summary);
@@ -158,7 +164,7 @@ impl<E: Explorer> Strategy for Delaying<E> {
                     let step = self.steps;
                     return self.cannot(format!("step {step} asks for less than was recorded"));
                 }
-                None => return None,
+                None => return Err(EndSchedule::Cut),
             },
         };
         self.steps += 1;
@@ -166,7 +172,8 @@ impl<E: Explorer> Strategy for Delaying<E> {
         let mut delays = 0;
         let mut instead_of = None;
         loop {
-            let next = self.on_path_explorer.as_ref()?.next(point.enabled);
+            let next =
+                self.on_path_explorer.as_ref().and_then(|explorer| explorer.next(point.enabled));
             let Some(next) = next.filter(|next| next.place_in(point.enabled).is_ok()) else {
                 let (name, step) = (self.explorer.name(), self.steps);
                 return self.cannot(format!("{name} offers nobody at step {step}"));
@@ -185,7 +192,7 @@ impl<E: Explorer> Strategy for Delaying<E> {
                 }
                 self.taken.insert(next, taken + 1);
                 self.here = Some(place);
-                return Some(next);
+                return Ok(next);
             }
             if is_last {
                 let (name, step) = (self.explorer.name(), self.steps);
@@ -201,37 +208,29 @@ impl<E: Explorer> Strategy for Delaying<E> {
         }
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         let index = self.answer(of as usize, |choice| match choice {
             Choice::Value { index, of: recorded, tag: kind } => {
                 (recorded == of && kind == tag).then_some(index as usize)
             }
             _ => None,
         })?;
-        u32::try_from(index).ok()
+        Ok(index as u32)
     }
 
-    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
         self.answer(candidates.len(), |choice| match choice {
             Choice::Delivery(message) => candidates.iter().position(|&one| one == message),
             _ => None,
         })
     }
 
-    fn listens(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties { listens: true, ..Properties::default() }
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
         self.summary.hear(event);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        let source = match &self.source {
-            ChoiceSource::Recording(choices) => ChoiceSource::Recording(choices.clone()),
-            ChoiceSource::Spending(spending) => ChoiceSource::Spending(spending.clone()),
-        };
-        Box::new(Delaying::new(&self.explorer, source))
     }
 }
 

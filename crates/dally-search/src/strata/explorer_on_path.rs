@@ -108,7 +108,7 @@ impl<E: Clone> Clone for ExplorerOnPath<E> {
 }
 
 /// What is heard during a step, as far as explorers care. Kept from step to step for its memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct StepSummary {
     sent: Vec<WorkerId>,
     halted: Vec<WorkerId>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use dally_core::{Observe, System, Tag, WorkerId};
-use dally_search::{Lesson, Options, Outcome, Point, Strategy};
+use dally_search::{EndSchedule, Learner, Lesson, Options, Outcome, Point, Properties, Strategy};
 
 use crate::programs::{Do, check, options, scripts};
 
@@ -23,20 +23,26 @@ struct Pupil {
 }
 
 impl Strategy for Pupil {
-    fn name(&self) -> String {
-        "pupil".into()
-    }
     fn begin(&mut self, schedule: u64) -> bool {
         self.schedule = schedule;
         true
     }
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        point.enabled.first().copied()
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+        Ok(point.enabled[0])
     }
-    fn value(&mut self, _of: u32, _tag: Tag) -> Option<u32> {
-        Some(0)
+    fn value(&mut self, _of: u32, _tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(0)
     }
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+    fn properties(&self) -> Properties {
+        Properties { batch: 20, ..Properties::default() }
+    }
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Pupil {
+    fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
         Some([self.schedule, last?.observe(Observe::Control)].into())
     }
     fn learn(&mut self, batch: &[Outcome]) {
@@ -47,12 +53,6 @@ impl Strategy for Pupil {
             self.heard.push(lesson[0]);
         }
         self.all.lock().unwrap().insert((self.heard.clone(), self.batches.clone()));
-    }
-    fn batch(&self) -> u64 {
-        20
-    }
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }
 

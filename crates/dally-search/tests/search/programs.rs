@@ -13,7 +13,9 @@ use dally_core::{
     Stop, System, Tag, Text, Waiting, WorkerId, fingerprint, panics,
 };
 use dally_search::sampling::Random;
-use dally_search::{Lesson, Options, Outcome, Point, Report, Sink, Strategy, run};
+use dally_search::{
+    EndSchedule, Learner, Lesson, Options, Outcome, Point, Properties, Report, Sink, Strategy, run,
+};
 
 /// One operation of a worker, one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -383,6 +385,7 @@ impl Sink for Keeper {
 }
 
 /// A strategy that writes down what another one does: one list of choices for each schedule.
+#[derive(Clone)]
 pub struct Spy {
     inner: Box<dyn Strategy>,
     current: Vec<Choice>,
@@ -406,39 +409,41 @@ impl Strategy for Spy {
         self.current.clear();
         self.inner.begin(schedule)
     }
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         let worker = self.inner.worker(point)?;
         self.current.push(Choice::Worker(worker));
-        Some(worker)
+        Ok(worker)
     }
-    fn value(&mut self, of: u32, tag: Tag) -> Option<u32> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         let index = self.inner.value(of, tag)?;
         self.current.push(Choice::Value { index, of, tag });
-        Some(index)
+        Ok(index)
     }
-    fn delivery(&mut self, candidates: &[MessageId]) -> Option<usize> {
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
         let place = self.inner.delivery(candidates)?;
         self.current.push(Choice::Delivery(candidates[place]));
-        Some(place)
+        Ok(place)
     }
-    fn end(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
+    fn properties(&self) -> Properties {
+        self.inner.properties()
+    }
+    fn heard(&mut self, event: &Event<Text<'_>>) {
+        self.inner.heard(event);
+    }
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+}
+
+impl Learner for Spy {
+    fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
         self.log.lock().unwrap().push(std::mem::take(&mut self.current));
-        self.inner.end(last)
+        self.inner.learner()?.lesson(last)
     }
     fn learn(&mut self, batch: &[Outcome]) {
-        self.inner.learn(batch);
-    }
-    fn batch(&self) -> u64 {
-        self.inner.batch()
-    }
-    fn is_fair(&self) -> bool {
-        self.inner.is_fair()
-    }
-    fn is_sequential(&self) -> bool {
-        self.inner.is_sequential()
-    }
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(Spy { inner: self.inner.fork(), current: Vec::new(), log: self.log.clone() })
+        if let Some(learner) = self.inner.learner() {
+            learner.learn(batch);
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dally_core::{Tag, WorkerId};
 use dally_search::sampling::{Dfs, Portfolio, Random, RoundRobin};
-use dally_search::{Ended, Options, Strategy, StrategyKind};
+use dally_search::{EndSchedule, Ended, Options, Point, Strategy, StrategyKind};
 
 use crate::programs::{Do, Scripts, Spy, check, options, scripts, short};
 
@@ -94,20 +95,14 @@ fn a_strategy_that_chooses_a_worker_that_cannot_step_is_told_so() {
     #[derive(Clone)]
     struct Wrong;
     impl Strategy for Wrong {
-        fn name(&self) -> String {
-            "wrong".into()
-        }
         fn begin(&mut self, _schedule: u64) -> bool {
             true
         }
-        fn worker(&mut self, _point: &dally_search::Point<'_>) -> Option<dally_core::WorkerId> {
-            Some(dally_core::WorkerId::root(7))
+        fn worker(&mut self, _point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+            Ok(WorkerId::root(7))
         }
-        fn value(&mut self, of: u32, _tag: dally_core::Tag) -> Option<u32> {
-            Some(of)
-        }
-        fn fork(&self) -> Box<dyn Strategy> {
-            Box::new(Wrong)
+        fn value(&mut self, of: u32, _tag: Tag) -> Result<u32, EndSchedule> {
+            Ok(of)
         }
     }
     let report = check(&scripts([&[ADD]]), Options { strategy: Box::new(Wrong), ..options() });

@@ -1,5 +1,5 @@
 use dally::core::{Tag, WorkerId};
-use dally::search::{Options, Point, Strategy, run};
+use dally::search::{EndSchedule, Options, Point, Strategy, run};
 use dally::tasks::{TaskProgram, spawn};
 use std::sync::Arc;
 
@@ -7,24 +7,16 @@ use std::sync::Arc;
 struct NewestFirst;
 
 impl Strategy for NewestFirst {
-    fn name(&self) -> String {
-        "newest-first".into()
-    }
-
     fn begin(&mut self, schedule: u64) -> bool {
         schedule == 0 // It is deterministic: one schedule is all there is.
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
-        point.enabled.last().copied()
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+        Ok(point.enabled[point.enabled.len() - 1])
     }
 
-    fn value(&mut self, _of: u32, _tag: Tag) -> Option<u32> {
-        Some(0)
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+    fn value(&mut self, _of: u32, _tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(0)
     }
 }
 

@@ -1,6 +1,6 @@
 use dally::core::fingerprint::mix;
 use dally::core::{Op, Tag, WorkerId};
-use dally::search::{Options, Point, Strategy, run};
+use dally::search::{EndSchedule, Options, Point, Strategy, run};
 use dally::tasks::{TaskProgram, spawn, sync::Mutex};
 use std::sync::Arc;
 
@@ -19,9 +19,6 @@ impl Shy {
 }
 
 impl Strategy for Shy {
-    fn name(&self) -> String {
-        "shy".into()
-    }
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
     }
@@ -29,17 +26,14 @@ impl Strategy for Shy {
         self.random = mix(self.seed, schedule);
         true
     }
-    fn worker(&mut self, point: &Point<'_>) -> Option<WorkerId> {
+    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         let takes_a_lock = |&&w: &&WorkerId| matches!(point.system.pending(w), Op::Write(_));
         let bold: Vec<_> = point.enabled.iter().filter(|w| !takes_a_lock(w)).copied().collect();
         let from = if bold.is_empty() || self.draw(4) == 0 { point.enabled } else { &bold };
-        Some(from[self.draw(from.len())])
+        Ok(from[self.draw(from.len())])
     }
-    fn value(&mut self, of: u32, _tag: Tag) -> Option<u32> {
-        Some(self.draw(of as usize) as u32)
-    }
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+    fn value(&mut self, of: u32, _tag: Tag) -> Result<u32, EndSchedule> {
+        Ok(self.draw(of as usize) as u32)
     }
 }
 

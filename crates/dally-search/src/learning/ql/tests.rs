@@ -149,7 +149,7 @@ fn run(ql: &mut Ql, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, Outcome) 
     assert!(ql.begin(schedule));
     let mut step = 0;
     while step < 8 && !system.enabled.is_empty() {
-        let point = Point { enabled: &system.enabled, last: None, step, system: &system };
+        let point = Point::new(&system.enabled, None, step, &system);
         let worker = ql.worker(&point).unwrap();
         let actions = system.enabled.iter().map(|worker| worker.to_bits()).collect();
         let (state, action) = (system.at as u64, worker.to_bits());
@@ -158,7 +158,7 @@ fn run(ql: &mut Ql, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, Outcome) 
         system.step(worker, &mut Asking { ql: &mut *ql, here, log: &mut log }).unwrap();
         step += 1;
     }
-    let lesson = ql.end(Some(&system));
+    let lesson = ql.lesson(Some(&system));
     let outcome = Outcome {
         schedule,
         steps: log.len(),
