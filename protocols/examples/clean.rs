@@ -20,7 +20,8 @@ fn main() -> ExitCode {
     };
     let mut clean = true;
     for protocol in all() {
-        for strategy in [StrategyKind::Random, StrategyKind::Pct { d: 3 }] {
+        for strategy in ["random", "pct:3"] {
+            let strategy: StrategyKind = strategy.parse().expect("a bundled strategy");
             let options = Options {
                 strategy: strategy.build(0, protocol.max_steps),
                 schedules,

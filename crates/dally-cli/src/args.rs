@@ -62,6 +62,16 @@ pub struct ListArgs {
     pub format: Format,
 }
 
+/// The help of `--strategy`.
+fn strategies() -> String {
+    let help = StrategyKind::help();
+    format!(
+        "How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql and others.\n\n\
+         {}",
+        help.trim_end()
+    )
+}
+
 /// Arguments of `dally check`.
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
@@ -75,28 +85,7 @@ pub struct CheckArgs {
     pub bug: Option<String>,
 
     /// How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql and others.
-    ///
-    /// portfolio: random, pctcp, pos, surw and ql share the schedules; for unknown bugs.
-    /// random: uniform among the workers that can step.
-    /// pct: random priorities with that many change points; for bugs that need few, far-apart
-    /// reorderings.
-    /// dfs: every schedule once, exhaustive on small programs.
-    /// round-robin: workers take turns.
-    /// irs: random with an iteratively growing depth bound; for bugs near the start.
-    /// pos: random priorities for steps, drawn again where steps race.
-    /// urw: uniform over interleavings, by what each worker has left to do.
-    /// surw: uniform over the interleavings of one inbox, lock or object at a time.
-    /// pctcp, pctcp:CHANGES: pct for chains of messages; where many workers do little each.
-    /// tapct, tapct:CHANGES: the same with change points at races only.
-    /// period: serial periods; enumerates who goes how far in each.
-    /// ql: learns from what it observes to go where it has not been; for bugs behind long
-    /// sequences of choices. It observes inboxes, states and pending operations; ql-i inboxes
-    /// alone; ql-c inboxes and what the program shows; ql-b has a flat reward; ql-ndn draws
-    /// values.
-    /// greedy: steps to what it has observed least often.
-    /// idb: one worker at a time, with a growing number of random delays.
-    /// bonus-max: learns like ql, from how new the best of what follows is.
-    #[arg(long, default_value_t = StrategyKind::default(), verbatim_doc_comment,
+    #[arg(long, default_value_t = StrategyKind::default(), long_help = strategies(),
           conflicts_with_all = ["search", "exhaustive"])]
     pub strategy: StrategyKind,
 

@@ -1,4 +1,4 @@
-//! The bundled strategies by name.
+//! The bundled strategies by name: one table, which options, help and messages read.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,10 +6,9 @@ use std::str::FromStr;
 use dally_core::Observe;
 use dally_core::words::nearest;
 
-use crate::learning::{BonusMax, Greedy, Idb, Ql, Reward};
-use crate::sampling::{
-    Dfs, Fair, Irs, Pct, Pctcp, Period, Portfolio, Pos, Random, RoundRobin, Surw, TaPct, Urw,
-};
+use crate::learning::{Ql, Reward};
+use crate::research::{BonusMax, Greedy, Idb, Irs, Period, TaPct, Urw};
+use crate::sampling::{Dfs, Fair, Pct, Pctcp, Portfolio, Pos, Random, RoundRobin, Surw};
 use crate::strategy::Strategy;
 
 /// A bundled strategy, as options and the command line name it.
@@ -17,178 +16,287 @@ use crate::strategy::Strategy;
 /// ```
 /// use dally_search::StrategyKind;
 ///
-/// assert_eq!("pct:10".parse(), Ok(StrategyKind::Pct { d: 10 }));
-/// assert_eq!("pct".parse(), Ok(StrategyKind::Pct { d: 3 }));
+/// let pct: StrategyKind = "pct".parse()?;
+/// assert_eq!(pct, "pct:3".parse()?);
+/// assert_eq!(pct.build(0, 1_000).name(), "pct(3)");
 /// assert!("ptc".parse::<StrategyKind>().unwrap_err().to_string().contains("did you mean `pct`?"));
+/// # Ok::<(), dally_search::UnknownStrategy>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum StrategyKind {
-    /// Uniform among the enabled workers: [`Random`].
-    Random,
-    /// Random priorities with `d` change points: [`Pct`], made fair.
-    Pct {
-        /// The number of change points, at least 1.
-        d: u32,
-    },
-    /// Exhaustive, depth first: [`Dfs`].
-    Dfs,
-    /// Workers in turn: [`RoundRobin`], made fair.
-    RoundRobin,
-    /// Random with iterative depth bounding: [`Irs`].
-    Irs,
-    /// Several of these that share the schedules: [`Portfolio`].
-    #[default]
-    Portfolio,
-    /// Partial order sampling: [`Pos`], made fair.
-    Pos,
-    /// Uniform over interleavings: [`Urw`], made fair.
-    Urw,
-    /// Uniform over the interleavings of one shared thing: [`Surw`], made fair.
-    Surw,
-    /// Priorities for chains of messages: [`Pctcp`], made fair.
-    Pctcp {
-        /// The number of steps at which priorities change, at least 1.
-        d: u32,
-    },
-    /// The same with changes at races only: [`TaPct`], made fair.
-    TaPct {
-        /// The number of steps at which priorities change, at least 1.
-        d: u32,
-    },
-    /// Splits of key points over serial periods: [`Period`], made fair.
-    Period,
-    /// Learns to go where it has not been: [`Ql`].
-    Ql(QlVariant),
-    /// Steps to where it has been least: [`Greedy`].
-    Greedy,
-    /// Iterative delay bounding: [`Idb`].
-    Idb,
-    /// Learns what is new far ahead: [`BonusMax`].
-    BonusMax,
+#[derive(Clone, Copy)]
+pub struct StrategyKind {
+    row: &'static StrategyRow,
+    /// The number of change points, at least 1, where the strategy has some.
+    changes: u32,
 }
 
-/// A variant of [`Ql`].
+/// What is known of a bundled strategy before it is built.
+#[derive(Debug)]
+pub struct StrategyRow {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether a number of change points can be given, as in `pct:10`.
+    pub changes: bool,
+    /// Whether it is there for comparisons: see [`research`](crate::research).
+    pub research: bool,
+    /// How it picks and what for, in a line or two.
+    pub help: &'static str,
+    tail: Tail,
+    build: fn(seed: u64, changes: u32, max_steps: usize) -> Box<dyn Strategy>,
+}
+
+/// Where a strategy becomes random, after two fifths of the step bound: the tail is then longer
+/// than the default temperature, half of the step bound, so that a monitor that stays hot is found
+/// under it too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum QlVariant {
-    /// All optimisations, observing [`Observe::Control`].
-    Default,
-    /// The reward is always -1.
-    Basic,
-    /// Observing [`Observe::Inboxes`].
-    Inboxes,
-    /// Observing [`Observe::Custom`].
-    Custom,
-    /// Values are random.
-    Unvalued,
+enum Tail {
+    /// Nowhere: it is fair, or enumerates.
+    Never,
+    /// In every schedule.
+    Always,
+    /// Where a monitor is hot then: strategies that learn have a use for long schedules.
+    OnceHot,
 }
 
-impl QlVariant {
-    fn build(self, seed: u64) -> Ql {
-        let ql = Ql::new(seed);
-        match self {
-            QlVariant::Default => ql,
-            QlVariant::Basic => ql.rewarded(Reward::Flat),
-            QlVariant::Inboxes => ql.observing(Observe::Inboxes),
-            QlVariant::Custom => ql.observing(Observe::Custom),
-            QlVariant::Unvalued => ql.values_at_random(),
-        }
+const fn row(
+    name: &'static str,
+    tail: Tail,
+    build: fn(u64, u32, usize) -> Box<dyn Strategy>,
+    help: &'static str,
+) -> StrategyRow {
+    StrategyRow { name, changes: false, research: false, help, tail, build }
+}
+
+impl StrategyRow {
+    const fn with_changes(self) -> StrategyRow {
+        StrategyRow { changes: true, ..self }
+    }
+
+    const fn for_research(self) -> StrategyRow {
+        StrategyRow { research: true, ..self }
     }
 }
 
-impl StrategyKind {
-    /// The names that can be given; those with a parameter also as in `pct:10`.
-    pub const NAMES: [&'static str; 20] = [
-        "random",
-        "pct",
-        "dfs",
-        "round-robin",
-        "irs",
+/// The number of change points unless one is given.
+const CHANGES: u32 = 3;
+
+static ROWS: [StrategyRow; 20] = [
+    row(
         "portfolio",
-        "pos",
-        "urw",
-        "surw",
+        Tail::Never,
+        |seed, _, max_steps| {
+            let members = StrategyKind::portfolio().map(|kind| kind.build(seed, max_steps));
+            Box::new(Portfolio::new(members.into()))
+        },
+        "random, pctcp, pos, surw and ql share the schedules; for unknown bugs.",
+    ),
+    row(
+        "random",
+        Tail::Never,
+        |seed, _, _| Box::new(Random::new(seed)),
+        "uniform among the workers that can step.",
+    ),
+    row(
+        "pct",
+        Tail::Always,
+        |seed, changes, _| Box::new(Pct::new(seed, changes)),
+        "random priorities with that many change points; for bugs that need few, far-apart\n\
+         reorderings.",
+    )
+    .with_changes(),
+    row(
         "pctcp",
-        "tapct",
-        "period",
+        Tail::Always,
+        |seed, changes, _| Box::new(Pctcp::new(seed, changes)),
+        "pct for chains of messages; where many workers do little each.",
+    )
+    .with_changes(),
+    row(
+        "pos",
+        Tail::Always,
+        |seed, _, _| Box::new(Pos::new(seed)),
+        "random priorities for steps, drawn again where steps race.",
+    ),
+    row(
+        "surw",
+        Tail::Always,
+        |seed, _, _| Box::new(Surw::new(seed)),
+        "uniform over the interleavings of one inbox, lock or object at a time.",
+    ),
+    row(
         "ql",
+        Tail::OnceHot,
+        |seed, _, _| Box::new(Ql::new(seed)),
+        "learns from what it observes (inboxes, states and pending operations) to go where it has\n\
+         not been; for bugs behind long sequences of choices.",
+    ),
+    row(
+        "round-robin",
+        Tail::Always,
+        |seed, _, _| Box::new(RoundRobin::new(seed)),
+        "workers take turns.",
+    ),
+    row(
+        "dfs",
+        Tail::Never,
+        |_, _, _| Box::new(Dfs::default()),
+        "every schedule once, exhaustive on small programs.",
+    ),
+    row(
+        "irs",
+        Tail::Never,
+        |seed, _, max_steps| Box::new(Irs::new(seed, max_steps)),
+        "random with an iteratively growing depth bound; for bugs near the start.",
+    )
+    .for_research(),
+    row(
+        "urw",
+        Tail::Always,
+        |seed, _, _| Box::new(Urw::new(seed)),
+        "uniform over interleavings, by what each worker has left to do.",
+    )
+    .for_research(),
+    row(
+        "tapct",
+        Tail::Always,
+        |seed, changes, _| Box::new(TaPct::new(seed, changes)),
+        "pctcp with change points at races only.",
+    )
+    .with_changes()
+    .for_research(),
+    row(
+        "period",
+        Tail::Always,
+        |seed, _, _| Box::new(Period::new(seed)),
+        "serial periods; enumerates who goes how far in each.",
+    )
+    .for_research(),
+    row(
         "ql-b",
+        Tail::OnceHot,
+        |seed, _, _| Box::new(Ql::new(seed).rewarded(Reward::Flat)),
+        "ql with a flat reward.",
+    )
+    .for_research(),
+    row(
         "ql-i",
+        Tail::OnceHot,
+        |seed, _, _| Box::new(Ql::new(seed).observing(Observe::Inboxes)),
+        "ql that observes inboxes alone.",
+    )
+    .for_research(),
+    row(
         "ql-c",
+        Tail::OnceHot,
+        |seed, _, _| Box::new(Ql::new(seed).observing(Observe::Custom)),
+        "ql that observes inboxes and what the program shows.",
+    )
+    .for_research(),
+    row(
         "ql-ndn",
+        Tail::OnceHot,
+        |seed, _, _| Box::new(Ql::new(seed).values_at_random()),
+        "ql that draws values.",
+    )
+    .for_research(),
+    row(
         "greedy",
+        Tail::OnceHot,
+        |seed, _, _| Box::new(Greedy::new(seed)),
+        "steps to what it has observed least often.",
+    )
+    .for_research(),
+    row(
         "idb",
+        Tail::OnceHot,
+        |seed, _, _| Box::new(Idb::new(seed)),
+        "one worker at a time, with a growing number of random delays.",
+    )
+    .for_research(),
+    row(
         "bonus-max",
-    ];
+        Tail::OnceHot,
+        |seed, _, _| Box::new(BonusMax::new(seed)),
+        "learns like ql, from how new the best of what follows is.",
+    )
+    .for_research(),
+];
+
+impl StrategyKind {
+    /// All of them, those for everyday use first.
+    pub fn all() -> &'static [StrategyRow] {
+        &ROWS
+    }
 
     /// The members of the portfolio: of those measured, each is the best by far for some of the
     /// planted bugs.
-    pub const PORTFOLIO: [StrategyKind; 5] = [
-        StrategyKind::Random,
-        StrategyKind::Pctcp { d: 3 },
-        StrategyKind::Pos,
-        StrategyKind::Surw,
-        StrategyKind::Ql(QlVariant::Default),
-    ];
+    pub fn portfolio() -> [StrategyKind; 5] {
+        ["random", "pctcp", "pos", "surw", "ql"].map(StrategyKind::listed)
+    }
 
-    /// The strategy itself. Strategies that are not fair become random after two fifths of
-    /// `max_steps`: the tail is then longer than the default temperature, half of the step
-    /// bound, so that a monitor that stays hot is found under them too. Those that learn do so
-    /// only where a monitor is hot.
+    /// What the table says of it.
+    pub fn row(&self) -> &'static StrategyRow {
+        self.row
+    }
+
+    /// The strategy itself. Those that are not fair become random after two fifths of `max_steps`,
+    /// and those that learn do so only where a monitor is hot then.
     pub fn build(&self, seed: u64, max_steps: usize) -> Box<dyn Strategy> {
-        let fair = |unfair: Box<dyn Strategy>| -> Box<dyn Strategy> {
-            Box::new(Fair::new(unfair, max_steps / 5 * 2, seed))
-        };
-        // Strategies that learn have a use for long schedules.
-        let once_hot = |inner| Box::new(Fair::new(inner, max_steps / 5 * 2, seed).once_hot());
-        match *self {
-            StrategyKind::Random => Box::new(Random::new(seed)),
-            StrategyKind::Pct { d } => fair(Box::new(Pct::new(seed, d))),
-            StrategyKind::Dfs => Box::new(Dfs::default()),
-            StrategyKind::RoundRobin => fair(Box::new(RoundRobin::new(seed))),
-            StrategyKind::Irs => Box::new(Irs::new(seed, max_steps)),
-            StrategyKind::Ql(variant) => once_hot(Box::new(variant.build(seed))),
-            StrategyKind::Greedy => once_hot(Box::new(Greedy::new(seed))),
-            StrategyKind::Idb => once_hot(Box::new(Idb::new(seed))),
-            StrategyKind::BonusMax => once_hot(Box::new(BonusMax::new(seed))),
-            StrategyKind::Portfolio => {
-                let members =
-                    StrategyKind::PORTFOLIO.iter().map(|kind| kind.build(seed, max_steps));
-                Box::new(Portfolio::new(members.collect()))
-            }
-            StrategyKind::Pos => fair(Box::new(Pos::new(seed))),
-            StrategyKind::Urw => fair(Box::new(Urw::new(seed))),
-            StrategyKind::Surw => fair(Box::new(Surw::new(seed))),
-            StrategyKind::Pctcp { d } => fair(Box::new(Pctcp::new(seed, d))),
-            StrategyKind::TaPct { d } => fair(Box::new(TaPct::new(seed, d))),
-            StrategyKind::Period => fair(Box::new(Period::new(seed))),
+        let inner = (self.row.build)(seed, self.changes, max_steps);
+        let unfair = max_steps / 5 * 2;
+        match self.row.tail {
+            Tail::Never => inner,
+            Tail::Always => Box::new(Fair::new(inner, unfair, seed)),
+            Tail::OnceHot => Box::new(Fair::new(inner, unfair, seed).once_hot()),
         }
+    }
+
+    /// Every strategy with what it does, a paragraph each, as help texts show it.
+    pub fn help() -> String {
+        let paragraphs = |research| {
+            let rows = ROWS.iter().filter(move |row| row.research == research);
+            rows.map(|StrategyRow { name, changes, help, .. }| match changes {
+                true => format!("{name}, {name}:CHANGES: {help}\n"),
+                false => format!("{name}: {help}\n"),
+            })
+            .collect::<String>()
+        };
+        format!("{}For comparisons:\n{}", paragraphs(false), paragraphs(true))
+    }
+
+    /// One of the table, which has this name.
+    fn listed(name: &str) -> StrategyKind {
+        let row = ROWS.iter().find(|row| row.name == name).unwrap_or(&ROWS[0]);
+        StrategyKind { row, changes: CHANGES }
+    }
+}
+
+/// The portfolio.
+impl Default for StrategyKind {
+    fn default() -> StrategyKind {
+        StrategyKind { row: &ROWS[0], changes: CHANGES }
+    }
+}
+
+impl PartialEq for StrategyKind {
+    fn eq(&self, other: &StrategyKind) -> bool {
+        (self.row.name, self.changes) == (other.row.name, other.changes)
+    }
+}
+
+impl Eq for StrategyKind {}
+
+impl fmt::Debug for StrategyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
 /// The text that [`FromStr`] reads back.
 impl fmt::Display for StrategyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StrategyKind::Random => f.pad("random"),
-            StrategyKind::Pct { d } => f.pad(&format!("pct:{d}")),
-            StrategyKind::Dfs => f.pad("dfs"),
-            StrategyKind::RoundRobin => f.pad("round-robin"),
-            StrategyKind::Irs => f.pad("irs"),
-            StrategyKind::Portfolio => f.pad("portfolio"),
-            StrategyKind::Pos => f.pad("pos"),
-            StrategyKind::Urw => f.pad("urw"),
-            StrategyKind::Surw => f.pad("surw"),
-            StrategyKind::Pctcp { d } => f.pad(&format!("pctcp:{d}")),
-            StrategyKind::TaPct { d } => f.pad(&format!("tapct:{d}")),
-            StrategyKind::Period => f.pad("period"),
-            StrategyKind::Ql(QlVariant::Default) => f.pad("ql"),
-            StrategyKind::Ql(QlVariant::Basic) => f.pad("ql-b"),
-            StrategyKind::Ql(QlVariant::Inboxes) => f.pad("ql-i"),
-            StrategyKind::Ql(QlVariant::Custom) => f.pad("ql-c"),
-            StrategyKind::Ql(QlVariant::Unvalued) => f.pad("ql-ndn"),
-            StrategyKind::Greedy => f.pad("greedy"),
-            StrategyKind::Idb => f.pad("idb"),
-            StrategyKind::BonusMax => f.pad("bonus-max"),
+        match self.row {
+            StrategyRow { name, changes: true, .. } => f.pad(&format!("{name}:{}", self.changes)),
+            StrategyRow { name, .. } => f.pad(name),
         }
     }
 }
@@ -198,41 +306,16 @@ impl FromStr for StrategyKind {
 
     fn from_str(text: &str) -> Result<StrategyKind, UnknownStrategy> {
         let unknown = || UnknownStrategy { text: text.to_owned() };
-        let (name, d) = match text.split_once(':') {
-            Some((name, d)) if PARAMETRISED.contains(&name) => {
-                let d = d.parse().ok().filter(|d| (1..=1_000).contains(d));
-                (name, d.ok_or_else(unknown)?)
-            }
-            _ => (text, 3),
-        };
-        Ok(match name {
-            "random" => StrategyKind::Random,
-            "pct" => StrategyKind::Pct { d },
-            "dfs" => StrategyKind::Dfs,
-            "round-robin" => StrategyKind::RoundRobin,
-            "irs" => StrategyKind::Irs,
-            "portfolio" => StrategyKind::Portfolio,
-            "pos" => StrategyKind::Pos,
-            "urw" => StrategyKind::Urw,
-            "surw" => StrategyKind::Surw,
-            "pctcp" => StrategyKind::Pctcp { d },
-            "tapct" => StrategyKind::TaPct { d },
-            "period" => StrategyKind::Period,
-            "ql" => StrategyKind::Ql(QlVariant::Default),
-            "ql-b" => StrategyKind::Ql(QlVariant::Basic),
-            "ql-i" => StrategyKind::Ql(QlVariant::Inboxes),
-            "ql-c" => StrategyKind::Ql(QlVariant::Custom),
-            "ql-ndn" => StrategyKind::Ql(QlVariant::Unvalued),
-            "greedy" => StrategyKind::Greedy,
-            "idb" => StrategyKind::Idb,
-            "bonus-max" => StrategyKind::BonusMax,
-            _ => return Err(unknown()),
-        })
+        let (name, changes) =
+            text.split_once(':').map_or((text, None), |(name, d)| (name, Some(d)));
+        let row = ROWS.iter().find(|row| row.name == name && (row.changes || changes.is_none()));
+        let row = row.ok_or_else(unknown)?;
+        let changes = changes.map_or(Some(CHANGES), |changes| {
+            changes.parse().ok().filter(|changes| (1..=1_000).contains(changes))
+        });
+        Ok(StrategyKind { row, changes: changes.ok_or_else(unknown)? })
     }
 }
-
-/// The strategies with a number of change points.
-const PARAMETRISED: [&str; 3] = ["pct", "pctcp", "tapct"];
 
 /// A text names no strategy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,22 +326,27 @@ pub struct UnknownStrategy {
 
 impl fmt::Display for UnknownStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((name, d)) = self.text.split_once(':')
-            && PARAMETRISED.contains(&name)
+        let names = |wanted: &dyn Fn(&StrategyRow) -> bool| {
+            let rows = ROWS.iter().filter(|row| wanted(row));
+            rows.map(|row| row.name).collect::<Vec<_>>().join(", ")
+        };
+        if let Some((name, changes)) = self.text.split_once(':')
+            && ROWS.iter().any(|row| row.name == name && row.changes)
         {
             return write!(
                 f,
-                "`{d}` is no number of change points for {name}: give one from 1 to 1000, as in \
-                 `{name}:3`"
+                "`{changes}` is no number of change points for {name}: give one from 1 to 1000, as \
+                 in `{name}:3`"
             );
         }
         write!(f, "no strategy `{}`", self.text)?;
-        match nearest(&self.text, StrategyKind::NAMES) {
+        match nearest(&self.text, ROWS.iter().map(|row| row.name)) {
             Some(near) => write!(f, ": did you mean `{near}`? ")?,
             None => f.write_str(". ")?,
         }
-        let names = StrategyKind::NAMES.join(", ");
-        write!(f, "There are {names} ({} also as `pct:10`)", PARAMETRISED.join(", "))
+        let (everyday, research) = (names(&|row| !row.research), names(&|row| row.research));
+        write!(f, "There are {everyday}, and for comparisons {research} ")?;
+        write!(f, "({} also as `pct:10`)", names(&|row| row.changes))
     }
 }
 
@@ -270,10 +358,24 @@ mod tests {
 
     #[test]
     fn every_name_is_read_and_written_back() {
-        for name in StrategyKind::NAMES {
-            let kind: StrategyKind = name.parse().unwrap();
+        for row in &ROWS {
+            let kind: StrategyKind = row.name.parse().unwrap();
+            assert_eq!(kind.row().name, row.name);
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
+        assert_eq!(StrategyKind::default().to_string(), "portfolio");
+    }
+
+    #[test]
+    fn those_for_everyday_use_come_first() {
+        assert!(ROWS.is_sorted_by_key(|row| row.research));
+        let members = StrategyKind::portfolio().map(|kind| kind.to_string());
+        assert_eq!(members, ["random", "pctcp:3", "pos", "surw", "ql"]);
+    }
+
+    #[test]
+    fn help_has_a_paragraph_for_each() {
+        insta::assert_snapshot!(StrategyKind::help());
     }
 
     #[test]
@@ -291,9 +393,8 @@ mod tests {
 
     #[test]
     fn built_strategies_say_what_they_are() {
-        let names = StrategyKind::NAMES
-            .map(|name| name.parse::<StrategyKind>().unwrap().build(0, 1_000).name());
-        insta::assert_snapshot!(names.join("\n"), @r#"
+        let names = ROWS.iter().map(|row| StrategyKind::listed(row.name).build(0, 1_000).name());
+        insta::assert_snapshot!(names.collect::<Vec<_>>().join("\n"), @r#"
         random
         pct(3)
         dfs

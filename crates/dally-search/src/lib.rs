@@ -20,6 +20,7 @@ mod record;
 mod replay;
 mod replay_strategy;
 mod report;
+pub mod research;
 mod runner;
 pub mod sampling;
 mod seen;
@@ -28,7 +29,7 @@ pub mod strata;
 mod strategy;
 mod supervisor;
 
-pub use kind::{QlVariant, StrategyKind, UnknownStrategy};
+pub use kind::{StrategyKind, StrategyRow, UnknownStrategy};
 pub use options::{Options, Phase, Progress, Reached, Sink};
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, replay};
 pub use report::{Coverage, Ended, Report};

@@ -12,7 +12,7 @@
 //! use dally::search::StrategyKind;
 //!
 //! let cache = dally_protocols::find("stale-cache").unwrap();
-//! let strategies = [StrategyKind::Random, StrategyKind::Pct { d: 3 }];
+//! let strategies = ["random", "pct:3"].map(|name| name.parse::<StrategyKind>().unwrap());
 //! let plan = Plan {
 //!     cases: vec![Case::bundled(cache, Some("stale-read"))],
 //!     contestants: strategies.map(Contestant::from).into(),

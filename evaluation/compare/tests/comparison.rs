@@ -180,7 +180,7 @@ fn more_runs_go_on_from_fewer_and_fewer_are_part_of_more() {
 fn changed() -> Vec<Contestant> {
     let mut contestants = plan().contestants;
     contestants[1] = Contestant::new("pct:3", |seed, max_steps| {
-        StrategyKind::Pct { d: 4 }.build(seed, max_steps)
+        "pct:4".parse::<StrategyKind>().unwrap().build(seed, max_steps)
     });
     contestants
 }
@@ -311,7 +311,7 @@ fn ones_own_program_and_strategy_can_be_compared() {
     let plan = Plan {
         cases: vec![Case::own("order", program, 100)],
         contestants: vec![
-            StrategyKind::Random.into(),
+            "random".parse::<StrategyKind>().unwrap().into(),
             Contestant::new("newest-first", |_, _| Box::new(NewestFirst)),
         ],
         runs: 2,

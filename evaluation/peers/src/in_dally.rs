@@ -191,10 +191,11 @@ pub fn run<P: Program + 'static>(
     schedules: u64,
     seed: u64,
 ) -> Work {
-    let kind = match strategy {
-        Strategy::Random => StrategyKind::Random,
-        Strategy::Pct(depth) => StrategyKind::Pct { d: depth as u32 },
+    let name = match strategy {
+        Strategy::Random => "random".to_owned(),
+        Strategy::Pct(depth) => format!("pct:{depth}"),
     };
+    let kind: StrategyKind = name.parse().expect("a bundled strategy");
     let max_steps = 10_000;
     let strategy = kind.build(seed, max_steps);
     let options = Options { strategy, schedules, seed, max_steps, ..Options::default() };

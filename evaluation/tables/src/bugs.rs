@@ -43,7 +43,7 @@ enum Hunter {
     /// By a search of states without an explorer.
     Search(SearchKind),
     /// By schedules of a strategy.
-    Strategy(StrategyKind),
+    Strategy(&'static str),
 }
 use Hunter::{Explorer, Search, Strategy};
 
@@ -65,9 +65,9 @@ const SAMPLING: [(&str, Hunter); 7] = [
     ("ss rtc", Explorer(SearchKind::Ss, ExplorerKind::RunToCompletion)),
     ("ss prr", Explorer(SearchKind::Ss, ExplorerKind::Probabilistic)),
     ("ss random", Explorer(SearchKind::Ss, ExplorerKind::Random)),
-    ("random", Strategy(StrategyKind::Random)),
-    ("irs", Strategy(StrategyKind::Irs)),
-    ("pct(3)", Strategy(StrategyKind::Pct { d: 3 })),
+    ("random", Strategy("random")),
+    ("irs", Strategy("irs")),
+    ("pct(3)", Strategy("pct:3")),
 ];
 
 /// Wide enough for `1,234,567 4/5`.
@@ -159,7 +159,8 @@ impl Hunter {
         match self {
             Explorer(kind, explorer) => searched(program, kind, explorer, options, arguments),
             Search(kind) => searched(program, kind, ExplorerKind::default(), options, arguments),
-            Strategy(kind) => {
+            Strategy(name) => {
+                let kind: StrategyKind = name.parse().expect("a bundled strategy");
                 let strategy = kind.build(seed, protocol.max_steps);
                 let options = Options { strategy, ..options };
                 let report = program.run(options, Arc::new(()));

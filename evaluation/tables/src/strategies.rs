@@ -42,7 +42,7 @@ const CELL: usize = 11;
 pub fn print(arguments: &Arguments) {
     let mut columns = vec![("protocol".to_owned(), 19), ("bug".to_owned(), 23)];
     let mut kinds = arguments.strategies.clone();
-    kinds.push(StrategyKind::Portfolio);
+    kinds.push(StrategyKind::default());
     columns.extend(kinds.iter().map(|kind| (kind.to_string(), CELL)));
     columns.extend(["best", "of all"].map(|heading| (heading.to_owned(), 6)));
     let columns: Vec<(&str, usize)> =
@@ -57,8 +57,10 @@ pub fn print(arguments: &Arguments) {
             let hunts: Vec<Hunts> =
                 kinds.iter().map(|&kind| Hunts::of(kind, protocol, bug, arguments)).collect();
             let (portfolio, single) = hunts.split_last().expect("the portfolio is one of them");
-            let members =
-                kinds.iter().zip(single).filter(|(kind, _)| StrategyKind::PORTFOLIO.contains(kind));
+            let members = kinds
+                .iter()
+                .zip(single)
+                .filter(|(kind, _)| StrategyKind::portfolio().contains(kind));
             let ratio = portfolio.ratio(members.map(|(_, hunts)| hunts));
             let to_all = portfolio.ratio(single.iter());
             ratios.extend(ratio);

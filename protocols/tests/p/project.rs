@@ -20,7 +20,7 @@ const ALL_STATES: u64 = 1 << 30;
 const FEW_STATES: u64 = 8 << 20;
 /// How schedules are drawn: what is wrong in these programs is the order of messages, and that is
 /// what `pos` draws.
-const STRATEGY: StrategyKind = StrategyKind::Pos;
+const STRATEGY: &str = "pos";
 /// Random schedules of a test that is too large to be searched.
 const SAMPLES: u64 = 300;
 /// Random schedules that may be needed for a planted bug that the search has not come to.
@@ -122,7 +122,7 @@ fn explore(program: &Arc<PProgram>, search: SearchKind, memory: u64) -> Report {
 }
 
 fn sample(program: &Arc<PProgram>, schedules: u64) -> Report {
-    let strategy = STRATEGY.build(0, MAX_STEPS);
+    let strategy = STRATEGY.parse::<StrategyKind>().unwrap().build(0, MAX_STEPS);
     let (max_steps, shrink) = (MAX_STEPS, false);
     let options = Options { strategy, schedules, max_steps, shrink, ..Options::default() };
     search::run(program.clone(), options, Arc::new(()))

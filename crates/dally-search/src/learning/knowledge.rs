@@ -4,7 +4,7 @@ use super::table::{Table, Worth};
 
 /// Writes a table after the settings that it was learnt with and the number of schedules. The
 /// same knowledge gives the same bytes.
-pub(super) fn write<W: Worth>(settings: [u64; 2], schedules: u64, table: &Table<W>) -> Vec<u8> {
+pub(crate) fn write<W: Worth>(settings: [u64; 2], schedules: u64, table: &Table<W>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut word = |word: u64| out.extend_from_slice(&word.to_le_bytes());
     settings.into_iter().chain([schedules, table.observations() as u64]).for_each(&mut word);
@@ -18,7 +18,7 @@ pub(super) fn write<W: Worth>(settings: [u64; 2], schedules: u64, table: &Table<
 
 /// Reads what [`write`] wrote with the same settings; `None` for other settings, another length
 /// and values that no action can have.
-pub(super) fn read<W: Worth>(settings: [u64; 2], bytes: &[u8]) -> Option<(u64, Table<W>)> {
+pub(crate) fn read<W: Worth>(settings: [u64; 2], bytes: &[u8]) -> Option<(u64, Table<W>)> {
     let (words, []) = bytes.as_chunks::<8>() else { return None };
     let mut words = words.iter().map(|&word| u64::from_le_bytes(word));
     if [words.next()?, words.next()?] != settings {

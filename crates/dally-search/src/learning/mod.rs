@@ -5,17 +5,11 @@
 //! it did at each. All copies of a strategy learn the same lessons in the same order, so a run
 //! does not depend on the number of threads.
 
-mod bonus_max;
 pub(crate) mod file;
-mod greedy;
-mod idb;
-mod knowledge;
+pub(crate) mod knowledge;
 mod ql;
 mod softmax;
-mod table;
-mod walk;
+pub(crate) mod table;
+pub(crate) mod walk;
 
-pub use bonus_max::BonusMax;
-pub use greedy::Greedy;
-pub use idb::Idb;
 pub use ql::{Ql, Reward};

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 const MOST: usize = 1 << 22;
 
 /// What an action is worth, as words of a table.
-pub(super) trait Worth: Copy {
+pub(crate) trait Worth: Copy {
     /// How many words.
     const WORDS: usize;
 
@@ -29,7 +29,7 @@ pub(super) trait Worth: Copy {
 /// memory again. Records are in the order in which they were made or last moved, so that those of
 /// one schedule are mostly side by side. A small index by open addressing leads to them.
 #[derive(Clone, Debug)]
-pub(super) struct Table<V> {
+pub(crate) struct Table<V> {
     /// A power of two of entries, at most 3/4 in use: half of a key, and a place plus 1; or 0.
     index: Vec<u64>,
     /// Records: an observation, its visits and the number of its actions, and the actions with
@@ -44,11 +44,11 @@ pub(super) struct Table<V> {
 /// The place of an observation. It is the same in all copies of a table that have learnt the same,
 /// and leads to the observation even after its record has moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct At(pub(super) u32);
+pub(crate) struct At(pub(super) u32);
 
 impl At {
     /// Of an observation that is not known, or that the table has no room for.
-    pub(super) const NOWHERE: At = At(u32::MAX);
+    pub(crate) const NOWHERE: At = At(u32::MAX);
 }
 
 /// Where in a record its actions begin.
@@ -68,11 +68,11 @@ impl<V> Default for Table<V> {
 
 impl<V: Worth> Table<V> {
     /// How many words an action takes with its value.
-    pub(super) const ENTRY: usize = 1 + V::WORDS;
+    pub(crate) const ENTRY: usize = 1 + V::WORDS;
 
     /// Where an observation is, if it is known.
     #[inline]
-    pub(super) fn find(&self, observation: u64) -> Option<At> {
+    pub(crate) fn find(&self, observation: u64) -> Option<At> {
         if self.index.is_empty() {
             return None;
         }
@@ -93,7 +93,7 @@ impl<V: Worth> Table<V> {
     /// Where an observation is, if it is known, with a guess: what came after another one before
     /// is mostly beside it.
     #[inline]
-    pub(super) fn find_after(&self, before: At, observation: u64) -> Option<At> {
+    pub(crate) fn find_after(&self, before: At, observation: u64) -> Option<At> {
         if before != At::NOWHERE {
             let beside = before.0 as usize + Self::size(self.len(before.0 as usize));
             if self.words.get(beside) == Some(&observation) {
@@ -105,7 +105,7 @@ impl<V: Worth> Table<V> {
 
     /// Counts a visit. The observation may be known to be in this place.
     #[inline]
-    pub(super) fn visit(&mut self, observation: u64, known: At) -> At {
+    pub(crate) fn visit(&mut self, observation: u64, known: At) -> At {
         let at = match self.record(known) {
             Some(at) if self.words[at] == observation => {
                 if at != known.0 as usize {
@@ -192,19 +192,19 @@ impl<V: Worth> Table<V> {
 
     /// How often an observation was made.
     #[inline]
-    pub(super) fn visits(&self, at: At) -> u32 {
+    pub(crate) fn visits(&self, at: At) -> u32 {
         self.record(at).map_or(1, |at| (self.words[at + 1] >> 32) as u32)
     }
 
     /// How many different actions were taken there.
     #[inline]
-    pub(super) fn actions(&self, at: At) -> usize {
+    pub(crate) fn actions(&self, at: At) -> usize {
         self.record(at).map_or(0, |at| self.len(at))
     }
 
     /// The actions that were taken there, sorted, with their values.
     #[inline]
-    pub(super) fn taken(&self, at: At) -> impl Iterator<Item = (u64, V)> + '_ {
+    pub(crate) fn taken(&self, at: At) -> impl Iterator<Item = (u64, V)> + '_ {
         let words = match self.record(at) {
             Some(at) => &self.words[at + HEAD..at + HEAD + self.len(at) * Self::ENTRY],
             None => &[],
@@ -215,7 +215,7 @@ impl<V: Worth> Table<V> {
     /// Changes the value of an action there, which is `initial` for an action that was never
     /// taken; and tells where the observation is then. Does nothing if the table has no room.
     #[inline]
-    pub(super) fn change(
+    pub(crate) fn change(
         &mut self,
         at: At,
         action: u64,
@@ -264,12 +264,12 @@ impl<V: Worth> Table<V> {
     }
 
     /// How many observations are known.
-    pub(super) fn observations(&self) -> usize {
+    pub(crate) fn observations(&self) -> usize {
         self.observations
     }
 
     /// All that is known: observation, visits, and the actions with their values as words.
-    pub(super) fn all(&self) -> impl Iterator<Item = (u64, u32, &[u64])> + '_ {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u64, u32, &[u64])> + '_ {
         let mut next = 0;
         let records = std::iter::from_fn(move || {
             let at = (next < self.words.len()).then_some(next)?;
@@ -285,7 +285,7 @@ impl<V: Worth> Table<V> {
 
     /// Takes over what [`Table::all`] told of an observation. `false` if an
     /// action cannot be worth what these words say.
-    pub(super) fn put(&mut self, observation: u64, visits: u32, actions: &[u64]) -> bool {
+    pub(crate) fn put(&mut self, observation: u64, visits: u32, actions: &[u64]) -> bool {
         let at = self.visit(observation, At::NOWHERE);
         if at != At::NOWHERE {
             // No visits are the mark of a record that has moved.

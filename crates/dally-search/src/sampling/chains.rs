@@ -18,10 +18,10 @@ type Past = Vec<u32>;
 
 /// A step that can be taken now or later.
 #[derive(Clone, Debug)]
-pub(super) struct Pending {
-    pub(super) chain: usize,
+pub(crate) struct Pending {
+    pub(crate) chain: usize,
     /// The how many-th step it is that came up, from 0.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     past: Past,
 }
 
@@ -30,7 +30,7 @@ const HIGH: u64 = 1 << 32;
 
 /// The pending steps of a schedule, each in a chain with a priority.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Chains {
+pub(crate) struct Chains {
     partition: Partition,
     /// Sorted by worker.
     workers: Vec<(WorkerId, Standing)>,
@@ -50,7 +50,7 @@ pub(super) struct Chains {
 
 /// What is known of the order in which messages are received; what comes later says more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) enum Mailbox {
+pub(crate) enum Mailbox {
     /// Nothing: messages of different senders never waited together.
     #[default]
     Unknown,
@@ -62,11 +62,11 @@ pub(super) enum Mailbox {
 
 impl Mailbox {
     /// As one word of a lesson.
-    pub(super) fn to_bits(self) -> u64 {
+    pub(crate) fn to_bits(self) -> u64 {
         self as u64
     }
 
-    pub(super) fn from_bits(bits: u64) -> Mailbox {
+    pub(crate) fn from_bits(bits: u64) -> Mailbox {
         match bits {
             0 => Mailbox::Unknown,
             1 => Mailbox::Queue,
@@ -85,7 +85,7 @@ struct Standing {
 
 impl Chains {
     /// Starts over, with what is known of mailboxes.
-    pub(super) fn clear(&mut self, mailbox: Mailbox) {
+    pub(crate) fn clear(&mut self, mailbox: Mailbox) {
         self.mailbox = mailbox;
         self.partition.clear();
         self.workers.clear();
@@ -98,17 +98,17 @@ impl Chains {
     }
 
     /// How many steps have come up.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// What is known of mailboxes by now.
-    pub(super) fn mailbox(&self) -> Mailbox {
+    pub(crate) fn mailbox(&self) -> Mailbox {
         self.mailbox
     }
 
     /// Takes note of what the last step has brought up. To be called before a step is chosen.
-    pub(super) fn catch_up(&mut self, point: &Point<'_>, rng: &mut Rng) {
+    pub(crate) fn catch_up(&mut self, point: &Point<'_>, rng: &mut Rng) {
         if let Some((worker, past)) = self.stepping.take() {
             let place = self.standing(worker);
             self.workers[place].1 = Standing { past: past.clone(), next: None };
@@ -132,25 +132,25 @@ impl Chains {
     }
 
     /// The enabled worker whose next step has the chain of the highest priority, and that step.
-    pub(super) fn highest(&self, point: &Point<'_>) -> Option<(WorkerId, &Pending)> {
+    pub(crate) fn highest(&self, point: &Point<'_>) -> Option<(WorkerId, &Pending)> {
         let steps = point.enabled.iter().filter_map(|&worker| Some((worker, self.next(worker)?)));
         steps.max_by_key(|(_, step)| self.partition.chains[step.chain].priority)
     }
 
     /// The chain falls below all that have not fallen, to this level.
-    pub(super) fn lower(&mut self, chain: usize, level: u64) {
+    pub(crate) fn lower(&mut self, chain: usize, level: u64) {
         self.partition.chains[chain].priority = level;
     }
 
     /// `worker` takes its next step.
-    pub(super) fn step(&mut self, worker: WorkerId) {
+    pub(crate) fn step(&mut self, worker: WorkerId) {
         let past = self.next(worker).map(|step| step.past.clone()).unwrap_or_default();
         self.stepping = Some((worker, past));
         self.chose = false;
     }
 
     /// The position of the message whose chain has the highest priority.
-    pub(super) fn delivery(&mut self, candidates: &[MessageId]) -> usize {
+    pub(crate) fn delivery(&mut self, candidates: &[MessageId]) -> usize {
         if candidates.len() > 1 {
             (self.mailbox, self.chose) = (Mailbox::Unordered, true);
         }
@@ -163,7 +163,7 @@ impl Chains {
         (0..candidates.len()).rev().max_by_key(|&at| priority(&candidates[at])).unwrap_or(0)
     }
 
-    pub(super) fn heard(&mut self, event: &Event<Text<'_>>) {
+    pub(crate) fn heard(&mut self, event: &Event<Text<'_>>) {
         match *event {
             Event::Sent { message, to, .. } => self.sent.push((message, to)),
             Event::Duplicated { message, copy } => {

@@ -164,7 +164,7 @@ impl Pct {
     }
 
     /// The most steps of a schedule so far; while that is not known, schedules guess powers of two.
-    pub(super) fn length(known: u64, schedule: u64) -> u64 {
+    pub(crate) fn length(known: u64, schedule: u64) -> u64 {
         if known > 0 { known } else { 8 << (schedule % 8) }
     }
 }

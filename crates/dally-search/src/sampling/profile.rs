@@ -13,18 +13,18 @@ use crate::strategy::{Lesson, Outcome, Point};
 
 /// What a step touches, as one word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Spot(u64);
+pub(crate) struct Spot(u64);
 
 impl Spot {
     /// Nothing that others can see.
-    pub(super) const NONE: Spot = Spot(0);
+    pub(crate) const NONE: Spot = Spot(0);
     /// Anything: code between two scheduling points that says nothing of itself. All such steps
     /// touch the same.
     const UNKNOWN: Spot = Spot(1);
 
     /// What this operation of `worker` touches. Receipts are something of the receiver's own: what
     /// others touch of an inbox is its end, and that they do by sending to it.
-    pub(super) fn of(op: Op, worker: WorkerId) -> Spot {
+    pub(crate) fn of(op: Op, worker: WorkerId) -> Spot {
         match op {
             Op::Local | Op::Create => Spot::NONE,
             Op::Unknown | Op::Fault => Spot::UNKNOWN,
@@ -34,7 +34,7 @@ impl Spot {
     }
 
     /// Told apart by this word.
-    pub(super) fn to_bits(self) -> u64 {
+    pub(crate) fn to_bits(self) -> u64 {
         self.0
     }
 
@@ -53,33 +53,33 @@ impl Spot {
 
 /// Takes the profile of the present schedule.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Profiler {
+pub(crate) struct Profiler {
     steps: BTreeMap<(WorkerId, Spot), u64>,
     parents: BTreeMap<WorkerId, WorkerId>,
     stepping: Option<WorkerId>,
 }
 
 impl Profiler {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.steps.clear();
         self.parents.clear();
         self.stepping = None;
     }
 
     /// `worker` is about to do this.
-    pub(super) fn step(&mut self, worker: WorkerId, op: Op) {
+    pub(crate) fn step(&mut self, worker: WorkerId, op: Op) {
         *self.steps.entry((worker, Spot::of(op, worker))).or_default() += 1;
         self.stepping = Some(worker);
     }
 
     /// Picks at random who steps, and counts the step.
-    pub(super) fn pick(&mut self, rng: &mut fastrand::Rng, point: &Point<'_>) -> WorkerId {
+    pub(crate) fn pick(&mut self, rng: &mut fastrand::Rng, point: &Point<'_>) -> WorkerId {
         let picked = Random::pick(rng, point.enabled);
         self.step(picked, point.system.pending(picked));
         picked
     }
 
-    pub(super) fn heard(&mut self, event: &Event<Text<'_>>) {
+    pub(crate) fn heard(&mut self, event: &Event<Text<'_>>) {
         if let (
             Some(parent),
             &(Event::Created { worker, .. } | Event::TimerSet { timer: worker, .. }),
@@ -91,7 +91,7 @@ impl Profiler {
     }
 
     /// Four words for each worker and what it touched: both, how often, and its parent.
-    pub(super) fn lesson(&self) -> Lesson {
+    pub(crate) fn lesson(&self) -> Lesson {
         let words = self.steps.iter().flat_map(|(&(worker, spot), &count)| {
             let parent = self.parents.get(&worker).map_or(0, |parent| parent.to_bits());
             [worker.to_bits(), spot.0, count, parent]
@@ -102,23 +102,23 @@ impl Profiler {
 
 /// What the workers of one schedule did.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Profile {
+pub(crate) struct Profile {
     /// Sorted by worker, then by what was touched.
-    pub(super) steps: Vec<Steps>,
+    pub(crate) steps: Vec<Steps>,
 }
 
 /// So many steps of one worker on one thing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Steps {
-    pub(super) worker: WorkerId,
-    pub(super) spot: Spot,
-    pub(super) count: u64,
+pub(crate) struct Steps {
+    pub(crate) worker: WorkerId,
+    pub(crate) spot: Spot,
+    pub(crate) count: u64,
     /// Who created the worker, if it was not there from the start.
-    pub(super) parent: Option<WorkerId>,
+    pub(crate) parent: Option<WorkerId>,
 }
 
 impl Profile {
-    pub(super) fn read(lesson: &[u64]) -> Profile {
+    pub(crate) fn read(lesson: &[u64]) -> Profile {
         let steps = lesson.chunks_exact(4).map(|words| Steps {
             worker: WorkerId::from_bits(words[0]),
             spot: Spot(words[1]),
@@ -131,7 +131,7 @@ impl Profile {
     /// The profiles among these outcomes: of schedules that came to their own ends. Where none
     /// did, those that a bound cut say at least how workers compare in as many steps. A schedule
     /// that failed says nothing of what its workers had left to do.
-    pub(super) fn all(batch: &[Outcome]) -> Vec<Arc<Profile>> {
+    pub(crate) fn all(batch: &[Outcome]) -> Vec<Arc<Profile>> {
         let any_complete = batch.iter().any(|outcome| outcome.complete && outcome.lesson.is_some());
         let useful = |outcome: &&Outcome| match any_complete {
             true => outcome.complete,
@@ -142,7 +142,7 @@ impl Profile {
     }
 
     /// What more than one worker touched, with how often all of them did, in order.
-    pub(super) fn contended(&self) -> Vec<(Spot, u64)> {
+    pub(crate) fn contended(&self) -> Vec<(Spot, u64)> {
         let mut spots: BTreeMap<Spot, (u64, u64)> = BTreeMap::new();
         for steps in self.steps.iter().filter(|steps| steps.spot != Spot::NONE) {
             let (workers, count) = spots.entry(steps.spot).or_default();
@@ -154,7 +154,7 @@ impl Profile {
     }
 
     /// How many steps of each worker others can notice, by worker.
-    pub(super) fn key_points(&self) -> Vec<(WorkerId, u64)> {
+    pub(crate) fn key_points(&self) -> Vec<(WorkerId, u64)> {
         let mut workers: Vec<(WorkerId, u64)> = Vec::new();
         for steps in self.steps.iter().filter(|steps| steps.spot != Spot::NONE) {
             match workers.last_mut() {
@@ -169,7 +169,7 @@ impl Profile {
 /// What each worker has left to do of some steps of a profile, with what those have to do that it
 /// has not created yet.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Weights {
+pub(crate) struct Weights {
     /// Sorted by worker.
     workers: Vec<Weight>,
 }
@@ -187,7 +187,7 @@ struct Weight {
 
 impl Weights {
     /// Starts over with the steps that `counts` accepts.
-    pub(super) fn reset(&mut self, profile: &Profile, counts: impl Fn(Spot) -> bool) {
+    pub(crate) fn reset(&mut self, profile: &Profile, counts: impl Fn(Spot) -> bool) {
         self.workers.clear();
         for steps in &profile.steps {
             if self.workers.last().is_none_or(|last| last.worker != steps.worker) {
@@ -209,7 +209,7 @@ impl Weights {
 
     /// `worker` can step. If that is new, what it has to do leaves its creator, who is answered
     /// with the chance that a step of the creator's share was this worker's.
-    pub(super) fn meet(&mut self, worker: WorkerId) -> Option<(WorkerId, f64)> {
+    pub(crate) fn meet(&mut self, worker: WorkerId) -> Option<(WorkerId, f64)> {
         let place = self.place(worker).ok()?;
         if std::mem::replace(&mut self.workers[place].is_here, true) {
             return None;
@@ -223,12 +223,12 @@ impl Weights {
     }
 
     /// What `worker` has left to do; 0 if it is unknown.
-    pub(super) fn left(&self, worker: WorkerId) -> u64 {
+    pub(crate) fn left(&self, worker: WorkerId) -> u64 {
         self.place(worker).map_or(0, |place| self.workers[place].left)
     }
 
     /// `worker` has done one of the steps that count.
-    pub(super) fn done(&mut self, worker: WorkerId) {
+    pub(crate) fn done(&mut self, worker: WorkerId) {
         if let Ok(place) = self.place(worker) {
             let left = &mut self.workers[place].left;
             *left = left.saturating_sub(1);
@@ -236,7 +236,7 @@ impl Weights {
     }
 
     /// The workers that have been seen, with what they have left to do.
-    pub(super) fn here(&self) -> impl Iterator<Item = (WorkerId, u64)> + Clone + '_ {
+    pub(crate) fn here(&self) -> impl Iterator<Item = (WorkerId, u64)> + Clone + '_ {
         self.workers.iter().filter(|w| w.is_here).map(|weight| (weight.worker, weight.left))
     }
 
@@ -247,7 +247,7 @@ impl Weights {
 
 /// One of these things, each with a probability in proportion to its weight; none if all weigh
 /// nothing.
-pub(super) fn draw<T>(
+pub(crate) fn draw<T>(
     rng: &mut fastrand::Rng,
     weights: impl Iterator<Item = (T, u64)> + Clone,
 ) -> Option<T> {

@@ -23,7 +23,7 @@ use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, 
 /// decide in which order messages are received. When these are received is another matter, and
 /// so is, in a mailbox that is no queue, which of them: that is drawn uniformly.
 ///
-/// Counts come from the random schedules of the first batch, as for [`Urw`](super::Urw). Without a
+/// Counts come from the random schedules of the first batch, as for [`Urw`](crate::research::Urw). Without a
 /// thing that several workers touch, all steps count. Values are uniform.
 #[derive(Clone, Debug)]
 pub struct Surw {

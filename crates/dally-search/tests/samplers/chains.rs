@@ -2,7 +2,8 @@
 //! least `1 / (w^2 n^d)`. So does taPCT, with the racing steps alone for `n`.
 
 use dally_search::Strategy;
-use dally_search::sampling::{Pct, Pctcp, TaPct};
+use dally_search::research::TaPct;
+use dally_search::sampling::{Pct, Pctcp};
 
 use crate::programs::{Do, Scripts, any_of};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dally_search::sampling::Period;
+use dally_search::research::Period;
 
 use crate::programs::{Do, Scripts};
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use dally_search::sampling::{Random, Surw, Urw};
+use dally_search::research::Urw;
+use dally_search::sampling::{Random, Surw};
 
 use crate::programs::{Do, Scripts};
 

@@ -87,7 +87,7 @@ fn every_strategy_that_is_not_exhaustive_finds_it() {
         assert_eq!(finding.schedule.choices.len(), 5, "{name}");
     }
     // Rounds that turn out to differ would keep it from some schedules.
-    let dfs = StrategyKind::Dfs.build(0, 12);
+    let dfs = "dfs".parse::<StrategyKind>().unwrap().build(0, 12);
     let report = check(&program, Options { strategy: dfs, max_steps: 12, ..options() });
     assert_eq!((report.findings.len(), report.schedules), (0, 1_000));
 }
@@ -201,7 +201,7 @@ fn states_are_compared_when_a_monitor_has_waited_for_a_part_of_the_bounds() {
     assert_eq!(stem(options()), Some(1 + 10));
     assert_eq!(stem(Options { temperature: Some(100), ..options() }), Some(1 + 2));
     // A strategy may have bounds of its own: the first schedules of this one have 100 steps.
-    let irs = StrategyKind::Irs.build(0, 1_000);
+    let irs = "irs".parse::<StrategyKind>().unwrap().build(0, 1_000);
     assert_eq!(stem(Options { strategy: irs, ..options() }), Some(1 + 2));
     // Where every loop counts, chance may leave the one that was closed.
     assert_eq!(stem(Options { fairness: Fairness::None, ..options() }), Some(1));

@@ -68,7 +68,7 @@ fn what_was_learnt_does_not_depend_on_the_threads() {
     let program = climbing();
     let bytes = |threads| {
         let path = file(&format!("threads-{threads}"));
-        let strategy = StrategyKind::Ql(dally_search::QlVariant::Default).build(0, 1_000);
+        let strategy = "ql".parse::<StrategyKind>().unwrap().build(0, 1_000);
         let learned = Some(path.clone());
         check(&program, Options { strategy, schedules: 130, threads, learned, ..options() });
         let bytes = fs::read(&path).unwrap();

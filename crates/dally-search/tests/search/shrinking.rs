@@ -29,7 +29,7 @@ fn steps_that_do_not_matter_are_left_out() {
     // Worker 0 must come to its last step; worker 1 then needs its first, and nobody else any.
     let expected = format!("{} 1", ["0"; 21].join(" "));
     for seed in 0..5 {
-        let pct = StrategyKind::Pct { d: 3 }.build(seed, 1_000);
+        let pct = "pct:3".parse::<StrategyKind>().unwrap().build(seed, 1_000);
         let found = only_finding(&program, Options { seed, strategy: pct, ..options() });
         assert_eq!(short(&found.schedule.choices), expected);
     }

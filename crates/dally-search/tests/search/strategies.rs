@@ -34,7 +34,7 @@ fn round_robin_gives_every_worker_its_turn_and_rotates_the_first() {
 #[test]
 fn irs_cuts_its_first_schedules_at_100_steps_and_later_ones_later() {
     let program = scripts([&[ADD, Do::Jump(0)]]);
-    let irs = StrategyKind::Irs.build(0, 1_000);
+    let irs = "irs".parse::<StrategyKind>().unwrap().build(0, 1_000);
     let lengths: Vec<usize> =
         schedules(&program, irs, 210).iter().map(|choices| choices.split(' ').count()).collect();
     assert!(lengths[..101].iter().all(|&length| length == 100));
@@ -56,8 +56,8 @@ fn a_portfolio_takes_turns_and_each_member_sees_its_own_schedules() {
 #[test]
 fn no_two_members_of_the_bundled_portfolio_run_the_same_schedules() {
     let program = scripts([&[ADD; 20], &[ADD; 20]]);
-    let portfolio = StrategyKind::Portfolio.build(0, 1_000);
-    let members = StrategyKind::PORTFOLIO.len();
+    let portfolio = StrategyKind::default().build(0, 1_000);
+    let members = StrategyKind::portfolio().len();
     let all = schedules(&program, portfolio, 150);
     for round in all.chunks(members) {
         let distinct: BTreeSet<&String> = round.iter().collect();

@@ -22,7 +22,8 @@ fn report(program: &Arc<Scripts>, kind: StrategyKind, threads: usize, keep_going
 }
 
 fn is_the_same_with_any_number_of_threads(program: &Arc<Scripts>) {
-    for name in StrategyKind::NAMES {
+    for row in StrategyKind::all() {
+        let name = row.name;
         let kind: StrategyKind = name.parse().unwrap();
         for keep_going in [false, true] {
             let one = report(program, kind, 1, keep_going);

@@ -362,7 +362,7 @@ pub fn all_outcomes(
     outcomes.take();
     let max_steps = 1_000;
     let options = Options {
-        strategy: StrategyKind::Dfs.build(0, max_steps),
+        strategy: "dfs".parse::<StrategyKind>().unwrap().build(0, max_steps),
         schedules: most,
         max_steps,
         // Deadlocks are bugs, and no reason to end.

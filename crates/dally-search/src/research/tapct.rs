@@ -4,13 +4,13 @@ use dally_core::{Event, MessageId, Op, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashSet;
 
-use super::chains::{Chains, Mailbox};
-use super::profile::{Profile, Profiler, Spot};
-use super::{Pct, Random};
+use crate::sampling::chains::{Chains, Mailbox};
+use crate::sampling::profile::{Profile, Profiler, Spot};
+use crate::sampling::{Pct, Random};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// Trace-aware PCT (Kulahcioglu Ozkan, Majumdar and Oraee, "Trace aware random testing for
-/// distributed systems", OOPSLA 2019): like [`Pctcp`](super::Pctcp), and the `d` steps that make
+/// distributed systems", OOPSLA 2019): like [`Pctcp`](crate::sampling::Pctcp), and the `d` steps that make
 /// their chains fall are drawn among steps that can race.
 ///
 /// A bug of depth `d + 1` whose steps race shows in each schedule with a probability of at least
@@ -18,8 +18,8 @@ use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, 
 /// difference. A step can race if it touches what several workers touched in a schedule of an
 /// earlier batch: sends to the same inbox, a lock or an object in common; and so can one of which
 /// nothing is known. A receipt can, unless inboxes have turned out to be queues: then its race was
-/// over when the message was sent. Before the first batch is over, every step can. What the bound of [`Pctcp`](super::Pctcp) asks of a program
-/// this one asks too.
+/// over when the message was sent. Before the first batch is over, every step can. What the bound
+/// of [`Pctcp`](crate::sampling::Pctcp) asks of a program this one asks too.
 #[derive(Clone, Debug)]
 pub struct TaPct {
     seed: u64,

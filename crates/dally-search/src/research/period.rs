@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dally_core::{System, Tag, WorkerId};
 use fastrand::Rng;
 
-use super::Random;
-use super::profile::{Profile, Profiler, Spot};
 use super::splits::Splits;
+use crate::sampling::Random;
+use crate::sampling::profile::{Profile, Profiler, Spot};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Strategy};
 
 /// Periodical scheduling (Wen, He, Wu, Xu and Qin, "Controlled concurrency testing via periodical

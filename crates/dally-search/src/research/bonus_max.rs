@@ -3,9 +3,9 @@
 use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 
-use super::knowledge;
-use super::table::{self, At, Table};
-use super::walk::{Walk, Walked, place_among, place_below, untaken};
+use crate::learning::knowledge;
+use crate::learning::table::{self, At, Table};
+use crate::learning::walk::{Walk, Walked, place_among, place_below, untaken};
 use crate::sampling::Random;
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 

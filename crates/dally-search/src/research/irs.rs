@@ -2,7 +2,7 @@
 
 use dally_core::{Tag, WorkerId};
 
-use super::Random;
+use crate::sampling::Random;
 use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 
 /// The iterative random scheduler (Desai, Qadeer

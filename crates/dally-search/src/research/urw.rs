@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dally_core::{Event, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 
-use super::Random;
-use super::profile::{Profile, Profiler, Weights, draw};
+use crate::sampling::Random;
+use crate::sampling::profile::{Profile, Profiler, Weights, draw};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// The uniform random walk of "Selectively uniform concurrency testing" (ASPLOS 2025): a worker

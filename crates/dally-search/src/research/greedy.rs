@@ -4,8 +4,8 @@ use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashMap;
 
-use super::table::{Table, Worth};
-use super::walk::{Walk, Walked};
+use crate::learning::table::{Table, Worth};
+use crate::learning::walk::{Walk, Walked};
 use crate::sampling::Random;
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
