@@ -99,8 +99,8 @@ static ROWS: [StrategyRow; 20] = [
         "pct",
         Tail::Always,
         |seed, changes, _| Box::new(Pct::new(seed, changes)),
-        "random priorities with that many change points; for bugs that need few, far-apart\n\
-         reorderings.",
+        "random priorities with that many change points; for bugs that need few,\n\
+         far-apart reorderings.",
     )
     .with_changes(),
     row(
@@ -375,13 +375,37 @@ mod tests {
 
     #[test]
     fn help_has_a_paragraph_for_each() {
-        insta::assert_snapshot!(StrategyKind::help());
+        insta::assert_snapshot!(StrategyKind::help(), @r"
+        portfolio: random, pctcp, pos, surw and ql share the schedules; for unknown bugs.
+        random: uniform among the workers that can step.
+        pct, pct:CHANGES: random priorities with that many change points; for bugs that need few,
+        far-apart reorderings.
+        pctcp, pctcp:CHANGES: pct for chains of messages; where many workers do little each.
+        pos: random priorities for steps, drawn again where steps race.
+        surw: uniform over the interleavings of one inbox, lock or object at a time.
+        ql: learns from what it observes (inboxes, states and pending operations) to go where it has
+        not been; for bugs behind long sequences of choices.
+        round-robin: workers take turns.
+        dfs: every schedule once, exhaustive on small programs.
+        For comparisons:
+        irs: random with an iteratively growing depth bound; for bugs near the start.
+        urw: uniform over interleavings, by what each worker has left to do.
+        tapct, tapct:CHANGES: pctcp with change points at races only.
+        period: serial periods; enumerates who goes how far in each.
+        ql-b: ql with a flat reward.
+        ql-i: ql that observes inboxes alone.
+        ql-c: ql that observes inboxes and what the program shows.
+        ql-ndn: ql that draws values.
+        greedy: steps to what it has observed least often.
+        idb: one worker at a time, with a growing number of random delays.
+        bonus-max: learns like ql, from how new the best of what follows is.
+        ");
     }
 
     #[test]
     fn a_name_that_is_unknown_gets_the_list_and_a_guess() {
         let message = |text: &str| text.parse::<StrategyKind>().unwrap_err().to_string();
-        insta::assert_snapshot!(message("radnom"), @"no strategy `radnom`: did you mean `random`? There are random, pct, dfs, round-robin, irs, portfolio, pos, urw, surw, pctcp, tapct, period, ql, ql-b, ql-i, ql-c, ql-ndn, greedy, idb, bonus-max (pct, pctcp, tapct also as `pct:10`)");
+        insta::assert_snapshot!(message("radnom"), @"no strategy `radnom`: did you mean `random`? There are portfolio, random, pct, pctcp, pos, surw, ql, round-robin, dfs, and for comparisons irs, urw, tapct, period, ql-b, ql-i, ql-c, ql-ndn, greedy, idb, bonus-max (pct, pctcp, tapct also as `pct:10`)");
         let guess = |text: &str| message(text).split(" There are").next().unwrap().to_owned();
         insta::assert_snapshot!(guess("Round_Robin"), @"no strategy `Round_Robin`: did you mean `round-robin`?");
         insta::assert_snapshot!(guess("genetic"), @"no strategy `genetic`.");
@@ -395,19 +419,19 @@ mod tests {
     fn built_strategies_say_what_they_are() {
         let names = ROWS.iter().map(|row| StrategyKind::listed(row.name).build(0, 1_000).name());
         insta::assert_snapshot!(names.collect::<Vec<_>>().join("\n"), @r#"
+        portfolio(random, pctcp(3), pos, surw, ql)
         random
         pct(3)
-        dfs
-        round-robin
-        irs
-        portfolio(random, pctcp(3), pos, surw, ql)
-        pos
-        urw
-        surw
         pctcp(3)
+        pos
+        surw
+        ql
+        round-robin
+        dfs
+        irs
+        urw
         tapct(3)
         period
-        ql
         ql-b
         ql-i
         ql-c
