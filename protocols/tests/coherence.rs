@@ -7,7 +7,7 @@ mod running;
 
 use std::collections::BTreeSet;
 
-use dally::core::{Bug, BugKind, Captured, Program, Status, System};
+use dally::core::{Bug, BugKind, Program, Status, System};
 use dally::machines::{Granularity, MachineProgram, Mailbox, MonitorCx};
 use dally::monitor;
 use dally_protocols::{Protocol, german, lann, orset, tree_identification};

@@ -2,8 +2,10 @@
 
 use std::any::{Any, TypeId};
 use std::fmt::Debug;
+use std::ops::Deref;
 
 use triomphe::Arc;
+use unsize::{CoerceUnsize, Coercion};
 
 use crate::bug::Bug;
 use crate::event::{Event, Text};
@@ -59,8 +61,8 @@ pub trait Monitor: Any + Send + Sync {
         fingerprint::of_bytes(&bytes)
     }
 
-    /// A copy in the same state.
-    fn duplicate(&self) -> Arc<dyn Monitor>;
+    /// A copy in the same state: `SharedMonitor::new(self.clone())`.
+    fn duplicate(&self) -> SharedMonitor;
 
     /// Becomes a copy of another monitor in the same memory; `false`, and unchanged, if it cannot.
     fn copy_from(&mut self, _saved: &dyn Monitor) -> bool {
@@ -68,8 +70,33 @@ pub trait Monitor: Any + Send + Sync {
     }
 }
 
-/// A monitor as executions hold it.
-pub type SharedMonitor = Arc<dyn Monitor>;
+/// A monitor as executions hold it: copies of an execution share it until it changes in one.
+#[derive(Clone)]
+pub struct SharedMonitor(Arc<dyn Monitor>);
+
+impl SharedMonitor {
+    /// This monitor, which nobody shares yet.
+    pub fn new(monitor: impl Monitor) -> SharedMonitor {
+        SharedMonitor(Arc::new(monitor).unsize(Coercion!(to dyn Monitor)))
+    }
+
+    /// The monitor to be changed: a copy of it if it is shared.
+    pub fn make_mut(&mut self) -> &mut dyn Monitor {
+        if !Arc::is_unique(&self.0) {
+            *self = self.duplicate();
+        }
+        let Some(monitor) = Arc::get_mut(&mut self.0) else { unreachable!("made unique above") };
+        monitor
+    }
+}
+
+impl Deref for SharedMonitor {
+    type Target = dyn Monitor;
+
+    fn deref(&self) -> &dyn Monitor {
+        &*self.0
+    }
+}
 
 /// What can be put to work as a monitor: every type with `#[dally::monitor]`.
 pub trait IntoMonitor {
@@ -80,7 +107,7 @@ pub trait IntoMonitor {
 /// The monitors of one execution, shared copy-on-write between forks.
 #[derive(Clone, Default)]
 pub struct Monitors {
-    all: Vec<Arc<dyn Monitor>>,
+    all: Vec<SharedMonitor>,
     /// What they say of the last step so far, but for those of `transient`.
     acceptance: Acceptance,
     /// The monitors in a state that executions may be in only finitely often.
@@ -92,7 +119,7 @@ impl Monitors {
     ///
     /// # Panics
     /// On the 65th monitor.
-    pub fn add(&mut self, monitor: Arc<dyn Monitor>) {
+    pub fn add(&mut self, monitor: SharedMonitor) {
         assert!(self.all.len() < 64, "an execution has at most 64 monitors");
         self.all.push(monitor);
         self.reheat(self.all.len() - 1);
@@ -128,10 +155,7 @@ impl Monitors {
             if !shared.observes(event.type_id()) {
                 continue;
             }
-            if !Arc::is_unique(shared) {
-                *shared = shared.duplicate();
-            }
-            let Some(monitor) = Arc::get_mut(shared) else { unreachable!("made unique above") };
+            let monitor = shared.make_mut();
             let before = monitor.state();
             monitor.observe(event)?;
             let to = monitor.state();
@@ -148,8 +172,8 @@ impl Monitors {
     pub fn restore_from(&mut self, saved: &Monitors) {
         self.all.truncate(saved.all.len());
         for (own, saved) in self.all.iter_mut().zip(&saved.all) {
-            let copied = Arc::ptr_eq(own, saved)
-                || Arc::get_mut(own).is_some_and(|monitor| monitor.copy_from(&**saved));
+            let copied = Arc::ptr_eq(&own.0, &saved.0)
+                || Arc::get_mut(&mut own.0).is_some_and(|monitor| monitor.copy_from(&**saved));
             if !copied {
                 own.clone_from(saved);
             }

@@ -41,13 +41,8 @@ pub trait Program: Send + Sync {
     /// # #[derive(Clone)] struct Idle;
     /// # impl System for Idle {
     /// #     fn enabled(&self) -> &[WorkerId] { &[] }
-    /// #     fn pending(&self, _: WorkerId) -> Op { Op::Local }
     /// #     fn step(&mut self, _: WorkerId, _: &mut dyn Env) -> Result<(), Stop> { Ok(()) }
     /// #     fn status(&self) -> Status { Status::Done }
-    /// #     fn acceptance(&self) -> Acceptance { Acceptance::default() }
-    /// #     fn observe(&self, _: Observe) -> u64 { 0 }
-    /// #     fn name(&self, _: WorkerId) -> String { String::new() }
-    /// #     fn monitor(&self, _: usize) -> (String, String) { Default::default() }
     /// # }
     /// # impl Captured for Idle {
     /// #     fn encode(&self, _: &mut Vec<u8>) {}

@@ -5,9 +5,6 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc as StdArc;
 
-use triomphe::Arc;
-use unsize::{CoerceUnsize, Coercion};
-
 use crate::bug::{Bug, BugKind};
 use crate::monitor::{Announcement, Heat, IntoMonitor, Monitor, SharedMonitor};
 
@@ -213,7 +210,7 @@ impl Property {
 impl IntoMonitor for Property {
     fn into_monitor(self) -> Result<SharedMonitor, Bug> {
         self.check()?;
-        Ok(Arc::new(self).unsize(Coercion!(to dyn Monitor)))
+        Ok(SharedMonitor::new(self))
     }
 }
 
@@ -290,7 +287,7 @@ impl Monitor for Property {
     }
 
     fn duplicate(&self) -> SharedMonitor {
-        Arc::new(self.clone()).unsize(Coercion!(to dyn Monitor))
+        SharedMonitor::new(self.clone())
     }
 }
 

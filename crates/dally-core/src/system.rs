@@ -6,19 +6,11 @@ use crate::event::{Event, ObjectId, Text};
 use crate::fingerprint::Fingerprint;
 use crate::worker::WorkerId;
 
-/// One live execution of a program.
+/// One live execution of a program: who can step, how they step, and when it is over. What else it
+/// can say makes searches faster and reports better, and is right if it is left out.
 pub trait System {
     /// The workers that can step, sorted by id.
     fn enabled(&self) -> &[WorkerId];
-
-    /// Whether this worker is one of the enabled. A system that knows it without a search says so
-    /// here: it is asked before every step.
-    fn is_enabled(&self, worker: WorkerId) -> bool {
-        worker.place_in(self.enabled()).is_ok()
-    }
-
-    /// What the next step of an enabled worker does first.
-    fn pending(&self, worker: WorkerId) -> Op;
 
     /// Runs `worker`, which is enabled, to its next scheduling point. The step is atomic for all
     /// other workers. After [`Stop`] the execution is over and only [`System::end`] follows.
@@ -27,16 +19,36 @@ pub trait System {
     /// Whether the execution goes on, is done, or is stuck.
     fn status(&self) -> Status;
 
-    /// What the monitors say of the last step and the present state.
-    fn acceptance(&self) -> Acceptance;
+    /// Whether this worker is one of the enabled. A system that knows it without a search says so
+    /// here: it is asked before every step.
+    fn is_enabled(&self, worker: WorkerId) -> bool {
+        worker.place_in(self.enabled()).is_ok()
+    }
 
-    /// A hash of part of the state.
-    fn observe(&self, how: Observe) -> u64;
+    /// What the next step of an enabled worker does first.
+    fn pending(&self, worker: WorkerId) -> Op {
+        let _ = worker;
+        Op::Unknown
+    }
+
+    /// What the monitors say of the last step and the present state. A system without monitors has
+    /// nothing to say.
+    fn acceptance(&self) -> Acceptance {
+        Acceptance::default()
+    }
 
     /// A hash of the whole state, where that can be had: two states with the same one are equal.
     /// This alone decides which states are. Whoever gives one gives it in every state.
     fn fingerprint(&self) -> Option<Fingerprint> {
         None
+    }
+
+    /// A hash of part of the state, for learning and for what is said of what was seen; where a
+    /// state has no fingerprint, also for the loops that executions go round. `None` where nothing
+    /// of the state can be had.
+    fn observe(&self, how: Observe) -> Option<u64> {
+        let _ = how;
+        self.fingerprint().map(|whole| whole.0)
     }
 
     /// Whether the program has sealed the present state: a search by strata then follows its
@@ -47,10 +59,16 @@ pub trait System {
     }
 
     /// What a worker is, without its id: a machine type, a task's name.
-    fn name(&self, worker: WorkerId) -> String;
+    fn name(&self, worker: WorkerId) -> String {
+        let _ = worker;
+        "worker".to_owned()
+    }
 
-    /// The name of the `index`-th monitor and the state it is in.
-    fn monitor(&self, index: usize) -> (String, String);
+    /// The name of the `index`-th monitor, which [`System::acceptance`] speaks of, and the state it
+    /// is in.
+    fn monitor(&self, index: usize) -> (String, String) {
+        (format!("monitor {index}"), String::new())
+    }
 
     /// Ends the execution, complete or not: runs the destructors of the program's values, once
     /// and in order, and reports a panic in one of them.

@@ -6,8 +6,6 @@ use std::hash::Hash;
 
 use dally_core::fingerprint::Encoder;
 use dally_core::{Bug, BugKind, Heat, Monitor, SharedMonitor, Stop, panics};
-use triomphe::Arc;
-use unsize::{CoerceUnsize, Coercion};
 
 use crate::digest::Digest;
 
@@ -89,7 +87,7 @@ pub fn start<M: MonitorMachine>(monitor: M) -> Result<SharedMonitor, Bug> {
         watch.monitor.enter(cx, M::START);
         Ok(())
     })?;
-    Ok(Arc::new(watch).unsize(Coercion!(to dyn Monitor)))
+    Ok(SharedMonitor::new(watch))
 }
 
 /// The adapter from the attribute's contract to the core's.
@@ -179,8 +177,8 @@ impl<M: MonitorMachine> Monitor for Watch<M> {
         Digest::of(&(self.state, &self.monitor))
     }
 
-    fn duplicate(&self) -> Arc<dyn Monitor> {
-        Arc::new(self.clone()).unsize(Coercion!(to dyn Monitor))
+    fn duplicate(&self) -> SharedMonitor {
+        SharedMonitor::new(self.clone())
     }
 
     fn copy_from(&mut self, saved: &dyn Monitor) -> bool {

@@ -140,14 +140,14 @@ impl System for MachineSystem {
 
     /// A sum over the workers, of which only those that have changed are hashed again, and for
     /// control the faults that may still happen. Ids are left out.
-    fn observe(&self, how: Observe) -> u64 {
+    fn observe(&self, how: Observe) -> Option<u64> {
         let kind = how as u8;
         if self.observed.load(Relaxed) != kind {
             self.slots.iter().for_each(Slot::forget_observed);
             self.observed.store(kind, Relaxed);
         }
         let faults = self.faults_observed(how);
-        self.slots.iter().fold(faults, |sum: u64, slot| sum.wrapping_add(slot.observed(how)))
+        Some(self.slots.iter().fold(faults, |sum: u64, slot| sum.wrapping_add(slot.observed(how))))
     }
 
     #[inline]
@@ -303,9 +303,9 @@ impl MachineSystem {
     /// The observation computed anew from the whole state: what [`System::observe`] must always
     /// equal.
     #[doc(hidden)]
-    pub fn observe_from_scratch(&self, how: Observe) -> u64 {
+    pub fn observe_from_scratch(&self, how: Observe) -> Option<u64> {
         let workers = self.slots.iter().map(|slot| slot.worker.observation(how));
-        workers.fold(self.faults_observed(how), u64::wrapping_add)
+        Some(workers.fold(self.faults_observed(how), u64::wrapping_add))
     }
 
     /// The share of the faults that may still happen in an observation.

@@ -291,7 +291,7 @@ fn run<S: System>(
     let over = loop {
         if attends {
             if let Some(seen) = desk.observations.as_deref_mut() {
-                seen.push(system.observe(Observe::Control));
+                seen.extend(system.observe(Observe::Control));
             }
             let acceptance = system.acceptance();
             let speaks = acceptance.says_something() || course.env.loop_detector.is_watching();
@@ -376,7 +376,7 @@ fn run<S: System>(
             (execution.bug, execution.lasso) = (Some(bug), lasso);
         }
     }
-    execution.observation = system.observe(Observe::Control);
+    execution.observation = system.observe(Observe::Control).unwrap_or_default();
 }
 
 /// Why an execution is over.

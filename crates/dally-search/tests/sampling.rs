@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use dally_core::{
-    Acceptance, Bug, Captured, Env, Observe, Op, Program, StateVisitor, Status, Stop, System, Tag,
-    WorkerId, fingerprint,
+    Bug, Captured, Env, Program, StateVisitor, Status, Stop, System, Tag, WorkerId, fingerprint,
 };
 use dally_search::strata::{Explorer, ExplorerKind, Plan, SearchKind, Stepped, explore};
 use dally_search::{Ended, Options};
@@ -84,10 +83,6 @@ impl System for Running {
         &self.enabled
     }
 
-    fn pending(&self, _worker: WorkerId) -> Op {
-        Op::Unknown
-    }
-
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let index = self.program.index(worker);
         let of = self.program.workers[index][self.taken[index]];
@@ -105,20 +100,8 @@ impl System for Running {
         if self.enabled.is_empty() { Status::Done } else { Status::Running }
     }
 
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
-    }
-
-    fn observe(&self, _how: Observe) -> u64 {
-        0
-    }
-
     fn name(&self, worker: WorkerId) -> String {
         format!("worker {worker}")
-    }
-
-    fn monitor(&self, _index: usize) -> (String, String) {
-        unreachable!("there are no monitors")
     }
 }
 

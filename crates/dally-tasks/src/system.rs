@@ -99,7 +99,7 @@ impl System for TaskSystem {
 
     /// A sum over objects, tasks and armed timers. Ids of tasks are left out: who has locked an
     /// object or armed a timer is told by where that task stands.
-    fn observe(&self, how: Observe) -> u64 {
+    fn observe(&self, how: Observe) -> Option<u64> {
         let exec = self.exec();
         let tasks = exec.tasks.live();
         let objects = exec.objects.iter().fold(0u64, |sum, held| {
@@ -117,7 +117,7 @@ impl System for TaskSystem {
             }
             Observe::Custom => exec.shown.sum(),
         };
-        objects.wrapping_add(rest)
+        Some(objects.wrapping_add(rest))
     }
 
     fn sealed(&self) -> bool {

@@ -11,8 +11,6 @@ use dally_core::{
 use dally_tasks::sync::mpsc;
 use dally_tasks::{TaskProgram, announce, choose, flip, note, pick, spawn, yield_now};
 use driver::explore;
-use triomphe::Arc;
-use unsize::{CoerceUnsize, Coercion};
 
 #[test]
 fn every_value_is_explored() {
@@ -154,8 +152,8 @@ impl Monitor for Payments {
         out.extend(self.last.unwrap_or(0).to_le_bytes());
     }
 
-    fn duplicate(&self) -> Arc<dyn Monitor> {
-        Arc::new(self.clone()).unsize(Coercion!(to dyn Monitor))
+    fn duplicate(&self) -> SharedMonitor {
+        SharedMonitor::new(self.clone())
     }
 }
 

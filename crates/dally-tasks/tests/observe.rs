@@ -49,7 +49,7 @@ fn a_task_shows_its_own_value_and_whose_it_is_does_not_matter() {
     let seen = |places: &[usize]| steps(&program, places).observe(Observe::Custom);
     // The main task spawns; then the first or the second of two equal tasks goes ahead.
     assert_eq!(seen(&[0, 1, 1]), seen(&[0, 2, 2]));
-    let all: BTreeSet<u64> =
+    let all: BTreeSet<Option<u64>> =
         [&[0][..], &[0, 1], &[0, 1, 1], &[0, 1, 2]].into_iter().map(seen).collect();
     assert_eq!(all.len(), 4);
 }

@@ -138,7 +138,7 @@ impl Strategy for Watched {
     fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         let worker = self.inner.worker(point);
         let mut seen = self.seen();
-        seen.observations.insert(point.system.observe(Observe::Control));
+        seen.observations.extend(point.system.observe(Observe::Control));
         if let Ok(worker) = worker {
             *seen.stepped.entry(point.system.name(worker)).or_default() += 1;
         }

@@ -7,12 +7,11 @@ mod commit;
 mod ring;
 mod ticking;
 
-use std::sync::Arc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use dally::core::{
-    Acceptance, Bug, BugKind, Captured, Cut, Env, Event, Fingerprint, Observe, Op, Program, StateVisitor, Status,
-    Stop, System, Text, WorkerId, fingerprint,
+    Acceptance, Bug, BugKind, Captured, Cut, Env, Event, Fingerprint, Program, StateVisitor,
+    Status, Stop, System, Text, WorkerId, fingerprint,
 };
 
 pub use commit::Commit;
@@ -103,10 +102,6 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
         &self.workers[..self.count]
     }
 
-    fn pending(&self, _worker: WorkerId) -> Op {
-        Op::Unknown
-    }
-
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let action = action_of(worker);
         if env.leeway() == 0 {
@@ -125,10 +120,6 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
 
     fn acceptance(&self) -> Acceptance {
         Acceptance { hot: self.shape.is_hot(&self.state).into(), ..Acceptance::default() }
-    }
-
-    fn observe(&self, _how: Observe) -> u64 {
-        fingerprint::of_bytes(&self.state)
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use dally::core::{
-    Acceptance, Bug, Captured, Cut, Env, Fingerprint, Observe, Op, Program, StateVisitor, Status,
-    Stop, System, WorkerId, fingerprint,
+    Bug, Captured, Cut, Env, Fingerprint, Op, Program, StateVisitor, Status, Stop, System,
+    WorkerId, fingerprint,
 };
 
 /// The most workers there can be.
@@ -110,24 +110,12 @@ impl System for Counting {
         if self.enabled.is_empty() { Status::Done } else { Status::Running }
     }
 
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
-    }
-
-    fn observe(&self, _: Observe) -> u64 {
-        identity(&self.counts).0
-    }
-
     fn fingerprint(&self) -> Option<Fingerprint> {
         Some(identity(&self.counts))
     }
 
     fn name(&self, _: WorkerId) -> String {
         "Counter".into()
-    }
-
-    fn monitor(&self, _: usize) -> (String, String) {
-        Default::default()
     }
 }
 

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use dally::core::{
-    Acceptance, Access, Bug as Found, BugKind, Captured, Env, Event, Fingerprint, ObjectId,
-    Observe, Op, Program, StateVisitor, Status, Stop, System, Text, Waiting, WorkerId,
+    Access, Bug as Found, BugKind, Captured, Env, Event, Fingerprint, ObjectId, Observe, Op,
+    Program, StateVisitor, Status, Stop, System, Text, Waiting, WorkerId,
     fingerprint::{self, Encoder},
 };
 
@@ -317,19 +317,15 @@ impl System for Running {
         if waits.is_empty() { Status::Done } else { Status::Stuck(waits) }
     }
 
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
-    }
-
-    fn observe(&self, how: Observe) -> u64 {
-        match how {
+    fn observe(&self, how: Observe) -> Option<u64> {
+        Some(match how {
             Observe::Inboxes => {
                 let mut bytes = Vec::new();
                 Encoder::encode(&self.shared, &mut bytes);
                 fingerprint::of_bytes(&bytes)
             }
             _ => self.hash(),
-        }
+        })
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {
@@ -338,10 +334,6 @@ impl System for Running {
 
     fn name(&self, _: WorkerId) -> String {
         "Worker".into()
-    }
-
-    fn monitor(&self, _: usize) -> (String, String) {
-        Default::default()
     }
 }
 

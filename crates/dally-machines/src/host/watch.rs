@@ -3,18 +3,17 @@
 use std::any::Any;
 use std::fmt::Debug;
 
-use dally_core::{Bug, Cut, Env, Event, Heat, Monitor, Text};
-use triomphe::Arc;
+use dally_core::{Bug, Cut, Env, Event, Heat, SharedMonitor, Text};
 
 /// The monitors of a host. A violated one is reported and then retired, since its state means
 /// nothing any more and each further event could violate it again.
 #[derive(Default)]
 pub(crate) struct Watch {
-    monitors: Vec<Arc<dyn Monitor>>,
+    monitors: Vec<SharedMonitor>,
 }
 
 impl Watch {
-    pub(crate) fn add(&mut self, monitor: Arc<dyn Monitor>) {
+    pub(crate) fn add(&mut self, monitor: SharedMonitor) {
         self.monitors.push(monitor);
     }
 
@@ -31,9 +30,7 @@ impl Watch {
             if !shared.observes(event.type_id()) {
                 continue;
             }
-            let Some(monitor) = Arc::get_mut(shared) else {
-                unreachable!("a host shares its monitors with nobody")
-            };
+            let monitor = shared.make_mut();
             let before = monitor.state();
             if let Err(bug) = monitor.observe(event) {
                 violations.push(bug);

@@ -76,7 +76,7 @@ fn a_machine_shows_what_its_function_answers_until_it_is_over() {
     let mut system = counters(1);
     // Entry, then for each count: the message is taken, and the next sent.
     steps(&mut system, 0, 2);
-    let mut seen: Vec<[u64; 3]> = Vec::new();
+    let mut seen: Vec<[Option<u64>; 3]> = Vec::new();
     for _ in 0..3 {
         seen.push(KINDS.map(|how| system.observe(how)));
         steps(&mut system, 0, 2);
@@ -134,7 +134,7 @@ impl Clock {
     fn ring(&mut self, _cx: &mut Cx<Self>) {}
 }
 
-fn clock(set: bool, faults: Faults) -> [u64; 3] {
+fn clock(set: bool, faults: Faults) -> [Option<u64>; 3] {
     let program = MachineProgram::new("clock", move |setup| {
         setup.create(Clock { set });
     });

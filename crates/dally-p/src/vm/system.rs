@@ -97,8 +97,8 @@ impl System for PSystem {
     /// Per machine its declaration and the events in its queue; for control also its state and
     /// where in its code it is. Machines are combined commutatively and their ids left out, as
     /// in the learning paper's tool.
-    fn observe(&self, how: Observe) -> u64 {
-        self.machines.all().iter().fold(0, |sum: u64, machine| {
+    fn observe(&self, how: Observe) -> Option<u64> {
+        Some(self.machines.all().iter().fold(0, |sum: u64, machine| {
             let mut digest = Digest::new(u64::from(machine.kind));
             for envelope in machine.inbox.iter() {
                 digest.word(u64::from(envelope.event.0) + 1);
@@ -115,7 +115,7 @@ impl System for PSystem {
                 digest.word(u64::from(machine.state) << 8 | op);
             }
             sum.wrapping_add(digest.value())
-        })
+        }))
     }
 
     #[inline]

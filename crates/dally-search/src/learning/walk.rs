@@ -57,7 +57,7 @@ impl Walk {
     /// A worker is to be picked: the observation there.
     #[inline]
     pub(crate) fn at(&mut self, point: &Point<'_>) -> u64 {
-        self.here = point.system.observe(self.how);
+        self.here = point.system.observe(self.how).unwrap_or_default();
         self.here
     }
 
@@ -102,7 +102,7 @@ impl Walk {
     /// The lesson of a schedule that has ended in this state.
     pub(crate) fn end(&mut self, last: Option<&dyn System>) -> Lesson {
         let (observation, of) = match last {
-            Some(system) => (system.observe(self.how), system.enabled().len()),
+            Some(system) => (system.observe(self.how).unwrap_or_default(), system.enabled().len()),
             None => (0, 0),
         };
         self.words.extend([observation, of as u64]);

@@ -28,17 +28,12 @@ use dally_core::{
 /// # }
 /// # impl System for Count {
 /// #     fn enabled(&self) -> &[WorkerId] { &self.1 }
-/// #     fn pending(&self, _: WorkerId) -> Op { Op::Local }
 /// #     fn step(&mut self, _: WorkerId, _: &mut dyn Env) -> Result<(), Stop> {
 /// #         self.0 = (self.0 + 1) % 12;
 /// #         Ok(())
 /// #     }
 /// #     fn status(&self) -> Status { Status::Running }
-/// #     fn acceptance(&self) -> Acceptance { Acceptance::default() }
-/// #     fn observe(&self, _: Observe) -> u64 { self.0.into() }
 /// #     fn fingerprint(&self) -> Option<Fingerprint> { Some(Fingerprint(self.0.into())) }
-/// #     fn name(&self, _: WorkerId) -> String { "clock".into() }
-/// #     fn monitor(&self, _: usize) -> (String, String) { Default::default() }
 /// # }
 /// # impl Captured for Count {
 /// #     fn encode(&self, out: &mut Vec<u8>) { out.push(self.0) }
@@ -161,7 +156,7 @@ impl<S: Captured, F: Fn(&S, &S) -> bool> System for Related<S, F> {
         Acceptance { visits: inner.visits | u64::from(self.related) << PLACE, ..inner }
     }
 
-    fn observe(&self, how: Observe) -> u64 {
+    fn observe(&self, how: Observe) -> Option<u64> {
         self.live.observe(how)
     }
 

@@ -155,11 +155,11 @@ impl LoopDetector {
         if !self.is_watching() || at - self.since < self.patience {
             return;
         }
-        let (hash, whole) = hash(system, acceptance);
-        if self.only_whole && !whole {
+        let known = hash(system, acceptance).filter(|&(_, whole)| whole || !self.only_whole);
+        let Some((hash, whole)) = known else {
             self.forget();
             return;
-        }
+        };
         if self.states.is_empty() {
             self.hot = acceptance.waiting();
         }
@@ -287,10 +287,14 @@ impl LoopDetector {
     }
 }
 
-/// A hash of the present state, and whether it is known whole. Observations leave monitors out.
-fn hash<S: System>(system: &S, acceptance: Acceptance) -> (u64, bool) {
+/// A hash of the present state, and whether it is known whole; `None` where nothing of it can be
+/// had. Observations leave monitors out.
+fn hash<S: System>(system: &S, acceptance: Acceptance) -> Option<(u64, bool)> {
     match system.fingerprint() {
-        Some(whole) => (whole.0, true),
-        None => (fingerprint::mix(system.observe(Observe::Control), acceptance.hot), false),
+        Some(whole) => Some((whole.0, true)),
+        None => {
+            let observed = system.observe(Observe::Control)?;
+            Some((fingerprint::mix(observed, acceptance.hot), false))
+        }
     }
 }

@@ -58,7 +58,7 @@ impl Idb {
     }
 
     fn observe(&mut self, system: &dyn System) {
-        let observation = system.observe(Observe::Control);
+        let observation = system.observe(Observe::Control).unwrap_or_default();
         if !self.known.contains(&observation) {
             self.new.push(observation);
         }

@@ -164,7 +164,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
         // Where that cannot be told the search finds it out by itself.
         let sealed = panics::catch(|| system.sealed()).unwrap_or(false);
         let rest = fingerprint::mix(system.acceptance().hot, u64::from(sealed));
-        let start = fingerprint::mix(system.observe(Observe::Control), rest);
+        let start = fingerprint::mix(system.observe(Observe::Control).unwrap_or_default(), rest);
         Some(system.enabled().iter().fold(start, |hash, &worker| {
             let mut op = FxHasher::default();
             system.pending(worker).hash(&mut op);

@@ -57,17 +57,12 @@ use crate::supervisor::watched;
 /// # }
 /// # impl System for Count {
 /// #     fn enabled(&self) -> &[WorkerId] { &self.1 }
-/// #     fn pending(&self, _: WorkerId) -> Op { Op::Local }
 /// #     fn step(&mut self, _: WorkerId, _: &mut dyn Env) -> Result<(), Stop> {
 /// #         self.0 = (self.0 + 1) % 12;
 /// #         Ok(())
 /// #     }
 /// #     fn status(&self) -> Status { Status::Running }
-/// #     fn acceptance(&self) -> Acceptance { Acceptance::default() }
-/// #     fn observe(&self, _: Observe) -> u64 { self.0.into() }
 /// #     fn fingerprint(&self) -> Option<Fingerprint> { Some(Fingerprint(self.0.into())) }
-/// #     fn name(&self, _: WorkerId) -> String { "hand".into() }
-/// #     fn monitor(&self, _: usize) -> (String, String) { Default::default() }
 /// # }
 /// # impl Captured for Count {
 /// #     fn encode(&self, out: &mut Vec<u8>) { out.push(self.0) }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use dally_core::{
-    Acceptance, Bug, Captured, Choice, Env, Fingerprint, MessageId, Observe, Op, Program,
-    StateVisitor, Status, Stop, System, Tag, WorkerId, fingerprint,
+    Acceptance, Bug, Captured, Choice, Env, Fingerprint, MessageId, Observe, Program, StateVisitor,
+    Status, Stop, System, Tag, WorkerId, fingerprint,
 };
 use fastrand::Rng;
 
@@ -181,10 +181,6 @@ impl System for Live {
         &self.graph[self.at].enabled
     }
 
-    fn pending(&self, _worker: WorkerId) -> Op {
-        Op::Unknown
-    }
-
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let place = &self.graph[self.at];
         let step = &place.steps[worker.place_in(&place.enabled).expect("a worker that can step")];
@@ -213,8 +209,8 @@ impl System for Live {
         Acceptance { hot: graph[at].hot, relieved, visits }
     }
 
-    fn observe(&self, _how: Observe) -> u64 {
-        self.at as u64
+    fn observe(&self, _how: Observe) -> Option<u64> {
+        Some(self.at as u64)
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {

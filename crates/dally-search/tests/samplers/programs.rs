@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use dally_core::{
-    Acceptance, Access, Bug, Env, Event, MessageId, ObjectId, Observe, Op, Program, Status, Stop,
-    System, Text, WorkerId, fingerprint,
+    Access, Bug, Env, Event, MessageId, ObjectId, Observe, Op, Program, Status, Stop, System, Text,
+    WorkerId, fingerprint,
 };
 use dally_search::{Options, Report, Strategy, run};
 
@@ -242,19 +242,15 @@ impl System for Live {
         if self.enabled.is_empty() { Status::Done } else { Status::Running }
     }
 
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
-    }
-
-    fn observe(&self, _how: Observe) -> u64 {
-        self.at.iter().fold(0, |hash, at| fingerprint::mix(hash, at.map_or(0, |at| at as u64 + 1)))
+    fn observe(&self, _how: Observe) -> Option<u64> {
+        Some(
+            self.at
+                .iter()
+                .fold(0, |hash, at| fingerprint::mix(hash, at.map_or(0, |at| at as u64 + 1))),
+        )
     }
 
     fn name(&self, worker: WorkerId) -> String {
         format!("script {worker}")
-    }
-
-    fn monitor(&self, _index: usize) -> (String, String) {
-        unreachable!("there are no monitors")
     }
 }

@@ -43,7 +43,7 @@ impl Strategy for Pupil {
 
 impl Learner for Pupil {
     fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
-        Some([self.schedule, last?.observe(Observe::Control)].into())
+        Some([self.schedule, last?.observe(Observe::Control)?].into())
     }
     fn learn(&mut self, batch: &[Outcome]) {
         self.batches.push(batch.len());

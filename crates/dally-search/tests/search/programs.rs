@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use dally_core::{
-    Acceptance, Bug, BugKind, Choice, Env, Event, Finding, MessageId, Observe, Op, Program, Status,
+    Acceptance, Bug, BugKind, Choice, Env, Event, Finding, MessageId, Observe, Program, Status,
     Stop, System, Tag, Text, Waiting, WorkerId, fingerprint, panics,
 };
 use dally_search::sampling::Random;
@@ -273,10 +273,6 @@ impl System for Live {
         &self.enabled
     }
 
-    fn pending(&self, _worker: WorkerId) -> Op {
-        Op::Unknown
-    }
-
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let me = self.ids.iter().position(|&id| id == worker).expect("a worker of this program");
         let op = self.next(me).expect("an enabled worker has an operation");
@@ -306,13 +302,13 @@ impl System for Live {
         Acceptance { hot: self.hot.into(), relieved: 0, visits: self.visits.into() }
     }
 
-    fn observe(&self, _how: Observe) -> u64 {
+    fn observe(&self, _how: Observe) -> Option<u64> {
         let mut hash = u64::from(self.hot);
         for worker in &self.workers {
             hash = fingerprint::mix(hash, worker.at as u64);
             hash = fingerprint::mix(hash, worker.register as u64);
         }
-        self.shared.iter().fold(hash, |hash, &value| fingerprint::mix(hash, value as u64))
+        Some(self.shared.iter().fold(hash, |hash, &value| fingerprint::mix(hash, value as u64)))
     }
 
     fn name(&self, _worker: WorkerId) -> String {

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use dally_core::{
-    Acceptance, Bug, BugKind, Captured, Env, Event, Fingerprint, MessageId, Observe, Op, Program,
-    StateVisitor, Status, Stop, System, Tag, Text, Waiting, WorkerId, fingerprint,
+    Bug, BugKind, Captured, Env, Event, Fingerprint, MessageId, Observe, Program, StateVisitor,
+    Status, Stop, System, Tag, Text, Waiting, WorkerId, fingerprint,
 };
 
 use crate::graphs::{Graph, Place, Tell, Tree};
@@ -51,10 +51,6 @@ impl Live {
 impl System for Live {
     fn enabled(&self) -> &[WorkerId] {
         &self.place().enabled
-    }
-
-    fn pending(&self, _worker: WorkerId) -> Op {
-        Op::Unknown
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
@@ -109,12 +105,8 @@ impl System for Live {
         Status::Stuck(vec![Waiting { worker: WorkerId::root(0), name, on }])
     }
 
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
-    }
-
-    fn observe(&self, _how: Observe) -> u64 {
-        self.at.into()
+    fn observe(&self, _how: Observe) -> Option<u64> {
+        Some(self.at.into())
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {
@@ -128,10 +120,6 @@ impl System for Live {
 
     fn name(&self, _worker: WorkerId) -> String {
         "Walker".into()
-    }
-
-    fn monitor(&self, _index: usize) -> (String, String) {
-        (String::new(), String::new())
     }
 }
 

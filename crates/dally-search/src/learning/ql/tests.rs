@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dally_core::{Acceptance, Cut, Env, Event, MessageId, Op, Status, Stop, Text, fingerprint};
+use dally_core::{Cut, Env, Event, MessageId, Status, Stop, Text, fingerprint};
 use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as Generate;
 
@@ -43,9 +43,6 @@ impl System for Walker<'_> {
     fn enabled(&self) -> &[WorkerId] {
         &self.enabled
     }
-    fn pending(&self, _: WorkerId) -> Op {
-        Op::Unknown
-    }
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let place = worker.place_in(&self.enabled).unwrap();
         let edge = &self.graph.0[self.at][place];
@@ -60,17 +57,11 @@ impl System for Walker<'_> {
     fn status(&self) -> Status {
         Status::Running
     }
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
-    }
-    fn observe(&self, _: Observe) -> u64 {
-        self.at as u64
+    fn observe(&self, _: Observe) -> Option<u64> {
+        Some(self.at as u64)
     }
     fn name(&self, _: WorkerId) -> String {
         String::new()
-    }
-    fn monitor(&self, _: usize) -> (String, String) {
-        Default::default()
     }
 }
 

@@ -70,7 +70,7 @@ impl LoopDetector {
         acceptance: Acceptance,
     ) -> bool {
         let known = &self.states[state];
-        (known.hash, known.whole) == hash(system, acceptance)
+        Some((known.hash, known.whole)) == hash(system, acceptance)
             && known.hot == acceptance.waiting()
             && known.visits == acceptance.visits
     }

@@ -1,10 +1,7 @@
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
-use dally_core::{
-    Acceptance, BugKind, Env, Event, MessageId, Observe, Op, Status, Stop, System, Tag, Text,
-    WorkerId,
-};
+use dally_core::{BugKind, Env, Event, MessageId, Status, Stop, System, Tag, Text, WorkerId};
 
 use super::*;
 use crate::strata::{ExplorerKind, RoundRobin, RunToCompletion, Stepped};
@@ -70,9 +67,6 @@ impl System for Live<'_> {
     fn enabled(&self) -> &[WorkerId] {
         &self.enabled
     }
-    fn pending(&self, _worker: WorkerId) -> Op {
-        Op::Unknown
-    }
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let me = (0..).find(|&n| w(n) == worker).unwrap() as usize;
         let space = if self.log.is_empty() { "" } else { " " };
@@ -98,17 +92,8 @@ impl System for Live<'_> {
     fn status(&self) -> Status {
         if self.enabled.is_empty() { Status::Done } else { Status::Running }
     }
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
-    }
-    fn observe(&self, _how: Observe) -> u64 {
-        0
-    }
     fn name(&self, _worker: WorkerId) -> String {
         "Script".into()
-    }
-    fn monitor(&self, _index: usize) -> (String, String) {
-        Default::default()
     }
 }
 

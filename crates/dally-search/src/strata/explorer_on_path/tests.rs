@@ -1,4 +1,4 @@
-use dally_core::{Acceptance, Env, MessageId, Observe, Op, Status, Stop};
+use dally_core::{Env, MessageId, Status, Stop};
 
 use super::*;
 
@@ -9,26 +9,14 @@ impl System for Enabled {
     fn enabled(&self) -> &[WorkerId] {
         &self.0
     }
-    fn pending(&self, _worker: WorkerId) -> Op {
-        Op::Unknown
-    }
     fn step(&mut self, _worker: WorkerId, _env: &mut dyn Env) -> Result<(), Stop> {
         Ok(())
     }
     fn status(&self) -> Status {
         Status::Running
     }
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
-    }
-    fn observe(&self, _how: Observe) -> u64 {
-        0
-    }
     fn name(&self, worker: WorkerId) -> String {
         format!("worker-{worker}")
-    }
-    fn monitor(&self, _index: usize) -> (String, String) {
-        Default::default()
     }
 }
 

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dally_core::{Acceptance, Access, ObjectId, Op, Status};
+use dally_core::{Access, ObjectId, Op, Status};
 
 use super::*;
 
@@ -68,20 +68,8 @@ impl System for ToySystem {
         if self.enabled.is_empty() { Status::Done } else { Status::Running }
     }
 
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::default()
-    }
-
-    fn observe(&self, _: Observe) -> u64 {
-        0
-    }
-
     fn name(&self, _: WorkerId) -> String {
         "toy".into()
-    }
-
-    fn monitor(&self, _: usize) -> (String, String) {
-        unreachable!("no monitors")
     }
 }
 
