@@ -31,7 +31,7 @@ fn main() -> ExitCode {
             };
             let report = (protocol.program)(None).run(options, Arc::new(()));
             let rate = report.steps as f64 / report.elapsed.as_secs_f64() / 1e6;
-            let (coverage, longest) = (report.coverage(), report.longest);
+            let (coverage, longest) = (dally::report::text::coverage(&report), report.longest);
             println!(
                 "{:19} {coverage}; at most {longest} steps, {rate:.1} million steps a second",
                 protocol.name,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dally::checking::{self, AnyProgram, Checked, Checking};
-use dally::report::{About, Statistics, Style, json, text};
+use dally::report::{About, Style, json, text};
 use dally::search::Ended;
 use dally::search::strata::{Plan, SearchKind};
 use dally::settings::Settings;
@@ -53,15 +53,14 @@ fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
         Format::Text if run.is_failed() => {}
         Format::Text => {
             let style = Style::of(&std::io::stdout());
-            let findings = &run.checked.report.findings;
-            let summary = text::summary(&shown, &run.statistics, findings, style);
+            let summary = text::summary(&shown, &run.checked.report, style);
             print(&(run.findings(protocol.name) + &summary));
         }
-        Format::Json => print(&run.json(protocol.name)),
+        Format::Json => print(&json::run(&run.checked.report)),
     }
     if run.is_failed() {
-        let why: Vec<&str> = run.notes().collect();
-        return Err(format!("`{}` could not be checked:\n  {}", protocol.name, why.join("\n  ")));
+        let why = run.notes().join("\n  ");
+        return Err(format!("`{}` could not be checked:\n  {why}", protocol.name));
     }
     run.tell_notes();
     Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })
@@ -114,22 +113,18 @@ pub fn settings(
 pub struct Run {
     /// What came of it.
     pub checked: Checked,
-    /// Its figures.
-    pub statistics: Statistics,
 }
 
 impl Run {
     /// Checks a program, with its progress shown after this note.
     pub fn of(program: Arc<dyn AnyProgram>, checking: Checking, note: &str) -> Run {
         let settings = &checking.settings;
-        let (bar, threads) =
-            (progress::bar(settings.search, settings.schedules(), note), settings.threads);
+        let bar = progress::bar(settings.search, settings.schedules(), note);
         let watched = bar.clone();
         let watch = Box::new(move |progress: &_| progress::show(&watched, progress));
         let checked = program.check(Checking { watch, ..checking });
         bar.finish_and_clear();
-        let statistics = checking::statistics(&checked.report, threads);
-        Run { checked, statistics }
+        Run { checked }
     }
 
     /// The findings as text, each with its story.
@@ -138,27 +133,22 @@ impl Run {
         let mut out = String::new();
         for (finding, saved) in self.checked.report.findings.iter().zip(&self.checked.saved) {
             let about = About {
-                statistics: self.statistics.clone(),
                 replay: checking::replay_on_command_line(&finding.schedule, saved.as_deref()),
                 saved: saved.clone(),
                 see_all: Some("`dally replay` shows all".into()),
                 style,
                 ..About::new(program)
             };
-            out += &text::finding(finding, &about);
+            out += &text::finding(finding, &self.checked.report, &about);
             out.push('\n');
         }
         out
     }
 
-    /// The run as JSON.
-    pub fn json(&self, program: &str) -> String {
-        json::run(program, &self.statistics, &self.checked.report.findings)
-    }
-
     /// What else there is to say, a sentence each.
-    fn notes(&self) -> impl Iterator<Item = &str> {
-        self.checked.saving.iter().chain(&self.checked.report.notes).map(String::as_str)
+    fn notes(&self) -> Vec<String> {
+        let saving = self.checked.saving.iter().cloned();
+        saving.chain(text::notes(&self.checked.report)).collect()
     }
 
     /// Tells it on standard error.

@@ -14,7 +14,7 @@ use dally::p::diagnostic::{self, Diagnostic};
 use dally::p::program::{Heat, Program, Test};
 use dally::p::vm::{CoverageReport, Foreign, PProgram};
 use dally::p::{OpenError, Project, project};
-use dally::report::{Style, text};
+use dally::report::{Style, json, text};
 use dally::search::strata::SearchKind;
 use serde_json::json;
 
@@ -258,8 +258,7 @@ fn run(
             print(&row.run.findings(&row.test));
             if of == 1 && !row.run.is_failed() {
                 let style = Style::of(&std::io::stdout());
-                let findings = &row.run.checked.report.findings;
-                print(&(text::summary(&row.test, &row.run.statistics, findings, style) + "\n"));
+                print(&(text::summary(&row.test, &row.run.checked.report, style) + "\n"));
             }
         }
         row.run.tell_notes();
@@ -285,7 +284,7 @@ fn as_json(path: &Path, project: &Project, rows: &[Row]) -> String {
         .iter()
         .map(|row| {
             let run: serde_json::Value =
-                serde_json::from_str(&row.run.json(&row.test)).unwrap_or_default();
+                serde_json::from_str(&json::run(&row.run.checked.report)).unwrap_or_default();
             json!({
                 "test": row.test,
                 "verdict": table::verdict(row),
@@ -296,7 +295,7 @@ fn as_json(path: &Path, project: &Project, rows: &[Row]) -> String {
         .collect();
     let document = json!({
         "format": "dally-p-run",
-        "version": 1,
+        "version": 2,
         "project": path.display().to_string(),
         "warnings": diagnostic::Report::all(&project.warnings, &project.program.sources),
         "tests": tests,

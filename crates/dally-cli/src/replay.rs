@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use dally::checking::{AnyProgram, ROUNDS, read_schedule, retell, shell_word};
 use dally::core::Schedule;
-use dally::report::{About, Statistics, Style, json, text};
-use dally::search::{self, Mode};
+use dally::report::{About, Style, json, text};
+use dally::search::{self, Mode, Report};
 
 use crate::args::{Format, ReplayArgs};
 use crate::check::BUG_SETTING;
@@ -40,27 +40,23 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     } else {
         protocol(&schedule)?.replay(&schedule, mode, rounds, STEP_TIME)
     };
-    let statistics = Statistics {
-        schedules: 1,
-        steps: replayed.schedule.steps() as u64,
-        granularity: replayed.granularity.to_owned(),
-        ..Statistics::default()
-    };
+    let mut report = Report::new(&schedule.program, replayed.granularity);
+    (report.schedules, report.steps) = (1, replayed.schedule.steps() as u64);
     let go_on = "With --best-effort it goes on as far as it can.";
     let retold = retell(&schedule, replayed, mode, go_on);
     match (arguments.format, &retold.finding) {
         (Format::Json, finding) => {
-            print(&json::run(&schedule.program, &statistics, finding.as_slice()));
+            report.findings.extend(finding.clone());
+            print(&json::run(&report));
         }
         (Format::Text, Some(finding)) => {
             let about = About {
-                statistics,
                 steps_shown: None,
                 replay: vec![format!("dally replay {}", shell_word(&arguments.schedule))],
                 style: Style::of(&std::io::stdout()),
                 ..About::new(&schedule.program)
             };
-            print(&(text::finding(finding, &about) + "\n"));
+            print(&(text::finding(finding, &report, &about) + "\n"));
         }
         (Format::Text, None) => {}
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 
+use crate::command::schema::document;
 use crate::command::{Scratch, command, dally, ran, without_time, without_times};
 
 impl Scratch {
@@ -86,12 +87,36 @@ fn the_same_command_prints_the_same_with_any_number_of_threads() {
 #[test]
 fn json_holds_the_run() {
     let scratch = Scratch::new("json");
-    let ran =
-        dally(&["check", "connection-pool", "--bug", "deadlock", "--format", "json"], &scratch);
+    let arguments = ["check", "connection-pool", "--bug", "deadlock", "--format", "json"];
+    let ran = dally(&[&arguments[..], &["--out", "."]].concat(), &scratch);
     assert_eq!(ran.code, 1);
-    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let json = document(&ran.out);
     assert_eq!(json["format"], "dally-run");
     assert_eq!(json["findings"][0]["bug"]["kind"], "deadlock");
+    let saved = scratch.schedules().remove(0).with_extension("json");
+    let trace = document(&std::fs::read_to_string(saved).unwrap());
+    assert_eq!(trace["format"], "dally-trace");
+    assert_eq!(trace["steps"], json["findings"][0]["steps"]);
+    let clean = ["check", "connection-pool", "--schedules", "100", "--format", "json"];
+    assert_eq!(document(&dally(&clean, &scratch).out)["ended"], "schedules");
+}
+
+#[test]
+fn what_the_schema_does_not_say_is_refused() {
+    let run = |more: &str| {
+        let text = format!(
+            r#"{{"format": "dally-run", "version": 2, "coverage": "", "stopped": "", "program": "",
+                "strategy": "", "seed": 0, "granularity": "", "threads": 1, "schedules": 0,
+                "steps": 0, "longest": 0, "cut": 0, "max_steps": 0, "observations": 0,
+                "ended": "bug"{more}}}"#
+        );
+        std::panic::catch_unwind(|| document(&text)).is_ok()
+    };
+    assert!(run(r#", "elapsed": 0.5"#));
+    assert!(!run(""), "a field is missing");
+    assert!(!run(r#", "elapsed": "0.5""#), "a text is no number");
+    assert!(!run(r#", "elapsed": 0.5, "lapsed": 1"#), "a field that is not known");
+    assert!(!run(r#", "elapsed": 0.5, "findings": [{}]"#), "an empty finding");
 }
 
 #[test]
@@ -269,8 +294,8 @@ fn a_finding_of_a_search_is_told_in_delays_and_replayed() {
     let saved = saved.path().with_extension("schedule").display().to_string();
     assert_eq!(dally(&["replay", &saved], &scratch).code, 1);
     let json = dally(&[&arguments[..], &["--format", "json"]].concat(), &scratch);
-    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
-    assert!(json["statistics"]["search"]["states"].as_u64().unwrap() > 0);
+    let json = document(&json.out);
+    assert!(json["states"]["states"].as_u64().unwrap() > 0);
     assert!(json["findings"][0]["delays"]["count"].as_u64().is_some());
 }
 

@@ -4,6 +4,7 @@ mod command;
 
 use insta::assert_snapshot;
 
+use crate::command::schema::document;
 use crate::command::{Ran, Scratch, dally, without_time, without_times};
 
 const COUNTER: &str = "\
@@ -238,10 +239,13 @@ fn a_run_as_json_has_every_test_with_its_verdict_and_coverage() {
     assert_eq!(json["project"], "Counter.p");
     assert_eq!(json["tests"][0]["test"], "tcAlone");
     assert_eq!(json["tests"][0]["verdict"], "no bug");
-    assert_eq!(json["tests"][0]["run"]["statistics"]["schedules"], 100);
+    assert_eq!(json["tests"][0]["run"]["schedules"], 100);
     assert_eq!(json["tests"][0]["coverage"]["states"]["missing"][0], "Client.Unused");
     assert_eq!(json["tests"][1]["verdict"], "BUG: panic");
-    assert_eq!(json["tests"][1]["run"]["findings"][0]["format"], "dally-trace");
+    assert_eq!(json["tests"][1]["run"]["findings"][0]["bug"]["kind"], "panic");
+    for test in json["tests"].as_array().unwrap() {
+        document(&test["run"].to_string());
+    }
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::fingerprint;
 
 /// Something that went wrong in an execution.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bug {
     /// What kind of thing.
     pub kind: BugKind,
@@ -18,7 +21,9 @@ pub struct Bug {
 }
 
 /// The kinds of bug.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum BugKind {
     /// A panic or a failed assertion of the program.
     Panic,
@@ -40,6 +45,7 @@ pub enum BugKind {
     /// One step went on and on: without end, or blocking its thread.
     EndlessStep,
     /// The program behaved differently when the same choices were made again.
+    #[serde(rename = "uncontrolled-nondeterminism")]
     Uncontrolled,
     /// The test expects a failure, and no schedule failed.
     NoFailure,
@@ -91,7 +97,8 @@ impl fmt::Display for BugKind {
 }
 
 /// A place in the user's source.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Location {
     /// The file as the compiler names it.
     pub file: String,
@@ -120,7 +127,8 @@ impl fmt::Display for Location {
 /// that differ from schedule to schedule. Without one, kind, culprit and the message with its
 /// digits left out stand for it; of a deadlock it is who waits to do what, whichever of several
 /// workers of one name that is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause(pub u64);
 
 impl fmt::Display for Cause {

@@ -1,5 +1,9 @@
 //! Vector clocks: who can know of what.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
 use crate::worker::WorkerId;
 
 /// How many steps of each worker happened before, and including, a point of an execution.
@@ -16,7 +20,10 @@ use crate::worker::WorkerId;
 /// received.join(&sent);
 /// assert!(sent.before(&received));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(from = "BTreeMap<WorkerId, u32>", into = "BTreeMap<WorkerId, u32>")]
+#[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u32>"))]
 pub struct VectorClock {
     /// Sorted by worker; absent means zero.
     ticks: Vec<(WorkerId, u32)>,
@@ -57,5 +64,17 @@ impl VectorClock {
     /// The counts, sorted by worker, zeros left out.
     pub fn iter(&self) -> impl Iterator<Item = (WorkerId, u32)> + '_ {
         self.ticks.iter().copied()
+    }
+}
+
+impl From<BTreeMap<WorkerId, u32>> for VectorClock {
+    fn from(ticks: BTreeMap<WorkerId, u32>) -> VectorClock {
+        VectorClock { ticks: ticks.into_iter().filter(|&(_, count)| count > 0).collect() }
+    }
+}
+
+impl From<VectorClock> for BTreeMap<WorkerId, u32> {
+    fn from(clock: VectorClock) -> BTreeMap<WorkerId, u32> {
+        clock.ticks.into_iter().collect()
     }
 }

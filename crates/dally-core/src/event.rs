@@ -1,10 +1,14 @@
 //! What a step tells: one stream of events feeds traces, clocks and explorers.
 
 use std::fmt;
+use std::str::FromStr;
 
-use crate::choice::MessageId;
+use serde::{Deserialize, Serialize};
+
+use crate::choice::{MessageId, NotNumbered, read_numbered};
 use crate::monitor::Heat;
 use crate::worker::WorkerId;
+use crate::written::written_as_text;
 
 /// The identity of a shared object (a lock, a channel): the `number`-th that `creator` made.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -15,8 +19,26 @@ pub struct ObjectId {
     pub number: u32,
 }
 
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.creator, self.number)
+    }
+}
+
+impl FromStr for ObjectId {
+    type Err = NotNumbered;
+
+    fn from_str(text: &str) -> Result<ObjectId, NotNumbered> {
+        read_numbered(text).map(|(creator, number)| ObjectId { creator, number })
+    }
+}
+
+written_as_text!(ObjectId);
+
 /// How an object was touched.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Access {
     /// Two reads commute.
     Read,
@@ -25,7 +47,9 @@ pub enum Access {
 }
 
 /// Why a message did not arrive.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Discard {
     /// The network lost it: an injected fault.
     Lost,
@@ -38,7 +62,9 @@ pub enum Discard {
 }
 
 /// How a machine changed its state.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Transition {
     /// The first state of a machine.
     Start,
@@ -76,7 +102,9 @@ impl fmt::Display for Text<'_> {
 ///
 /// A step tells `Event<Text>`, whose texts cost nothing until they are written; a trace keeps
 /// `Event<String>`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event<T> {
     /// A worker came to be.
     Created {

@@ -22,11 +22,13 @@ pub mod monitor;
 pub mod panics;
 pub mod program;
 pub mod property;
+pub mod report;
 pub mod schedule;
 pub mod system;
 pub mod trace;
 pub mod words;
 pub mod worker;
+pub mod written;
 
 pub use bug::{Bug, BugKind, Cause, Location};
 pub use choice::{Choice, MessageId, Tag};
@@ -38,9 +40,11 @@ pub use fingerprint::Fingerprint;
 pub use monitor::{Announcement, Heat, IntoMonitor, Monitor, Monitors, SharedMonitor};
 pub use program::{Program, StateVisitor};
 pub use property::{Cue, Moment, Property, Proposition};
+pub use report::{Ended, Report};
 pub use schedule::{Schedule, ScheduleError};
 pub use system::{
     Acceptance, Captured, Cut, Env, Observe, Op, Shared, Status, Stop, System, Waiting,
 };
 pub use trace::{Item, Trace, TraceStep, Tracer};
 pub use worker::WorkerId;
+pub use written::{Document, ReadError};

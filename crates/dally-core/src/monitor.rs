@@ -4,6 +4,7 @@ use std::any::{Any, TypeId};
 use std::fmt::Debug;
 use std::ops::Deref;
 
+use serde::{Deserialize, Serialize};
 use triomphe::Arc;
 use unsize::{CoerceUnsize, Coercion};
 
@@ -18,7 +19,9 @@ pub trait Announcement: Any + Debug {}
 impl<T: Any + Debug> Announcement for T {}
 
 /// Whether a monitor waits for something good to happen.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Heat {
     /// Something good is overdue: an execution must not stay or end here.
     Hot,

@@ -7,6 +7,9 @@ mod token;
 
 use std::fmt;
 
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
+
 use crate::choice::Choice;
 use crate::worker::WorkerId;
 
@@ -15,7 +18,9 @@ use crate::worker::WorkerId;
 /// A schedule has two written forms with the same content: a text file, one choice a line, for
 /// people and version control ([`Schedule::to_text`]), and a token of one line that can be
 /// pasted anywhere ([`Schedule::to_token`]). [`Schedule::parse`] reads both.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(transform = with_token))]
 pub struct Schedule {
     /// The name of the program: a protocol of the command line, or the path of a test.
     pub program: String,
@@ -27,9 +32,11 @@ pub struct Schedule {
     pub choices: Vec<Choice>,
     /// For each [`Choice::Worker`], in order, the workers that were enabled, sorted. Empty
     /// where they were not recorded.
+    #[serde(default)]
     pub enabled: Vec<Vec<WorkerId>>,
     /// Whether it was read from a text whose checksum was switched off, as people do who edit it.
-    /// Neither written form says so.
+    /// No written form says so.
+    #[serde(skip)]
     pub edited: bool,
 }
 
@@ -132,6 +139,31 @@ impl Schedule {
             Choice::Worker(worker) => Some(*worker),
             _ => None,
         })
+    }
+}
+
+/// As data it has a field more, its token, for whoever wants to replay it.
+impl Serialize for Schedule {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut fields = to.serialize_struct("Schedule", 6)?;
+        fields.serialize_field("program", &self.program)?;
+        fields.serialize_field("settings", &self.settings)?;
+        fields.serialize_field("outcome", &self.outcome)?;
+        fields.serialize_field("token", &self.to_token())?;
+        fields.serialize_field("choices", &self.choices)?;
+        fields.serialize_field("enabled", &self.enabled)?;
+        fields.end()
+    }
+}
+
+#[cfg(feature = "schema")]
+fn with_token(schema: &mut schemars::Schema) {
+    if let Some(fields) = schema.get_mut("properties").and_then(|fields| fields.as_object_mut()) {
+        let token = serde_json::json!({
+            "type": "string",
+            "description": "The whole schedule as a token: `dally replay TOKEN`.",
+        });
+        fields.insert("token".into(), token);
     }
 }
 

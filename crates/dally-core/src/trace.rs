@@ -2,22 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::choice::{Choice, MessageId};
 use crate::clock::VectorClock;
 use crate::event::{Access, Event, ObjectId, Text};
 use crate::worker::WorkerId;
 
 /// What happened in an execution, step by step.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trace {
     /// What each worker is, such as `Participant`.
+    #[serde(rename = "workers")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, String>"))]
     pub names: BTreeMap<WorkerId, String>,
     /// The steps in the order in which they were taken.
     pub steps: Vec<TraceStep>,
 }
 
 /// One step of one worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceStep {
     /// Who stepped.
     pub worker: WorkerId,
@@ -28,7 +34,9 @@ pub struct TraceStep {
 }
 
 /// A part of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
 pub enum Item {
     /// A value or a delivery was chosen.
     Chose(Choice),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::fingerprint;
+use crate::written::written_as_text;
 
 /// The identity of a worker: the path from the root of the creation tree.
 ///
@@ -238,6 +239,8 @@ impl FromStr for WorkerId {
         if id.to_string() == text { Ok(id) } else { Err(NotAWorker) }
     }
 }
+
+written_as_text!(WorkerId);
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@
 //! - [`store`]: the directory where findings are kept;
 //! - [`charts`]: figures as line charts.
 //!
-//! Invariant: this crate knows traces and statistics and nothing of how they came about.
+//! Invariant: this crate knows findings and reports and nothing of how they came about.
 
 pub mod about;
 pub mod charts;
@@ -13,6 +13,6 @@ pub mod json;
 pub mod store;
 pub mod text;
 
-pub use about::{About, Cycles, Searched, Seen, Statistics, Stratum};
+pub use about::About;
 pub use store::Store;
 pub use text::Style;

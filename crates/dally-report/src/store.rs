@@ -5,9 +5,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dally_core::{Finding, fingerprint};
+use dally_core::{Finding, Report, fingerprint};
 
-use crate::about::About;
 use crate::json;
 
 /// A directory of findings: for each a schedule file and, beside it, a JSON trace.
@@ -49,14 +48,14 @@ impl Store {
         self.directory.join(format!("{}-{}.schedule", file_name(program), bug.cause()))
     }
 
-    /// Saves a finding in place of an earlier one of the same cause; answers the path of the
-    /// schedule. The JSON trace has the same name and the extension `json`.
-    pub fn save(&self, finding: &Finding, about: &About) -> io::Result<PathBuf> {
-        let path = self.path(&about.program, &finding.bug);
+    /// Saves a finding of this run in place of an earlier one of the same program and cause;
+    /// answers the path of the schedule. The JSON trace has the same name and the extension `json`.
+    pub fn save(&self, program: &str, finding: &Finding, run: &Report) -> io::Result<PathBuf> {
+        let path = self.path(program, &finding.bug);
         fs::create_dir_all(&self.directory)
             .and_then(|()| write(&path, finding.schedule.to_text().as_bytes()))
             .and_then(|()| {
-                write(&path.with_extension("json"), json::finding(finding, about).as_bytes())
+                write(&path.with_extension("json"), json::finding(finding, run).as_bytes())
             })
             .map_err(|why| {
                 let reason = match self.directory.is_file() {

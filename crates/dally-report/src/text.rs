@@ -1,6 +1,7 @@
 //! Findings and runs as text for a terminal.
 
 mod causality;
+mod coverage;
 mod lasso;
 mod source;
 mod story;
@@ -11,9 +12,10 @@ mod words;
 
 use dally_core::words::{count, grouped};
 use dally_core::{
-    Bug, BugKind, Choice, Delays, Finding, Item, Shrunk, Trace, TraceStep, VectorClock,
+    Bug, BugKind, Choice, Delays, Finding, Item, Report, Shrunk, Trace, TraceStep, VectorClock,
 };
 
+pub use self::coverage::{coverage, notes, stopped};
 use self::story::Story;
 use self::style::Ink;
 pub use self::style::Style;
@@ -21,14 +23,15 @@ pub use self::summary::summary;
 use crate::about::About;
 
 /// What a failing test prints: what broke and where, after how much work, what happened step by
-/// step, and, last, the command that replays it.
-pub fn finding(finding: &Finding, about: &About) -> String {
-    let mut out = head(finding, about);
+/// step, and, last, the command that replays it. `run` is the run that showed it, as far as it is
+/// known.
+pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
+    let mut out = head(finding, run, about);
     if !finding.trace.steps.is_empty() {
-        out += &happened("What happened", &finding.trace, finding, about);
+        out += &happened("What happened", &finding.trace, finding, run, about);
     } else if !finding.schedule.choices.is_empty() {
         out += "\nThere is no trace: the execution could not be made again.\n";
-        out += &happened("What was chosen", &chosen(finding), finding, about);
+        out += &happened("What was chosen", &chosen(finding), finding, run, about);
     }
     if !finding.schedule.choices.is_empty() {
         out += &replay(finding, about);
@@ -37,7 +40,7 @@ pub fn finding(finding: &Finding, about: &About) -> String {
 }
 
 /// What broke, where, and after how much work.
-fn head(finding: &Finding, about: &About) -> String {
+fn head(finding: &Finding, run: &Report, about: &About) -> String {
     let (bug, style) = (&finding.bug, about.style);
     let mut lines = bug.message.lines();
     let mut out = format!(
@@ -55,7 +58,7 @@ fn head(finding: &Finding, about: &About) -> String {
         margin = " ".repeat(at.line.to_string().len());
     }
     let sign = style.paint(Ink::Faint, "=");
-    for (label, fact) in facts(finding, about) {
+    for (label, fact) in facts(finding, run, about) {
         let fact = fact.replace('\n', &format!("\n{margin}   "));
         out += &format!("{margin} {sign} {}: {fact}\n", style.paint(Ink::Heading, label));
     }
@@ -73,8 +76,8 @@ fn culprit(bug: &Bug) -> Option<String> {
 }
 
 /// Where and how it was found, and what else there is to know.
-fn facts(finding: &Finding, about: &About) -> Vec<(&'static str, String)> {
-    let (bug, statistics) = (&finding.bug, &about.statistics);
+fn facts(finding: &Finding, run: &Report, about: &About) -> Vec<(&'static str, String)> {
+    let bug = &finding.bug;
     let mut facts = Vec::new();
     if let Some(who) =
         culprit(bug).filter(|who| bug.location.is_none() && !bug.message.contains(who))
@@ -84,12 +87,12 @@ fn facts(finding: &Finding, about: &About) -> Vec<(&'static str, String)> {
     let settings = finding.schedule.settings.iter();
     let settings: String = settings.map(|(name, value)| format!(", {name} {value}")).collect();
     facts.push(("program", format!("{}{settings}", about.program)));
-    if !statistics.strategy.is_empty() {
-        let by = if statistics.searched.is_some() { "search" } else { "strategy" };
-        let how = format!("{by} {}, seed {}", statistics.strategy, statistics.seed);
+    if !run.strategy.is_empty() {
+        let by = if run.states.is_some() { "search" } else { "strategy" };
+        let how = format!("{by} {}, seed {}", run.strategy, run.seed);
         let number = grouped(finding.found_at);
-        let all = count(statistics.schedules, "schedule");
-        let by_states = statistics.searched.as_ref().is_some_and(|searched| searched.states > 0);
+        let all = count(run.schedules, "schedule");
+        let by_states = run.states.as_ref().is_some_and(|states| states.states > 0);
         facts.push(match (bug.kind, finding.occurrences) {
             (BugKind::NoFailure, _) => ("tried", format!("{all} ({how})")),
             (_, 0 | 1) if by_states => ("found", format!("after {number} states ({how})")),
@@ -138,7 +141,13 @@ fn in_delays(Delays { explorer, count: delays, minimal, .. }: &Delays) -> String
 }
 
 /// What happened, step by step.
-fn happened(heading: &str, trace: &Trace, finding: &Finding, about: &About) -> String {
+fn happened(
+    heading: &str,
+    trace: &Trace,
+    finding: &Finding,
+    run: &Report,
+    about: &About,
+) -> String {
     let style = about.style;
     let mut story = Story::of(trace);
     if let Some(delays) = &finding.delays {
@@ -149,7 +158,7 @@ fn happened(heading: &str, trace: &Trace, finding: &Finding, about: &About) -> S
     let mut workers: Vec<_> = trace.steps.iter().map(|step| step.worker).collect();
     workers.sort_unstable();
     workers.dedup();
-    let granularity = match about.statistics.granularity.as_str() {
+    let granularity = match run.granularity.as_str() {
         "" => String::new(),
         granularity => format!(" (granularity {granularity})"),
     };

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use dally_core::report::Sightings;
 use dally_core::{Bug, Cause, Finding, Program, Trace, fingerprint};
 
 use crate::choice_log::{ChoiceLog, ChoiceWriter};
@@ -17,7 +18,6 @@ use crate::minimise::Budget;
 use crate::options::Sink;
 use crate::record::{Heading, difference, follow, record};
 use crate::replay_strategy::Manner;
-use crate::seen::Sightings;
 use crate::strategy::{Outcome, Strategy};
 use crate::supervisor::Supervised;
 

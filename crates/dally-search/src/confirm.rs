@@ -30,7 +30,9 @@ impl Raw {
     /// The finding as it is now.
     pub(crate) fn finding(&self, heading: &Heading) -> Finding {
         let Raw { bug, schedule, choices, fair_from, notes, trace, .. } = self.clone();
-        Finding { trace, ..heading.raw(bug, choices, fair_from, schedule, notes) }
+        let mut finding = heading.raw(bug, choices, fair_from, schedule, notes);
+        finding.trace = trace;
+        finding
     }
 }
 

@@ -64,7 +64,7 @@ pub struct Options {
     /// programs with nondeterminism that is not under control.
     pub repeat_check: bool,
     /// Every state of one schedule in this many is observed, for
-    /// [`Report::observations`](crate::Report) and [`Seen`](crate::Seen), and of the others the
+    /// [`Report::observations`](crate::Report) and [`Novelty`](crate::Novelty), and of the others the
     /// last state. With 0 it is last states only: to observe a state costs more than a step.
     pub observe_every: u64,
     /// A file that a strategy goes on learning from, if it is there, and that all it has learnt is

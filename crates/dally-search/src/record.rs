@@ -211,34 +211,20 @@ impl Heading {
         schedule: u64,
         notes: Vec<String>,
     ) -> Finding {
-        Finding {
-            schedule: self.schedule(choices, Vec::new(), &bug, fair_from, None),
-            bug,
-            trace: Trace::default(),
-            found_at: schedule + 1,
-            occurrences: 1,
-            shrunk: None,
-            lasso: None,
-            delays: None,
-            notes,
-        }
+        let written = self.schedule(choices, Vec::new(), &bug, fair_from, None);
+        let mut finding = Finding::new(bug, written, schedule + 1);
+        finding.notes = notes;
+        finding
     }
 
     /// A finding with its trace.
     pub(crate) fn full(&self, recording: Recording, bug: Bug, schedule: u64) -> Finding {
         let Recording { choices, enabled, trace, execution } = recording;
         let lasso = execution.lasso.as_ref();
-        Finding {
-            schedule: self.schedule(choices, enabled, &bug, execution.fair_from, lasso),
-            bug,
-            trace,
-            found_at: schedule + 1,
-            occurrences: 1,
-            shrunk: None,
-            lasso: execution.lasso,
-            delays: None,
-            notes: execution.notes,
-        }
+        let written = self.schedule(choices, enabled, &bug, execution.fair_from, lasso);
+        let mut finding = Finding::new(bug, written, schedule + 1);
+        (finding.trace, finding.lasso, finding.notes) = (trace, execution.lasso, execution.notes);
+        finding
     }
 }
 

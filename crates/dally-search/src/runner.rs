@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use dally_core::words::{count, grouped};
+use dally_core::report::{Ended, Report};
 use dally_core::{Cause, Program};
 
 use crate::batch::Shared;
@@ -15,8 +15,6 @@ use crate::learning::file;
 use crate::liveness::Loops;
 use crate::options::{Options, Phase, Progress, Reached, Sink};
 use crate::record::Heading;
-use crate::report::{Ended, Report};
-use crate::seen::{MAX_OBSERVATIONS, Seen};
 
 mod findings;
 mod schedules;
@@ -109,24 +107,11 @@ impl<P: Program + 'static> Run<P> {
             first: Mutex::new(BTreeMap::new()),
             sightings: RwLock::default(),
         });
-        let report = Report {
-            program: options.program.clone(),
-            strategy: name,
-            seed: options.seed,
-            granularity: program.granularity(),
-            schedules: 0,
-            steps: 0,
-            longest: 0,
-            cut: 0,
-            max_steps: options.max_steps,
-            observations: 0,
-            seen: Seen::default(),
-            findings: Vec::new(),
-            ended: Ended::Schedules,
-            states: None,
-            notes: Vec::new(),
-            elapsed: Duration::ZERO,
-        };
+        let mut report = Report::new(options.program.clone(), program.granularity());
+        report.strategy = name;
+        report.seed = options.seed;
+        report.threads = options.threads;
+        report.max_steps = options.max_steps;
         let shown = Stopwatch::start();
         let groups = BTreeMap::new();
         let (ended, reached) = (None, None);
@@ -174,22 +159,13 @@ impl<P: Program + 'static> Run<P> {
     pub(crate) fn finish(mut self) -> Report {
         let findings = &mut self.report.findings;
         findings.iter_mut().for_each(|finding| finding.occurrences = 0);
-        let mut others = 0;
-        for group in self.groups.values() {
+        for (&cause, group) in &self.groups {
             match group.finding {
                 Some(place) => findings[place].occurrences += group.occurrences,
-                None => others += 1,
+                None => self.report.further_causes.push(cause),
             }
         }
         findings.sort_by_key(|finding| finding.found_at);
-        if others > 0 {
-            let others = count(others, "further cause");
-            self.report.notes.push(format!("Bugs of {others} were counted and not kept."));
-        }
-        if self.report.observations >= MAX_OBSERVATIONS as u64 {
-            let bound = grouped(MAX_OBSERVATIONS as u64);
-            self.report.notes.push(format!("Observations were told apart up to {bound}."));
-        }
         self.report.ended = self.ended.unwrap_or(Ended::Schedules);
         self.report.elapsed = self.clock.elapsed();
         self.shared.sink.progress(&self.progress(Phase::Searching));

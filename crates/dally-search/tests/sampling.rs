@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use dally_core::{
     Bug, Captured, Env, Program, StateVisitor, Status, Stop, System, Tag, WorkerId, fingerprint,
 };
+use dally_report::text::coverage;
 use dally_search::strata::{Explorer, ExplorerKind, Plan, SearchKind, Stepped, explore};
 use dally_search::{Ended, Options};
 
@@ -269,7 +270,7 @@ fn a_hybrid_search_samples_from_its_frontier_when_its_memory_is_nearly_used() {
     let explorer = ExplorerKind::RoundRobin.build(0);
     let report = explore(Arc::new(program), explorer, plan, options, Arc::new(()));
     assert_eq!(report.ended, Ended::Schedules);
-    let text = report.coverage().to_string();
+    let text = coverage(&report);
     let states = report.states.unwrap();
     let samples = states.samples.unwrap();
     assert_eq!(samples.executions, 500);

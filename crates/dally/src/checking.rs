@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dally_core::{Finding, Program, Schedule};
-use dally_report::{About, Searched, Seen, Statistics};
-use dally_search::strata::{self, CachePolicy, Explorer, ExplorerKind, Plan, SearchKind, States};
-use dally_search::{Divergence, Ended, Mode, Options, Progress, Replayed, Report, Sink};
+use dally_search::strata::{self, Explorer, ExplorerKind, Plan};
+use dally_search::{Divergence, Mode, Options, Progress, Replayed, Report, Sink};
 
 pub use self::any_program::AnyProgram;
 use self::keeper::Keeper;
@@ -72,7 +71,6 @@ impl Checking {
     {
         let settings = self.settings;
         let plan = settings.plan();
-        let threads = settings.threads;
         let options = Options {
             program: self.program.clone(),
             settings: self.replay_settings,
@@ -93,17 +91,15 @@ impl Checking {
             stop: self.stop,
             ..Options::default()
         };
-        let statistics = Statistics {
-            strategy: match plan.as_ref() {
-                Some(plan) => plan.search.to_string(),
-                None => options.strategy.name(),
-            },
-            seed: options.seed,
-            threads: options.threads,
-            ..Statistics::default()
+        let mut begun = Report::new(options.program.clone(), "");
+        begun.strategy = match plan.as_ref() {
+            Some(plan) => plan.search.to_string(),
+            None => options.strategy.name(),
         };
+        (begun.seed, begun.threads) = (options.seed, options.threads);
         let keeper = Arc::new(Keeper::new(
-            About { statistics, ..About::new(self.shown) },
+            self.shown,
+            begun,
             settings.out,
             self.replay_commands,
             self.watch,
@@ -117,7 +113,7 @@ impl Checking {
             (None, Some(own)) => by_explorer(program, own, plan, options, sink),
             (None, None) => dally_search::run(program, options, sink),
         };
-        let (saved, saving) = keeper.settle(&report, threads);
+        let (saved, saving) = keeper.settle(&report);
         Checked { report, saved, saving }
     }
 }
@@ -162,94 +158,6 @@ pub fn shell_word(text: &str) -> String {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
-/// The figures of a run, for the report.
-pub fn statistics(report: &Report, threads: usize) -> Statistics {
-    Statistics {
-        schedules: report.schedules,
-        steps: report.steps,
-        distinct_observations: Some(report.observations),
-        seen: seen(report),
-        elapsed: Some(report.elapsed),
-        strategy: report.strategy.clone(),
-        seed: report.seed,
-        granularity: report.granularity.to_owned(),
-        threads: report.states.as_ref().map_or(threads, |states| states.search.threads(threads)),
-        coverage: report.coverage().to_string(),
-        stopped: match report.ended {
-            Ended::Schedules => "all schedules were run",
-            Ended::Bug => "a bug was found",
-            Ended::Exhausted if !report.is_exhausted() => "nothing is left to try",
-            Ended::Exhausted => match report.states {
-                Some(_) => "there are no further states",
-                None => "there are no further schedules",
-            },
-            Ended::Bound => "the last bound asked for was completed",
-            Ended::Memory => "the memory was full",
-            Ended::Unsound => "the explorer is not sound",
-            Ended::Time => "the time was up",
-            Ended::Interrupted => "it was interrupted",
-            Ended::Stuck => "a step did not come back",
-            Ended::Failed => "the run itself failed",
-        }
-        .to_owned(),
-        searched: report.states.as_ref().map(searched),
-    }
-}
-
-/// How likely something new is, where schedules were sampled.
-fn seen(report: &Report) -> Option<Seen> {
-    let sampled = report.states.is_none() && report.ended != Ended::Exhausted;
-    sampled.then(|| Seen {
-        last_new: report.seen.last_new,
-        alike: report.seen.alike,
-        judged: report.seen.judged,
-        alone: report.seen.alone,
-        growth: report.seen.growth.clone(),
-    })
-}
-
-/// The figures of a search of states.
-fn searched(states: &States) -> Searched {
-    let by = if states.exact { "whole" } else { "by fingerprint" };
-    let what = match (states.cycles, states.with_explorer) {
-        (Some(_), _) => "states with their transitions",
-        (None, true) => "states with their explorers",
-        (None, false) => "states",
-    };
-    let cache = match states.cache {
-        CachePolicy::All => format!("all {what} {by}"),
-        CachePolicy::None => "no states".to_owned(),
-        CachePolicy::Stop => format!("the first {what} {by}"),
-        CachePolicy::Replace => format!("the latest {what} {by}"),
-    };
-    let strata = states.strata.iter().map(|stratum| dally_report::Stratum {
-        bound: (stratum.bound < u32::MAX).then_some(stratum.bound),
-        states: stratum.states,
-        transitions: stratum.transitions,
-        frontier: stratum.frontier,
-        cache_bytes: stratum.cache_bytes,
-        elapsed: stratum.elapsed,
-        complete: stratum.complete,
-    });
-    Searched {
-        states: if states.search == SearchKind::Ss { 0 } else { states.states },
-        transitions: states.transitions,
-        deepest: states.deepest as u64,
-        unit: format!("{}s", states.unit()),
-        strata: strata.collect(),
-        cache: if states.search == SearchKind::Ss { String::new() } else { cache },
-        cache_bytes: states.cache_bytes,
-        expected_omissions: states.expected_omissions,
-        cycles: states.cycles.map(|cycles| dally_report::Cycles {
-            fairness: cycles.fairness.to_string(),
-            edges: cycles.edges,
-            edge_bytes: cycles.edge_bytes as u64,
-            calculating: cycles.calculating,
-            refining: cycles.refining,
-        }),
     }
 }
 
@@ -321,16 +229,10 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
             if lasso.whole { "was" } else { "looked" },
         ));
     }
-    let finding = replayed.bug.map(|bug| Finding {
-        bug,
-        schedule: replayed.schedule,
-        trace: replayed.trace,
-        found_at: 1,
-        occurrences: 1,
-        shrunk: None,
-        lasso: replayed.lasso,
-        delays: None,
-        notes: Vec::new(),
+    let finding = replayed.bug.map(|bug| {
+        let mut finding = Finding::new(bug, replayed.schedule, 1);
+        (finding.trace, finding.lasso) = (replayed.trace, replayed.lasso);
+        finding
     });
     Retold { finding, remarks, gave_up }
 }

@@ -197,7 +197,7 @@ impl Settings {
             "DALLY_DELAYS" => self.plan.delays = Some(number(text)?),
             "DALLY_DELTA" => self.plan.delta = Some(number(text)?),
             "DALLY_MEMORY" => self.plan.memory = parse_bytes(text)?,
-            "DALLY_CACHE" => self.plan.cache = text.parse()?,
+            "DALLY_CACHE" => self.plan.cache = text.parse().map_err(|why| format!("{why}"))?,
             "DALLY_EXACT" => self.plan.exact = switch(text)?,
             "DALLY_WITH_EXPLORER" => self.plan.with_explorer = switch(text)?,
             "DALLY_LEARNED" => self.learned = Some(PathBuf::from(text)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::{Bug, BugKind, Finding, Program, Schedule};
-use dally_report::{About, Statistics, Style, text};
+use dally_report::{About, Style, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{Ended, Mode, Report};
 
@@ -291,7 +291,6 @@ impl<E: Explorer> Test<E> {
             let mode = if best_effort { Mode::BestEffort } else { Mode::Exact };
             return self.replay(program, &given, mode, settings.step_time, all_steps);
         }
-        let threads = settings.threads;
         let command = self.command_line();
         let checking = Checking {
             replay_commands: Box::new(move |schedule, saved| {
@@ -301,15 +300,10 @@ impl<E: Explorer> Test<E> {
         };
         let own = self.explorer.take();
         let checked = checking.run(program, own);
-        self.verdict(&checked, &checking::statistics(&checked.report, threads), all_steps)
+        self.verdict(&checked, all_steps)
     }
 
-    fn verdict(
-        &self,
-        checked: &Checked,
-        statistics: &Statistics,
-        all_steps: bool,
-    ) -> Result<String, String> {
+    fn verdict(&self, checked: &Checked, all_steps: bool) -> Result<String, String> {
         let (report, findings) = (&checked.report, &checked.report.findings);
         if matches!(report.ended, Ended::Failed | Ended::Unsound) && findings.is_empty() {
             let why = report.notes.join("\n  ");
@@ -324,19 +318,19 @@ impl<E: Explorer> Test<E> {
             );
         }
         match self.expected {
-            None if findings.is_empty() => return Ok(self.passed(checked, statistics)),
+            None if findings.is_empty() => return Ok(self.passed(checked)),
             Some(expected) if findings.iter().any(|found| matches(&found.bug, expected)) => {
-                return Ok(self.passed(checked, statistics));
+                return Ok(self.passed(checked));
             }
             Some(expected) if findings.is_empty() => {
-                return Err(self.no_failure(expected, report, statistics));
+                return Err(self.no_failure(expected, report));
             }
             _ => {}
         }
         let mut out = String::new();
         for (finding, saved) in findings.iter().zip(&checked.saved) {
-            let about = self.about(&finding.schedule, saved.clone(), statistics, all_steps);
-            out += &text::finding(finding, &about);
+            let about = self.about(&finding.schedule, saved.clone(), all_steps);
+            out += &text::finding(finding, report, &about);
             out.push('\n');
         }
         if let Some(expected) = self.expected {
@@ -349,42 +343,26 @@ impl<E: Explorer> Test<E> {
 
     /// What was covered. It begins with a line of its own: the test harness has left the last one
     /// unfinished.
-    fn passed(&self, checked: &Checked, statistics: &Statistics) -> String {
-        let findings = &checked.report.findings;
-        let summary = text::summary(self.name(), statistics, findings, Style::default());
+    fn passed(&self, checked: &Checked) -> String {
+        let summary = text::summary(self.name(), &checked.report, Style::default());
         format!("\n{summary}{}", notes(checked))
     }
 
-    fn no_failure(&self, expected: &str, report: &Report, statistics: &Statistics) -> String {
+    fn no_failure(&self, expected: &str, report: &Report) -> String {
         let message = format!("the test expects a failure (`{expected}`), and no schedule failed");
-        let finding = Finding {
-            bug: Bug::new(BugKind::NoFailure, message),
-            schedule: Schedule::default(),
-            trace: dally_core::Trace::default(),
-            found_at: statistics.schedules,
-            occurrences: 1,
-            shrunk: None,
-            lasso: None,
-            delays: None,
-            notes: vec![match what_else(report.ended, report.is_exhausted(), statistics) {
-                Some(what) => format!("{}; {what}", statistics.coverage),
-                None => statistics.coverage.clone(),
-            }],
-        };
-        let about = About { statistics: statistics.clone(), ..About::new(self.name()) };
-        text::finding(&finding, &about)
+        let bug = Bug::new(BugKind::NoFailure, message);
+        let mut finding = Finding::new(bug, Schedule::default(), report.schedules);
+        let covered = text::coverage(report);
+        finding.notes = vec![match what_else(report) {
+            Some(what) => format!("{covered}; {what}"),
+            None => covered,
+        }];
+        text::finding(&finding, report, &About::new(self.name()))
     }
 
-    fn about(
-        &self,
-        schedule: &Schedule,
-        saved: Option<PathBuf>,
-        statistics: &Statistics,
-        all_steps: bool,
-    ) -> About {
+    fn about(&self, schedule: &Schedule, saved: Option<PathBuf>, all_steps: bool) -> About {
         let replay = replay_commands(&self.command_line(), schedule, saved.as_deref());
         let mut about = About::new(self.name());
-        about.statistics = statistics.clone();
         about.replay = replay;
         about.saved = saved;
         about.see_all = Some("set DALLY_TRACE=all to see all".into());
@@ -412,15 +390,14 @@ impl<E: Explorer> Test<E> {
             return Ok(String::new());
         }
         let replayed = dally_search::replay(program, &schedule, mode, checking::ROUNDS, step_time);
-        let granularity = replayed.granularity.to_owned();
+        let run = Report::new(self.path, replayed.granularity);
         let go_on = "With DALLY_BEST_EFFORT=1 it goes on as far as it can.";
         let retold = checking::retell(&schedule, replayed, mode, go_on);
-        let statistics = Statistics { granularity, ..Statistics::default() };
-        let about = self.about(&schedule, None, &statistics, all_steps);
+        let about = self.about(&schedule, None, all_steps);
         let mut out = retold
             .finding
             .as_ref()
-            .map_or_else(String::new, |finding| text::finding(finding, &about) + "\n");
+            .map_or_else(String::new, |finding| text::finding(finding, &run, &about) + "\n");
         for remark in &retold.remarks {
             out += &format!("{remark}\n");
         }
@@ -447,7 +424,7 @@ impl<E: Explorer> Test<E> {
 
 /// What went wrong on the way, and what else a reader should know, a line each.
 fn notes(checked: &Checked) -> String {
-    let notes = checked.saving.iter().chain(&checked.report.notes);
+    let notes = checked.saving.iter().cloned().chain(text::notes(&checked.report));
     notes.map(|note| format!("note: {note}\n")).collect()
 }
 
@@ -502,24 +479,24 @@ fn default_directory() -> PathBuf {
 }
 
 /// What may show a bug that such a run has not shown; nothing where there is no more to be seen.
-/// What was run is in the statistics: the environment may have changed what the test asks for.
-fn what_else(ended: Ended, exhausted: bool, statistics: &Statistics) -> Option<String> {
-    let more = statistics.schedules.saturating_mul(10);
-    if exhausted {
+/// What was run is in the report: the environment may have changed what the test asks for.
+fn what_else(report: &Report) -> Option<String> {
+    let more = report.schedules.saturating_mul(10);
+    if report.is_exhausted() {
         return None;
     }
-    if statistics.searched.is_some() {
+    if report.states.is_some() {
         return Some("a higher bound, more memory or less that is sealed may show it".to_owned());
     }
-    if ended == Ended::Exhausted {
+    if report.ended == Ended::Exhausted {
         return Some("longer schedules may show it: DALLY_MAX_STEPS".to_owned());
     }
-    Some(if statistics.strategy.starts_with("portfolio(") {
+    Some(if report.strategy.starts_with("portfolio(") {
         format!(
             "more schedules with another seed may show it, or a strategy that the portfolio does \
              not have: DALLY_SCHEDULES={more} DALLY_SEED={}, DALLY_STRATEGY=pct:10; a search of \
              states tells whether there is anything to be found: DALLY_SEARCH=ses",
-            statistics.seed.wrapping_add(1),
+            report.seed.wrapping_add(1),
         )
     } else {
         format!(
@@ -531,28 +508,31 @@ fn what_else(ended: Ended, exhausted: bool, statistics: &Statistics) -> Option<S
 
 #[cfg(test)]
 mod tests {
-    use dally_report::Searched;
     use dally_search::StrategyKind;
+    use dally_search::strata::States;
 
     use super::*;
 
     #[test]
     fn a_run_without_the_expected_failure_is_told_what_else_may_show_it() {
-        let by = |kind: &str| Statistics {
-            strategy: kind.parse::<StrategyKind>().unwrap().build(0, 100).name(),
-            schedules: 1_000,
-            ..Statistics::default()
+        let by = |kind: &str| {
+            let mut report = Report::new("test", "await points");
+            report.strategy = kind.parse::<StrategyKind>().unwrap().build(0, 100).name();
+            report.schedules = 1_000;
+            report
         };
-        let said = |exhausted, statistics: Statistics| {
-            let ended = if exhausted { Ended::Exhausted } else { Ended::Schedules };
-            what_else(ended, exhausted, &statistics).unwrap_or_else(|| "nothing".into())
+        let said = |exhausted, mut report: Report| {
+            report.ended = if exhausted { Ended::Exhausted } else { Ended::Schedules };
+            what_else(&report).unwrap_or_else(|| "nothing".into())
         };
         insta::assert_snapshot!(said(false, by("portfolio")), @"more schedules with another seed may show it, or a strategy that the portfolio does not have: DALLY_SCHEDULES=10000 DALLY_SEED=1, DALLY_STRATEGY=pct:10; a search of states tells whether there is anything to be found: DALLY_SEARCH=ses");
         insta::assert_snapshot!(said(false, by("random")), @"more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES=10000 DALLY_STRATEGY=portfolio");
-        let searched = Statistics { searched: Some(Searched::default()), ..Statistics::default() };
+        let mut searched = by("portfolio");
+        searched.states = Some(States::default());
         insta::assert_snapshot!(said(false, searched), @"a higher bound, more memory or less that is sealed may show it");
         assert_eq!(said(true, by("dfs")), "nothing");
-        let cut = what_else(Ended::Exhausted, false, &by("dfs")).unwrap();
-        insta::assert_snapshot!(cut, @"longer schedules may show it: DALLY_MAX_STEPS");
+        let mut cut = by("dfs");
+        cut.cut = 1;
+        insta::assert_snapshot!(said(true, cut), @"longer schedules may show it: DALLY_MAX_STEPS");
     }
 }

@@ -44,10 +44,8 @@ pub fn text(rows: &[Row]) -> String {
 
 fn cells(row: &Row) -> [String; 6] {
     let report = &row.run.checked.report;
-    let (tried, steps) = match &row.run.statistics.searched {
-        Some(searched) if searched.states > 0 => {
-            (counted(searched.states, "state"), searched.transitions)
-        }
+    let (tried, steps) = match &report.states {
+        Some(states) if states.states > 0 => (counted(states.states, "state"), states.transitions),
         _ => (counted(report.schedules, "schedule"), report.steps),
     };
     let seconds = report.elapsed.as_secs_f64();

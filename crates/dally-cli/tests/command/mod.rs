@@ -1,5 +1,7 @@
 //! How the tests run the `dally` command.
 
+pub mod schema;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -10,7 +10,7 @@ use dally_machines::{
 };
 use dally_macros::machine;
 use dally_search::strata::{ExplorerKind, Plan, SearchKind, States, explore};
-use dally_search::{Coverage, Ended, Options, Report};
+use dally_search::{Ended, Options, Report};
 
 use crate::driver::{Quiet, Random};
 
@@ -498,16 +498,15 @@ impl Program for Rerun {
     }
 }
 
-fn searched(report: &Report) -> Box<States> {
+fn searched(report: &Report) -> &States {
     assert_eq!((report.ended, report.findings.len()), (Ended::Exhausted, 0), "{:?}", report.notes);
-    let Coverage::Searched { states, .. } = report.coverage() else { panic!("{report:?}") };
-    states
+    report.states.as_ref().unwrap()
 }
 
 /// All that strata are told by: bound, states, transitions, frontier.
 fn strata(states: &States) -> Vec<(u32, u64, u64, u64)> {
     let strata = states.strata.iter();
-    strata.map(|s| (s.bound, s.states, s.transitions, s.frontier)).collect()
+    strata.map(|s| (s.bound.unwrap(), s.states, s.transitions, s.frontier)).collect()
 }
 
 #[test]

@@ -142,8 +142,8 @@ fn searched(test: &Arc<PProgram>, wrong: &mut Vec<String>) -> Vec<Finding> {
     let report = explore(test.clone(), RoundRobin::default(), plan, options(), Arc::new(()));
     // Nothing is searched of a program whose specs fail before it starts.
     if report.ended != Ended::Exhausted && test.start().is_ok() {
-        let (ended, covered) = (report.ended, report.coverage());
-        wrong.push(format!("{}: ended by {ended:?}: {covered}", test.name()));
+        let (ended, states) = (report.ended, &report.states);
+        wrong.push(format!("{}: ended by {ended:?}: {states:?}", test.name()));
     }
     report.findings
 }

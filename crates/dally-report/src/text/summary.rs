@@ -1,31 +1,25 @@
 //! What a run covered.
 
-use std::time::Duration;
-
-use dally_core::Finding;
+use dally_core::report::{CachePolicy, Cycles, Ended, Novelty, Report, States};
 use dally_core::words::{bytes, count, grouped};
 
+use super::coverage::{coverage, stopped};
 use super::style::{Ink, Style};
-use crate::about::{Cycles, Searched, Seen, Statistics};
 
-/// What a run covered and found; for a clean run too, never just "no bug".
-pub fn summary(
-    program: &str,
-    statistics: &Statistics,
-    findings: &[Finding],
-    style: Style,
-) -> String {
-    let (number, noun) = match &statistics.searched {
-        Some(searched) if searched.states > 0 => (searched.states, "state"),
-        _ => (statistics.schedules, "schedule"),
+/// What a run covered and found; for a clean run too, never just "no bug". `program` is the name
+/// that people know it by.
+pub fn summary(program: &str, report: &Report, style: Style) -> String {
+    let (number, noun) = match &report.states {
+        Some(states) if states.states > 0 => (states.states, "state"),
+        _ => (report.schedules, "schedule"),
     };
     let tried = format!("in {} of {program}", count(number, noun));
-    let mut out = match findings.len() {
+    let mut out = match report.findings.len() {
         0 => style.paint(Ink::Heading, format!("no bug found {tried}")),
         n => style.paint(Ink::Bug, format!("{} found {tried}", count(n as u64, "bug"))),
     };
     out.push('\n');
-    for finding in findings {
+    for finding in &report.findings {
         let times = match finding.occurrences {
             0 | 1 => format!("{noun} {}", grouped(finding.found_at)),
             n => format!("{noun} {}, {} times", grouped(finding.found_at), grouped(n)),
@@ -37,59 +31,54 @@ pub fn summary(
             out += &format!("  {}  {value}\n", style.paint(Ink::Faint, format!("{label:<8}")));
         }
     };
-    let what = if statistics.searched.is_some() { "transition" } else { "step" };
-    let mut work = count(statistics.steps, what);
-    if !statistics.granularity.is_empty() {
-        work += &format!(" ({})", statistics.granularity);
+    let what = if report.states.is_some() { "transition" } else { "step" };
+    let mut work = count(report.steps, what);
+    if !report.granularity.is_empty() {
+        work += &format!(" ({})", report.granularity);
     }
-    if let Some(searched) = &statistics.searched {
-        work += &format!(", the deepest after {}", count(searched.deepest, "step"));
-    }
-    let mut observed = statistics
-        .distinct_observations
-        .filter(|_| statistics.searched.is_none())
-        .map_or_else(String::new, |distinct| count(distinct, "distinct observation"));
-    row("covered", statistics.coverage.clone());
-    if let Some(seen) = statistics.seen.as_ref().filter(|_| findings.is_empty()) {
-        row("seen", std::mem::take(&mut observed) + &news(seen));
-    }
-    if !observed.is_empty() {
-        work += &format!(", {observed}");
-    }
-    if let Some(searched) = &statistics.searched {
-        row("strata", strata(searched));
-        row("cache", cache(searched));
-        row("cycles", searched.cycles.as_ref().map_or_else(String::new, cycles));
+    row("covered", coverage(report));
+    if let Some(states) = &report.states {
+        work += &format!(", the deepest after {}", count(states.deepest as u64, "step"));
+        row("strata", strata(states));
+        row("cache", cache(states));
+        row("cycles", states.cycles.as_ref().map_or_else(String::new, cycles));
+    } else {
+        let observed = count(report.observations, "distinct observation");
+        match &report.novelty {
+            // An exhausted run has nothing new to come, and one that found a bug is not about that.
+            Some(novelty) if report.ended != Ended::Exhausted && report.findings.is_empty() => {
+                row("seen", observed + &chances(novelty));
+            }
+            _ => work += &format!(", {observed}"),
+        }
     }
     row("work", work);
-    let by = if statistics.searched.is_some() { "search" } else { "strategy" };
-    row(by, format!("{}, seed {}", statistics.strategy, statistics.seed));
-    row("stopped", statistics.stopped.clone());
-    if let Some(elapsed) = statistics.elapsed {
-        row("time", time(elapsed, statistics));
-    }
+    let by = if report.states.is_some() { "search" } else { "strategy" };
+    row(by, format!("{}, seed {}", report.strategy, report.seed));
+    row("stopped", stopped(report).to_owned());
+    row("time", time(report));
     out
 }
 
 /// When the last new observation came, and how likely one more is: an estimate where schedules
 /// are drawn alike, and otherwise what it would be made of.
-fn news(seen: &Seen) -> String {
+fn chances(novelty: &Novelty) -> String {
     let mut text = String::new();
-    if let Some(last) = seen.last_new {
+    if let Some(last) = novelty.last_new {
         text += &format!(", the last new one at schedule {}", grouped(last));
     }
-    if let Some(chance) = seen.chance_of_new() {
-        let chance = match seen.alone {
+    if let Some(chance) = novelty.chance_of_new() {
+        let chance = match novelty.alone {
             // The rule of three: what has a greater chance comes up in so many draws at 95%.
-            0 => format!("under {} (95%)", percent((3.0 / seen.judged as f64).min(1.0))),
+            0 => format!("under {} (95%)", percent((3.0 / novelty.judged as f64).min(1.0))),
             _ => percent(chance),
         };
         text += "; estimated chance that the next schedule shows something new: ";
         text += &chance;
-    } else if seen.judged > 0 {
-        let (alone, judged) = (grouped(seen.alone), count(seen.judged, "schedule"));
-        let share = percent(seen.alone as f64 / seen.judged as f64);
-        text += &match seen.alone {
+    } else if novelty.judged > 0 {
+        let (alone, judged) = (grouped(novelty.alone), count(novelty.judged, "schedule"));
+        let share = percent(novelty.alone as f64 / novelty.judged as f64);
+        text += &match novelty.alone {
             0 => format!("; none of {judged} showed anything that no other did"),
             _ => format!("; {alone} of {judged} ({share}) showed something that no other did"),
         };
@@ -109,14 +98,15 @@ fn percent(share: f64) -> String {
 }
 
 /// The figures of each stratum, as a table whose first line stands beside the label.
-fn strata(searched: &Searched) -> String {
+fn strata(states: &States) -> String {
     // Where there is one stratum, or none, the other rows say it all.
-    if searched.strata.len() < 2 {
+    if states.strata.len() < 2 {
         return String::new();
     }
-    let heads = [&*searched.unit, "states", "transitions", "frontier", "cache", "time"];
+    let unit = format!("{}s", states.unit);
+    let heads = [&*unit, "states", "transitions", "frontier", "cache", "time"];
     let mut rows = vec![heads.map(str::to_owned)];
-    rows.extend(searched.strata.iter().map(|stratum| {
+    rows.extend(states.strata.iter().map(|stratum| {
         let bound = stratum.bound.map_or("any".to_owned(), |bound| grouped(bound.into()));
         let unfinished = if stratum.complete { "" } else { ", not finished" };
         [
@@ -153,26 +143,36 @@ fn strata(searched: &Searched) -> String {
 const FIRST_STRATA: usize = 4;
 const LAST_STRATA: usize = 12;
 
-fn cache(searched: &Searched) -> String {
-    if searched.cache_bytes == 0 || searched.cache.is_empty() {
-        return searched.cache.clone();
+/// What was remembered of visited states; nothing where none were visited.
+fn cache(states: &States) -> String {
+    let by = if states.exact { "whole" } else { "by fingerprint" };
+    let what = match (&states.cycles, states.with_explorer) {
+        (Some(_), _) => "states with their transitions",
+        (None, true) => "states with their explorers",
+        (None, false) => "states",
+    };
+    let mut text = match states.cache {
+        _ if states.states == 0 => return String::new(),
+        CachePolicy::All => format!("all {what} {by}"),
+        CachePolicy::None => return "no states".to_owned(),
+        CachePolicy::Stop => format!("the first {what} {by}"),
+        CachePolicy::Replace => format!("the latest {what} {by}"),
+    };
+    if states.cache_bytes > 0 {
+        let each = states.cache_bytes as f64 / states.states as f64;
+        text += &format!(" in {}, {each:.1} bytes for each", bytes(states.cache_bytes));
     }
-    let mut text = format!("{} in {}", searched.cache, bytes(searched.cache_bytes));
-    if searched.states > 0 {
-        let each = searched.cache_bytes as f64 / searched.states as f64;
-        text += &format!(", {each:.1} bytes for each");
-    }
-    if searched.expected_omissions > 0.0 {
+    if states.expected_omissions > 0.0 {
         text += &format!(
             "; expected to be missed for equal fingerprints: {:.0e} states",
-            searched.expected_omissions
+            states.expected_omissions
         );
     }
     text
 }
 
 fn cycles(cycles: &Cycles) -> String {
-    let Cycles { fairness, edges, edge_bytes, calculating, refining } = cycles;
+    let Cycles { fairness, edges, edge_bytes, calculating, refining, .. } = cycles;
     format!(
         "fairness {fairness}; {} stored, {edge_bytes} bytes each; {:.2} s calculating, {:.2} s \
          refining",
@@ -182,25 +182,32 @@ fn cycles(cycles: &Cycles) -> String {
     )
 }
 
-fn time(elapsed: Duration, statistics: &Statistics) -> String {
-    let seconds = elapsed.as_secs_f64();
+fn time(report: &Report) -> String {
+    let seconds = report.elapsed.as_secs_f64();
     let rate = |number: u64| grouped((number as f64 / seconds.max(0.001)) as u64);
     // Threads change how long it takes and nothing else.
-    let threads = match statistics.threads {
+    let threads = match report.threads {
         0 | 1 => String::new(),
         n => format!(" on {}", count(n as u64, "thread")),
     };
-    let (number, what, step) = match &statistics.searched {
-        Some(searched) if searched.states > 0 => (searched.states, "states", "transitions"),
-        _ => (statistics.schedules, "schedules", "steps"),
+    let (number, what, step) = match &report.states {
+        Some(states) if states.states > 0 => (states.states, "states", "transitions"),
+        _ => (report.schedules, "schedules", "steps"),
     };
-    let (number, steps) = (rate(number), rate(statistics.steps));
+    let (number, steps) = (rate(number), rate(report.steps));
     format!("{seconds:.1} s{threads}, {number} {what}/s, {steps} {step}/s")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn said(last_new: Option<u64>, alike: bool, judged: u64, alone: u64) -> String {
+        let mut novelty = Novelty::default();
+        (novelty.last_new, novelty.alike) = (last_new, alike);
+        (novelty.judged, novelty.alone) = (judged, alone);
+        chances(&novelty)
+    }
 
     #[test]
     fn shares_have_two_digits_that_count() {
@@ -211,9 +218,7 @@ mod tests {
 
     #[test]
     fn a_clean_run_says_what_it_saw_and_how_likely_something_new_is() {
-        let said = |last_new, judged, alone| {
-            news(&Seen { last_new, alike: true, judged, alone, growth: Vec::new() })
-        };
+        let said = |last_new, judged, alone| said(last_new, true, judged, alone);
         insta::assert_snapshot!(said(Some(31_007), 40_000, 8), @", the last new one at schedule 31,007; estimated chance that the next schedule shows something new: 0.02%");
         insta::assert_snapshot!(said(Some(12), 2_500, 0), @", the last new one at schedule 12; estimated chance that the next schedule shows something new: under 0.12% (95%)");
         insta::assert_snapshot!(said(None, 2, 0), @"; estimated chance that the next schedule shows something new: under 100% (95%)");
@@ -222,9 +227,7 @@ mod tests {
 
     #[test]
     fn where_schedules_are_not_drawn_alike_no_chance_is_claimed() {
-        let said = |last_new, judged, alone| {
-            news(&Seen { last_new, alike: false, judged, alone, growth: Vec::new() })
-        };
+        let said = |last_new, judged, alone| said(last_new, false, judged, alone);
         insta::assert_snapshot!(said(Some(31_007), 40_000, 8), @", the last new one at schedule 31,007; 8 of 40,000 schedules (0.02%) showed something that no other did");
         insta::assert_snapshot!(said(Some(12), 2_500, 0), @", the last new one at schedule 12; none of 2,500 schedules showed anything that no other did");
         insta::assert_snapshot!(said(Some(9_000), 0, 0), @", the last new one at schedule 9,000");

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use dally_core::{
-    Access, Bug, BugKind, Choice, Discard, Event, Finding, Heat, Item, Lasso, Location, MessageId,
-    ObjectId, Schedule, Tag, Trace, TraceStep, Transition, VectorClock, WorkerId,
+    Access, Bug, BugKind, Choice, Discard, Document, Event, Finding, Heat, Item, Lasso, Location,
+    MessageId, ObjectId, Report, Schedule, Tag, Trace, TraceStep, Transition, VectorClock,
+    WorkerId,
 };
 use dally_report::{About, json, text};
 use proptest::prelude::*;
@@ -81,38 +82,38 @@ fn findings() -> impl Strategy<Value = Finding> {
 
 fn finding(bug: Bug, steps: Vec<TraceStep>, names: BTreeMap<WorkerId, String>) -> Finding {
     let choices = steps.iter().map(|step| Choice::Worker(step.worker)).collect();
-    Finding {
-        schedule: Schedule { outcome: bug.to_string(), choices, ..Schedule::default() },
-        // The loop need not even be part of the trace.
-        lasso: (bug.kind == BugKind::Livelock).then(|| Lasso {
-            stem: bug.message.len(),
-            monitor: bug.message.clone(),
-            states: vec![bug.message.clone(); bug.message.len() % 3],
-            rounds: 1,
-            whole: false,
-        }),
-        bug,
-        trace: Trace { names, steps },
-        found_at: 1,
-        occurrences: 1,
-        shrunk: None,
-        delays: None,
-        notes: Vec::new(),
-    }
+    let schedule = Schedule { outcome: bug.to_string(), choices, ..Schedule::default() };
+    let mut finding = Finding::new(bug, schedule, 1);
+    let message = &finding.bug.message;
+    // The loop need not even be part of the trace.
+    finding.lasso = (finding.bug.kind == BugKind::Livelock).then(|| Lasso {
+        stem: message.len(),
+        monitor: message.clone(),
+        states: vec![message.clone(); message.len() % 3],
+        rounds: 1,
+        whole: false,
+    });
+    finding.trace = Trace { names, steps };
+    finding
 }
 
 proptest! {
     #[test]
     fn every_finding_has_a_text_and_a_document(finding in findings(), shown in 0..15usize) {
         let about = About { steps_shown: Some(shown), ..About::new("any") };
-        let text = text::finding(&finding, &about);
+        let mut run = Report::new("any", "step");
+        let text = text::finding(&finding, &run, &about);
         let head = format!("bug[{}]: ", finding.bug.kind);
         prop_assert!(text.starts_with(&head));
         let replay = format!("\n  dally replay {}\n", finding.schedule.to_token());
         prop_assert_eq!(text.ends_with(&replay), !finding.trace.steps.is_empty());
 
-        let document: serde_json::Value = serde_json::from_str(&json::finding(&finding, &about))?;
+        let document: serde_json::Value = serde_json::from_str(&json::finding(&finding, &run))?;
         prop_assert_eq!(document["steps"].as_array().map(Vec::len), Some(finding.trace.steps.len()));
         prop_assert_eq!(&document["bug"]["message"], &finding.bug.message);
+
+        run.findings.push(finding);
+        prop_assert_eq!(Report::read(&run.write())?, run.clone());
+        prop_assert_eq!(Report::read(&json::run(&run))?, run);
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use dally_core::{
-    Access, Bug, BugKind, Choice, Discard, Event, Finding, Heat, Lasso, Location, MessageId,
-    ObjectId, Schedule, Shrunk, Tag, Text, Tracer, Transition, WorkerId,
+    Access, Bug, BugKind, Choice, Discard, Ended, Event, Finding, Heat, Lasso, Location, MessageId,
+    ObjectId, Report, Schedule, Shrunk, Tag, Text, Tracer, Transition, WorkerId,
 };
-use dally_report::{About, Statistics};
+use dally_report::About;
 
 /// Records a trace and the schedule that goes with it.
 #[derive(Default)]
@@ -106,38 +106,28 @@ impl Play {
             choices: self.choices,
             ..Schedule::default()
         };
-        Finding {
-            bug,
-            schedule,
-            trace,
-            found_at: 1,
-            occurrences: 1,
-            shrunk: None,
-            lasso: None,
-            delays: None,
-            notes: Vec::new(),
-        }
+        let mut finding = Finding::new(bug, schedule, 1);
+        finding.trace = trace;
+        finding
     }
 }
 
-pub fn about(program: &str, strategy: &str, granularity: &str) -> About {
-    About {
-        statistics: Statistics {
-            schedules: 412,
-            steps: 35_844,
-            distinct_observations: Some(2_917),
-            strategy: strategy.to_owned(),
-            seed: 7,
-            granularity: granularity.to_owned(),
-            threads: 1,
-            stopped: "at the first bug".to_owned(),
-            coverage: "412 schedules sampled".to_owned(),
-            ..Statistics::default()
-        },
+/// A finding, the run that showed it, and how it is shown.
+pub type Scene = (Finding, Report, About);
+
+fn scene(finding: Finding, strategy: &str, granularity: &str) -> Scene {
+    let program = finding.schedule.program.clone();
+    let mut run = Report::new(&program, granularity);
+    (run.strategy, run.seed) = (strategy.to_owned(), 7);
+    (run.schedules, run.steps, run.observations) = (412, 35_844, 2_917);
+    (run.longest, run.max_steps) = (131, 10_000);
+    run.ended = Ended::Bug;
+    let about = About {
         source_root: Some("tests/report".into()),
         replay: vec![format!("dally replay target/dally/{program}.schedule")],
         ..About::new(program)
-    }
+    };
+    (finding, run, about)
 }
 
 fn at(line: u32, column: u32) -> Option<Location> {
@@ -145,7 +135,7 @@ fn at(line: u32, column: u32) -> Option<Location> {
 }
 
 /// A participant votes yes before it has persisted its vote, crashes, forgets and aborts.
-pub fn two_phase_commit() -> (Finding, About) {
+pub fn two_phase_commit() -> Scene {
     let [coordinator, p1, p2, client] = [0, 1, 2, 3].map(WorkerId::root);
     let timeout = p2.timer(0);
     let mut play = Play::cast([
@@ -194,7 +184,7 @@ pub fn two_phase_commit() -> (Finding, About) {
     finding.found_at = 412;
     finding.shrunk =
         Some(Shrunk { steps_before: 87, steps_after: 19, switches_before: 61, switches_after: 10 });
-    let mut about = about("two-phase-commit", "random", "per-send");
+    let (finding, run, mut about) = scene(finding, "random", "per-send");
     about.saved = Some("target/dally/two-phase-commit-5f0c9a12.schedule".into());
     about.replay = vec![
         "dally replay target/dally/two-phase-commit-5f0c9a12.schedule".into(),
@@ -202,11 +192,11 @@ pub fn two_phase_commit() -> (Finding, About) {
          cargo test -p protocols two_phase_commit -- --exact"
             .into(),
     ];
-    (finding, about)
+    (finding, run, about)
 }
 
 /// Two tasks take two locks in opposite orders.
-pub fn deadlock() -> (Finding, About) {
+pub fn deadlock() -> Scene {
     let main = WorkerId::root(0);
     let (left, right) = (main.child(0), main.child(1));
     let mut play = Play::cast([(main, "main"), (left, "transfer"), (right, "audit")]);
@@ -229,11 +219,11 @@ pub fn deadlock() -> (Finding, About) {
     let mut finding = play.ends("bank::transfers", bug);
     finding.found_at = 3;
     finding.occurrences = 38;
-    (finding, about("bank::transfers", "pct(3)", "await points"))
+    scene(finding, "pct(3)", "await points")
 }
 
 /// A late vote reaches a coordinator that has finished.
-pub fn unhandled_event() -> (Finding, About) {
+pub fn unhandled_event() -> Scene {
     let [coordinator, participant] = [0, 1].map(WorkerId::root);
     let mut play = Play::cast([(coordinator, "Coordinator"), (participant, "Participant")]);
     play.step(coordinator).starts("Voting");
@@ -252,11 +242,11 @@ pub fn unhandled_event() -> (Finding, About) {
     )
     .by("Coordinator");
     let finding = play.ends("two-phase-commit", bug);
-    (finding, about("two-phase-commit", "random", "atomic handlers"))
+    scene(finding, "random", "atomic handlers")
 }
 
 /// A request is lost and nobody asks again.
-pub fn hot_at_end() -> (Finding, About) {
+pub fn hot_at_end() -> Scene {
     let [client, server] = [0, 1].map(WorkerId::root);
     let mut play = Play::cast([(client, "Client"), (server, "Server")]);
     play.step(server).starts("Idle");
@@ -270,11 +260,11 @@ pub fn hot_at_end() -> (Finding, About) {
          Waiting: what it waits for will not happen any more",
     )
     .by("Answered");
-    (play.ends("lossy-server", bug), about("lossy-server", "random", "per-send"))
+    scene(play.ends("lossy-server", bug), "random", "per-send")
 }
 
 /// A client asks again and again, and the server answers that it is busy.
-pub fn livelock() -> (Finding, About) {
+pub fn livelock() -> Scene {
     let [client, server] = [0, 1].map(WorkerId::root);
     let mut play = Play::cast([(client, "Client"), (server, "Server")]);
     play.step(server).starts("Busy");
@@ -301,11 +291,11 @@ pub fn livelock() -> (Finding, About) {
         rounds: 2,
         whole: true,
     });
-    (finding, about("busy-server", "random", "per-send"))
+    scene(finding, "random", "per-send")
 }
 
 /// A task branches on the wall clock; the second execution went another way.
-pub fn uncontrolled() -> (Finding, About) {
+pub fn uncontrolled() -> Scene {
     let main = WorkerId::root(0);
     let child = main.child(0);
     let mut play = Play::cast([(main, "main"), (child, "worker")]);
@@ -319,11 +309,11 @@ pub fn uncontrolled() -> (Finding, About) {
     );
     let mut finding = play.ends("clock::branches", bug);
     finding.notes = vec!["the finding is not shrunk, since it cannot be repeated".into()];
-    (finding, about("clock::branches", "random", "await points"))
+    scene(finding, "random", "await points")
 }
 
 /// An assertion with values, at a place that can be quoted.
-pub fn panic_with_source() -> (Finding, About) {
+pub fn panic_with_source() -> Scene {
     let main = WorkerId::root(0);
     let mut play = Play::cast([(main, "main")]);
     play.step(main).touches(0, Access::Read, "reads `balance`");
@@ -334,17 +324,15 @@ pub fn panic_with_source() -> (Finding, About) {
     )
     .by("main")
     .at(at(12, 2));
-    let (finding, mut about) = (
-        play.ends("bank::keeps_its_money", bug),
-        about("bank::keeps_its_money", "dfs", "await points"),
-    );
+    let finding = play.ends("bank::keeps_its_money", bug);
+    let (finding, run, mut about) = scene(finding, "dfs", "await points");
     about.replay =
         vec![format!("DALLY_REPLAY={} cargo test keeps_its_money", finding.schedule.to_token())];
-    (finding, about)
+    (finding, run, about)
 }
 
 /// A step that never came to its end: only the tape of choices is left.
-pub fn no_trace() -> (Finding, About) {
+pub fn no_trace() -> Scene {
     let main = WorkerId::root(0);
     let mut play = Play::cast([(main, "main"), (main.child(0), "poller")]);
     for turn in 0..9 {
@@ -357,11 +345,11 @@ pub fn no_trace() -> (Finding, About) {
     .by("poller");
     let mut finding = play.ends("poller::stops", bug);
     finding.trace.steps.clear();
-    (finding, about("poller::stops", "random", "await points"))
+    scene(finding, "random", "await points")
 }
 
 /// More steps than fit on a screen.
-pub fn long() -> (Finding, About) {
+pub fn long() -> Scene {
     let [ping, pong] = [0, 1].map(WorkerId::root);
     let mut play = Play::cast([(ping, "Ping"), (pong, "Pong")]);
     let mut ball = play.step(ping).sends(pong, "Ball { hits: 0 }");
@@ -372,20 +360,17 @@ pub fn long() -> (Finding, About) {
         ball = play.sends(pong, "Ball { hits: 0 }");
     }
     let bug = Bug::new(BugKind::StepBound, "the schedule reached the bound of 1201 steps");
-    let (finding, mut about) = (play.ends("ping-pong", bug), about("ping-pong", "irs", "per-send"));
+    let (finding, run, mut about) = scene(play.ends("ping-pong", bug), "irs", "per-send");
     about.steps_shown = Some(4);
     about.saved = Some("target/dally/ping-pong-5f0c9a12.schedule".into());
-    (finding, about)
+    (finding, run, about)
 }
 
 /// A test that should fail did not.
-pub fn no_failure() -> (Finding, About) {
+pub fn no_failure() -> Scene {
     let bug = Bug::new(
         BugKind::NoFailure,
         "the test expects a deadlock, and none of 412 schedules failed",
     );
-    (
-        Play::default().ends("bank::transfers", bug),
-        about("bank::transfers", "pct(3)", "await points"),
-    )
+    scene(Play::default().ends("bank::transfers", bug), "pct(3)", "await points")
 }

@@ -27,8 +27,8 @@ fn files(directory: &Path) -> Vec<String> {
 #[test]
 fn a_finding_is_saved_as_a_schedule_and_a_trace() {
     let directory = fresh("saved").join("deep").join("down");
-    let (finding, about) = findings::two_phase_commit();
-    let path = Store::new(&directory).save(&finding, &about).unwrap();
+    let (finding, run, about) = findings::two_phase_commit();
+    let path = Store::new(&directory).save(&about.program, &finding, &run).unwrap();
     let cause = finding.bug.cause();
     assert_eq!(path, directory.join(format!("two-phase-commit-{cause}.schedule")));
     let names = ["json", "schedule"].map(|kind| format!("two-phase-commit-{cause}.{kind}"));
@@ -36,18 +36,18 @@ fn a_finding_is_saved_as_a_schedule_and_a_trace() {
     let read = fs::read_to_string(&path).unwrap();
     assert_eq!(Schedule::parse(&read).as_ref(), Ok(&finding.schedule));
     let json = fs::read_to_string(path.with_extension("json")).unwrap();
-    assert_eq!(json, dally_report::json::finding(&finding, &about));
+    assert_eq!(json, dally_report::json::finding(&finding, &run));
 }
 
 #[test]
 fn the_shrunk_finding_takes_the_place_of_the_raw_one() {
     let directory = fresh("shrunk");
     let store = Store::new(&directory);
-    let (raw, about) = findings::two_phase_commit();
-    let first = store.save(&raw, &about).unwrap();
+    let (raw, run, about) = findings::two_phase_commit();
+    let first = store.save(&about.program, &raw, &run).unwrap();
     let mut shrunk = raw.clone();
     shrunk.schedule.choices.truncate(5);
-    let second = store.save(&shrunk, &about).unwrap();
+    let second = store.save(&about.program, &shrunk, &run).unwrap();
     assert_eq!(first, second);
     assert_eq!(files(&directory).len(), 2);
     let read = fs::read_to_string(second).unwrap();
@@ -58,11 +58,11 @@ fn the_shrunk_finding_takes_the_place_of_the_raw_one() {
 fn another_cause_has_files_of_its_own() {
     let directory = fresh("causes");
     let store = Store::new(&directory);
-    let (finding, about) = findings::two_phase_commit();
-    store.save(&finding, &about).unwrap();
+    let (finding, run, about) = findings::two_phase_commit();
+    store.save(&about.program, &finding, &run).unwrap();
     let mut other = finding;
     other.bug = Bug::new(BugKind::Deadlock, "all wait");
-    store.save(&other, &about).unwrap();
+    store.save(&about.program, &other, &run).unwrap();
     assert_eq!(files(&directory).len(), 4);
 }
 
@@ -109,12 +109,12 @@ fn any_program_has_a_file_name_and_no_two_share_one() {
 fn threads_that_save_at_once_leave_whole_files() {
     let directory = fresh("threads");
     let store = Store::new(&directory);
-    let (finding, about) = findings::long();
+    let (finding, run, about) = findings::long();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..5 {
-                    let path = store.save(&finding, &about).unwrap();
+                    let path = store.save(&about.program, &finding, &run).unwrap();
                     let read = fs::read_to_string(path).unwrap();
                     assert_eq!(Schedule::parse(&read).as_ref(), Ok(&finding.schedule));
                 }
@@ -128,8 +128,8 @@ fn threads_that_save_at_once_leave_whole_files() {
 fn a_directory_that_cannot_be_had_is_named_with_the_reason() {
     let directory = fresh("not-a-directory");
     fs::write(&directory, "a file").unwrap();
-    let (finding, about) = findings::two_phase_commit();
-    let error = Store::new(&directory).save(&finding, &about).unwrap_err();
+    let (finding, run, about) = findings::two_phase_commit();
+    let error = Store::new(&directory).save(&about.program, &finding, &run).unwrap_err();
     let text = error.to_string().replace(&directory.display().to_string(), "DIR");
     insta::assert_snapshot!(text, @"cannot save the finding in the directory `DIR`: it is a file; make it a directory that can be written to, or name another one");
     fs::remove_file(directory).unwrap();
@@ -139,10 +139,10 @@ fn a_directory_that_cannot_be_had_is_named_with_the_reason() {
 fn a_failed_save_leaves_no_drafts() {
     let directory = fresh("drafts");
     let store = Store::new(&directory);
-    let (finding, about) = findings::two_phase_commit();
+    let (finding, run, about) = findings::two_phase_commit();
     let path = store.path(&about.program, &finding.bug);
     fs::create_dir_all(path.join("in the way")).unwrap();
-    let error = store.save(&finding, &about).unwrap_err();
+    let error = store.save(&about.program, &finding, &run).unwrap_err();
     assert!(error.to_string().starts_with("cannot save the finding in the directory `"));
     assert_eq!(files(&directory).len(), 1);
 }

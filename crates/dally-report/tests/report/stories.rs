@@ -1,8 +1,8 @@
 //! The words for each event of a trace, and the source that is quoted.
 
 use dally_core::{
-    Bug, BugKind, Choice, Discard, Event, Finding, Location, MessageId, Tag, Text, Transition,
-    WorkerId,
+    Bug, BugKind, Choice, Discard, Event, Finding, Location, MessageId, Report, Tag, Text,
+    Transition, WorkerId,
 };
 use dally_report::{About, text};
 
@@ -10,7 +10,7 @@ use crate::findings::Play;
 
 /// The lines of the table of steps, up to the bug.
 fn table(finding: &Finding) -> String {
-    let text = text::finding(finding, &About::new("test"));
+    let text = text::finding(finding, &Report::new("test", ""), &About::new("test"));
     let table = text.split(":\n\n").nth(1).unwrap();
     table.lines().take_while(|line| !line.starts_with(" BUG")).collect::<Vec<_>>().join("\n")
 }
@@ -40,7 +40,8 @@ fn pushed_states_are_told_with_those_below() {
                pushes Opening on top of Closed
     ");
     assert!(
-        text::finding(&finding, &About::new("test")).contains(" Door 0  in Closed > Opening\n")
+        text::finding(&finding, &Report::new("test", ""), &About::new("test"))
+            .contains(" Door 0  in Closed > Opening\n")
     );
 }
 
@@ -165,7 +166,7 @@ fn quoted(file: &str, line: u32, column: u32) -> String {
     let place = Location { file: file.into(), line, column };
     let finding = Play::default().ends("test", bug().at(Some(place)));
     let about = About { source_root: Some("tests/report".into()), ..About::new("test") };
-    text::finding(&finding, &about)
+    text::finding(&finding, &Report::new("test", ""), &about)
 }
 
 #[test]

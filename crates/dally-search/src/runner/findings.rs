@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use dally_core::report::Ended;
 use dally_core::{Cause, Finding, Program, Trace};
 
 use super::Run;
@@ -15,7 +16,6 @@ use crate::options::Phase;
 use crate::record::{Followed, Script, follow};
 use crate::replay::before_last_step;
 use crate::replay_strategy::Manner;
-use crate::report::Ended;
 use crate::supervisor::{Notice, stuck, watched};
 
 /// More causes than this are noise: they are counted and no longer kept.

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use dally_core::Program;
+use dally_core::report::{Ended, Report};
 
 use super::threads::ScheduleThreads;
 use super::{Run, count_bug};
@@ -12,7 +13,6 @@ use crate::batch::{Batch, BatchCommand, BatchMessage, Ran, Results};
 use crate::confirm::Raw;
 use crate::learning::file;
 use crate::options::Phase;
-use crate::report::{Ended, Report};
 use crate::strategy::{Outcome, Properties};
 use crate::supervisor::LeaveBehind;
 
@@ -29,9 +29,11 @@ const TELLING: Duration = Duration::from_secs(60);
 impl<P: Program + 'static> Run<P> {
     /// Runs schedules batch after batch, until no more are wanted.
     pub(super) fn all_schedules(&mut self) {
-        let Properties { sequential, batch: largest, .. } = self.options.strategy.properties();
+        let Properties { sequential, batch: largest, draws_alike, .. } =
+            self.options.strategy.properties();
         let largest = largest.max(1);
         let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
+        self.report.threads = threads;
         let mut threads = self.started(threads);
         let mut next = 0;
         let mut size = FIRST_BATCH.min(largest);
@@ -90,6 +92,9 @@ impl<P: Program + 'static> Run<P> {
         if self.options.learned.is_some() {
             self.keep_learned(&mut threads, learn);
         }
+        let sightings = self.shared.sightings.read().unwrap_or_else(PoisonError::into_inner);
+        self.report.novelty = Some(sightings.novelty(draws_alike));
+        drop(sightings);
         threads.finish();
     }
 
@@ -123,7 +128,6 @@ impl<P: Program + 'static> Run<P> {
             outcomes.push(outcome);
         }
         self.report.observations = sightings.distinct();
-        self.report.seen = sightings.seen(self.options.strategy.properties().draws_alike);
         (outcomes, raws)
     }
 

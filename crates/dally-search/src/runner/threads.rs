@@ -1,11 +1,11 @@
 //! The threads of a run, under its supervision.
 
 use dally_core::Program;
+use dally_core::report::Ended;
 
 use super::Run;
 use crate::batch::{BatchCommand, BatchMessage, work};
 use crate::options::Phase;
-use crate::report::Ended;
 use crate::supervisor::{LeaveBehind, Notice, Supervisor};
 
 /// The threads that run schedules.

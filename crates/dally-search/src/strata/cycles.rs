@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use dally_core::report::{Cycles, Ended, States};
 use dally_core::{Program, System};
 
 use super::depth_first::DepthFirstWorker;
@@ -15,31 +16,13 @@ use super::search::{after_stratum, stratum};
 use super::search_pool::SearchPool;
 use super::shared_state::{SharedState, ThreadCounters};
 use super::state_space::StateSpace;
-use super::states::States;
+use super::states::{add_stratum, restart};
 use super::transition_order::TransitionOrder;
 use crate::batch::Shared;
 use crate::deadline::Stopwatch;
 use crate::executor::livelock;
 use crate::liveness::{Cycle, CycleSearch, Fairness, Property};
-use crate::report::Ended;
 use crate::runner::Run;
-
-/// What a search for cycles came to, besides its states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cycles {
-    /// Which cycles count.
-    pub fairness: Fairness,
-    /// Transitions that are stored; of a search that starts again for every bound, those of its
-    /// last time.
-    pub edges: u64,
-    /// The bytes of each.
-    pub edge_bytes: usize,
-    /// How long states were visited, and what follows from each transition passed on: the time of
-    /// `CalculateMap` in Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers", Table 3.
-    pub calculating: Duration,
-    /// How long partitions were refined: the time of `RefineMap`.
-    pub refining: Duration,
-}
 
 /// Why a search cannot be done like this, if so.
 pub(super) fn obstacle(plan: &Plan, replayed: bool) -> Option<String> {
@@ -110,7 +93,8 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
             cycle_search.conclude(is_last || forgets, pool.size());
         }
         judged = is_last && (complete || cut);
-        states.count(
+        add_stratum(
+            states,
             bound,
             &counters,
             frontier.len(),
@@ -127,7 +111,7 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
         if plan.search == SearchKind::IterativeNdfs && run.ended.is_none() {
             // The order in which states are left would not be that of one depth-first search.
             cycle_search.restart();
-            states.restart();
+            restart(states);
             shared_state.frontier_bytes.store(0, Ordering::Relaxed);
             let Some(Ok(first)) = pool.begin(run, order.clone()) else { break };
             begun = first.1;
@@ -149,8 +133,11 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
         );
     }
     let (edges, edge_bytes, refining) = cycle_search.figures();
-    let fairness = run.options.fairness;
-    states.cycles = Some(Cycles { fairness, edges, edge_bytes, calculating, refining });
+    let mut cycles = Cycles::default();
+    cycles.fairness = run.options.fairness.to_string();
+    (cycles.edges, cycles.edge_bytes) = (edges, edge_bytes);
+    (cycles.calculating, cycles.refining) = (calculating, refining);
+    states.cycles = Some(cycles);
 }
 
 /// Has the cycles that were found gone round and reported.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use dally_core::report::Ended;
 use dally_core::{Finding, Program};
 
 use super::delays;
@@ -17,7 +18,6 @@ use crate::minimise::Budget;
 use crate::options::Options;
 use crate::record::{Heading, Script, fairness_of, follow};
 use crate::replay_strategy::Manner;
-use crate::report::Ended;
 use crate::shrink::is_shrinkable;
 use crate::supervisor::watched;
 
@@ -54,7 +54,7 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
             step_items: options.step_items,
         },
     };
-    let (program, finding) = (program.clone(), finding.clone());
+    let (program, mut finding) = (program.clone(), finding.clone());
     let steps = if options.shrink { options.shrink_steps } else { 0 };
     let retold = watched(&options.program, options.step_time, move |writer| {
         let stage = &mut Stage::new(&*program);
@@ -66,16 +66,18 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
         let (choices, delays) =
             delays::fewest(stage, &explorer, choices, cause, limits, budget, writer)?;
         if choices == finding.schedule.choices {
-            return Some(Finding { delays: Some(delays), ..finding });
+            finding.delays = Some(delays);
+            return Some(finding);
         }
         let script = Script::of(choices, usize::MAX);
         let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
         let number = finding.found_at.saturating_sub(1);
         let again = follow(recorder, stage, number, &script, Manner::Exact, limits, desk);
         let bug = again.recording.execution.bug.clone().filter(|bug| bug.cause() == cause)?;
-        let retold = heading.full(again.recording, bug, number);
-        let (occurrences, notes) = (finding.occurrences, finding.notes);
-        Some(Finding { delays: Some(delays), occurrences, notes, ..retold })
+        let mut retold = heading.full(again.recording, bug, number);
+        (retold.occurrences, retold.notes) = (finding.occurrences, finding.notes);
+        retold.delays = Some(delays);
+        Some(retold)
     });
     retold.ok().flatten()
 }

@@ -30,7 +30,7 @@ mod transition_order;
 mod visited;
 mod work_queue;
 
-pub use cycles::Cycles;
+pub use dally_core::report::{CachePolicy, Cycles, Samples, States, Stratum};
 pub(crate) use entry::Value;
 pub use explorer::{Explorer, Stepped};
 pub use explorers::{
@@ -38,8 +38,7 @@ pub use explorers::{
     RunToCompletion, UnknownExplorer,
 };
 pub use in_delays::in_delays;
-pub use plan::{CachePolicy, Plan, SearchKind};
+pub use plan::{Plan, SearchKind};
 pub use search::explore;
-pub use states::{Samples, States, Stratum};
 pub(crate) use transition_log::{Arrival, Logged, TransitionLog};
 pub(crate) use visited::{Lookup, Numbered, Table};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use dally_core::report::CachePolicy;
+
 /// How the states of a program are gone through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SearchKind {
@@ -31,20 +33,6 @@ pub enum SearchKind {
     /// For cycles: stratum by stratum of delays, by maximal accepting predecessors (Desai, Qadeer,
     /// Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers", Figs. 3 to 5).
     Map,
-}
-
-/// What is remembered of the states that were visited.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CachePolicy {
-    /// All of them; the search ends when they no longer fit.
-    #[default]
-    All,
-    /// None.
-    None,
-    /// As many as fit; later ones are not remembered.
-    Stop,
-    /// As many as fit; later ones take the place of earlier ones.
-    Replace,
 }
 
 /// What a search of strata is asked to do.
@@ -142,23 +130,9 @@ impl SearchKind {
     }
 }
 
-impl CachePolicy {
-    /// The names that can be given.
-    pub const NAMES: [&'static str; 4] = ["all", "none", "stop", "replace"];
-
-    const ALL: [CachePolicy; 4] =
-        [CachePolicy::All, CachePolicy::None, CachePolicy::Stop, CachePolicy::Replace];
-}
-
 impl fmt::Display for SearchKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(SearchKind::NAMES[*self as usize])
-    }
-}
-
-impl fmt::Display for CachePolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(CachePolicy::NAMES[*self as usize])
     }
 }
 
@@ -173,17 +147,6 @@ impl FromStr for SearchKind {
     }
 }
 
-impl FromStr for CachePolicy {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<CachePolicy, String> {
-        let place = CachePolicy::NAMES.iter().position(|&name| name == text);
-        place.map(|place| CachePolicy::ALL[place]).ok_or_else(|| {
-            format!("no cache policy `{text}`. There are {}", CachePolicy::NAMES.join(", "))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,9 +155,6 @@ mod tests {
     fn names_are_read_and_written_back() {
         for name in SearchKind::NAMES {
             assert_eq!(name.parse::<SearchKind>().unwrap().to_string(), name);
-        }
-        for name in CachePolicy::NAMES {
-            assert_eq!(name.parse::<CachePolicy>().unwrap().to_string(), name);
         }
         assert_eq!(
             "sse".parse::<SearchKind>().unwrap_err(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use dally_core::report::{Ended, Report, Samples, States};
 use dally_core::{Captured, Choice, Program, Schedule, StateVisitor, Trace};
 
 use super::cycles::{self, cycle_search};
@@ -16,7 +17,7 @@ use super::sampler::{SampleCounters, SampleQuota};
 use super::search_pool::{Make, SearchPool};
 use super::shared_state::{SharedState, ThreadCounters};
 use super::state_space::{Forking, StateSpace};
-use super::states::{Samples, States};
+use super::states::{add, add_stratum, none_yet};
 use super::transition_log::TransitionLog;
 use super::transition_order::{Delayed, Fixed, TransitionOrder};
 use super::visited::expected_omissions;
@@ -24,7 +25,6 @@ use crate::choice_log::Activity;
 use crate::confirm::Raw;
 use crate::deadline::Stopwatch;
 use crate::options::{Options, Reached, Sink};
-use crate::report::{Ended, Report};
 use crate::runner::{Run, count_bug};
 use crate::supervisor::watched;
 
@@ -75,7 +75,7 @@ use crate::supervisor::watched;
 /// let report = explore(Arc::new(Clock), RoundRobin::default(), plan, options, Arc::new(()));
 /// assert_eq!(report.program, "clock");
 /// assert!(report.findings.is_empty());
-/// assert_eq!(report.coverage().to_string(), "exhausted: 12 states, 12 transitions");
+/// assert_eq!(dally_report::text::coverage(&report), "exhausted: 12 states, 12 transitions");
 /// // Nothing was left to try, and nothing was left out: no state was sealed, none cut.
 /// assert!(report.ended == Ended::Exhausted && report.is_exhausted());
 /// ```
@@ -225,6 +225,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
         let seed = options.seed;
         let name = format!("{}({})", plan.search, order.name());
         let mut run = Run::new(program, options, name, sink);
+        run.report.threads = threads;
         run.report.notes.extend(note);
         run.reached = Some(Reached::default());
         let mut shared_state = SharedState::new(&plan, seed, threads, run.shared.clone());
@@ -232,7 +233,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
         shared_state.log =
             cycle_search.clone().map(|cycle_search| cycle_search as Arc<dyn TransitionLog>);
         let shared_state = Arc::new(shared_state);
-        let mut states = States::new(&plan, order.name(), replayed);
+        let mut states = none_yet(&plan, order.name(), replayed);
         let mut pool = SearchPool::start_threads(&mut run, shared_state, make, threads);
         let mut bugs = Vec::new();
         match pool.begin(&mut run, order.clone()) {
@@ -361,7 +362,8 @@ fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
             run.end(Ended::Memory);
         }
         let complete = !shared_state.is_halted();
-        states.count(
+        add_stratum(
+            states,
             bound,
             &counters,
             frontier.len(),
@@ -380,7 +382,7 @@ fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
         bound = bound.saturating_add(delta);
     }
     // There may have been no stratum at all.
-    states.add(&begun);
+    add(states, &begun);
     Vec::new()
 }
 
@@ -467,13 +469,13 @@ fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     states.executions += drawn.executions;
     states.cut += drawn.cut;
     states.deepest = states.deepest.max(drawn.longest);
-    states.samples = Some(Samples {
-        samples: drawn.samples,
-        executions: drawn.executions,
-        delays: completed,
-        longest: drawn.longest,
-        from_frontier,
-    });
+    let mut samples = Samples::default();
+    samples.samples = drawn.samples;
+    samples.executions = drawn.executions;
+    samples.delays = completed;
+    samples.longest = drawn.longest;
+    samples.from_frontier = from_frontier;
+    states.samples = Some(samples);
 }
 
 /// Whether an execution can come back to a state that it has been in: depth first, so that a

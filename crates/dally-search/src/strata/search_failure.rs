@@ -1,10 +1,9 @@
 //! Faults of what the user wrote for the search and not for the program: the search cannot go on,
 //! and says where it was.
 
+use dally_core::report::Ended;
 use dally_core::words::count;
 use dally_core::{Bug, Choice};
-
-use crate::report::Ended;
 
 /// Why a search cannot go on.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dally_core::report::Ended;
 use dally_core::{Bug, Program};
 
 use super::depth_first::DepthFirstWorker;
@@ -12,7 +13,6 @@ use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use crate::choice_log::ChoiceWriter;
 use crate::liveness::Cycle;
-use crate::report::Ended;
 use crate::runner::Run;
 use crate::supervisor::{LeaveBehind, Supervised, Supervisor};
 

@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dally_core::report::CachePolicy;
 use dally_core::words::bytes;
 use dally_core::{Bug, Cause, Stop, System, Trace, panics};
 use rustc_hash::FxHashMap;
 
 use super::entry::Entry;
-use super::plan::{CachePolicy, Plan};
+use super::plan::Plan;
 use super::search_failure::SearchFailure;
 use super::state_space::StateSpace;
 use super::transition_log::TransitionLog;

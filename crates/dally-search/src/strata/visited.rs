@@ -8,7 +8,7 @@ mod memory;
 mod prefetch;
 mod table;
 
-use super::plan::CachePolicy;
+use dally_core::report::CachePolicy;
 use exact::Exact;
 pub(crate) use exact::Numbered;
 use fingerprints::Fingerprints;

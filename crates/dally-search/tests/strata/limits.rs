@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use dally_core::{BugKind, Choice, WorkerId};
+use dally_report::text::coverage;
 use dally_search::strata::{CachePolicy, Explorer, Plan, RoundRobin, SearchKind, explore};
 use dally_search::{Ended, Options, Progress, Sink};
 use fastrand::Rng;
@@ -37,8 +38,8 @@ fn a_step_bound_cuts_and_nothing_is_claimed_beyond_it() {
     let states = report.states.as_ref().unwrap();
     assert_eq!((states.states, states.cut, states.is_exhausted()), (11, 1, false));
     assert_eq!((report.ended, report.cut), (Ended::Exhausted, 1));
-    insta::assert_snapshot!(report.coverage(), @"nothing is left to try: 11 states, 10 transitions, 1 of them cut by the step bound");
-    insta::assert_snapshot!(bounded(21).coverage(), @"exhausted: 21 states, 20 transitions");
+    insta::assert_snapshot!(coverage(&report), @"nothing is left to try: 11 states, 10 transitions, 1 of them cut by the step bound");
+    insta::assert_snapshot!(coverage(&bounded(21)), @"exhausted: 21 states, 20 transitions");
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn a_delay_bound_that_was_completed_is_named() {
     let graph = Graph::by_hand(&[&[(0, to(1)), (1, to(2)), (2, to(3))], &[], &[], &[]]);
     let text = |bound| {
         let report = search(&graph, RR, Plan { delays: Some(bound), ..plan() }, options(1));
-        report.coverage().to_string()
+        coverage(&report)
     };
     insta::assert_snapshot!(text(0), @"delay bound 0 completed: 2 states, 1 transition");
     insta::assert_snapshot!(text(1), @"delay bound 1 completed: 3 states, 2 transitions");
@@ -88,13 +89,13 @@ fn a_search_whose_memory_is_full_says_so_and_keeps_its_findings() {
             assert!(states.cache_bytes <= memory, "{}", states.cache_bytes);
             assert!(graph.visited().is_subset(&graph.reachable()));
             assert!(states.states < graph.reachable().len() as u64);
-            let text = report.coverage().to_string();
+            let text = coverage(&report);
             assert!(text.starts_with("visited "), "{text}");
             assert!(text.ends_with(", until the memory was full"), "{text}");
         }
     }
     let report = search(&graph, RR, Plan { memory: 1, ..Plan::default() }, options(1));
-    insta::assert_snapshot!(report.coverage(), @"visited 1 state, 0 transitions, until the memory was full");
+    insta::assert_snapshot!(coverage(&report), @"visited 1 state, 0 transitions, until the memory was full");
     insta::assert_snapshot!(report.notes.join("\n"), @"The memory of 1 B was full: visited states took 0 B and had no room to grow, the frontier 0 B, stacks 0 B. Raise it with `--memory`, `memory` of a test or `DALLY_MEMORY`.");
 }
 
@@ -184,7 +185,7 @@ fn a_search_whose_time_is_up_says_so() {
         let plan = Plan { search: search_kind, memory: 4 << 30, ..Plan::default() };
         let report = search(&endless(), RR, plan, options);
         assert_eq!(report.ended, Ended::Time, "{search_kind}");
-        let text = report.coverage().to_string();
+        let text = coverage(&report);
         assert!(text.ends_with(", until the time was up"), "{text}");
     }
 }
@@ -215,7 +216,7 @@ fn a_step_that_never_comes_back_is_found_with_its_schedule() {
         assert_eq!(choices.len(), 3, "{choices:?}");
         assert_eq!(choices[..2], [0, 1].map(|n| Choice::Worker(WorkerId::root(n))));
         assert!(matches!(choices[2], Choice::Value { index: 1, of: 2, .. }));
-        let text = report.coverage().to_string();
+        let text = coverage(&report);
         assert!(text.ends_with(", until a step did not come back"), "{text}");
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dally_report::text::coverage;
 use dally_search::Ended;
 use dally_search::strata::Plan;
 use fastrand::Rng;
@@ -38,7 +39,7 @@ fn a_sealed_state_is_left_by_one_way() {
         let graph = sealed(&diamond(), states);
         let report = search(&graph, RR, plan(), options(1));
         assert_eq!(report.ended, Ended::Exhausted);
-        (report.coverage().to_string(), graph.visited())
+        (coverage(&report), graph.visited())
     };
     let (covered, visited) = text(&[]);
     insta::assert_snapshot!(covered, @"exhausted: 6 states, 5 transitions");

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use dally_core::{Schedule, WorkerId};
+use dally_report::text::coverage;
 use dally_search::strata::{Explorer, Stepped};
 use dally_search::{Ended, Report};
 
@@ -84,7 +85,7 @@ fn note(fault: Fault) -> String {
         let report = searched(fault, threads);
         assert_eq!((report.ended, report.notes.len()), (Ended::Unsound, 1), "{report:#?}");
         assert!(report.findings.is_empty());
-        let text = report.coverage().to_string();
+        let text = coverage(&report);
         assert!(text.starts_with("visited "), "{text}");
         assert!(text.ends_with(", until the explorer turned out not to be sound"), "{text}");
         notes.push(report.notes[0].clone());
@@ -125,7 +126,7 @@ fn an_explorer_that_panics_ends_the_search_with_a_note() {
         assert_eq!((report.ended, report.notes.len()), (Ended::Failed, 1), "{report:#?}");
         assert!(report.notes[0].contains("panicked"), "{}", report.notes[0]);
         assert!(report.notes[0].contains("not him"), "{}", report.notes[0]);
-        assert!(report.coverage().to_string().ends_with(", until the run itself failed"));
+        assert!(coverage(&report).ends_with(", until the run itself failed"));
         let report = searched(Fault::PanicsAtStart, threads);
         assert_eq!((report.ended, report.notes.len()), (Ended::Failed, 1), "{report:#?}");
         assert!(report.notes[0].contains("no start today"), "{}", report.notes[0]);

@@ -9,11 +9,14 @@ use dally_report::store::{self, Saved};
 use dally_report::{About, Store};
 use dally_search::{Progress, Report, Sink};
 
-use super::{ReplayCommands, statistics};
+use super::ReplayCommands;
 
 /// Saves findings the moment they are found.
 pub(super) struct Keeper {
-    about: About,
+    /// The name that files carry.
+    program: String,
+    /// The run, as far as it is known before its end.
+    begun: Report,
     store: Option<Store>,
     replay_commands: Box<ReplayCommands>,
     watch: Box<dyn Fn(&Progress) + Send + Sync>,
@@ -32,26 +35,22 @@ struct Kept {
 impl Keeper {
     /// Saves into this directory, or nothing if there is none.
     pub(super) fn new(
-        about: About,
+        program: String,
+        begun: Report,
         directory: Option<PathBuf>,
         replay_commands: Box<ReplayCommands>,
         watch: Box<dyn Fn(&Progress) + Send + Sync>,
     ) -> Keeper {
         let store = directory.map(Store::new);
-        Keeper { about, store, replay_commands, watch, kept: Mutex::default() }
+        Keeper { program, begun, store, replay_commands, watch, kept: Mutex::default() }
     }
 
     /// Saves the findings of the report as they stand there, with the figures of the whole run,
     /// and takes back what other threads had found that does not count. Answers their files, and
     /// what there is to say of saving.
-    pub(super) fn settle(
-        &self,
-        report: &Report,
-        threads: usize,
-    ) -> (Vec<Option<PathBuf>>, Vec<String>) {
-        let about = About { statistics: statistics(report, threads), ..self.about.clone() };
+    pub(super) fn settle(&self, report: &Report) -> (Vec<Option<PathBuf>>, Vec<String>) {
         let saved: Vec<Option<PathBuf>> =
-            report.findings.iter().map(|found| self.save(found, &about)).collect();
+            report.findings.iter().map(|found| self.save(found, report)).collect();
         let mut kept = self.kept();
         for stray in std::mem::take(&mut kept.files) {
             if !saved.iter().flatten().any(|path| *path == stray) {
@@ -66,13 +65,13 @@ impl Keeper {
     }
 
     /// Saves a finding, and answers its file, which an earlier form of it may have made.
-    fn save(&self, finding: &Finding, about: &About) -> Option<PathBuf> {
+    fn save(&self, finding: &Finding, run: &Report) -> Option<PathBuf> {
         let store = self.store.as_ref()?;
-        let path = store.path(&about.program, &finding.bug);
+        let path = store.path(&self.program, &finding.bug);
         // One at a time: what another thread takes back in between must not be this.
         let mut kept = self.kept();
         kept.earlier.entry(path.clone()).or_insert_with_key(|path| Saved::read(path));
-        match store.save(finding, about) {
+        match store.save(&self.program, finding, run) {
             Ok(path) => {
                 kept.files.insert(path);
             }
@@ -117,16 +116,16 @@ impl Kept {
 
 impl Sink for Keeper {
     fn found(&self, finding: &Finding) {
-        self.save(finding, &self.about);
+        self.save(finding, &self.begun);
     }
 
     fn aborting(&self, finding: &Finding) {
-        let saved = self.save(finding, &self.about);
+        let saved = self.save(finding, &self.begun);
         let kept = self.kept();
         let note = saved.as_ref().and_then(|path| kept.replaced(path, &finding.schedule));
         let replay = (self.replay_commands)(&finding.schedule, saved.as_deref());
-        let about = About { replay, saved, ..self.about.clone() };
-        eprintln!("\n{}", dally_report::text::finding(finding, &about));
+        let about = About { replay, saved, ..About::new(&self.program) };
+        eprintln!("\n{}", dally_report::text::finding(finding, &self.begun, &about));
         if let Some(note) = note {
             eprintln!("note: {note}");
         }
@@ -141,7 +140,7 @@ impl Sink for Keeper {
 mod tests {
     use std::sync::Arc;
 
-    use dally_core::{Bug, BugKind, Choice, Trace, WorkerId};
+    use dally_core::{Bug, BugKind, Choice, WorkerId};
     use dally_search::Options;
     use dally_tasks::TaskProgram;
 
@@ -149,23 +148,15 @@ mod tests {
 
     fn finding(kind: BugKind, choices: usize) -> Finding {
         let choices = vec![Choice::Worker(WorkerId::root(0)); choices];
-        Finding {
-            bug: Bug::new(kind, "all wait"),
-            schedule: Schedule { choices, ..Schedule::default() },
-            trace: Trace::default(),
-            found_at: 1,
-            occurrences: 1,
-            shrunk: None,
-            lasso: None,
-            delays: None,
-            notes: Vec::new(),
-        }
+        let schedule = Schedule { choices, ..Schedule::default() };
+        Finding::new(Bug::new(kind, "all wait"), schedule, 1)
     }
 
     fn keeper(directory: &Path) -> Keeper {
         let commands: Box<ReplayCommands> = Box::new(|_, _| Vec::new());
         let directory = Some(directory.to_owned());
-        Keeper::new(About::new("pool"), directory, commands, Box::new(|_| {}))
+        let begun = Report::new("pool", "");
+        Keeper::new("pool".into(), begun, directory, commands, Box::new(|_| {}))
     }
 
     /// An empty directory, and the report of a run that found nothing.
@@ -179,14 +170,14 @@ mod tests {
     #[test]
     fn what_does_not_count_in_the_end_leaves_the_finding_of_an_earlier_run_as_it_was() {
         let (directory, clean) = scene("earlier");
-        let about = About::new("pool");
-        let path = Store::new(&directory).save(&finding(BugKind::Deadlock, 3), &about).unwrap();
+        let earlier = finding(BugKind::Deadlock, 3);
+        let path = Store::new(&directory).save("pool", &earlier, &clean).unwrap();
         let before = Saved::read(&path);
         let keeper = keeper(&directory);
         keeper.found(&finding(BugKind::Deadlock, 5));
         assert_ne!(Saved::read(&path), before);
 
-        assert_eq!(keeper.settle(&clean, 1), (Vec::new(), Vec::new()));
+        assert_eq!(keeper.settle(&clean), (Vec::new(), Vec::new()));
         assert_eq!(Saved::read(&path), before);
         std::fs::remove_dir_all(directory).unwrap();
     }
@@ -194,7 +185,7 @@ mod tests {
     /// A search of states numbers bugs by states, and a state may show several.
     #[test]
     fn findings_of_the_same_number_each_have_a_file_during_the_run_and_after_it() {
-        let (directory, clean) = scene("several");
+        let (directory, mut clean) = scene("several");
         let found =
             [BugKind::Deadlock, BugKind::Monitor, BugKind::Panic].map(|kind| finding(kind, 3));
         let paths = [0, 1, 2].map(|n| Store::new(&directory).path("pool", &found[n].bug));
@@ -202,8 +193,8 @@ mod tests {
         found.iter().for_each(|finding| keeper.found(finding));
         assert!(paths.iter().all(|path| path.is_file()));
 
-        let report = Report { findings: found.to_vec(), ..clean };
-        assert_eq!(keeper.settle(&report, 1), (paths.clone().map(Some).to_vec(), Vec::new()));
+        clean.findings = found.to_vec();
+        assert_eq!(keeper.settle(&clean), (paths.clone().map(Some).to_vec(), Vec::new()));
         assert!(paths.iter().all(|path| path.is_file()));
         std::fs::remove_dir_all(directory).unwrap();
     }

@@ -33,7 +33,7 @@ pub struct Search {
 }
 
 /// What a search took until it found the livelock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Figures {
     pub states: u64,
     pub time: Duration,
@@ -115,8 +115,8 @@ impl Hunt<'_> {
             return wrong(&bug.to_string());
         }
         let Some((states, cycles)) = report.states.and_then(|states| {
-            let cycles = states.cycles?;
-            Some((explored(&states), cycles))
+            let explored = explored(kind, &states);
+            Some((explored, states.cycles?))
         }) else {
             return wrong("counted no states");
         };
@@ -126,8 +126,8 @@ impl Hunt<'_> {
 
 /// How many states were explored. A search that starts again for every bound may end soon the last
 /// time; what it took to get there are the states of the bound before.
-fn explored(states: &States) -> u64 {
-    match states.search {
+fn explored(search: SearchKind, states: &States) -> u64 {
+    match search {
         SearchKind::IterativeNdfs => {
             states.strata.iter().map(|stratum| stratum.states).max().unwrap_or_default()
         }

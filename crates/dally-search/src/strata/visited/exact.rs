@@ -1,9 +1,9 @@
 //! Visited states whole, in parts that are kept once.
 
-use super::super::plan::CachePolicy;
 use super::Visit;
 use super::interner::{self, Interned, Interner};
 use dally_core::fingerprint;
+use dally_core::report::CachePolicy;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The most shards. Each has parts of its own: the fewer, the fewer parts are kept twice.

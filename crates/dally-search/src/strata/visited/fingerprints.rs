@@ -1,6 +1,7 @@
 //! Visited states by their fingerprints.
 
-use super::super::plan::CachePolicy;
+use dally_core::report::CachePolicy;
+
 use super::growth_lock::{GrowthLock, ReaderSlot};
 use super::table::{Lookup, Table};
 use super::{ThreadSlot, Visit};

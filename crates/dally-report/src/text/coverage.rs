@@ -1,0 +1,184 @@
+//! What a run covered and why it ended, in sentences: never just "no bug".
+
+use dally_core::report::{Ended, MAX_OBSERVATIONS, Report, Samples, States};
+use dally_core::words::{count, grouped};
+
+/// What a run covered.
+///
+/// ```
+/// use dally_core::{Ended, Report};
+/// use dally_report::text::coverage;
+///
+/// let mut report = Report::new("ping-pong", "per-send");
+/// (report.strategy, report.schedules) = ("pct(3)".into(), 12);
+/// report.ended = Ended::Time;
+/// assert_eq!(coverage(&report), "sampled 12 schedules by pct(3), until the time was up");
+/// ```
+pub fn coverage(report: &Report) -> String {
+    let (schedules, cut) = (count(report.schedules, "schedule"), grouped(report.cut));
+    let by = &report.strategy;
+    match (&report.states, report.ended) {
+        (Some(states), ended) => match &states.samples {
+            Some(samples) => sampled(states, samples) + until(ended),
+            None => searched(states, ended) + until(ended),
+        },
+        (None, Ended::Exhausted) if report.cut == 0 => format!("exhausted: {schedules}"),
+        (None, Ended::Exhausted) => format!(
+            "exhausted up to the step bound of {}: {schedules}, {cut} of them cut by the bound",
+            grouped(report.max_steps as u64),
+        ),
+        (None, ended) if report.cut == 0 => format!("sampled {schedules} by {by}{}", until(ended)),
+        (None, ended) => {
+            format!("sampled {schedules} by {by}, {cut} of them cut by a bound{}", until(ended))
+        }
+    }
+}
+
+/// Why a run stopped.
+pub fn stopped(report: &Report) -> &'static str {
+    match report.ended {
+        Ended::Schedules => "all schedules were run",
+        Ended::Bug => "a bug was found",
+        Ended::Exhausted if !report.is_exhausted() => "nothing is left to try",
+        Ended::Exhausted if report.states.is_some() => "there are no further states",
+        Ended::Exhausted => "there are no further schedules",
+        Ended::Bound => "the last bound asked for was completed",
+        Ended::Memory => "the memory was full",
+        Ended::Unsound => "the explorer is not sound",
+        Ended::Time => "the time was up",
+        Ended::Interrupted => "it was interrupted",
+        Ended::Stuck => "a step did not come back",
+        // What is not known here was not what the run was for.
+        _ => "the run itself failed",
+    }
+}
+
+/// What else a reader should know of a run, a sentence each.
+pub fn notes(report: &Report) -> Vec<String> {
+    let mut notes = report.notes.clone();
+    if !report.further_causes.is_empty() {
+        let others = count(report.further_causes.len() as u64, "further cause");
+        notes.push(format!("Bugs of {others} were counted and not kept."));
+    }
+    if report.observations >= MAX_OBSERVATIONS as u64 {
+        let bound = grouped(MAX_OBSERVATIONS as u64);
+        notes.push(format!("Observations were told apart up to {bound}."));
+    }
+    notes
+}
+
+/// What cut the run short, as the end of a sentence; nothing where it came to its own end.
+fn until(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Schedules | Ended::Exhausted | Ended::Bound => "",
+        Ended::Bug => ", up to the first bug",
+        Ended::Time => ", until the time was up",
+        Ended::Memory => ", until the memory was full",
+        Ended::Interrupted => ", until it was interrupted",
+        Ended::Stuck => ", until a step did not come back",
+        Ended::Unsound => ", until the explorer turned out not to be sound",
+        _ => ", until the run itself failed",
+    }
+}
+
+fn searched(states: &States, ended: Ended) -> String {
+    let counted = counted(states);
+    let bound = states.completed().map(|bound| bound_completed(states, bound));
+    let said = match (ended, bound) {
+        (Ended::Exhausted, _) if states.is_exhausted() => format!("exhausted: {counted}"),
+        (Ended::Exhausted, _) => format!("nothing is left to try: {counted}"),
+        (Ended::Bound, Some(bound)) => format!("{bound}: {counted}"),
+        (Ended::Bound, None) => counted,
+        (_, Some(bound)) => format!("visited {counted}, {bound}"),
+        (_, None) => format!("visited {counted}"),
+    };
+    said + &limits(states)
+}
+
+fn bound_completed(states: &States, bound: u32) -> String {
+    format!("{} bound {} completed", states.unit, grouped(bound.into()))
+}
+
+fn counted(states: &States) -> String {
+    let visits = match (states.forgets(), states.with_explorer, states.states) {
+        (true, _, 1) => "1 visit of a state".to_owned(),
+        (true, _, n) => format!("{} visits of states", grouped(n)),
+        (false, true, 1) => "1 state with its explorer".to_owned(),
+        (false, true, n) => format!("{} states with their explorers", grouped(n)),
+        (false, false, n) => count(n, "state"),
+    };
+    format!("{visits}, {}", count(states.transitions, "transition"))
+}
+
+/// What the claim depends on, or why it is not made.
+fn limits(states: &States) -> String {
+    let mut text = String::new();
+    if states.cut > 0 {
+        text += &format!(", {} of them cut by the step bound", grouped(states.cut));
+    }
+    if states.sealed > 0 {
+        text += &format!(", {} of them sealed and left by one way only", grouped(states.sealed));
+    }
+    if states.cyclic && states.forgets() {
+        text += ", with a cache that forgets in a program that goes in circles";
+    }
+    if states.replayed {
+        text += ", assuming controlled sharing";
+    }
+    text
+}
+
+fn sampled(states: &States, samples: &Samples) -> String {
+    let mut text = String::new();
+    if samples.from_frontier > 0 {
+        text += &format!("visited {}, ", counted(states));
+        if let Some(bound) = states.completed() {
+            text += &format!("{}, ", bound_completed(states, bound));
+        }
+        text += "then ";
+    }
+    text += &format!("sampled {}", count(samples.executions, "schedule"));
+    if samples.delays > 0 {
+        text += &format!(
+            " with up to {}: each such execution had a chance of at least 1/{}^{} in each of its \
+             samples",
+            count(samples.delays.into(), "delay"),
+            grouped(samples.longest as u64),
+            samples.delays,
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coverage_says_what_was_done_and_what_cut_it_short() {
+        let said = |schedules, cut, ended| {
+            let mut report = Report::new("test", "step");
+            report.strategy = "pct(3)".into();
+            (report.schedules, report.cut, report.ended) = (schedules, cut, ended);
+            report.max_steps = 10_000;
+            coverage(&report)
+        };
+        insta::assert_snapshot!(said(90, 0, Ended::Exhausted), @"exhausted: 90 schedules");
+        insta::assert_snapshot!(said(1, 1, Ended::Exhausted), @"exhausted up to the step bound of 10,000: 1 schedule, 1 of them cut by the bound");
+        insta::assert_snapshot!(said(1_000, 0, Ended::Schedules), @"sampled 1,000 schedules by pct(3)");
+        insta::assert_snapshot!(said(12, 3, Ended::Time), @"sampled 12 schedules by pct(3), 3 of them cut by a bound, until the time was up");
+    }
+
+    #[test]
+    fn what_was_not_kept_is_noted() {
+        let mut report = Report::new("test", "step");
+        report.notes.push("It was dark.".into());
+        report.further_causes = [1, 2].map(dally_core::Cause).to_vec();
+        report.observations = MAX_OBSERVATIONS as u64;
+        insta::assert_snapshot!(notes(&report).join("\n"), @r"
+        It was dark.
+        Bugs of 2 further causes were counted and not kept.
+        Observations were told apart up to 4,194,304.
+        ");
+    }
+}
