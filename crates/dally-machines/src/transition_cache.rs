@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use dally_core::{Cut, Env, Event, EventSink, MessageId, Stop, Tag, Text, WorkerId};
+use dally_core::{Answer, Cut, Env, EventSink, MessageId, Question, RecordedStep, Stop, WorkerId};
 use rustc_hash::FxHashMap;
 
 use crate::digest::Digest;
@@ -50,17 +50,6 @@ enum Next {
     End { change: u64, first: u32, end: u32 },
 }
 
-/// What a step asks for.
-#[derive(Clone, Copy)]
-enum Question {
-    Value {
-        of: u32,
-        tag: Tag,
-    },
-    /// Which message is next.
-    Delivery,
-}
-
 /// Somebody is told something: a machine that gets a message or, where none is named, the
 /// monitors.
 #[derive(Clone, Copy)]
@@ -76,7 +65,7 @@ struct Note {
     /// The machine that steps.
     slot: usize,
     tellings: Vec<Telling>,
-    asked: Vec<(Question, u32)>,
+    asked: Vec<Answer>,
 }
 
 impl TransitionCache {
@@ -94,9 +83,9 @@ impl TransitionCache {
 
     /// Takes note of a step that has come to its end.
     fn learn(&mut self, mut key: u64, change: u64) {
-        for &(question, answer) in &self.note.asked {
+        for &Answer { question, index } in &self.note.asked {
             self.steps.insert(key, Next::Ask(question));
-            key = after(key, answer);
+            key = after(key, index);
         }
         if self.steps.contains_key(&key) {
             return;
@@ -120,7 +109,8 @@ impl MachineSystem {
         worker: WorkerId,
         env: &mut dyn Env,
     ) -> Result<Option<u64>, Cut> {
-        // Who wants handlers to be run twice wants them to be run.
+        // A step that is foreseen is not run, and the check that handlers are functions needs to
+        // run them.
         if self.rules.twice {
             return Ok(None);
         }
@@ -133,7 +123,7 @@ impl MachineSystem {
                 Some(Next::Ask(Question::Value { of, tag })) => {
                     key = after(key, env.value(of, tag)?);
                 }
-                Some(Next::Ask(Question::Delivery)) => {
+                Some(Next::Ask(Question::Delivery { .. })) => {
                     self.list_candidates(slot);
                     key = after(key, env.delivery(&self.candidate_ids)? as u32);
                 }
@@ -194,7 +184,7 @@ impl MachineSystem {
         let (budget, machines) = (self.budget, self.slots.len());
         self.noting = true;
         let stepped = self
-            .step_in_search(worker, &mut EventSink::new(&mut Noting { env, asked: &mut asked }));
+            .step_in_search(worker, &mut EventSink::new(&mut RecordedStep::new(env, &mut asked)));
         // Whoever is told something that nobody can be told of again spoils the note.
         let noted = std::mem::take(&mut self.noting);
         let Some(transition_cache) = &mut self.transition_cache else { return stepped };
@@ -283,38 +273,6 @@ impl MachineSystem {
         if let Some(transition_cache) = &mut self.transition_cache {
             transition_cache.heard(None, what.value(), before, after);
         }
-    }
-}
-
-/// The [`Env`] of a step whose questions are noted with their answers.
-struct Noting<'a> {
-    env: &'a mut dyn Env,
-    asked: &'a mut Vec<(Question, u32)>,
-}
-
-impl Env for Noting<'_> {
-    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
-        let answer = self.env.value(of, tag)?;
-        self.asked.push((Question::Value { of, tag }, answer));
-        Ok(answer)
-    }
-
-    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
-        let answer = self.env.delivery(candidates)?;
-        self.asked.push((Question::Delivery, answer as u32));
-        Ok(answer)
-    }
-
-    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
-        self.env.event(event)
-    }
-
-    fn leeway(&self) -> u32 {
-        self.env.leeway()
-    }
-
-    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
-        self.env.unheard(events)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The check that a handler is a function: run it twice, compare.
 
-use dally_core::{Bug, BugKind, Cut, Env, Event, MessageId, Tag, Text};
+use dally_core::{Bug, BugKind, PlayedStep, Player, RecordedStep};
 
 use crate::body::{Input, Ran, Trouble};
 use crate::cell::{Cell, MachineCell};
@@ -23,7 +23,8 @@ pub(crate) fn run<M: Machine>(
     let mut children = *turn.children;
     // With two references the first run takes the event by a copy and leaves the original.
     let mut again = message.clone();
-    let mut recorder = Recorder { env: &mut *turn.env, values: Vec::new() };
+    let mut answers = Vec::new();
+    let mut recorded = RecordedStep::new(&mut *turn.env, &mut answers);
     let (me, seals) = (turn.me, turn.seals);
     let effects = &mut *turn.effects;
     let mut first_turn = Turn {
@@ -32,7 +33,7 @@ pub(crate) fn run<M: Machine>(
         seals,
         effects: &mut *effects,
         pool: &mut *turn.pool,
-        env: &mut recorder,
+        env: &mut recorded,
         excess: None,
         idles: &mut *turn.idles,
         twice: false,
@@ -41,7 +42,8 @@ pub(crate) fn run<M: Machine>(
     if matches!(&ran, Err(trouble) if matches!(**trouble, Trouble::Stopped(_))) {
         return ran;
     }
-    let mut repeater = Repeater { values: recorder.values.into_iter(), strayed: false };
+    let mut player = Player::new(answers);
+    let mut played = PlayedStep::new(&mut player);
     let mut repeated = Vec::new();
     let ran_again = copy.once(
         input,
@@ -52,13 +54,13 @@ pub(crate) fn run<M: Machine>(
             seals,
             effects: &mut repeated,
             pool: &mut Pool::default(),
-            env: &mut repeater,
+            env: &mut played,
             excess: None,
             idles: &mut false,
             twice: false,
         },
     );
-    let strayed = repeater.strayed || repeater.values.next().is_some();
+    let strayed = played.misfit().is_some() || player.peek().is_some();
     match difference(cell, &copy, [effects, &repeated], [&ran, &ran_again], strayed) {
         None => ran,
         Some(difference) => {
@@ -113,65 +115,4 @@ fn difference<M: Machine>(
     let mut pairs = effects[0].iter().zip(effects[1]);
     let (first, second) = pairs.find(|(first, second)| bytes(first) != bytes(second))?;
     Some(format!("it {}, then {}", first.words(), second.words()))
-}
-
-/// Passes everything on and keeps the values chosen.
-struct Recorder<'a> {
-    env: &'a mut dyn Env,
-    values: Vec<(u32, u32)>,
-}
-
-impl Env for Recorder<'_> {
-    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
-        let value = self.env.value(of, tag)?;
-        self.values.push((of, value));
-        Ok(value)
-    }
-
-    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
-        self.env.delivery(candidates)
-    }
-
-    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
-        self.env.event(event)
-    }
-
-    fn leeway(&self) -> u32 {
-        self.env.leeway()
-    }
-
-    fn unheard(&mut self, events: u32) -> Result<(), Cut> {
-        self.env.unheard(events)
-    }
-}
-
-/// Answers with the values of the first run and tells nobody.
-struct Repeater {
-    values: std::vec::IntoIter<(u32, u32)>,
-    strayed: bool,
-}
-
-impl Env for Repeater {
-    fn value(&mut self, of: u32, _: Tag) -> Result<u32, Cut> {
-        match self.values.next() {
-            Some((then, value)) if then == of => Ok(value),
-            _ => {
-                self.strayed = true;
-                Err(Cut)
-            }
-        }
-    }
-
-    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
-        self.strayed = true;
-        Err(Cut)
-    }
-
-    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
-        Ok(())
-    }
-
-    fn leeway(&self) -> u32 {
-        u32::MAX
-    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dally_core::words::count;
-use dally_core::{Choice, MessageId, System, Tag, WorkerId};
+use dally_core::{Choice, MessageId, Player, Question, System, Tag, WorkerId};
 
 use crate::replay::Divergence;
 use crate::strategy::{EndSchedule, Point, Strategy};
@@ -23,14 +23,12 @@ pub(crate) enum Manner {
 /// Makes recorded choices again.
 #[derive(Clone)]
 pub(crate) struct ReplayStrategy {
-    choices: Arc<[Choice]>,
+    player: Player<Arc<[Choice]>>,
     /// Who was enabled at each step, if that was recorded.
     enabled: Arc<[Vec<WorkerId>]>,
     manner: Manner,
     /// Fair from this step on, as the strategy that made the recording was.
     fair_from: usize,
-    /// The next choice.
-    at: usize,
     /// The number of the present step of a worker in the execution, from 1.
     step: usize,
     /// The number of steps of workers passed in the recording.
@@ -50,11 +48,10 @@ impl ReplayStrategy {
         fair_from: usize,
     ) -> ReplayStrategy {
         ReplayStrategy {
-            choices,
+            player: Player::new(choices),
             enabled,
             manner,
             fair_from,
-            at: 0,
             step: 0,
             recorded_step: 0,
             stepping: None,
@@ -75,40 +72,37 @@ impl ReplayStrategy {
 
     /// The choices that were never made.
     pub(crate) fn unused(&self) -> usize {
-        self.choices.len() - self.at
+        self.player.rest().len()
     }
 
     fn is_loose(&self) -> bool {
         matches!(self.manner, Manner::Loose(_))
     }
 
-    /// Notes a difference; whether the player may go on after it.
-    fn differs(&mut self, message: impl FnOnce(&ReplayStrategy) -> String) -> bool {
+    /// Notes a difference; an error if the replay ends there.
+    fn differs(
+        &mut self,
+        message: impl FnOnce(&ReplayStrategy) -> String,
+    ) -> Result<(), EndSchedule> {
         if self.is_loose() {
-            return true;
+            return Ok(());
         }
         if self.difference.is_none() {
             let message = message(self);
             self.difference = Some(Divergence { step: self.step, message });
         }
-        self.manner == Manner::BestEffort
+        if self.manner == Manner::BestEffort { Ok(()) } else { Err(EndSchedule::Cut) }
     }
 
     /// Passes over recorded values that the last step did not ask for.
-    fn skip_values(&mut self) -> bool {
-        let left = self.choices[self.at..]
-            .iter()
-            .take_while(|choice| !matches!(choice, Choice::Worker(_)))
-            .count();
-        let fits = left == 0
-            || self.differs(|player| {
+    fn skip_values(&mut self) -> Result<(), EndSchedule> {
+        match self.player.skip_step() {
+            0 => Ok(()),
+            left => self.differs(|replay| {
                 let values = count(left as u64, "further choice");
-                format!("the recording makes {values} inside {}, the program none", player.here())
-            });
-        if fits {
-            self.at += left;
+                format!("the recording makes {values} inside {}, the program none", replay.here())
+            }),
         }
-        fits
     }
 
     /// The present step in words.
@@ -120,7 +114,7 @@ impl ReplayStrategy {
     }
 
     /// Compares the enabled workers with the recorded ones, before `worker` is to step.
-    fn same_enabled(&mut self, worker: WorkerId, point: &Point<'_>) -> bool {
+    fn compare_enabled(&mut self, worker: WorkerId, point: &Point<'_>) -> Result<(), EndSchedule> {
         let enabled = self.enabled.clone();
         match enabled.get(self.recorded_step) {
             // No set that was recorded is empty: such a one was left out for its size.
@@ -141,7 +135,7 @@ impl ReplayStrategy {
                     message
                 })
             }
-            _ => true,
+            _ => Ok(()),
         }
     }
 
@@ -156,50 +150,24 @@ impl ReplayStrategy {
         Ok(same.unwrap_or(point.enabled[0]))
     }
 
-    fn answer(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
-        match self.choices.get(self.at) {
-            Some(&Choice::Value { index, of: recorded, tag: recorded_tag }) => {
-                let same = recorded == of && recorded_tag == tag;
-                let fits = same
-                    || self.differs(|player| {
-                        format!(
-                            "{} asks for one of {}{}, in the recording for one of {}{}",
-                            player.here(),
-                            count(of.into(), "value"),
-                            fault(tag),
-                            count(recorded.into(), "value"),
-                            fault(recorded_tag),
-                        )
-                    });
-                if !fits {
-                    return Err(EndSchedule::Cut);
-                }
-                self.at += 1;
-                Ok(index.min(of.saturating_sub(1)))
-            }
-            other => self.unasked(other.is_none(), || {
-                format!("asks for one of {}{}", count(of.into(), "value"), fault(tag))
-            }),
-        }
-    }
-
-    /// The program asks for something that the recording does not have here.
-    fn unasked(
+    /// The program asks for something that the recording does not have here. The first answer is
+    /// given if the replay may go on.
+    fn unrecorded(
         &mut self,
-        at_the_end: bool,
-        question: impl Fn() -> String,
+        question: Question,
+        recorded: Option<Choice>,
     ) -> Result<u32, EndSchedule> {
-        let fits = self.differs(|player| {
-            let instead = match player.choices.get(player.at) {
+        self.ran_out |= recorded.is_none();
+        self.differs(|replay| {
+            let instead = match recorded {
                 None => "the recording ends before",
                 Some(Choice::Worker(_)) => "the recording goes on with the next step",
                 Some(Choice::Value { .. }) => "the recording has a value here",
                 Some(Choice::Delivery(_)) => "the recording has a delivery here",
             };
-            format!("{} {}, and {instead}", player.here(), question())
-        });
-        self.ran_out |= at_the_end;
-        if fits { Ok(0) } else { Err(EndSchedule::Cut) }
+            format!("{} asks for {question}, and {instead}", replay.here())
+        })?;
+        Ok(0)
     }
 }
 
@@ -213,81 +181,72 @@ impl Strategy for ReplayStrategy {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
-        if !self.skip_values() {
-            return Err(EndSchedule::Cut);
-        }
+        self.skip_values()?;
         self.step += 1;
         if point.step >= self.fair_from {
             point.fair_from_here();
         }
-        while let Some(&Choice::Worker(worker)) = self.choices.get(self.at) {
-            if !self.same_enabled(worker, point) {
-                return Err(EndSchedule::Cut);
+        while let Some(Choice::Worker(worker)) = self.player.peek() {
+            self.compare_enabled(worker, point)?;
+            let is_enabled = point.enabled.binary_search(&worker).is_ok();
+            if !is_enabled {
+                self.differs(|_| {
+                    format!(
+                        "worker {worker} steps in the recording and cannot step now: only {} can",
+                        named(point.enabled, point.system),
+                    )
+                })?;
             }
-            if point.enabled.binary_search(&worker).is_ok() {
-                self.at += 1;
-                self.recorded_step += 1;
+            self.player.skip(1);
+            self.recorded_step += 1;
+            if is_enabled {
                 if !self.is_loose() {
                     self.stepping = Some((worker, point.system.name(worker)));
                 }
                 return Ok(worker);
             }
-            let goes_on = self.differs(|_| {
-                format!(
-                    "worker {worker} steps in the recording and cannot step now: only {} can",
-                    named(point.enabled, point.system),
-                )
-            });
-            if !goes_on {
-                return Err(EndSchedule::Cut);
-            }
             // The step is skipped with all that was chosen inside it.
-            self.at += 1;
-            self.recorded_step += 1;
-            let inside = &self.choices[self.at..];
-            self.at +=
-                inside.iter().take_while(|choice| !matches!(choice, Choice::Worker(_))).count();
+            self.player.skip_step();
         }
         self.after_the_end(point)
     }
 
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
-        self.answer(of, tag)
+        let question = Question::Value { of, tag };
+        match self.player.value(of, tag) {
+            Ok(index) => Ok(index.min(of.saturating_sub(1))),
+            Err(Some(Choice::Value { index, of: then, tag: who })) => {
+                self.differs(|replay| {
+                    let recorded = Question::Value { of: then, tag: who };
+                    let here = replay.here();
+                    format!("{here} asks for {question}, in the recording for {recorded}")
+                })?;
+                self.player.skip(1);
+                Ok(index.min(of.saturating_sub(1)))
+            }
+            Err(recorded) => self.unrecorded(question, recorded),
+        }
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
-        match self.choices.get(self.at) {
-            Some(&Choice::Delivery(message)) => {
-                let place = candidates.iter().position(|&candidate| candidate == message);
-                if place.is_none() {
-                    let goes_on = self.differs(|player| {
-                        format!(
-                            "message {message} is delivered in {} in the recording and is not \
-                             there now",
-                            player.here(),
-                        )
-                    });
-                    if !goes_on {
-                        return Err(EndSchedule::Cut);
-                    }
-                }
-                self.at += 1;
-                Ok(place.unwrap_or(0))
+        match self.player.delivery(candidates) {
+            Ok(place) => Ok(place),
+            Err(Some(Choice::Delivery(message))) => {
+                self.differs(|replay| {
+                    format!(
+                        "message {message} is delivered in {} in the recording and is not there \
+                         now",
+                        replay.here(),
+                    )
+                })?;
+                self.player.skip(1);
+                Ok(0)
             }
-            other => {
-                let at_the_end = other.is_none();
-                let question =
-                    || format!("asks for one of {}", count(candidates.len() as u64, "message"));
-                self.unasked(at_the_end, question).map(|index| index as usize)
+            Err(recorded) => {
+                let question = Question::Delivery { of: candidates.len() as u32 };
+                self.unrecorded(question, recorded).map(|index| index as usize)
             }
         }
-    }
-}
-
-fn fault(tag: Tag) -> &'static str {
-    match tag {
-        Tag::Program => "",
-        Tag::Fault => " (a fault)",
     }
 }
 
@@ -297,7 +256,7 @@ fn less(all: &[WorkerId], others: &[WorkerId]) -> Vec<WorkerId> {
 }
 
 /// Workers that exist, by name and id.
-fn named(workers: &[WorkerId], system: &dyn System) -> String {
+pub(crate) fn named(workers: &[WorkerId], system: &dyn System) -> String {
     listed(workers.iter().map(|&worker| format!("{} ({worker})", system.name(worker))))
 }
 

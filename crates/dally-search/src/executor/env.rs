@@ -113,7 +113,7 @@ impl Env for StepEnv<'_> {
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         self.item()?;
-        let answer = match self.loop_detector.delivery_again(candidates.len()) {
+        let answer = match self.loop_detector.delivery_again(candidates) {
             None => self.strategy.delivery(candidates),
             Some(again) => Ok(again),
         };

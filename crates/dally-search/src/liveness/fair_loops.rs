@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use dally_core::{Tag, WorkerId};
+use dally_core::{Answer, Question, Tag, WorkerId};
 
 use super::Fairness;
-use super::loop_detector::{Answer, LoopDetector, Question, Scratch};
+use super::loop_detector::{LoopDetector, Scratch};
 
 impl LoopDetector {
     /// Whether going round these steps for ever is fair, but for the messages that are owed.
@@ -108,7 +108,8 @@ impl LoopDetector {
             let worker = self.worker(step);
             // A fault is owed to nobody, and what follows from it neither.
             let is_fault = |answer: &Answer| {
-                matches!(answer.question, Question::Value(Tag::Fault)) && answer.index > 0
+                matches!(answer.question, Question::Value { tag: Tag::Fault, .. })
+                    && answer.index > 0
             };
             if worker == WorkerId::FAULTS
                 || self.answered(step).any(|(answer, _)| is_fault(&answer))
@@ -119,18 +120,18 @@ impl LoopDetector {
             let mut question = 0;
             for (answer, senders) in self.answered(step) {
                 match answer.question {
-                    Question::Value(Tag::Fault) => {}
-                    Question::Value(Tag::Program) => {
+                    Question::Value { tag: Tag::Fault, .. } => {}
+                    Question::Value { of, .. } => {
                         taken.push((state, worker, question, answer.index));
-                        asked.push((state, worker, question, answer.of));
+                        asked.push((state, worker, question, of));
                         question += 1;
                     }
-                    Question::Delivery if by_chance => {
+                    Question::Delivery { of } if by_chance => {
                         taken.push((state, worker, question, answer.index));
-                        asked.push((state, worker, question, answer.of));
+                        asked.push((state, worker, question, of));
                         question += 1;
                     }
-                    Question::Delivery => {
+                    Question::Delivery { .. } => {
                         delivered.extend(senders.get(answer.index as usize).map(|&s| (worker, s)));
                         owed.extend(senders.iter().map(|&sender| (worker, sender)));
                     }

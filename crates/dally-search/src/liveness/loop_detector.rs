@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use dally_core::{Acceptance, MessageId, Observe, System, Tag, WorkerId, fingerprint};
+use dally_core::{
+    Acceptance, Answer, MessageId, Observe, Question, System, Tag, WorkerId, fingerprint,
+};
 
 use super::latest::Latest;
 
@@ -24,9 +26,11 @@ pub(crate) struct LoopDetector {
     /// `steps[i]` leads from `states[i]` to `states[i + 1]`; the last may be under way.
     steps: Vec<Step>,
     enabled: Vec<WorkerId>,
+    /// What was chosen inside of steps.
     answers: Vec<Answer>,
-    /// The senders of the messages that could be delivered.
+    /// The senders of the messages that could be delivered, and where those of each answer begin.
     senders: Vec<WorkerId>,
+    first_senders: Vec<u32>,
     /// The latest state with each hash.
     latest: Latest,
     /// The monitors that are hot in all states.
@@ -93,22 +97,6 @@ struct Step {
     worker: WorkerId,
     /// Where its answers begin.
     answers: u32,
-}
-
-/// What was chosen inside a step.
-#[derive(Clone, Copy)]
-pub(super) struct Answer {
-    pub(super) question: Question,
-    pub(super) index: u32,
-    pub(super) of: u32,
-    /// Where the senders begin, of a delivery.
-    senders: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Question {
-    Value(Tag),
-    Delivery,
 }
 
 impl LoopDetector {
@@ -198,18 +186,20 @@ impl LoopDetector {
 
     /// A value was chosen inside the present step.
     pub(crate) fn chose(&mut self, index: u32, of: u32, tag: Tag) {
-        let senders = self.senders.len() as u32;
-        self.weight += 1;
-        self.answers.push(Answer { question: Question::Value(tag), index, of, senders });
+        self.log_answer(Answer { question: Question::Value { of, tag }, index }, &[]);
     }
 
     /// A message was chosen inside the present step.
     pub(crate) fn delivered(&mut self, index: usize, candidates: &[MessageId]) {
-        let senders = self.senders.len() as u32;
-        self.senders.extend(candidates.iter().map(|message| message.sender));
+        let question = Question::Delivery { of: candidates.len() as u32 };
+        self.log_answer(Answer { question, index: index as u32 }, candidates);
+    }
+
+    fn log_answer(&mut self, answer: Answer, candidates: &[MessageId]) {
         self.weight += 1 + candidates.len();
-        let (index, of) = (index as u32, candidates.len() as u32);
-        self.answers.push(Answer { question: Question::Delivery, index, of, senders });
+        self.first_senders.push(self.senders.len() as u32);
+        self.senders.extend(candidates.iter().map(|message| message.sender));
+        self.answers.push(answer);
     }
 
     /// Who steps in a step of the log.
@@ -242,12 +232,13 @@ impl LoopDetector {
         &self,
         step: usize,
     ) -> impl Iterator<Item = (Answer, &[WorkerId])> + use<'_> {
-        self.answers[self.answers_of(step)].iter().map(|&answer| {
+        self.answers_of(step).map(|place| {
+            let answer = self.answers[place];
             let senders = match answer.question {
-                Question::Value(_) => 0,
-                Question::Delivery => answer.of as usize,
+                Question::Value { .. } => 0,
+                Question::Delivery { of } => of as usize,
             };
-            (answer, &self.senders[answer.senders as usize..][..senders])
+            (answer, &self.senders[self.first_senders[place] as usize..][..senders])
         })
     }
 
@@ -281,6 +272,7 @@ impl LoopDetector {
         self.enabled.clear();
         self.answers.clear();
         self.senders.clear();
+        self.first_senders.clear();
         self.scratch.owed.clear();
         (self.weight, self.round) = (0, None);
         self.latest.clear();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dally_core::{Choice, DelayAt, Delays, Event, MessageId, Tag, Text, WorkerId};
+use dally_core::{Choice, DelayAt, Delays, Event, MessageId, Player, Tag, Text, WorkerId};
 
 use super::explorer::Explorer;
 use super::explorer_on_path::{ExplorerOnPath, StepSummary};
@@ -32,7 +32,7 @@ impl Place {
 #[derive(Clone)]
 pub(crate) enum ChoiceSource {
     /// The choices of a recording, all of them, whatever they cost.
-    Recording(Arc<[Choice]>),
+    Recording(Player<Arc<[Choice]>>),
     /// The explorer, with so many delays at these places. A worker that comes up again without
     /// having stepped comes up at the same place, so more than one can be spent there.
     Spending(BTreeMap<Place, u32>),
@@ -49,8 +49,6 @@ pub(crate) struct Delaying<E: Explorer> {
     /// How many steps each worker has taken.
     taken: BTreeMap<WorkerId, u32>,
     source: ChoiceSource,
-    /// How many choices of the recording have been made.
-    made: usize,
     /// The steps of workers so far.
     steps: usize,
     here: Option<Place>,
@@ -69,7 +67,6 @@ impl<E: Explorer> Delaying<E> {
             before: Vec::new(),
             taken: BTreeMap::new(),
             source,
-            made: 0,
             steps: 0,
             here: None,
             spent: Vec::new(),
@@ -84,10 +81,10 @@ impl<E: Explorer> Delaying<E> {
         if let Some(trouble) = self.trouble {
             return Err(trouble);
         }
-        if let ChoiceSource::Recording(choices) = &self.source
-            && self.made < choices.len()
+        if let ChoiceSource::Recording(player) = &self.source
+            && let left @ 1.. = player.rest().len()
         {
-            let (made, all) = (self.made, choices.len());
+            let (made, all) = (player.position(), player.position() + left);
             return Err(format!("the execution ended after {made} of {all} choices"));
         }
         let count = self.spent.iter().map(|spent| u64::from(spent.1)).sum();
@@ -100,29 +97,24 @@ impl<E: Explorer> Delaying<E> {
         Err(EndSchedule::Cut)
     }
 
-    /// The answer to a question of the present step: by `wanted` out of the recording, or else
-    /// what is to be spent here.
+    /// The answer to a question of the present step: as the recording has it, or else what is to be
+    /// spent here.
     fn answer(
         &mut self,
         of: usize,
-        wanted: impl Fn(Choice) -> Option<usize>,
+        recorded: impl FnOnce(&mut Player<Arc<[Choice]>>) -> Option<usize>,
     ) -> Result<usize, EndSchedule> {
         let here = self.here.as_mut().ok_or(EndSchedule::Cut)?;
         here.question += 1;
         let here = *here;
         let index = match &mut self.source {
-            ChoiceSource::Recording(choices) => {
-                match choices.get(self.made).copied().and_then(wanted) {
-                    Some(index) => {
-                        self.made += 1;
-                        index
-                    }
-                    None => {
-                        let step = self.steps;
-                        return self.cannot(format!("step {step} asks for what was not recorded"));
-                    }
+            ChoiceSource::Recording(player) => match recorded(player) {
+                Some(index) => index,
+                None => {
+                    let step = self.steps;
+                    return self.cannot(format!("step {step} asks for what was not recorded"));
                 }
-            }
+            },
             ChoiceSource::Spending(left) => {
                 let index = left.remove(&here).unwrap_or(0) as usize;
                 index.min(of.saturating_sub(1))
@@ -156,19 +148,18 @@ impl<E: Explorer> Strategy for Delaying<E> {
         self.summary.clear();
         self.before.clear();
         self.before.extend_from_slice(point.enabled);
-        let wanted = match &self.source {
+        let wanted = match &mut self.source {
             ChoiceSource::Spending(_) => None,
-            ChoiceSource::Recording(choices) => match choices.get(self.made) {
-                Some(&Choice::Worker(worker)) => Some(worker),
-                Some(_) => {
+            ChoiceSource::Recording(player) => match player.worker() {
+                Ok(worker) => Some(worker),
+                Err(None) => return Err(EndSchedule::Cut),
+                Err(Some(_)) => {
                     let step = self.steps;
                     return self.cannot(format!("step {step} asks for less than was recorded"));
                 }
-                None => return Err(EndSchedule::Cut),
             },
         };
         self.steps += 1;
-        self.made += usize::from(wanted.is_some());
         let mut delays = 0;
         let mut instead_of = None;
         loop {
@@ -209,20 +200,12 @@ impl<E: Explorer> Strategy for Delaying<E> {
     }
 
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
-        let index = self.answer(of as usize, |choice| match choice {
-            Choice::Value { index, of: recorded, tag: kind } => {
-                (recorded == of && kind == tag).then_some(index as usize)
-            }
-            _ => None,
-        })?;
-        Ok(index as u32)
+        let recorded = |player: &mut Player<_>| player.value(of, tag).ok().map(|i| i as usize);
+        Ok(self.answer(of as usize, recorded)? as u32)
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
-        self.answer(candidates.len(), |choice| match choice {
-            Choice::Delivery(message) => candidates.iter().position(|&one| one == message),
-            _ => None,
-        })
+        self.answer(candidates.len(), |player| player.delivery(candidates).ok())
     }
 
     fn properties(&self) -> Properties {

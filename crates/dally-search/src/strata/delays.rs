@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dally_core::{Bug, Cause, Choice, Delays, Program};
+use dally_core::{Bug, Cause, Choice, Delays, Player, Program};
 
 use super::delaying::{ChoiceSource, Delaying, Place};
 use super::explorer::Explorer;
@@ -26,7 +26,7 @@ pub(crate) fn fewest<P: Program, E: Explorer>(
     writer: &mut ChoiceWriter,
 ) -> Option<(Vec<Choice>, Delays)> {
     let recording: Arc<[Choice]> = choices.into();
-    let mut strategy = Delaying::new(explorer, ChoiceSource::Recording(recording));
+    let mut strategy = Delaying::new(explorer, ChoiceSource::Recording(Player::new(recording)));
     let limits = Limits { temperature: usize::MAX, fail_on_max_steps: false, ..*limits };
     let execution = stage.execute(0, &mut strategy, &limits, Desk::undisturbed(writer));
     if !fails_with(&execution, &cause) {

@@ -5,14 +5,15 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, Choice, Cut, Env, Event, MessageId, Observe, Program, Stop, System, Tag, Text, WorkerId,
-    fingerprint, panics,
+    Bug, Choice, Cut, Env, Event, MessageId, Observe, PlayedStep, Player, Program, Question, Stop,
+    System, Tag, Text, WorkerId, fingerprint, panics,
 };
 use rustc_hash::FxHasher;
 
 use super::happens_before::HappensBefore;
 use super::state_space::{ReturnError, StateSpace};
 use crate::choice_log::{Activity, ChoiceWriter};
+use crate::replay_strategy::named;
 
 /// A space of states that are reached by running the program.
 ///
@@ -54,35 +55,46 @@ impl<P: Program + 'static> Replaying<P> {
 
     /// Makes these choices again, from the first state on.
     fn follow(&mut self, choices: &[Choice]) -> Result<(), ReturnError> {
-        let mut at = 0;
+        let mut player = Player::new(choices);
         let mut step = 0;
-        while let Some(&choice) = choices.get(at) {
-            let Choice::Worker(worker) = choice else {
-                let asked = question(choice);
-                let message = format!("step {step}: it asked for {asked} the first time, not now");
-                return Err(ReturnError::Diverged(message));
+        loop {
+            let worker = match player.worker() {
+                Ok(worker) => worker,
+                Err(None) => return Ok(()),
+                Err(Some(choice)) => {
+                    let asked = in_words(choice);
+                    let message =
+                        format!("step {step}: it asked for {asked} the first time, not now");
+                    return Err(ReturnError::Diverged(message));
+                }
             };
-            (at, step) = (at + 1, step + 1);
+            step += 1;
             let enabled = self.system().enabled();
             if worker.place_in(enabled).is_err() {
-                let now = match self.named(enabled) {
+                let now = match named(enabled, self.system()) {
                     workers if workers.is_empty() => "nobody can now".to_owned(),
-                    workers => format!("only {} can now", workers.join(", ")),
+                    workers => format!("only {workers} can now"),
                 };
                 let message =
                     format!("step {step}: worker {worker} stepped the first time, and {now}");
                 return Err(ReturnError::Diverged(message));
             }
-            let mut again = Again { choices, at, differs: None };
-            let stepped = self.step(worker, &mut again);
-            let Again { at: next, differs, .. } = again;
-            if let Some(differs) = differs {
+            let mut played = PlayedStep::new(&mut player);
+            let stepped = self.step(worker, &mut played);
+            if let Some((question, recorded)) = played.misfit() {
                 let name = self.system().name(worker);
-                let message = format!("step {step}, of {name} ({worker}): {differs}");
+                let then = match recorded {
+                    None | Some(Choice::Worker(_)) => "nothing more".to_owned(),
+                    Some(choice) => in_words(choice),
+                };
+                let message = format!(
+                    "step {step}, of {name} ({worker}): it asks for {question}, the first time for \
+                     {then}"
+                );
                 return Err(ReturnError::Diverged(message));
             }
             match stepped {
-                Ok(()) => at = next,
+                Ok(()) => {}
                 Err(Stop::Bug(bug)) => return Err(ReturnError::Bug(*bug)),
                 Err(Stop::Cut) => {
                     let message = format!("step {step}: it gave up of its own accord");
@@ -90,17 +102,6 @@ impl<P: Program + 'static> Replaying<P> {
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Up to five workers by name and id.
-    fn named(&self, workers: &[WorkerId]) -> Vec<String> {
-        let name = |&worker: &WorkerId| format!("{} ({worker})", self.system().name(worker));
-        let mut named: Vec<_> = workers.iter().take(5).map(name).collect();
-        if let more @ 1.. = workers.len().saturating_sub(5) {
-            named.push(format!("{more} more"));
-        }
-        named
     }
 }
 
@@ -225,12 +226,11 @@ fn panicked(stop: Stop) -> Bug {
     }
 }
 
-fn question(choice: Choice) -> String {
+/// What was asked for when this was chosen.
+fn in_words(choice: Choice) -> String {
     match choice {
         Choice::Worker(worker) => format!("a step of {worker}"),
-        Choice::Value { of: 1, .. } => "a value out of 1".to_owned(),
-        Choice::Value { of, tag: Tag::Program, .. } => format!("one of {of} values"),
-        Choice::Value { of, tag: Tag::Fault, .. } => format!("one of {of} values (a fault)"),
+        Choice::Value { of, tag, .. } => Question::Value { of, tag }.to_string(),
         Choice::Delivery(message) => format!("a message and got {message}"),
     }
 }
@@ -267,68 +267,6 @@ impl Env for Listening<'_> {
 
     fn unheard(&mut self, events: u32) -> Result<(), Cut> {
         self.env.unheard(events)
-    }
-}
-
-/// Answers a step as it was answered the first time.
-struct Again<'a> {
-    choices: &'a [Choice],
-    /// The next choice.
-    at: usize,
-    /// What the step asks that it did not ask then.
-    differs: Option<String>,
-}
-
-impl Again<'_> {
-    fn answer<T>(
-        &mut self,
-        asks: impl FnOnce() -> String,
-        fit: impl FnOnce(Choice) -> Option<T>,
-    ) -> Result<T, Cut> {
-        if self.differs.is_some() {
-            return Err(Cut);
-        }
-        let recorded = self.choices.get(self.at).copied();
-        if let Some(answer) = recorded.and_then(fit) {
-            self.at += 1;
-            return Ok(answer);
-        }
-        let then = match recorded {
-            None | Some(Choice::Worker(_)) => "nothing more".to_owned(),
-            Some(choice) => question(choice),
-        };
-        self.differs = Some(format!("it asks for {}, the first time for {then}", asks()));
-        Err(Cut)
-    }
-}
-
-impl Env for Again<'_> {
-    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
-        self.answer(
-            || question(Choice::Value { index: 0, of, tag }),
-            |choice| match choice {
-                Choice::Value { index, of: then, tag: who } if (then, who) == (of, tag) => {
-                    Some(index)
-                }
-                _ => None,
-            },
-        )
-    }
-
-    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
-        self.answer(
-            || format!("one of {} messages", candidates.len()),
-            |choice| match choice {
-                Choice::Delivery(message) => {
-                    candidates.iter().position(|&candidate| candidate == message)
-                }
-                _ => None,
-            },
-        )
-    }
-
-    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
-        if self.differs.is_some() { Err(Cut) } else { Ok(()) }
     }
 }
 

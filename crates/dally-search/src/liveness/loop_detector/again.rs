@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use dally_core::{Acceptance, System, Tag, WorkerId};
+use dally_core::{Acceptance, Answer, MessageId, Recorded, System, Tag, WorkerId};
 
-use super::{LoopDetector, Question, hash};
+use super::{LoopDetector, hash};
 
 /// What a step costs that went round in vain. It was taken from what the strategy would have
 /// done, and that must not become most of the execution.
@@ -37,29 +37,25 @@ impl LoopDetector {
     /// The answer of a step that is taken again; `None` where the strategy is to be asked.
     #[inline]
     pub(crate) fn value_again(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        self.round.is_some().then(|| self.answer_again(Question::Value(tag), of))?
+        self.round.is_some().then(|| self.play(|answer| answer.value(of, tag)))?
     }
 
     /// As [`LoopDetector::value_again`], for a message by its place among the candidates.
     #[inline]
-    pub(crate) fn delivery_again(&mut self, of: usize) -> Option<usize> {
-        let of = of as u32;
-        let answer = self.round.is_some().then(|| self.answer_again(Question::Delivery, of))?;
-        answer.map(|index| index as usize)
+    pub(crate) fn delivery_again(&mut self, candidates: &[MessageId]) -> Option<usize> {
+        self.round.is_some().then(|| self.play(|answer| answer.delivery(candidates)))?
     }
 
-    fn answer_again(&mut self, question: Question, of: u32) -> Option<u32> {
+    fn play<T>(&mut self, fit: impl FnOnce(Answer) -> Option<T>) -> Option<T> {
         let round = self.round.as_mut()?;
         if round.strayed.is_some() {
             return None;
         }
-        match round.answers.next().map(|place| self.answers[place]) {
-            Some(known) if known.question == question && known.of == of => Some(known.index),
-            _ => {
-                round.strayed = Some("asks for something else than before".into());
-                None
-            }
+        let answer = round.answers.next().and_then(|place| fit(self.answers[place]));
+        if answer.is_none() {
+            round.strayed = Some("asks for something else than before".into());
         }
+        answer
     }
 
     /// Whether the present state looks like a state of the log.

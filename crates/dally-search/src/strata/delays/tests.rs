@@ -145,7 +145,8 @@ fn count<P: Program, E: Explorer>(
     limits: &Limits,
     writer: &mut ChoiceWriter,
 ) -> Result<Delays, String> {
-    let mut strategy = Delaying::new(explorer, ChoiceSource::Recording(choices.into()));
+    let mut strategy =
+        Delaying::new(explorer, ChoiceSource::Recording(Player::new(choices.into())));
     stage.execute(0, &mut strategy, limits, Desk::undisturbed(writer));
     strategy.finish().map(|(_, delays)| delays)
 }
