@@ -1,32 +1,90 @@
-//! Telling what happens, at no cost where nobody listens.
+//! Events of a step: how many there may be, and telling them at no cost where nobody listens.
 
 use crate::choice::{MessageId, Tag};
 use crate::event::{Event, Text};
 use crate::system::{Cut, Env};
+
+/// Counts events up to a limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EventBudget {
+    spent: u32,
+    limit: u32,
+}
+
+impl EventBudget {
+    /// Nothing is spent of so many events.
+    #[inline]
+    pub fn new(limit: u32) -> EventBudget {
+        EventBudget { spent: 0, limit }
+    }
+
+    /// Counts events. `false` if they are more than there may be, together with those before.
+    #[inline]
+    #[must_use]
+    pub fn spend(&mut self, events: u32) -> bool {
+        self.spent = self.spent.saturating_add(events);
+        !self.is_exceeded()
+    }
+
+    /// Whether there were more events than there may be.
+    #[inline]
+    pub fn is_exceeded(&self) -> bool {
+        self.spent > self.limit
+    }
+
+    /// The events so far.
+    #[inline]
+    pub fn spent(&self) -> u32 {
+        self.spent
+    }
+
+    /// How many events there may be.
+    #[inline]
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// Counts from nothing again.
+    #[inline]
+    pub fn restart(&mut self) {
+        self.spent = 0;
+    }
+
+    /// From here on no event may stay with whoever counts them here: the first one exceeds the
+    /// limit. Answers the events so far, which are now somebody else's to count.
+    pub fn close(&mut self) -> u32 {
+        self.limit = 0;
+        std::mem::take(&mut self.spent)
+    }
+}
 
 /// The [`Env`] of a step, which is told only what somebody hears. Events that nobody hears are
 /// counted here up to its [leeway](Env::leeway), and from then on by it.
 pub struct EventSink<'a> {
     env: &'a mut dyn Env,
     heard: bool,
-    /// How many more events need not even be counted by `env`.
-    leeway: u32,
-    /// How many have not been.
-    untold: u32,
+    /// The events that `env` has not counted.
+    untold: EventBudget,
+    /// How many further turns count as one event.
+    turns_left: u32,
 }
+
+/// So many turns count as one event towards the bound of a step.
+const TURNS: u32 = 64;
 
 impl<'a> EventSink<'a> {
     /// For a step that begins.
     #[inline]
     pub fn new(env: &'a mut dyn Env) -> EventSink<'a> {
         let leeway = env.leeway();
-        EventSink { env, heard: leeway == 0, leeway, untold: 0 }
+        let untold = EventBudget::new(leeway);
+        EventSink { env, heard: leeway == 0, untold, turns_left: TURNS }
     }
 
     /// Tells an event, which is made only if somebody listens.
     #[inline(always)]
     pub fn tell<'t>(&mut self, event: impl FnOnce() -> Event<Text<'t>>) -> Result<(), Cut> {
-        if self.heard { self.speak(event()) } else { self.pass_over(1) }
+        if self.heard { self.tell_env(event()) } else { self.count(1) }
     }
 
     /// Whether events are told to anybody, and not only counted.
@@ -37,21 +95,33 @@ impl<'a> EventSink<'a> {
 
     /// Counts events that nobody hears.
     #[inline]
-    pub fn pass_over(&mut self, events: u32) -> Result<(), Cut> {
-        self.untold = self.untold.saturating_add(events);
-        if self.untold > self.leeway { self.catch_up() } else { Ok(()) }
+    pub fn count(&mut self, events: u32) -> Result<(), Cut> {
+        if self.untold.spend(events) { Ok(()) } else { self.catch_up() }
+    }
+
+    /// Counts a turn of an interpreter: a jump backwards or a call. Code that runs without end is
+    /// noticed so, though nothing happens in it that would be an event.
+    #[inline(always)]
+    pub fn turn(&mut self) -> Result<(), Cut> {
+        self.turns_left -= 1;
+        if self.turns_left == 0 { self.turned() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn turned(&mut self) -> Result<(), Cut> {
+        self.turns_left = TURNS;
+        self.count(1)
     }
 
     #[inline(never)]
-    fn speak(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+    fn tell_env(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
         self.env.event(event)
     }
 
-    /// Has `env` count what has not been told.
+    /// Has `env` count what it has not counted.
     #[cold]
     fn catch_up(&mut self) -> Result<(), Cut> {
-        self.leeway = 0;
-        match std::mem::take(&mut self.untold) {
+        match self.untold.close() {
             0 => Ok(()),
             untold => self.env.unheard(untold),
         }
@@ -79,7 +149,7 @@ impl Env for EventSink<'_> {
     }
 
     fn unheard(&mut self, events: u32) -> Result<(), Cut> {
-        self.pass_over(events)
+        self.count(events)
     }
 }
 
@@ -146,5 +216,15 @@ mod tests {
     #[test]
     fn events_within_the_leeway_are_counted_when_a_value_is_asked_for() {
         assert_eq!(heard(100), ["4 unheard", "one of 2?", "1 unheard"]);
+    }
+
+    #[test]
+    fn turns_without_an_event_are_counted_in_time() {
+        let mut listener = Listener { leeway: 1, heard: Vec::new() };
+        let mut event_sink = EventSink::new(&mut listener);
+        for _ in 0..3 * TURNS {
+            event_sink.turn().unwrap();
+        }
+        assert_eq!(listener.heard, ["2 unheard", "1 unheard"]);
     }
 }

@@ -35,7 +35,7 @@ pub use bug::{Bug, BugKind, Cause, Location};
 pub use choice::{Choice, MessageId, Tag};
 pub use clock::VectorClock;
 pub use event::{Access, Discard, Event, ObjectId, Text, Transition};
-pub use event_sink::EventSink;
+pub use event_sink::{EventBudget, EventSink};
 pub use finding::{DelayAt, Delays, Finding, Lasso, Shrunk};
 pub use fingerprint::Fingerprint;
 pub use monitor::{Announcement, Heat, IntoMonitor, Monitor, Monitors, SharedMonitor};

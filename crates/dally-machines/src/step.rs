@@ -93,7 +93,7 @@ impl MachineSystem {
                 _ => readies = true,
             }
         }
-        env.pass_over(1)?;
+        env.count(1)?;
         let at = receiver.inbox.len() as u32;
         let id = sender.next_message();
         if let Some(Effect::Send { message, .. }) = sender.effects.last_mut() {

@@ -7,8 +7,8 @@ mod rounds;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dally_core::{
-    Acceptance, Bug, BugKind, Lasso, Observe, Program, Stop, System, Trace, Tracer, WorkerId,
-    fingerprint, panics,
+    Acceptance, Bug, BugKind, EventBudget, Lasso, Observe, Program, Stop, System, Trace, Tracer,
+    WorkerId, fingerprint, panics,
 };
 
 use self::bugs::too_hot;
@@ -279,8 +279,7 @@ fn run<S: System>(
             worker: WorkerId::FAULTS,
             steps: 0,
             values: 0,
-            items: 0,
-            step_items: limits.step_items,
+            items: EventBudget::new(limits.step_items),
             cut: None,
         },
         limits,

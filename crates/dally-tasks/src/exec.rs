@@ -21,7 +21,7 @@ mod timers;
 
 pub(crate) use objects::Held;
 pub(crate) use tasks::{State, Task, Tasks};
-pub(crate) use telling::{Told, Untold};
+pub(crate) use telling::{Told, UntoldEvents};
 pub(crate) use timers::Timers;
 
 /// What is polled.
@@ -46,7 +46,7 @@ pub(crate) struct Exec {
     pub phase: Phase,
     /// The task that runs.
     pub current: usize,
-    pub untold: Untold,
+    pub untold: UntoldEvents,
     /// The environment has had enough of this step.
     pub cut: bool,
     /// A bug that an operation met while the program's code was running.
@@ -74,7 +74,7 @@ impl Exec {
             steps: 1,
             phase: Phase::TearDown,
             current: 0,
-            untold: Untold::default(),
+            untold: UntoldEvents::default(),
             cut: false,
             bug: None,
             monitors: Monitors::default(),

@@ -3,7 +3,7 @@
 //! What every instruction needs is written out in the loop. What few need is called: what is in the
 //! loop costs all others, which have fewer registers of the processor then.
 
-use dally_core::{Event, Stop, Text};
+use dally_core::{Env, Event, Stop, Tag, Text};
 
 use super::access::{look, put_tuple};
 use super::blame::{broken, divided, forbidden, ill_typed, misfit, too_deep};
@@ -249,7 +249,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
             Inst::This(dst) => set!(dst, this(code, machine)),
             Inst::Nondet(dst) => {
-                let value = cx.env.value(2)? == 1;
+                let value = cx.env.value(2, Tag::Program)? == 1;
                 set!(dst, Value::Bool(value));
             }
             Inst::Choose(dst, from) => {

@@ -26,7 +26,6 @@ mod execute;
 mod foreign;
 mod inbox;
 mod machine;
-mod metered;
 mod operations;
 mod places;
 mod print;

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use dally_core::{Cut, Stop};
+use dally_core::{Cut, Env, EventSink, Stop, Tag};
 
 use super::casts::fits;
-use super::metered::Metered;
 use super::places::{Trouble, index, too_large};
 use super::print::Shown;
 use super::value::{MAX_TEXT, Value};
@@ -198,7 +197,7 @@ pub(super) fn to_interface(value: &Value, interface: u16) -> Done {
 
 /// A number below this one, or an element of this collection.
 #[inline(never)]
-pub(super) fn choose(env: &mut Metered<'_>, from: &Value) -> Done {
+pub(super) fn choose(env: &mut EventSink<'_>, from: &Value) -> Done {
     let refused = |what: String| Err(Refused::Because(what));
     let of = match from {
         Value::Int(n) if *n < 0 => {
@@ -214,7 +213,7 @@ pub(super) fn choose(env: &mut Metered<'_>, from: &Value) -> Done {
     if of > MAX_CHOICES {
         return refused(format!("choose among {of} values: there may be {MAX_CHOICES}"));
     }
-    let at = if of == 0 { 0 } else { env.value(of as u32)? as usize };
+    let at = if of == 0 { 0 } else { env.value(of as u32, Tag::Program)? as usize };
     Ok(match elements(from) {
         Some(elements) => elements[at].clone(),
         None => Value::Int(at as i64),

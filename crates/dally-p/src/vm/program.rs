@@ -1,14 +1,13 @@
 //! A test of a project as a program that can be started.
 
 use dally_core::{
-    Bug, Captured, Cut, Env, Event, MessageId, StateVisitor, Stop, Tag, Text, WorkerId,
+    Bug, Captured, Cut, Env, Event, EventSink, MessageId, StateVisitor, Stop, Tag, Text, WorkerId,
 };
 use triomphe::Arc;
 
 use super::coverage::{Coverage, CoverageReport, report};
 use super::foreign::Foreign;
 use super::machine::{Machine, spec_id};
-use super::metered::Metered;
 use super::run::{Cx, Specs, state_of};
 use super::system::{Machines, PSystem, Shared};
 use super::value::Value;
@@ -130,7 +129,7 @@ fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
         let mut machine = Machine::blank();
         machine.renew(code, spec_id(index), spec.machine, 0);
         let mut env = Unasked;
-        let env = &mut Metered::new(&mut env);
+        let env = &mut EventSink::new(&mut env);
         let (coverage, specs) = (&shared.coverage, None);
         let mut cx = Cx { code, coverage, env, specs, relieved: false };
         match cx.start(&mut machine, Value::Null) {

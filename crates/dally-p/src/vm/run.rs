@@ -1,12 +1,11 @@
 //! What a machine does with an event: functions, transitions, and what follows them.
 
-use dally_core::{Bug, BugKind, Event, Heat, Stop, Text, Transition};
+use dally_core::{Bug, BugKind, Event, EventSink, Heat, Stop, Text, Transition};
 use triomphe::Arc;
 
 use super::coverage::Coverage;
 use super::execute::{Exit, execute};
 use super::machine::{Machine, Phase, Then, exists};
-use super::metered::Metered;
 use super::print::{Carried, Shown, name_of};
 use super::value::Value;
 use super::workshop;
@@ -18,7 +17,7 @@ use crate::source::Span;
 pub(crate) struct Cx<'a, 'e> {
     pub(crate) code: &'a Code,
     pub(crate) coverage: &'a Coverage,
-    pub(crate) env: &'a mut Metered<'e>,
+    pub(crate) env: &'a mut EventSink<'e>,
     /// `None` where a spec runs.
     pub(crate) specs: Option<Specs<'a>>,
     /// Whether the spec that runs has been in a state that is not hot.

@@ -5,12 +5,11 @@
 //! idle until it came; at a receive; before the queue is looked at in a state with a null
 //! handler, and again before null is handled; and when a machine goes idle or halts.
 
-use dally_core::{Discard, Event, Stop, Text, WorkerId};
+use dally_core::{Discard, Event, EventSink, Stop, Text, WorkerId};
 use triomphe::Arc;
 
 use super::inbox::Envelope;
 use super::machine::{Machine, Phase, Then};
-use super::metered::Metered;
 use super::print::Carried;
 use super::run::{Cx, Specs, state_of, unshared_for_mail};
 use super::system::{Machines, Shared};
@@ -25,7 +24,7 @@ impl Machines {
         &mut self,
         shared: &Shared,
         at: usize,
-        env: &mut Metered<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let mut at = self.advance(shared, at, env)?;
         if shared.atomic {
@@ -45,7 +44,7 @@ impl Machines {
         &mut self,
         shared: &Shared,
         mut at: usize,
-        env: &mut Metered<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<usize, Stop> {
         while matches!(self.get(at).phase, Phase::Sending | Phase::Creating(..)) {
             at = self.advance(shared, at, env)?;
@@ -60,7 +59,7 @@ impl Machines {
         &mut self,
         shared: &Shared,
         mut at: usize,
-        env: &mut Metered<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<usize, Stop> {
         let code = &shared.code;
         match self.get(at).phase {
@@ -144,7 +143,7 @@ impl Machines {
         &mut self,
         shared: &Shared,
         at: usize,
-        env: &mut Metered<'_>,
+        env: &mut EventSink<'_>,
         run: impl FnOnce(&mut Cx<'_, '_>, &mut Machine) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let (specs, machines) = self.slots.split_at_mut(self.specs);
@@ -163,7 +162,7 @@ impl Machines {
         code: &Code,
         envelope: Envelope,
         to: WorkerId,
-        env: &mut Metered<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let Envelope { id, event, ref payload } = envelope;
         let carried = Carried(code, event, payload);
@@ -211,7 +210,7 @@ impl Machines {
         id: WorkerId,
         interface: u16,
         payload: Value,
-        env: &mut Metered<'_>,
+        env: &mut EventSink<'_>,
     ) -> Result<usize, Stop> {
         let Some(kind) = code.interfaces[usize::from(interface)].machine else {
             return Ok(creator);
@@ -229,7 +228,12 @@ impl Machines {
 
     /// The first event in the queue that the machine can take now; ignored ones before it are
     /// deleted.
-    fn look(&mut self, code: &Code, at: usize, env: &mut Metered<'_>) -> Result<Option<u32>, Stop> {
+    fn look(
+        &mut self,
+        code: &Code,
+        at: usize,
+        env: &mut EventSink<'_>,
+    ) -> Result<Option<u32>, Stop> {
         let mut place = 0;
         loop {
             let machine = self.get(at);
@@ -247,7 +251,7 @@ impl Machines {
     }
 
     /// What a machine does next whose handler is over.
-    fn settle(&mut self, code: &Code, at: usize, env: &mut Metered<'_>) -> Result<(), Stop> {
+    fn settle(&mut self, code: &Code, at: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let machine = self.get(at);
         match machine.phase {
             Phase::Running if machine.inbox.is_empty() => {
@@ -284,7 +288,7 @@ fn looks(null: Reaction) -> bool {
     matches!(null, Reaction::Do(_) | Reaction::Goto(..))
 }
 
-fn tell_received(code: &Code, envelope: &Envelope, env: &mut Metered<'_>) -> Result<(), Stop> {
+fn tell_received(code: &Code, envelope: &Envelope, env: &mut EventSink<'_>) -> Result<(), Stop> {
     let carried = Carried(code, envelope.event, &envelope.payload);
     let message = envelope.id;
     env.tell(|| Event::Received { message, payload: Text::Display(&carried) })?;

@@ -1,15 +1,14 @@
 //! One live execution of a P test.
 
 use dally_core::{
-    Acceptance, Bug, BugKind, Captured, Env, Fingerprint, Observe, Op, Status, Stop, System,
-    Waiting, WorkerId,
+    Acceptance, Bug, BugKind, Captured, Env, EventSink, Fingerprint, Observe, Op, Status, Stop,
+    System, Waiting, WorkerId,
 };
 use triomphe::Arc;
 
 use super::coverage::Coverage;
 use super::digest::Digest;
 use super::machine::{Machine, Phase};
-use super::metered::Metered;
 use super::print::name_of;
 use super::run::{state_of, unshared};
 use super::workshop;
@@ -70,7 +69,7 @@ impl System for PSystem {
                 // What a machine was about to do changes it in any case.
                 machines.unshared(at);
                 machines.relieved = 0;
-                machines.run(&self.shared, at, &mut Metered::new(env))
+                machines.run(&self.shared, at, &mut EventSink::new(env))
             }
             None => Err(Bug::new(
                 BugKind::Uncontrolled,

@@ -1,6 +1,6 @@
 //! What the steps of an execution ask and tell.
 
-use dally_core::{Choice, Cut, Env, Event, MessageId, System, Tag, Text, WorkerId};
+use dally_core::{Choice, Cut, Env, Event, EventBudget, MessageId, System, Tag, Text, WorkerId};
 
 use super::{MAX_ENABLED_ENTRIES, Recorder};
 use crate::choice_log::ChoiceWriter;
@@ -31,8 +31,7 @@ pub(super) struct StepEnv<'a> {
     pub(super) steps: usize,
     pub(super) values: usize,
     /// Values and events of the present step.
-    pub(super) items: u32,
-    pub(super) step_items: u32,
+    pub(super) items: EventBudget,
     pub(super) cut: Option<Cause>,
 }
 
@@ -40,7 +39,7 @@ impl StepEnv<'_> {
     #[inline(always)]
     pub(super) fn step<S: System>(&mut self, worker: WorkerId, system: &S) {
         self.steps += 1;
-        self.items = 0;
+        self.items.restart();
         self.worker = worker;
         self.writer.write(Choice::Worker(worker));
         if let Some(recorder) = self.recorder.as_deref_mut() {
@@ -55,8 +54,7 @@ impl StepEnv<'_> {
 
     #[inline]
     fn items(&mut self, more: u32) -> Result<(), Cut> {
-        self.items = self.items.saturating_add(more);
-        if self.items > self.step_items {
+        if !self.items.spend(more) {
             self.cut = Some(Cause::Endless);
             return Err(Cut);
         }
@@ -145,7 +143,7 @@ impl Env for StepEnv<'_> {
     }
 
     fn leeway(&self) -> u32 {
-        if self.heard || self.loop_detector.is_owed() { 0 } else { self.step_items }
+        if self.heard || self.loop_detector.is_owed() { 0 } else { self.items.limit() }
     }
 
     fn unheard(&mut self, events: u32) -> Result<(), Cut> {

@@ -1,6 +1,6 @@
 //! What a step of an exhaustive search may ask and tell: its values are written beforehand.
 
-use dally_core::{Choice, Cut, Env, Event, MessageId, Tag, Text};
+use dally_core::{Choice, Cut, Env, Event, EventBudget, MessageId, Tag, Text};
 
 use super::entry::Value;
 use super::explorer_on_path::StepSummary;
@@ -17,16 +17,14 @@ pub(crate) struct StepEnv<'a> {
     /// Who wants to hear what happens, if anybody.
     pub(crate) summary: Option<&'a mut StepSummary>,
     /// Values and events so far, and how many there may be.
-    pub(crate) items: u32,
-    pub(crate) step_items: u32,
+    pub(crate) items: EventBudget,
     /// Whether there were more, or values where there may be none.
     pub(crate) endless: bool,
 }
 
 impl StepEnv<'_> {
     fn item(&mut self, more: u32) -> Result<(), Cut> {
-        self.items = self.items.saturating_add(more);
-        self.endless |= self.items > self.step_items;
+        self.endless |= !self.items.spend(more);
         if self.endless { Err(Cut) } else { Ok(()) }
     }
 
@@ -79,7 +77,7 @@ impl Env for StepEnv<'_> {
 
     #[inline]
     fn leeway(&self) -> u32 {
-        if self.summary.is_some() { 0 } else { self.step_items }
+        if self.summary.is_some() { 0 } else { self.items.limit() }
     }
 
     fn unheard(&mut self, events: u32) -> Result<(), Cut> {

@@ -1,6 +1,6 @@
 //! How a search takes transitions, and goes back to take others.
 
-use dally_core::{Bug, BugKind, Choice, Stop, WorkerId};
+use dally_core::{Bug, BugKind, Choice, EventBudget, Stop, WorkerId};
 
 use super::depth_first::DepthFirstWorker;
 use super::entry::Value;
@@ -69,8 +69,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             answered: 0,
             chooses,
             summary: O::LISTENS.then_some(&mut self.summary),
-            items: 0,
-            step_items: self.shared_state.limits.step_items,
+            items: EventBudget::new(self.shared_state.limits.step_items),
             endless: false,
         };
         let stepped = step(&mut self.space, &mut env);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dally_core::{Access, Env, Event, Text, WorkerId};
+use dally_core::{Access, Env, Event, EventBudget, Text, WorkerId};
 
 use crate::exec::{Exec, Phase};
 use crate::text::{Deed, Object, Waits};
@@ -27,35 +27,33 @@ const MANY: u32 = 64;
 
 /// What has happened in the running step that the environment does not know yet.
 #[derive(Debug, Default)]
-pub(crate) struct Untold {
-    /// How much it is.
-    count: u32,
-    /// The same in words, while somebody listens.
-    words: Vec<Told>,
+pub(crate) struct UntoldEvents {
+    /// How many events these are, and how many may stay untold.
+    count: EventBudget,
+    /// The events themselves, while somebody listens.
+    events: Vec<Told>,
     /// Whether somebody listens to the running step.
-    listened: bool,
-    /// So much may stay untold.
-    leeway: u32,
+    heard: bool,
 }
 
-impl Untold {
+impl UntoldEvents {
     /// A step begins, of which this environment is told.
     #[inline]
     pub fn begin_step(&mut self, env: &dyn Env) {
-        self.count = 0;
-        self.leeway = env.leeway();
-        self.listened = self.leeway == 0;
+        self.count = EventBudget::new(env.leeway());
+        self.heard = self.count.limit() == 0;
     }
 
-    /// Whether it is so much that it should be told before the step ends.
+    /// Whether so many events are untold that the environment should hear of them before the step
+    /// ends.
     #[inline]
     pub fn is_much(&self) -> bool {
-        self.count >= MANY
+        self.count.spent() >= MANY
     }
 
-    /// Nobody will hear what has happened.
+    /// Drops the events: nobody will hear of them.
     pub fn forget(&mut self) {
-        self.words.clear();
+        self.events.clear();
     }
 }
 
@@ -64,9 +62,10 @@ impl Exec {
     #[inline]
     pub fn tell(&mut self, told: impl FnOnce() -> Told) {
         if self.phase == Phase::Step {
-            self.untold.count += 1;
-            if self.untold.listened {
-                self.untold.words.push(told());
+            // Whether they are too many is asked at the next flush.
+            let _ = self.untold.count.spend(1);
+            if self.untold.heard {
+                self.untold.events.push(told());
             }
         }
     }
@@ -87,7 +86,7 @@ impl Exec {
     /// environment has had enough.
     #[inline]
     pub fn flush(&mut self, env: &mut dyn Env) {
-        if self.untold.count > self.untold.leeway {
+        if self.untold.count.is_exceeded() {
             self.tell_all(env);
         }
     }
@@ -95,20 +94,22 @@ impl Exec {
     /// Tells what has happened so far. Nothing may stay untold from here on.
     #[inline]
     pub fn catch_up(&mut self, env: &mut dyn Env) {
-        self.untold.leeway = 0;
-        self.flush(env);
+        if self.untold.count.spent() > 0 {
+            self.tell_all(env);
+        } else {
+            self.untold.count.close();
+        }
     }
 
     #[cold]
     fn tell_all(&mut self, env: &mut dyn Env) {
-        let count = std::mem::take(&mut self.untold.count);
-        if !self.untold.listened {
-            // The environment counts from here on.
-            self.untold.leeway = 0;
+        // The environment counts from here on.
+        let count = self.untold.count.close();
+        if !self.untold.heard {
             self.cut |= env.unheard(count).is_err();
             return;
         }
-        for told in &self.untold.words {
+        for told in &self.untold.events {
             let answer = match told {
                 Told::Touched(object, access, deed) => {
                     let what = deed.of(object);
@@ -137,6 +138,6 @@ impl Exec {
                 break;
             }
         }
-        self.untold.words.clear();
+        self.untold.events.clear();
     }
 }
