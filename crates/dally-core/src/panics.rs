@@ -44,7 +44,7 @@ fn prepare() {
 /// Forgets the panics of this thread that nobody has asked for: what a program caught itself in one
 /// execution is no bug of the next. Called where an execution begins inside of another [`catch`].
 pub fn forget() {
-    SEEN.with_borrow_mut(Vec::clear);
+    RAISED.with_borrow_mut(Vec::clear);
 }
 
 /// What unwinding with this payload was about.
@@ -56,7 +56,7 @@ fn stop_of(payload: Box<dyn Any + Send>) -> Stop {
     // The hook has seen this panic, and perhaps others that the program caught itself. With
     // `resume_unwind` no hook runs, and then there is no place to tell.
     let text = text_of(&*payload);
-    let bug = SEEN
+    let bug = RAISED
         .take()
         .into_iter()
         .rfind(|seen| seen.message == text)
@@ -106,14 +106,14 @@ pub fn before_abort(save: Option<Save>) {
 }
 
 /// A program may catch any number of its own panics. The one that comes through is among the last.
-const MOST_SEEN: usize = 16;
+const MOST_RAISED: usize = 16;
 
 thread_local! {
     /// Whether code of a program runs.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
     /// Who is to blame for a panic, if that is known before it happens.
     static BLAMED: Cell<Option<&'static str>> = const { Cell::new(None) };
-    static SEEN: RefCell<Vec<Bug>> = const { RefCell::new(Vec::new()) };
+    static RAISED: RefCell<Vec<Bug>> = const { RefCell::new(Vec::new()) };
     static BEFORE_ABORT: RefCell<Option<Save>> = const { RefCell::new(None) };
 }
 
@@ -131,8 +131,8 @@ fn install() {
         let location = info.location().map(Location::from);
         let mut bug = Bug::new(BugKind::Panic, text).at(location);
         bug.culprit = BLAMED.get().map(str::to_owned);
-        SEEN.with_borrow_mut(|seen| {
-            if seen.len() == MOST_SEEN {
+        RAISED.with_borrow_mut(|seen| {
+            if seen.len() == MOST_RAISED {
                 seen.remove(0);
             }
             seen.push(bug);
@@ -148,7 +148,7 @@ fn is_abort(text: &str) -> bool {
 
 fn save_before_abort(info: &PanicHookInfo<'_>, text: &str) {
     // The panic that it unwinds from, and that of the destructor.
-    let mut seen = SEEN.take();
+    let mut seen = RAISED.take();
     seen.drain(..seen.len().saturating_sub(2));
     let mut seen = seen.into_iter();
     let mut bug = seen
@@ -212,13 +212,13 @@ mod tests {
 
     #[test]
     fn a_payload_that_panics_when_dropped_does_no_harm() {
-        struct Grenade;
-        impl Drop for Grenade {
+        struct PanicsOnDrop;
+        impl Drop for PanicsOnDrop {
             fn drop(&mut self) {
                 panic!("payload dropped");
             }
         }
-        let caught = catch(|| panic::panic_any(Grenade));
+        let caught = catch(|| panic::panic_any(PanicsOnDrop));
         let Err(Stop::Bug(bug)) = caught else { panic!("no bug") };
         assert_eq!(bug.message, "a panic whose payload is not text");
     }

@@ -79,7 +79,7 @@ impl WorkerId {
 
     /// Its place in a sorted list, or else where it would go. Lists of workers are mostly short,
     /// and a short list is faster counted through than halved; to stop half-way would save
-    /// comparisons and cost a branch that nobody can predict.
+    /// comparisons and cost a branch that the processor cannot predict.
     #[inline]
     pub fn place_in(self, sorted: &[WorkerId]) -> Result<usize, usize> {
         const SHORT: usize = 8;

@@ -200,12 +200,12 @@ impl Inbox {
         self.open_in_place().message.take()
     }
 
-    /// As [`Inbox::open_first`], with the message left where it is. Whoever opens it empties it before
+    /// As [`Inbox::open_first`], with the message left where it is. The caller takes it out before
     /// anything else happens to the inbox.
     #[inline(always)]
     pub(crate) fn open_in_place(&mut self) -> &mut Envelope {
         let at = self.first;
-        // Whether more is there nobody can predict: no branch may depend on it.
+        // The processor cannot predict whether there are more messages: no branch depends on it.
         let more = usize::from(self.first + 1 != self.end);
         (self.first, self.end) = ((self.first + 1) * more, self.end * more);
         &mut self.envelopes[at]

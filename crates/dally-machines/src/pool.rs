@@ -96,7 +96,7 @@ impl Pool {
         self.workers.iter_mut().find(|shelf| shelf.0 == kind)?.1.pop()
     }
 
-    /// Takes back a worker that is nobody else's, with all that it holds.
+    /// Takes back a worker that nothing else shares, with all that it holds.
     #[inline]
     pub(crate) fn keep(&mut self, worker: Arc<Worker>) {
         let kind = worker.kind;

@@ -113,8 +113,8 @@ impl Slot {
         Slot { id: self.id, worker: self.worker.clone(), share, observed, listed: self.listed }
     }
 
-    /// Goes back to what was saved, by sharing it; answers the worker that is no longer here, if
-    /// it is nobody else's either.
+    /// Goes back to what was saved, by sharing it; answers the worker that was here, if no other
+    /// slot shares it.
     #[inline]
     pub(crate) fn restore_from(&mut self, saved: &Slot) -> Option<Arc<Worker>> {
         // The rest follows from the worker.
@@ -165,8 +165,8 @@ fn unshare(shared: &mut Arc<Worker>, pool: &mut Pool) -> Result<(), Stop> {
 /// Puts a worker into a sorted list that it is not in, or takes it out of one that it is in.
 #[inline]
 pub(crate) fn list(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
-    // Who comes and goes nobody can predict. A short list is gone through to its end: that takes
-    // no branch that depends on them.
+    // The processor cannot predict where in the list a worker belongs. A short list is gone through
+    // to its end, without a branch that depends on its entries.
     const SHORT: usize = 8;
     if enabled.len() > SHORT {
         return list_long(enabled, worker, on);

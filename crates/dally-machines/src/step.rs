@@ -31,7 +31,7 @@ impl MachineSystem {
         }
     }
 
-    /// One step, whatever it is and whoever has a share in the workers: releases the first effect,
+    /// One step of any kind, also where saved states share the workers: releases the first effect,
     /// or runs a handler.
     #[inline(never)]
     fn release_first(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
@@ -67,8 +67,9 @@ impl MachineSystem {
         }
     }
 
-    /// The other frequent step, with both workers in hand: the message goes from the effects of
-    /// the one straight into the inbox of the other. Where nobody hears or notes it and nothing is lost.
+    /// The other frequent step, with both workers unshared: the message goes from the effects of
+    /// the one straight into the inbox of the other. Only where the event is neither told nor noted,
+    /// and the network loses nothing.
     #[inline(always)]
     fn hand_over(
         &mut self,

@@ -51,7 +51,7 @@ pub struct MachineSystem {
     /// Whether it has ever stepped, and is not only a saved state.
     pub(crate) stepped: bool,
     pub(crate) pool: Pool,
-    /// What is known of steps, once somebody has asked.
+    /// Where steps lead; made when a search first asks.
     pub(crate) transition_cache: Option<Box<TransitionCache>>,
     /// Whether what the present step changes is being noted there.
     pub(crate) noting: bool,
@@ -74,8 +74,8 @@ pub(crate) struct Rules {
     pub(crate) twice: bool,
 }
 
-/// Names one content of something that changes rarely: whoever has the same stamp has the same
-/// content, and need not copy it.
+/// Names one content of something that changes rarely: two systems with the same stamp have the
+/// same content, and neither needs to copy it from the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stamp(u64);
 

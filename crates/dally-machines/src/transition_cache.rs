@@ -7,8 +7,8 @@
 //! and the announcement. So what a step changed once is noted, part by part, and a step whose
 //! parts have all been seen before need not be taken to know where it leads.
 //!
-//! Parts are known by their shares, as states are by their fingerprints: where those are not good
-//! enough, nobody foresees.
+//! Parts are known by their shares, as states are by their fingerprints. A search that compares
+//! whole states does not use this.
 
 use std::ops::Range;
 
@@ -50,8 +50,7 @@ enum Next {
     End { change: u64, first: u32, end: u32 },
 }
 
-/// Somebody is told something: a machine that gets a message or, where none is named, the
-/// monitors.
+/// A machine gets a message or, where no machine is named, the monitors get an announcement.
 #[derive(Clone, Copy)]
 struct Telling {
     to: Option<WorkerId>,
@@ -132,8 +131,8 @@ impl MachineSystem {
         Ok(self.sum_after(change, tellings))
     }
 
-    /// The fingerprint after so much was added to one share, and somebody was told these, if it is
-    /// known what that does to them.
+    /// The fingerprint after `change` was added to one share and these were received, if it is known
+    /// what they change.
     fn sum_after(&mut self, change: u64, tellings: Range<u32>) -> Option<u64> {
         let mut sum = self.sum().wrapping_add(change);
         if tellings.is_empty() {
@@ -144,7 +143,7 @@ impl MachineSystem {
         let mut known = true;
         for at in tellings {
             let Telling { to, what } = transition_cache.tellings[at as usize];
-            // The monitors are where no machine is.
+            // The monitors have a place that no machine has.
             let (there, untold) = match to.map(|to| self.find(to)) {
                 None => (usize::MAX, self.monitors_share()),
                 Some(Some(Place::Machine(there))) => {
@@ -185,7 +184,7 @@ impl MachineSystem {
         self.noting = true;
         let stepped = self
             .step_in_search(worker, &mut EventSink::new(&mut RecordedStep::new(env, &mut asked)));
-        // Whoever is told something that nobody can be told of again spoils the note.
+        // `noting` has been cleared if the step did something that a note cannot express.
         let noted = std::mem::take(&mut self.noting);
         let Some(transition_cache) = &mut self.transition_cache else { return stepped };
         transition_cache.note.asked = asked;

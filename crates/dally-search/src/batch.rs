@@ -1,7 +1,7 @@
 //! A thread that runs schedules: batches of them, and the repetition of findings.
 //!
-//! Threads take the schedules of a batch one by one, in order. Whatever a strategy learns it is
-//! told between batches, so which thread runs a schedule makes no difference to it.
+//! Threads take the schedules of a batch one by one, in order. Strategies learn only between
+//! batches, so it makes no difference to them which thread runs a schedule.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,13 +11,13 @@ use dally_core::report::Sightings;
 use dally_core::{Bug, Cause, Finding, Program, Trace, fingerprint};
 
 use crate::choice_log::{ChoiceLog, ChoiceWriter};
-use crate::confirm::{Raw, confirm, smaller, uncontrolled};
-use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage};
+use crate::confirm::{RawFinding, confirm, smaller, uncontrolled};
+use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder};
 use crate::liveness::{Fairness, Loops};
 use crate::minimise::Budget;
 use crate::options::Sink;
 use crate::record::{Heading, difference, follow, record};
-use crate::replay_strategy::Manner;
+use crate::replay_strategy::Strictness;
 use crate::strategy::{Outcome, Strategy};
 use crate::supervisor::Supervised;
 
@@ -31,8 +31,8 @@ pub(crate) struct Shared {
     pub(crate) observe_every: u64,
     /// Set when schedules are to stop where they are.
     pub(crate) halt: AtomicBool,
-    /// Set when the user wants to leave: shrinking stops too.
-    pub(crate) hurry: AtomicBool,
+    /// Set when the user wants to leave, so that shrinking stops too.
+    pub(crate) stop_shrinking: AtomicBool,
     /// Set when there are so many causes that new ones are counted and no longer kept.
     pub(crate) full: AtomicBool,
     /// For progress only.
@@ -44,11 +44,11 @@ pub(crate) struct Shared {
     pub(crate) sightings: RwLock<Sightings>,
 }
 
-/// The schedules of a batch: `next` is the first that nobody has taken, `end` the first that
-/// is not wanted. Bugs and exhaustion lower the end.
+/// The schedules of a batch: `next` is the first that no thread has taken, `end` the first that is
+/// not wanted. Bugs and exhaustion lower the end.
 ///
-/// A thread that works alone gets several small batches at once and learns between them by
-/// itself, as its supervisor would have it do: to ask for each would take longer than to run it.
+/// A thread that works alone gets several small batches at once and has its strategy learn between
+/// them, as its supervisor would: a message for each would take longer than to run it.
 pub(crate) struct Batch {
     pub(crate) next: AtomicU64,
     pub(crate) end: AtomicU64,
@@ -89,7 +89,7 @@ pub(crate) enum BatchCommand {
     /// Say all that was learnt, after learning of these.
     Tell(Vec<Outcome>),
     /// Repeat this bug and shrink its schedule.
-    Confirm(Box<Raw>),
+    Confirm(Box<RawFinding>),
 }
 
 /// What a thread says.
@@ -108,7 +108,7 @@ pub(crate) enum BatchMessage {
 pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
     /// The bug's cause, and the bug itself if it is the first known of its cause.
-    pub(crate) bug: Option<(Cause, Option<Box<Raw>>)>,
+    pub(crate) bug: Option<(Cause, Option<Box<RawFinding>>)>,
     /// What it showed, each observation once, without what several have shown before.
     pub(crate) shown: Vec<u64>,
     /// Whether all its states were observed.
@@ -124,13 +124,13 @@ pub(crate) fn work<P: Program>(
     shared: &Shared,
     supervised: &Supervised<BatchCommand, BatchMessage>,
 ) {
-    let mut stage = Stage::new(program);
+    let mut executor = Executor::new(program);
     while let Some(command) = supervised.command() {
         supervised.answer(match command {
             BatchCommand::Run(batch, place) => {
                 learn(&mut *strategy, &batch.learn);
                 let results = &batch.results[place];
-                run(&mut stage, &mut *strategy, &mut writer, shared, &batch, results);
+                run(&mut executor, &mut *strategy, &mut writer, shared, &batch, results);
                 BatchMessage::Ran
             }
             BatchCommand::Ask(schedule, outcomes) => {
@@ -142,7 +142,8 @@ pub(crate) fn work<P: Program>(
                 BatchMessage::Learned(strategy.learner().and_then(|learner| learner.learned()))
             }
             BatchCommand::Confirm(raw) => {
-                let finding = confirm_and_shrink(&mut stage, &raw, &mut writer, shared, supervised);
+                let finding =
+                    confirm_and_shrink(&mut executor, &raw, &mut writer, shared, supervised);
                 BatchMessage::Confirmed(Box::new(finding))
             }
         });
@@ -171,7 +172,7 @@ impl Shared {
 }
 
 fn run<P: Program>(
-    stage: &mut Stage<'_, P>,
+    executor: &mut Executor<'_, P>,
     strategy: &mut dyn Strategy,
     writer: &mut ChoiceWriter,
     shared: &Shared,
@@ -196,7 +197,7 @@ fn run<P: Program>(
         }
         states.clear();
         let (mut execution, trace) =
-            execute(stage, strategy, writer, shared, schedule, &mut states);
+            execute(executor, strategy, writer, shared, schedule, &mut states);
         if execution.end == End::Halted {
             break;
         }
@@ -224,17 +225,18 @@ fn run<P: Program>(
             let (fair_from, choices) = (execution.fair_from, Vec::new());
             let cause = bug.cause();
             let searched = false;
-            let raw = Raw { bug, schedule, choices, fair_from, notes, trace, stem, searched };
+            let raw =
+                RawFinding { bug, schedule, choices, fair_from, notes, trace, stem, searched };
             (cause, keep(raw, writer, shared))
         });
-        let (shown, whole) = (unsettled(&mut states, shared), is_whole(schedule, shared));
+        let (shown, whole) = (uncommon(&mut states, shared), is_whole(schedule, shared));
         results.push(Ran { outcome, bug, shown, whole, notes: execution.notes });
     }
 }
 
 /// Runs one schedule; those numbered 1, 2, 4, 8, ... (from 1) twice, to compare.
 fn execute<P: Program>(
-    stage: &mut Stage<'_, P>,
+    executor: &mut Executor<'_, P>,
     strategy: &mut dyn Strategy,
     writer: &mut ChoiceWriter,
     shared: &Shared,
@@ -245,23 +247,25 @@ fn execute<P: Program>(
     let looking = &Limits { loops: Loops::Sampled, ..*limits };
     let observations = is_whole(schedule, shared).then_some(states);
     let halt = &shared.halt;
-    let desk = Desk { writer: &mut *writer, halt, recorder: None, observations };
+    let instruments = Instruments { writer: &mut *writer, halt, recorder: None, observations };
     if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
-        return (stage.execute(schedule, strategy, looking, desk), Trace::default());
+        return (executor.execute(schedule, strategy, looking, instruments), Trace::default());
     }
     let recorder = Recorder::to_compare();
-    let mut first = record(recorder, stage, schedule, strategy, looking, desk);
+    let mut first = record(recorder, executor, schedule, strategy, looking, instruments);
     // A bug is repeated in any case, when it is confirmed.
     if first.execution.bug.is_none() && first.execution.end != End::Halted {
         let script = first.script();
-        let desk = Desk { writer: &mut *writer, halt, recorder: None, observations: None };
+        let instruments =
+            Instruments { writer: &mut *writer, halt, recorder: None, observations: None };
         let recorder = Recorder::to_compare();
-        let again = follow(recorder, stage, schedule, &script, Manner::Exact, limits, desk);
+        let again =
+            follow(recorder, executor, schedule, &script, Strictness::Exact, limits, instruments);
         if again.recording.execution.end == End::Halted {
             first.execution.end = End::Halted;
         } else if let Some(left) = difference(&first, &again) {
             first.execution.bug = Some(uncontrolled(schedule, &left));
-            // The choice_log holds the second time; the finding is about the first.
+            // The choice log holds the second execution; the finding is about the first.
             writer.rewind(schedule);
             first.choices.iter().for_each(|&choice| writer.write(choice));
             return (first.execution, first.trace);
@@ -271,7 +275,11 @@ fn execute<P: Program>(
 }
 
 /// Tells the sink of a bug, unless one with the same cause is known from an earlier schedule.
-pub(crate) fn keep(mut raw: Raw, writer: &ChoiceWriter, shared: &Shared) -> Option<Box<Raw>> {
+pub(crate) fn keep(
+    mut raw: RawFinding,
+    writer: &ChoiceWriter,
+    shared: &Shared,
+) -> Option<Box<RawFinding>> {
     {
         let mut first = shared.first.lock().unwrap_or_else(PoisonError::into_inner);
         if shared.full.load(Ordering::Relaxed) {
@@ -295,17 +303,17 @@ fn is_whole(schedule: u64, shared: &Shared) -> bool {
     every > 0 && fingerprint::mix(schedule, 0).is_multiple_of(every)
 }
 
-/// What a schedule showed, without what makes no difference any more.
-fn unsettled(states: &mut Vec<u64>, shared: &Shared) -> Vec<u64> {
+/// What a schedule showed, without what several schedules have shown before.
+fn uncommon(states: &mut Vec<u64>, shared: &Shared) -> Vec<u64> {
     states.sort_unstable();
     states.dedup();
     let known = shared.sightings.read().unwrap_or_else(PoisonError::into_inner);
-    states.iter().copied().filter(|&observation| !known.is_settled(observation)).collect()
+    states.iter().copied().filter(|&observation| !known.is_common(observation)).collect()
 }
 
 fn confirm_and_shrink<P: Program>(
-    stage: &mut Stage<'_, P>,
-    raw: &Raw,
+    executor: &mut Executor<'_, P>,
+    raw: &RawFinding,
     writer: &mut ChoiceWriter,
     shared: &Shared,
     supervised: &Supervised<BatchCommand, BatchMessage>,
@@ -314,17 +322,17 @@ fn confirm_and_shrink<P: Program>(
     if raw.bug.kind == dally_core::BugKind::Uncontrolled {
         return raw.finding(heading);
     }
-    let confirmed = confirm(stage, raw, heading, writer);
+    let confirmed = confirm(executor, raw, heading, writer);
     shared.sink.found(&confirmed);
-    // A strongly fair loop does all that can be done in it, and what that is only the search knows
-    // that has found it.
+    // Whether a loop is strongly fair depends on all transitions of its states. The search that has
+    // found it knows them; shrinking, which sees single executions, does not.
     if raw.searched && heading.limits.fairness == Fairness::Strong {
         return confirmed;
     }
     let Some(steps) = shared.shrink_steps else { return confirmed };
     supervised.tell(BatchMessage::Confirmed(Box::new(confirmed.clone())));
-    let budget = Budget { steps, hurry: &shared.hurry };
-    let shrunk = smaller(stage, &confirmed, heading, budget, writer);
+    let budget = Budget { steps, stop: &shared.stop_shrinking };
+    let shrunk = smaller(executor, &confirmed, heading, budget, writer);
     shared.sink.found(&shrunk);
     shrunk
 }

@@ -26,7 +26,7 @@ pub(crate) enum Activity {
     Ending,
 }
 
-/// The side of the readers.
+/// The choices of one thread, as its supervisor reads them.
 pub(crate) struct ChoiceLog {
     /// What comes before the first choice in the chunks.
     base: Mutex<Option<Arc<Prefix>>>,
@@ -38,7 +38,7 @@ pub(crate) struct ChoiceLog {
     doing: AtomicU8,
 }
 
-/// The side of the writer: one for each choice_log.
+/// Writes a choice log; there is one writer for each.
 pub(crate) struct ChoiceWriter {
     choice_log: Arc<ChoiceLog>,
     chunks: Vec<Arc<Chunk>>,
@@ -56,7 +56,7 @@ const CHUNK: usize = 1024;
 struct Chunk([[AtomicU64; 2]; CHUNK]);
 
 impl ChoiceWriter {
-    /// A writer with a choice_log of its own.
+    /// A writer with a choice log of its own.
     pub(crate) fn new() -> ChoiceWriter {
         let first = Arc::new(Chunk::new());
         let choice_log = ChoiceLog {
@@ -71,7 +71,7 @@ impl ChoiceWriter {
         ChoiceWriter { choice_log, chunks, chunk: first, length: 0, base: None }
     }
 
-    /// What the writer writes on.
+    /// The log that it writes.
     pub(crate) fn choice_log(&self) -> &Arc<ChoiceLog> {
         &self.choice_log
     }
@@ -91,8 +91,8 @@ impl ChoiceWriter {
         self.choice_log.executions.store(executions.wrapping_add(1), Ordering::Release);
     }
 
-    /// A new execution begins, which is known up to here. It is not written down again.
-    pub(crate) fn go_on_from(&mut self, base: Option<Arc<Prefix>>) {
+    /// A new execution begins, whose first choices are already known: they are not written again.
+    pub(crate) fn continue_from(&mut self, base: Option<Arc<Prefix>>) {
         self.rewind(0);
         if base.is_some() {
             self.set_base(base);
@@ -139,11 +139,11 @@ impl ChoiceWriter {
         // Release: a reader that sees this length sees the words below it.
         self.choice_log.length.store(self.length, Ordering::Release);
         if self.length.is_multiple_of(CHUNK) {
-            self.turn();
+            self.next_chunk();
         }
     }
 
-    /// How many choices are on the choice_log.
+    /// How many choices are on the choice log.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.before() + self.length
@@ -164,7 +164,7 @@ impl ChoiceWriter {
     }
 
     #[cold]
-    fn turn(&mut self) {
+    fn next_chunk(&mut self) {
         let next = self.length / CHUNK;
         if next == self.chunks.len() {
             let chunk = Arc::new(Chunk::new());
@@ -177,7 +177,7 @@ impl ChoiceWriter {
 
 impl ChoiceLog {
     /// Changes whenever the execution gets anywhere.
-    pub(crate) fn pulse(&self) -> (u64, usize, Activity) {
+    pub(crate) fn heartbeat(&self) -> (u64, usize, Activity) {
         let executions = self.executions.load(Ordering::Acquire);
         (executions, self.length.load(Ordering::Acquire), self.doing())
     }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tape_that_is_cut_goes_on_from_there() {
+    fn a_log_that_is_cut_goes_on_from_there() {
         let choice = |n: usize| Choice::Worker(WorkerId::root(n as u32));
         let mut writer = ChoiceWriter::new();
         let mut expected: Vec<Choice> = Vec::new();
@@ -315,7 +315,7 @@ mod tests {
         let base = Prefix::extend(None, &[choice(0), value], 0);
         let base = Prefix::extend(base, &[choice(1)], 0);
         let mut writer = ChoiceWriter::new();
-        writer.go_on_from(base);
+        writer.continue_from(base);
         writer.write(choice(2));
         writer.write(choice(3));
         assert_eq!(writer.len(), 5);
@@ -333,15 +333,15 @@ mod tests {
     #[test]
     fn the_pulse_changes_with_every_choice_and_every_execution() {
         let mut writer = ChoiceWriter::new();
-        let mut seen = vec![writer.choice_log().pulse()];
+        let mut seen = vec![writer.choice_log().heartbeat()];
         for _ in 0..3 {
             writer.rewind(7);
-            assert!(!seen.contains(&writer.choice_log().pulse()));
-            seen.push(writer.choice_log().pulse());
+            assert!(!seen.contains(&writer.choice_log().heartbeat()));
+            seen.push(writer.choice_log().heartbeat());
             for _ in 0..2 {
                 writer.write(Choice::Worker(WorkerId::root(0)));
-                assert!(!seen.contains(&writer.choice_log().pulse()));
-                seen.push(writer.choice_log().pulse());
+                assert!(!seen.contains(&writer.choice_log().heartbeat()));
+                seen.push(writer.choice_log().heartbeat());
             }
         }
     }

@@ -3,16 +3,16 @@
 use dally_core::{Bug, BugKind, Choice, Finding, Program, Shrunk, Trace};
 
 use crate::choice_log::ChoiceWriter;
-use crate::executor::{Desk, Limits, Recorder, Stage};
+use crate::executor::{Executor, Instruments, Limits, Recorder};
 use crate::minimise::Budget;
 use crate::record::{Followed, Heading, Script, follow};
 use crate::replay::Divergence;
-use crate::replay_strategy::Manner;
+use crate::replay_strategy::Strictness;
 use crate::shrink::{is_shrinkable, shrink};
 
 /// What is known of a bug when its schedule ends.
 #[derive(Clone, Debug)]
-pub(crate) struct Raw {
+pub(crate) struct RawFinding {
     pub(crate) bug: Bug,
     pub(crate) schedule: u64,
     pub(crate) choices: Vec<Choice>,
@@ -26,10 +26,10 @@ pub(crate) struct Raw {
     pub(crate) searched: bool,
 }
 
-impl Raw {
+impl RawFinding {
     /// The finding as it is now.
     pub(crate) fn finding(&self, heading: &Heading) -> Finding {
-        let Raw { bug, schedule, choices, fair_from, notes, trace, .. } = self.clone();
+        let RawFinding { bug, schedule, choices, fair_from, notes, trace, .. } = self.clone();
         let mut finding = heading.raw(bug, choices, fair_from, schedule, notes);
         finding.trace = trace;
         finding
@@ -39,15 +39,16 @@ impl Raw {
 /// Repeats a raw finding with a full record. If it does not come out the same, the finding is
 /// that the program is not under control.
 pub(crate) fn confirm<P: Program>(
-    stage: &mut Stage<'_, P>,
-    raw: &Raw,
+    executor: &mut Executor<'_, P>,
+    raw: &RawFinding,
     heading: &Heading,
     writer: &mut ChoiceWriter,
 ) -> Finding {
     let script = Script::of(raw.choices.clone(), raw.fair_from);
-    let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
+    let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
     let limits = &heading.limits.to_follow(&raw.bug, raw.stem);
-    let again = follow(recorder, stage, raw.schedule, &script, Manner::Exact, limits, desk);
+    let again =
+        follow(recorder, executor, raw.schedule, &script, Strictness::Exact, limits, instruments);
     match mismatch(raw, &again) {
         Some(left) => {
             let mut finding = raw.finding(heading);
@@ -65,13 +66,13 @@ pub(crate) fn confirm<P: Program>(
 }
 
 /// How a repetition differs from the schedule that failed.
-fn mismatch(raw: &Raw, again: &Followed) -> Option<Divergence> {
+fn mismatch(raw: &RawFinding, again: &Followed) -> Option<Divergence> {
     if again.left_at.is_some() {
         return again.left_at.clone();
     }
     let step = again.recording.trace.steps.len();
     let message = match &again.recording.execution.bug {
-        None => match &again.recording.execution.astray {
+        None => match &again.recording.execution.loop_divergence {
             None => "no bug the second time".to_owned(),
             Some(how) => format!("the loop was none: {how}"),
         },
@@ -104,7 +105,7 @@ pub(crate) fn uncontrolled(schedule: u64, left: &Divergence) -> Bug {
 
 /// Shrinks a confirmed finding; one that cannot be made smaller comes back as it is.
 pub(crate) fn smaller<P: Program>(
-    stage: &mut Stage<'_, P>,
+    executor: &mut Executor<'_, P>,
     finding: &Finding,
     heading: &Heading,
     budget: Budget<'_>,
@@ -119,13 +120,14 @@ pub(crate) fn smaller<P: Program>(
     let stem = finding.lasso.as_ref().map(|lasso| lasso.stem);
     let limits = heading.limits.to_follow(&finding.bug, stem);
     let choices = &finding.schedule.choices;
-    let shrunk = shrink(stage, number, choices, cause, &limits, budget, writer);
+    let shrunk = shrink(executor, number, choices, cause, &limits, budget, writer);
     let script = Script::of(shrunk.choices, usize::MAX);
-    // What shrinking went through, it only saw to fail. This is the record of it.
+    // Shrinking only saw its schedules fail; this one is recorded.
     let limits = heading.limits.to_follow(&finding.bug, shrunk.stem.or(stem));
     let limits = Limits { max_steps: usize::MAX, ..limits };
-    let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
-    let again = follow(recorder, stage, number, &script, Manner::Exact, &limits, desk);
+    let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
+    let again =
+        follow(recorder, executor, number, &script, Strictness::Exact, &limits, instruments);
     let same = again.left_at.is_none()
         && again.unused == 0
         && again.recording.execution.bug.as_ref().is_some_and(|bug| bug.cause() == cause);

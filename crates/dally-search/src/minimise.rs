@@ -21,8 +21,8 @@ pub(crate) const START: u64 = 16;
 pub(crate) struct Budget<'a> {
     /// Steps taken in all candidates together.
     pub(crate) steps: u64,
-    /// Set by a user who wants to leave.
-    pub(crate) hurry: &'a AtomicBool,
+    /// Set when the minimisation is to stop.
+    pub(crate) stop: &'a AtomicBool,
 }
 
 /// What inputs consist of, and how a candidate is run.
@@ -98,7 +98,7 @@ impl<'a, S: Subject> Minimiser<'a, S> {
     pub(crate) fn accepts(&mut self, candidate: &[S::Unit]) -> bool {
         if self.spent >= self.budget.steps {
             self.stopped = Some("its budget of steps was used up");
-        } else if self.budget.hurry.load(Ordering::Relaxed) {
+        } else if self.budget.stop.load(Ordering::Relaxed) {
             self.stopped = Some("the run was interrupted");
         } else if self.clock.is_past(TIME) {
             self.stopped = Some("it took too long");
@@ -167,8 +167,8 @@ mod tests {
     }
 
     fn minimised(numbers: Vec<u32>, of: u32, steps: u64) -> (Vec<u32>, u64, Option<&'static str>) {
-        let hurry = AtomicBool::new(false);
-        let budget = Budget { steps, hurry: &hurry };
+        let stop = AtomicBool::new(false);
+        let budget = Budget { steps, stop: &stop };
         let mut minimiser = Minimiser::new(Needs { numbers, runs: 0 }, (0..of).collect(), budget);
         minimiser.repeat(|minimiser| minimiser.leave_out_runs(minimiser.units().len()));
         let stopped = minimiser.stopped();

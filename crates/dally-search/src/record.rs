@@ -7,10 +7,10 @@ use dally_core::{
 };
 
 use crate::choice_log::ChoiceWriter;
-use crate::executor::{Desk, End, Execution, Limits, Recorder, Stage, blame};
+use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder, blame};
 use crate::liveness::{Fairness, Loops};
 use crate::replay::Divergence;
-use crate::replay_strategy::{Manner, ReplayStrategy};
+use crate::replay_strategy::{ReplayStrategy, Strictness};
 use crate::strategy::Strategy;
 
 /// An execution with all that happened in it.
@@ -28,9 +28,9 @@ pub(crate) struct Followed {
     pub(crate) recording: Recording,
     /// Where it left the other first.
     pub(crate) left_at: Option<Divergence>,
-    /// It wanted more choices than there were.
+    /// The execution asked for more choices than there were.
     pub(crate) ran_out: bool,
-    /// Choices that it did not want.
+    /// How many choices the execution did not ask for.
     pub(crate) unused: usize,
 }
 
@@ -46,15 +46,15 @@ pub(crate) struct Script {
 /// Runs schedule number `schedule` with a record.
 pub(crate) fn record<P: Program>(
     mut recorder: Recorder,
-    stage: &mut Stage<'_, P>,
+    executor: &mut Executor<'_, P>,
     schedule: u64,
     strategy: &mut dyn Strategy,
     limits: &Limits,
-    desk: Desk<'_>,
+    instruments: Instruments<'_>,
 ) -> Recording {
-    let Desk { writer, halt, observations, .. } = desk;
-    let desk = Desk { writer, halt, recorder: Some(&mut recorder), observations };
-    let execution = stage.execute(schedule, strategy, limits, desk);
+    let Instruments { writer, halt, observations, .. } = instruments;
+    let instruments = Instruments { writer, halt, recorder: Some(&mut recorder), observations };
+    let execution = executor.execute(schedule, strategy, limits, instruments);
     let (mut trace, mut enabled) = recorder.finish();
     // The rounds after a loop are not part of the schedule.
     let steps = execution.steps - execution.values;
@@ -66,30 +66,35 @@ pub(crate) fn record<P: Program>(
 /// Follows a script with a record.
 pub(crate) fn follow<P: Program>(
     recorder: Recorder,
-    stage: &mut Stage<'_, P>,
+    executor: &mut Executor<'_, P>,
     schedule: u64,
     script: &Script,
-    manner: Manner,
+    strictness: Strictness,
     limits: &Limits,
-    desk: Desk<'_>,
+    instruments: Instruments<'_>,
 ) -> Followed {
-    let mut player = script.player(manner);
-    let recording = record(recorder, stage, schedule, &mut player, limits, desk);
+    let mut player = script.player(strictness);
+    let recording = record(recorder, executor, schedule, &mut player, limits, instruments);
     let (ran_out, unused) = (player.ran_out(), player.unused());
     Followed { recording, left_at: player.difference(), ran_out, unused }
 }
 
 /// Follows a script without a record: the execution, and the choices really made are on the
-/// choice_log.
+/// choice log.
 pub(crate) fn retry<P: Program>(
-    stage: &mut Stage<'_, P>,
+    executor: &mut Executor<'_, P>,
     schedule: u64,
     script: &Script,
-    manner: Manner,
+    strictness: Strictness,
     limits: &Limits,
     writer: &mut ChoiceWriter,
 ) -> Execution {
-    stage.execute(schedule, &mut script.player(manner), limits, Desk::undisturbed(writer))
+    executor.execute(
+        schedule,
+        &mut script.player(strictness),
+        limits,
+        Instruments::uninterrupted(writer),
+    )
 }
 
 impl Script {
@@ -98,8 +103,8 @@ impl Script {
         Script { choices: choices.into(), enabled: Arc::new([]), fair_from }
     }
 
-    fn player(&self, manner: Manner) -> ReplayStrategy {
-        ReplayStrategy::new(self.choices.clone(), self.enabled.clone(), manner, self.fair_from)
+    fn player(&self, strictness: Strictness) -> ReplayStrategy {
+        ReplayStrategy::new(self.choices.clone(), self.enabled.clone(), strictness, self.fair_from)
     }
 }
 

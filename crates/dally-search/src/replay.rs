@@ -6,11 +6,11 @@ use std::time::Duration;
 use dally_core::words::count;
 use dally_core::{Bug, BugKind, Choice, Lasso, Program, Schedule, Trace};
 
-use crate::executor::{Desk, End, Recorder, Stage};
+use crate::executor::{End, Executor, Instruments, Recorder};
 use crate::liveness::Loops;
 use crate::options::Options;
 use crate::record::{Followed, Script, ended_by, follow, limits_of};
-use crate::replay_strategy::Manner;
+use crate::replay_strategy::Strictness;
 use crate::supervisor::{self, Lost, watched};
 
 /// How closely a replay follows the recording.
@@ -71,9 +71,9 @@ pub fn replay<P: Program + 'static>(
     rounds: u32,
     step_time: Duration,
 ) -> Replayed {
-    let manner = match mode {
-        Mode::Exact => Manner::Exact,
-        Mode::BestEffort => Manner::BestEffort,
+    let strictness = match mode {
+        Mode::Exact => Strictness::Exact,
+        Mode::BestEffort => Strictness::BestEffort,
     };
     let granularity = program.granularity();
     let (mut limits, fair_from) = limits_of(schedule, rounds, Options::default().step_items);
@@ -89,8 +89,16 @@ pub fn replay<P: Program + 'static>(
     let attempt = |choices: &[Choice]| {
         let (program, script) = (program.clone(), script(choices));
         watched(&schedule.program, step_time, move |writer| {
-            let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
-            follow(recorder, &mut Stage::new(&*program), 0, &script, manner, &limits, desk)
+            let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
+            follow(
+                recorder,
+                &mut Executor::new(&*program),
+                0,
+                &script,
+                strictness,
+                &limits,
+                instruments,
+            )
         })
     };
     match attempt(&schedule.choices) {
@@ -161,7 +169,7 @@ fn judged(followed: Followed, recorded: &Schedule, granularity: &'static str) ->
             });
         } else if execution.bug.is_some() || recorded.outcome.is_empty() {
             // The same choices to the same end; the caller compares the bugs.
-        } else if let Some(how) = &execution.astray {
+        } else if let Some(how) = &execution.loop_divergence {
             let message = format!("the loop does not repeat: {how}");
             left_at = Some(Divergence { step: steps, message });
         } else if ran_out && execution.end == End::Strategy {

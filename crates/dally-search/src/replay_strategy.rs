@@ -8,9 +8,9 @@ use dally_core::{Choice, MessageId, Player, Question, System, Tag, WorkerId};
 use crate::replay::Divergence;
 use crate::strategy::{EndSchedule, Point, Strategy};
 
-/// How a player treats a recording that does not fit.
+/// What a replay does where the recording does not fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Manner {
+pub(crate) enum Strictness {
     /// Ends the schedule at the first difference.
     Exact,
     /// Skips what is impossible and remembers the first difference; ends with the recording.
@@ -26,7 +26,7 @@ pub(crate) struct ReplayStrategy {
     player: Player<Arc<[Choice]>>,
     /// Who was enabled at each step, if that was recorded.
     enabled: Arc<[Vec<WorkerId>]>,
-    manner: Manner,
+    strictness: Strictness,
     /// Fair from this step on, as the strategy that made the recording was.
     fair_from: usize,
     /// The number of the present step of a worker in the execution, from 1.
@@ -44,13 +44,13 @@ impl ReplayStrategy {
     pub(crate) fn new(
         choices: Arc<[Choice]>,
         enabled: Arc<[Vec<WorkerId>]>,
-        manner: Manner,
+        strictness: Strictness,
         fair_from: usize,
     ) -> ReplayStrategy {
         ReplayStrategy {
             player: Player::new(choices),
             enabled,
-            manner,
+            strictness,
             fair_from,
             step: 0,
             recorded_step: 0,
@@ -76,7 +76,7 @@ impl ReplayStrategy {
     }
 
     fn is_loose(&self) -> bool {
-        matches!(self.manner, Manner::Loose(_))
+        matches!(self.strictness, Strictness::Loose(_))
     }
 
     /// Notes a difference; an error if the replay ends there.
@@ -91,7 +91,7 @@ impl ReplayStrategy {
             let message = message(self);
             self.difference = Some(Divergence { step: self.step, message });
         }
-        if self.manner == Manner::BestEffort { Ok(()) } else { Err(EndSchedule::Cut) }
+        if self.strictness == Strictness::BestEffort { Ok(()) } else { Err(EndSchedule::Cut) }
     }
 
     /// Passes over recorded values that the last step did not ask for.
@@ -142,7 +142,7 @@ impl ReplayStrategy {
     /// What to do when the recording has no further step.
     fn after_the_end(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.ran_out = true;
-        let Manner::Loose(most) = self.manner else { return Err(EndSchedule::Cut) };
+        let Strictness::Loose(most) = self.strictness else { return Err(EndSchedule::Cut) };
         if self.step > most {
             return Err(EndSchedule::Cut);
         }

@@ -100,7 +100,7 @@ impl<P: Program + 'static> Run<P> {
             repeat_check: options.repeat_check,
             observe_every: options.observe_every,
             halt: AtomicBool::new(false),
-            hurry: AtomicBool::new(false),
+            stop_shrinking: AtomicBool::new(false),
             full: AtomicBool::new(false),
             schedules: AtomicU64::new(0),
             steps: AtomicU64::new(0),
@@ -125,9 +125,9 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// Sees whether the time is up or the user wants to leave.
-    pub(crate) fn look_up(&mut self) {
+    pub(crate) fn check_limits(&mut self) {
         if self.options.stop.load(Ordering::Relaxed) {
-            self.shared.hurry.store(true, Ordering::Relaxed);
+            self.shared.stop_shrinking.store(true, Ordering::Relaxed);
             self.end(Ended::Interrupted);
         } else if self.options.time.is_some_and(|limit| self.clock.is_past(limit)) {
             self.end(Ended::Time);
@@ -135,7 +135,7 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// Shows the progress, not too often.
-    pub(crate) fn show(&mut self, phase: Phase) {
+    pub(crate) fn show_progress(&mut self, phase: Phase) {
         if self.shown.is_past(Duration::from_millis(50)) {
             self.shown = Stopwatch::start();
             self.shared.sink.progress(&self.progress(phase));

@@ -7,10 +7,10 @@
 use dally_core::{BugKind, Cause, Choice, Program, Tag, WorkerId};
 
 use crate::choice_log::ChoiceWriter;
-use crate::executor::{Limits, Stage};
+use crate::executor::{Executor, Limits};
 use crate::minimise::{Budget, Minimiser, Subject};
 use crate::record::{Script, retry};
-use crate::replay_strategy::Manner;
+use crate::replay_strategy::Strictness;
 
 /// What shrinking came to.
 pub(crate) struct Smaller {
@@ -35,7 +35,7 @@ pub(crate) fn is_shrinkable(kind: BugKind) -> bool {
 
 /// Shrinks a schedule that fails with `cause`.
 pub(crate) fn shrink<P: Program>(
-    stage: &mut Stage<'_, P>,
+    executor: &mut Executor<'_, P>,
     schedule: u64,
     choices: &[Choice],
     cause: Cause,
@@ -45,7 +45,7 @@ pub(crate) fn shrink<P: Program>(
 ) -> Smaller {
     let loops = limits.loops.loosely();
     let limits = Limits { max_steps: usize::MAX, temperature: usize::MAX, loops, ..*limits };
-    let subject = Candidates { stage, schedule, cause, limits, writer };
+    let subject = Candidates { executor, schedule, cause, limits, writer };
     let mut shrinker = Minimiser::new(subject, Failing::new(units(choices), None), budget);
     shrinker.repeat(|shrinker| {
         shrinker.leave_out_workers();
@@ -111,7 +111,7 @@ impl Failing {
 
 /// How candidates are run.
 struct Candidates<'a, 'p, P: Program> {
-    stage: &'a mut Stage<'p, P>,
+    executor: &'a mut Executor<'p, P>,
     schedule: u64,
     cause: Cause,
     limits: Limits,
@@ -133,10 +133,10 @@ impl<P: Program> Subject for Candidates<'_, '_, P> {
 
     fn run(&mut self, candidate: &[Unit], best: &Failing) -> (u64, Option<Failing>) {
         let script = Script::of(flatten(candidate), usize::MAX);
-        let manner = Manner::Loose(best.size.steps);
+        let strictness = Strictness::Loose(best.size.steps);
         let execution =
-            retry(self.stage, self.schedule, &script, manner, &self.limits, self.writer);
-        let steps = (execution.steps + execution.lapped) as u64;
+            retry(self.executor, self.schedule, &script, strictness, &self.limits, self.writer);
+        let steps = (execution.steps + execution.round_steps) as u64;
         let fails = execution.bug.is_some_and(|bug| bug.cause() == self.cause);
         let stem = execution.lasso.map(|lasso| lasso.stem);
         (steps, fails.then(|| Failing::new(units(&self.writer.choices()), stem)))

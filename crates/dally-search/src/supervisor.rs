@@ -267,12 +267,12 @@ struct Watch {
 
 impl Watch {
     fn new(choice_log: Arc<ChoiceLog>) -> Watch {
-        Watch { seen: choice_log.pulse(), choice_log, since: Stopwatch::start() }
+        Watch { seen: choice_log.heartbeat(), choice_log, since: Stopwatch::start() }
     }
 
     /// Whether the thread has been inside the program's code for this long without a new choice.
     fn is_stuck(&mut self, limit: Duration) -> bool {
-        let now = self.choice_log.pulse();
+        let now = self.choice_log.heartbeat();
         if now != self.seen || now.2 == Activity::Nothing {
             self.seen = now;
             self.since = Stopwatch::start();

@@ -84,7 +84,7 @@ impl System for TaskSystem {
         } else if self.exec().roster.enabled.is_empty() {
             let blocked = tasks.iter().filter(|task| task.state == State::Blocked);
             let mut waiting: Vec<_> = blocked.map(|task| self.waiting(task)).collect();
-            // Who was created first may differ where nothing else does.
+            // Two executions that differ only in the order of creations give the same text.
             waiting.sort_by_key(|waiting| waiting.worker);
             Status::Stuck(waiting)
         } else {
@@ -159,7 +159,7 @@ impl System for TaskSystem {
 impl Drop for TaskSystem {
     fn drop(&mut self) {
         if self.exec().phase != Phase::TearDown {
-            // Whoever drops an execution without ending it has no use for what goes wrong now.
+            // The owner dropped the execution without ending it, so there is no report for a bug.
             let _ = self.end();
         }
     }

@@ -71,8 +71,8 @@ pub(crate) struct Deed {
 }
 
 impl Deed {
-    /// An access that has no words: whoever computes what happens before what must hear of it,
-    /// and a reader learns the same from what comes with it, such as that a task waits.
+    /// An access that traces do not show: vector clocks and happens-before fingerprints need it, and
+    /// a reader learns the same from the event that comes with it, such as that a task waits.
     pub const SILENT: &'static Deed = &Deed::plain("");
 
     pub const fn plain(verb: &'static str) -> Deed {

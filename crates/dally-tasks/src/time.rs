@@ -212,8 +212,8 @@ impl Future for Sleep {
                 Some(armed) if armed.run == exec.run => {
                     let now = exec.timers.now;
                     let timer = &mut exec.timers.all[armed.index];
-                    // Another timer may have moved the clock past this deadline: whoever looks
-                    // at both must not see the later one alone.
+                    // Another timer may have moved the clock past this deadline. A task that polls
+                    // both must not see only the later one fire.
                     let over = timer.fired || now >= deadline;
                     if !over {
                         old = timer.waker.replace(waker.clone());

@@ -35,7 +35,7 @@ impl Shared {
 pub(crate) enum Sleeper {
     /// A task of this execution.
     Task { index: usize, run: u64 },
-    /// Whoever a combinator put in between.
+    /// The waker that a combinator has put in between.
     Other(Waker),
 }
 

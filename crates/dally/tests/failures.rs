@@ -64,9 +64,9 @@ mod fixtures {
         if asked() { Err("out of stock".into()) } else { Ok(()) }
     }
 
-    struct Grenade;
+    struct PanicsOnDrop;
 
-    impl Drop for Grenade {
+    impl Drop for PanicsOnDrop {
         fn drop(&mut self) {
             panic!("boom");
         }
@@ -78,7 +78,7 @@ mod fixtures {
             return;
         }
         drop(spawn(async {
-            let _grenade = Grenade;
+            let _guard = PanicsOnDrop;
             Notify::new().notified().await;
         }));
         yield_now().await;
@@ -89,7 +89,7 @@ mod fixtures {
         if !asked() {
             return;
         }
-        let _grenade = Grenade;
+        let _guard = PanicsOnDrop;
         yield_now().await;
         panic!("first");
     }

@@ -73,8 +73,8 @@ impl Sightings {
         Sightings { first, ..Sightings::default() }
     }
 
-    /// Whether it makes no difference if one more schedule shows this.
-    pub fn is_settled(&self, observation: u64) -> bool {
+    /// Whether several schedules have shown this, so that one more makes no difference.
+    pub fn is_common(&self, observation: u64) -> bool {
         self.shown.get(&observation).is_some_and(|sighting| !sighting.alone)
     }
 
@@ -87,7 +87,7 @@ impl Sightings {
         self.shown.len() >= MAX_OBSERVATIONS
     }
 
-    /// Adds what the next schedule showed, each observation once; those that are settled may be
+    /// Adds what the next schedule showed, each observation once; those that are common may be
     /// left out. `judged`: the estimate is about it.
     pub fn add(&mut self, shown: impl IntoIterator<Item = u64>, judged: bool) {
         let number = self.first + self.schedules;
@@ -240,7 +240,7 @@ mod tests {
         let novelty = sightings.novelty(true);
         assert_eq!((novelty.alone, novelty.judged, novelty.last_new), (1, 3, Some(4)));
         assert_eq!(novelty.growth, [(1, 2), (2, 3), (4, 4), (5, 4)]);
-        assert!(sightings.is_settled(4) && !sightings.is_settled(3) && !sightings.is_settled(5));
+        assert!(sightings.is_common(4) && !sightings.is_common(3) && !sightings.is_common(5));
     }
 
     #[test]

@@ -26,7 +26,8 @@
 //!
 //! The checksum is that of the compact form and so covers what the file says, not how: comments
 //! and line endings may change. `checksum: none` switches it off for edits made on purpose. Fewer
-//! choices than `choices:` promises are an error even then: whoever takes some away says so there.
+//! choices than `choices:` promises are an error even then: an edit that removes some changes that
+//! number, too.
 
 use super::enabled::{Builder, MOST, Sets, TooLarge};
 use super::{Schedule, ScheduleError, VERSION, binary};

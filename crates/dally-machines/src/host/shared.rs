@@ -69,8 +69,8 @@ pub(crate) enum Phase {
     Over,
 }
 
-/// How much is under way: events not yet handled, and machines at work. Who adds to it does so
-/// before looking at the phase, so that after [`Phase::Draining`] is set zero means for ever.
+/// How much is under way: events not yet handled, and machines at work. A sender counts its event
+/// before it looks at the phase. So a count of zero stays zero after [`Phase::Draining`] is set.
 #[derive(Default)]
 pub(crate) struct Traffic {
     under_way: AtomicUsize,

@@ -1,20 +1,20 @@
-//! What the steps of an execution ask and tell.
+//! The [`Env`] of the steps of an execution under a strategy.
 
 use dally_core::{Choice, Cut, Env, Event, EventBudget, MessageId, System, Tag, Text, WorkerId};
 
-use super::{MAX_ENABLED_ENTRIES, Recorder};
+use super::recorder::Recorder;
 use crate::choice_log::ChoiceWriter;
 use crate::liveness::LoopDetector;
 use crate::strategy::{EndSchedule, Strategy};
 
 /// Why a step was cut.
 #[derive(Clone, Copy)]
-pub(super) enum Cause {
+pub(super) enum CutReason {
     Strategy,
     Endless,
 }
 
-/// What steps ask and tell.
+/// Asks the strategy what steps ask for, and passes on what they tell.
 pub(super) struct StepEnv<'a> {
     pub(super) strategy: &'a mut dyn Strategy,
     /// Whether the strategy hears events.
@@ -32,7 +32,7 @@ pub(super) struct StepEnv<'a> {
     pub(super) values: usize,
     /// Values and events of the present step.
     pub(super) items: EventBudget,
-    pub(super) cut: Option<Cause>,
+    pub(super) cut: Option<CutReason>,
 }
 
 impl StepEnv<'_> {
@@ -55,7 +55,7 @@ impl StepEnv<'_> {
     #[inline]
     fn items(&mut self, more: u32) -> Result<(), Cut> {
         if !self.items.spend(more) {
-            self.cut = Some(Cause::Endless);
+            self.cut = Some(CutReason::Endless);
             return Err(Cut);
         }
         if self.cut.is_some() {
@@ -75,21 +75,9 @@ impl StepEnv<'_> {
 
     fn by_strategy<T>(&mut self, answer: Result<T, EndSchedule>) -> Result<T, Cut> {
         answer.map_err(|_| {
-            self.cut = Some(Cause::Strategy);
+            self.cut = Some(CutReason::Strategy);
             Cut
         })
-    }
-}
-
-impl Recorder {
-    #[cold]
-    fn step<S: System>(&mut self, worker: WorkerId, system: &S) {
-        let enabled = system.enabled();
-        self.entries += enabled.len();
-        if self.entries <= MAX_ENABLED_ENTRIES {
-            self.enabled.push(enabled.to_vec());
-        }
-        self.tracer.step(worker, || system.name(worker));
     }
 }
 

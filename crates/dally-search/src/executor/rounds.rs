@@ -2,14 +2,15 @@
 //!
 //! The rounds are taken in the execution itself, by the choices that were made the first time.
 //! Messages have other identities in every round, but the same places among the candidates. If a
-//! round differs, the loop was none, and the execution is where the round has led it.
+//! round differs, the loop was none, and the execution goes on from where the round has led it.
 
 use std::sync::atomic::Ordering;
 
 use dally_core::{Acceptance, Lasso, System, WorkerId};
 
 use super::bugs::livelock;
-use super::{Course, End, Failure, Limits, Over, blame};
+use super::live::{Conclusion, Failure, LiveExecution};
+use super::{End, Limits, blame};
 use crate::liveness::{Loop, Loops};
 
 /// How often a loop is gone round if its states are known whole: once would do.
@@ -29,18 +30,18 @@ fn usual(closed: &Loop) -> usize {
 }
 
 /// What came of going round.
-pub(super) enum Went {
-    /// The execution is over: every round was the same, which is the bug, or another one came
-    /// between.
-    Over(Over),
+pub(super) enum LoopCheck {
+    /// The execution has ended: every round was the same, which is the bug, or another bug came
+    /// first.
+    Concluded(Conclusion),
     /// A round differs: which, and how.
-    Astray(String),
+    Diverged(String),
 }
 
-impl Course<'_> {
+impl LiveExecution<'_> {
     /// Logs the present state, and goes round the loop that it closes if that looks like a bug.
     #[inline(never)]
-    pub(super) fn look<S: System>(&mut self, system: &mut S, now: Acceptance) -> Option<Went> {
+    pub(super) fn look<S: System>(&mut self, system: &mut S, now: Acceptance) -> Option<LoopCheck> {
         let (steps, loops) = (self.env.steps, self.limits.loops);
         self.env.loop_detector.arrive(system, now, steps, steps - self.env.values);
         if matches!(loops, Loops::AtEnd { .. }) {
@@ -59,32 +60,32 @@ impl Course<'_> {
     }
 
     /// Goes round the loop that a recording ends with.
-    pub(super) fn look_at_end<S: System>(&mut self, system: &mut S) -> Option<Went> {
+    pub(super) fn look_at_end<S: System>(&mut self, system: &mut S) -> Option<LoopCheck> {
         let Loops::AtEnd { rounds, .. } = self.limits.loops else { return None };
         let Some(closed) = self.closed(system) else {
             let how = "the steps no longer lead back to where they began while a monitor waits";
-            return Some(Went::Astray(how.into()));
+            return Some(LoopCheck::Diverged(how.into()));
         };
-        // The states of the monitor are seen on the way.
+        // At least one round, since it shows the states of the monitor.
         let rounds = rounds.map_or(usual(&closed), |rounds| rounds as usize).max(1);
         Some(self.go_round(&closed, rounds, system))
     }
 
-    fn go_round<S: System>(&mut self, closed: &Loop, rounds: usize, system: &mut S) -> Went {
+    fn go_round<S: System>(&mut self, closed: &Loop, rounds: usize, system: &mut S) -> LoopCheck {
         let before = self.env.steps;
         let mut states = vec![system.monitor(closed.monitor).1];
-        // Too hot on the way, which counts if the loop turns out to be none.
-        let mut boiled = None;
+        // The bug of a monitor that became too hot in a round. It counts if the loop is none.
+        let mut overheated = None;
         for round in 1..=rounds {
             for step in closed.steps.clone() {
-                let went = self.go_on(closed, step, &mut states, round, &mut boiled, system);
-                if let Err(went) = went {
-                    return self.in_vain(before, went, boiled);
+                let check = self.go_on(closed, step, &mut states, round, &mut overheated, system);
+                if let Err(check) = check {
+                    return self.in_vain(before, check, overheated);
                 }
             }
-            if !self.env.loop_detector.is_settled() {
+            if !self.env.loop_detector.owes_nothing() {
                 let how = "a message that could be taken again and again is never taken";
-                return self.in_vain(before, Went::Astray(how.into()), boiled);
+                return self.in_vain(before, LoopCheck::Diverged(how.into()), overheated);
             }
         }
         let (monitor, _) = system.monitor(closed.monitor);
@@ -101,16 +102,25 @@ impl Course<'_> {
         let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
         self.env.loop_detector.end_rounds(0);
         let lasso = Some(Lasso { stem, monitor, states, rounds, whole });
-        Went::Over(Over::Failed(Box::new(Failure { bug, at: Some((at, values)), lasso })))
+        LoopCheck::Concluded(Conclusion::Failed(Box::new(Failure {
+            bug,
+            at: Some((at, values)),
+            lasso,
+        })))
     }
 
     /// The rounds since this many steps led nowhere; if it became too hot on the way, it ends so,
     /// unless the execution is to stop anyway.
-    fn in_vain(&mut self, before: usize, went: Went, boiled: Option<Over>) -> Went {
+    fn in_vain(
+        &mut self,
+        before: usize,
+        check: LoopCheck,
+        overheated: Option<Conclusion>,
+    ) -> LoopCheck {
         let steps = self.env.steps - before;
         self.env.loop_detector.end_rounds(steps);
-        let halted = matches!(went, Went::Over(Over::Ended(End::Halted)));
-        boiled.filter(|_| !halted).map_or(went, Went::Over)
+        let halted = matches!(check, LoopCheck::Concluded(Conclusion::Ended(End::Halted)));
+        overheated.filter(|_| !halted).map_or(check, LoopCheck::Concluded)
     }
 
     /// Takes one step of the loop again. In the first round the states of the monitor are
@@ -121,16 +131,16 @@ impl Course<'_> {
         step: usize,
         states: &mut Vec<String>,
         round: usize,
-        boiled: &mut Option<Over>,
+        overheated: &mut Option<Conclusion>,
         system: &mut S,
-    ) -> Result<(), Went> {
+    ) -> Result<(), LoopCheck> {
         if self.halt.load(Ordering::Relaxed) {
-            return Err(Went::Over(Over::Ended(End::Halted)));
+            return Err(LoopCheck::Concluded(Conclusion::Ended(End::Halted)));
         }
         let number = step - closed.steps.start + 1;
         let astray = |what: &str| {
             let length = closed.steps.len();
-            Went::Astray(format!("in round {round}, at step {number} of {length}, {what}"))
+            LoopCheck::Diverged(format!("in round {round}, at step {number} of {length}, {what}"))
         };
         let worker = self.env.loop_detector.worker(step);
         let known = self.env.loop_detector.enabled(step);
@@ -141,17 +151,18 @@ impl Course<'_> {
         self.env.loop_detector.again(step);
         let now = match self.step(worker, system) {
             Ok(now) => now,
-            Err(over) => {
-                // Nobody answers after the end of a recording.
+            Err(conclusion) => {
+                // A strategy that follows a recording gives no answers after its end, so a step
+                // that asks for something new is cut.
                 let how = self.env.loop_detector.strayed().filter(|_| self.env.cut.is_some());
-                return Err(how.map_or(Went::Over(over), |how| astray(&how)));
+                return Err(how.map_or(LoopCheck::Concluded(conclusion), |how| astray(&how)));
             }
         };
         if let Some(bug) = self.heat(now, steps, system)
-            && boiled.is_none()
+            && overheated.is_none()
         {
             let at = Some((self.env.steps, self.env.values));
-            *boiled = Some(Over::Failed(Box::new(Failure { bug, at, lasso: None })));
+            *overheated = Some(Conclusion::Failed(Box::new(Failure { bug, at, lasso: None })));
         }
         if let Some(how) = self.env.loop_detector.strayed() {
             let name = system.name(worker);

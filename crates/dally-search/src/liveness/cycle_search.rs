@@ -278,7 +278,7 @@ impl CycleFigures {
 
     /// The search has left a state.
     fn left(&mut self, node: Node, halted: bool) {
-        // Who is told to stop leaves transitions that it has not taken.
+        // A thread that was told to stop leaves states before all their transitions are taken.
         if halted {
             return;
         }

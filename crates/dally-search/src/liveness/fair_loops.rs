@@ -106,7 +106,7 @@ impl LoopDetector {
         delivered.clear();
         for step in steps {
             let worker = self.worker(step);
-            // A fault is owed to nobody, and what follows from it neither.
+            // Fairness does not ask for faults, nor for what follows from one.
             let is_fault = |answer: &Answer| {
                 matches!(answer.question, Question::Value { tag: Tag::Fault, .. })
                     && answer.index > 0

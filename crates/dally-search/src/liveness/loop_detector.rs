@@ -42,9 +42,9 @@ pub(crate) struct LoopDetector {
     /// All states are logged, whether a monitor waits or not: a loop is known to end here, and
     /// while one monitor began to wait another may have stopped.
     everything: bool,
-    /// For how many choices a monitor has to wait before its states are logged, and since which
-    /// choice one does.
-    patience: usize,
+    /// For how many choices a monitor has to wait before states are logged, and after how many
+    /// choices one began to wait.
+    log_after: usize,
     since: usize,
     credit: i64,
     /// All entries logged so far.
@@ -101,10 +101,10 @@ struct Step {
 
 impl LoopDetector {
     /// A new execution begins.
-    pub(crate) fn restart(&mut self, only_whole: bool, everything: bool, patience: usize) {
+    pub(crate) fn restart(&mut self, only_whole: bool, everything: bool, log_after: usize) {
         self.forget();
         (self.only_whole, self.everything) = (only_whole, everything);
-        (self.patience, self.since, self.credit) = (patience, 0, 0);
+        (self.log_after, self.since, self.credit) = (log_after, 0, 0);
     }
 
     /// Whether some monitor waits, be it for long enough or not.
@@ -120,8 +120,8 @@ impl LoopDetector {
     }
 
     /// The execution is in a state, after this many choices and steps of workers. The log begins
-    /// where a monitor has waited for as long as was said, and ends where none has waited all along:
-    /// no loop from there can be a bug.
+    /// where a monitor has waited for [`LoopDetector::log_after`] choices, and ends where no monitor
+    /// has waited in all of its states: no loop of these states can be a bug.
     pub(crate) fn arrive<S: System>(
         &mut self,
         system: &S,
@@ -140,7 +140,7 @@ impl LoopDetector {
         } else if self.states.len() >= MAX_STATES && !self.everything {
             self.clear();
         }
-        if !self.is_watching() || at - self.since < self.patience {
+        if !self.is_watching() || at - self.since < self.log_after {
             return;
         }
         let known = hash(system, acceptance).filter(|&(_, whole)| whole || !self.only_whole);
@@ -259,13 +259,13 @@ impl LoopDetector {
         (from, self.enabled.len() as u32)
     }
 
-    /// Begins the log anew, and nobody waits.
+    /// Begins the log anew, as if no monitor had waited yet.
     fn forget(&mut self) {
         self.clear();
         (self.hot, self.visited) = (0, false);
     }
 
-    /// Begins the log anew. Who waits goes on waiting.
+    /// Begins the log anew. Monitors that wait count as waiting from where they began to.
     fn clear(&mut self) {
         self.states.clear();
         self.steps.clear();

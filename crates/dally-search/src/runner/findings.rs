@@ -10,12 +10,12 @@ use super::Run;
 use super::threads::ScheduleThreads;
 use crate::batch::{BatchCommand, BatchMessage};
 use crate::choice_log::ChoiceLog;
-use crate::confirm::Raw;
-use crate::executor::{Desk, Recorder, Stage};
+use crate::confirm::RawFinding;
+use crate::executor::{Executor, Instruments, Recorder};
 use crate::options::Phase;
 use crate::record::{Followed, Script, follow};
 use crate::replay::before_last_step;
-use crate::replay_strategy::Manner;
+use crate::replay_strategy::Strictness;
 use crate::supervisor::{Notice, stuck, watched};
 
 /// More causes than this are noise: they are counted and no longer kept.
@@ -33,8 +33,8 @@ pub(crate) struct Group {
 pub(crate) fn count_bug(
     groups: &mut BTreeMap<Cause, Group>,
     cause: Cause,
-    raw: Option<Box<Raw>>,
-) -> Option<Raw> {
+    raw: Option<Box<RawFinding>>,
+) -> Option<RawFinding> {
     let group = groups.entry(cause).or_default();
     group.occurrences += 1;
     // Two threads may each have held theirs to be the first of its cause.
@@ -43,7 +43,7 @@ pub(crate) fn count_bug(
 
 impl<P: Program + 'static> Run<P> {
     /// Has a bug with a new cause confirmed and shrunk.
-    pub(crate) fn confirm(&mut self, threads: &mut ScheduleThreads, raw: Raw) {
+    pub(crate) fn confirm(&mut self, threads: &mut ScheduleThreads, raw: RawFinding) {
         if self.is_full() {
             return;
         }
@@ -80,7 +80,7 @@ impl<P: Program + 'static> Run<P> {
             }
             Notice::Tick => {
                 self.hurry_if_late();
-                self.show(Phase::Shrinking);
+                self.show_progress(Phase::Shrinking);
             }
             Notice::Answer(..) | Notice::Died(_) | Notice::LeftBehind => {}
         });
@@ -96,7 +96,7 @@ impl<P: Program + 'static> Run<P> {
         let late = self.options.time.is_some_and(|limit| self.clock.is_past(limit));
         let enough = late && !self.report.findings.is_empty();
         if enough || self.options.stop.load(Ordering::Relaxed) {
-            self.shared.hurry.store(true, Ordering::Relaxed);
+            self.shared.stop_shrinking.store(true, Ordering::Relaxed);
         }
     }
 
@@ -106,7 +106,7 @@ impl<P: Program + 'static> Run<P> {
         let bug = stuck(choice_log.doing(), &choices, self.options.step_time);
         let cause = bug.cause();
         let script = Script::of(before_last_step(&choices).to_vec(), 0);
-        let raw = Raw {
+        let raw = RawFinding {
             bug,
             schedule,
             choices,
@@ -122,9 +122,17 @@ impl<P: Program + 'static> Run<P> {
         // What led to the step can be repeated without the step itself.
         let (program, limits) = (self.program.clone(), self.shared.heading.limits);
         let led_to = watched(&self.options.program, self.options.step_time, move |writer| {
-            let mut stage = Stage::new(&*program);
-            let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
-            follow(recorder, &mut stage, schedule, &script, Manner::Exact, &limits, desk)
+            let mut executor = Executor::new(&*program);
+            let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
+            follow(
+                recorder,
+                &mut executor,
+                schedule,
+                &script,
+                Strictness::Exact,
+                &limits,
+                instruments,
+            )
         });
         if let Ok(Followed { recording, left_at: None, .. }) = led_to {
             finding.trace = recording.trace;

@@ -10,7 +10,7 @@ use dally_core::report::{Ended, Report};
 use super::threads::ScheduleThreads;
 use super::{Run, count_bug};
 use crate::batch::{Batch, BatchCommand, BatchMessage, Ran, Results};
-use crate::confirm::Raw;
+use crate::confirm::RawFinding;
 use crate::learning::file;
 use crate::options::Phase;
 use crate::strategy::{Outcome, Properties};
@@ -39,8 +39,8 @@ impl<P: Program + 'static> Run<P> {
         let mut size = FIRST_BATCH.min(largest);
         let mut learn = Vec::new();
         while next < self.options.schedules {
-            self.look_up();
-            self.show(Phase::Searching);
+            self.check_limits();
+            self.show_progress(Phase::Searching);
             if threads.is_empty() {
                 self.end(Ended::Failed);
             }
@@ -107,7 +107,7 @@ impl<P: Program + 'static> Run<P> {
 
     /// Adds up what a batch came to, in the order of its schedules. Answers what strategies
     /// learn, and the bugs with new causes.
-    fn merge(&mut self, ran: Vec<Ran>) -> (Vec<Outcome>, Vec<Raw>) {
+    fn merge(&mut self, ran: Vec<Ran>) -> (Vec<Outcome>, Vec<RawFinding>) {
         let mut raws = Vec::new();
         let mut outcomes = Vec::with_capacity(ran.len());
         let mut sightings = self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner);

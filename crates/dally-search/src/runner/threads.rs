@@ -71,9 +71,9 @@ impl<P: Program + 'static> Run<P> {
                 "A step was still running when the run ended: its thread was left behind.".into(),
             ),
             Notice::Tick => {
-                self.look_up();
+                self.check_limits();
                 tick(self);
-                self.show(Phase::Searching);
+                self.show_progress(Phase::Searching);
             }
         });
     }

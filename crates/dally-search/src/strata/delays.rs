@@ -8,7 +8,7 @@ use dally_core::{Bug, Cause, Choice, Delays, Player, Program};
 use super::delaying::{ChoiceSource, Delaying, Place};
 use super::explorer::Explorer;
 use crate::choice_log::ChoiceWriter;
-use crate::executor::{Desk, Execution, Limits, Stage};
+use crate::executor::{Execution, Executor, Instruments, Limits};
 use crate::minimise::{Budget, Minimiser, START, Subject};
 
 /// The schedule with the fewest delays under an explorer that is found near `choices`, which
@@ -17,7 +17,7 @@ use crate::minimise::{Budget, Minimiser, START, Subject};
 /// Delays are left out as long as the same bug shows: first many at once, then one by one, then
 /// two for one elsewhere.
 pub(crate) fn fewest<P: Program, E: Explorer>(
-    stage: &mut Stage<'_, P>,
+    executor: &mut Executor<'_, P>,
     explorer: &E,
     choices: &[Choice],
     cause: Cause,
@@ -28,7 +28,7 @@ pub(crate) fn fewest<P: Program, E: Explorer>(
     let recording: Arc<[Choice]> = choices.into();
     let mut strategy = Delaying::new(explorer, ChoiceSource::Recording(Player::new(recording)));
     let limits = Limits { temperature: usize::MAX, fail_on_max_steps: false, ..*limits };
-    let execution = stage.execute(0, &mut strategy, &limits, Desk::undisturbed(writer));
+    let execution = executor.execute(0, &mut strategy, &limits, Instruments::uninterrupted(writer));
     if !fails_with(&execution, &cause) {
         return None;
     }
@@ -37,7 +37,7 @@ pub(crate) fn fewest<P: Program, E: Explorer>(
     let max_steps = limits.max_steps.min(execution.steps.saturating_mul(4).saturating_add(64));
     let best = FewestDelays { spent, delays, choices: writer.choices(), steps: execution.steps };
     let limits = Limits { max_steps, loops: limits.loops.loosely(), ..limits };
-    let subject = Candidates { stage, explorer, cause, limits, writer };
+    let subject = Candidates { executor, explorer, cause, limits, writer };
     let mut minimiser = Minimiser::new(subject, best, budget);
     minimiser.spend(START + execution.steps as u64);
     minimiser.repeat(|minimiser| {
@@ -72,7 +72,7 @@ impl FewestDelays {
 
 /// How candidates are run: by the explorer, with delays at these places.
 struct Candidates<'a, 'p, P: Program, E: Explorer> {
-    stage: &'a mut Stage<'p, P>,
+    executor: &'a mut Executor<'p, P>,
     explorer: &'a E,
     cause: Cause,
     limits: Limits,
@@ -102,8 +102,8 @@ impl<P: Program, E: Explorer> Subject for Candidates<'_, '_, P, E> {
             *left.entry(place).or_default() += delays;
         }
         let mut strategy = Delaying::new(self.explorer, ChoiceSource::Spending(left));
-        let desk = Desk::undisturbed(self.writer);
-        let execution = self.stage.execute(0, &mut strategy, &self.limits, desk);
+        let instruments = Instruments::uninterrupted(self.writer);
+        let execution = self.executor.execute(0, &mut strategy, &self.limits, instruments);
         let steps = execution.steps;
         let failure = fails_with(&execution, &self.cause).then(|| strategy.finish().ok());
         let failure = failure.flatten().map(|(spent, delays)| FewestDelays {

@@ -184,7 +184,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
 
     /// Puts the state of an entry on the empty stack.
     fn resume(&mut self, entry: Entry<S, O>) {
-        self.writer.go_on_from(entry.prefix.clone());
+        self.writer.continue_from(entry.prefix.clone());
         if self.shared_state.partial {
             self.on_path.clear();
             self.on_path.insert(self.shared_state.root.load(Ordering::Relaxed));

@@ -12,12 +12,12 @@ use super::plan::{Plan, SearchKind};
 use super::search::searched;
 use super::search_pool::Make;
 use super::state_space::StateSpace;
-use crate::executor::{Desk, Limits, Recorder, Stage};
+use crate::executor::{Executor, Instruments, Limits, Recorder};
 use crate::liveness::Loops;
 use crate::minimise::Budget;
 use crate::options::Options;
 use crate::record::{Heading, Script, fairness_of, follow};
-use crate::replay_strategy::Manner;
+use crate::replay_strategy::Strictness;
 use crate::shrink::is_shrinkable;
 use crate::supervisor::watched;
 
@@ -57,22 +57,23 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
     let (program, mut finding) = (program.clone(), finding.clone());
     let steps = if options.shrink { options.shrink_steps } else { 0 };
     let retold = watched(&options.program, options.step_time, move |writer| {
-        let stage = &mut Stage::new(&*program);
+        let executor = &mut Executor::new(&*program);
         let cause = finding.bug.cause();
-        let hurry = AtomicBool::new(false);
-        let budget = Budget { steps, hurry: &hurry };
+        let stop = AtomicBool::new(false);
+        let budget = Budget { steps, stop: &stop };
         let choices = &finding.schedule.choices;
         let limits = &heading.limits.to_follow(&finding.bug, None);
         let (choices, delays) =
-            delays::fewest(stage, &explorer, choices, cause, limits, budget, writer)?;
+            delays::fewest(executor, &explorer, choices, cause, limits, budget, writer)?;
         if choices == finding.schedule.choices {
             finding.delays = Some(delays);
             return Some(finding);
         }
         let script = Script::of(choices, usize::MAX);
-        let (recorder, desk) = (Recorder::default(), Desk::undisturbed(writer));
+        let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
         let number = finding.found_at.saturating_sub(1);
-        let again = follow(recorder, stage, number, &script, Manner::Exact, limits, desk);
+        let again =
+            follow(recorder, executor, number, &script, Strictness::Exact, limits, instruments);
         let bug = again.recording.execution.bug.clone().filter(|bug| bug.cause() == cause)?;
         let mut retold = heading.full(again.recording, bug, number);
         (retold.occurrences, retold.notes) = (finding.occurrences, finding.notes);

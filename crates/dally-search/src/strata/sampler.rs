@@ -150,7 +150,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     fn set_out(&mut self, start: &SampleStart<S, O>, seed: u64) -> Option<SamplePosition<S, O>> {
         let Entry { snapshot, order, enabled, next, offered, sealed, prefix, .. } = &*start.entry;
         self.leave();
-        self.writer.go_on_from(prefix.clone());
+        self.writer.continue_from(prefix.clone());
         let mut position = SamplePosition {
             snapshot: Some(S::copy(snapshot)),
             order: order.clone(),

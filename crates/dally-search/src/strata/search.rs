@@ -22,7 +22,7 @@ use super::transition_log::TransitionLog;
 use super::transition_order::{Delayed, Fixed, TransitionOrder};
 use super::visited::expected_omissions;
 use crate::choice_log::Activity;
-use crate::confirm::Raw;
+use crate::confirm::RawFinding;
 use crate::deadline::Stopwatch;
 use crate::options::{Options, Reached, Sink};
 use crate::runner::{Run, count_bug};
@@ -242,7 +242,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
                 let cause = bug.cause();
                 let (schedule, fair_from) = (0, usize::MAX);
                 let (choices, notes, trace) = (Vec::new(), Vec::new(), Trace::default());
-                let raw = Raw {
+                let raw = RawFinding {
                     bug,
                     schedule,
                     choices,
@@ -415,7 +415,7 @@ pub(super) fn after_stratum<P: Program + 'static>(run: &mut Run<P>, empty: bool,
         run.ended = Some(Ended::Bound);
     } else {
         // Strata can be so short that nobody has looked.
-        run.look_up();
+        run.check_limits();
     }
 }
 
@@ -462,7 +462,7 @@ fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
                 run.ended = run.ended.or(Some(Ended::Bound));
             }
         }
-        run.look_up();
+        run.check_limits();
         delays += 1;
     }
     states.transitions += drawn.transitions;

@@ -18,7 +18,7 @@ use super::visited::Visited;
 use super::work_queue::WorkQueue;
 use crate::batch::{self, Shared};
 use crate::choice_log::ChoiceWriter;
-use crate::confirm::Raw;
+use crate::confirm::RawFinding;
 use crate::executor::Limits;
 
 /// What all threads of a search share.
@@ -81,7 +81,7 @@ impl ProgressRequests {
 }
 
 /// A bug's cause, and the bug itself if it is the first known of its cause.
-pub(crate) type FoundBug = (Cause, Option<Box<Raw>>);
+pub(crate) type FoundBug = (Cause, Option<Box<RawFinding>>);
 
 /// What one thread counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -285,7 +285,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
             0 => self.progress.states.load(Ordering::Relaxed).saturating_sub(1),
             sampled => sampled,
         };
-        let raw = Raw {
+        let raw = RawFinding {
             bug,
             schedule: number,
             choices: Vec::new(),

@@ -6,8 +6,8 @@ use dally_core::{Acceptance, Answer, MessageId, Recorded, System, Tag, WorkerId}
 
 use super::{LoopDetector, hash};
 
-/// What a step costs that went round in vain. It was taken from what the strategy would have
-/// done, and that must not become most of the execution.
+/// What a step of a round costs if the loop was none. The step was taken without the strategy, and
+/// such steps must stay a small part of the execution.
 const STRAYED: i64 = 16;
 
 /// One step of a loop that is gone round again.
@@ -83,7 +83,7 @@ impl LoopDetector {
     }
 
     /// Whether all that was owed in the loop was taken, after it was gone round once.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn owes_nothing(&self) -> bool {
         self.scratch.owed.is_empty()
     }
 

@@ -139,7 +139,7 @@ fn words(delays: &Delays) -> String {
 
 /// The delays that a schedule takes under an explorer, or why it cannot be had from it.
 fn count<P: Program, E: Explorer>(
-    stage: &mut Stage<'_, P>,
+    executor: &mut Executor<'_, P>,
     explorer: &E,
     choices: &[Choice],
     limits: &Limits,
@@ -147,7 +147,7 @@ fn count<P: Program, E: Explorer>(
 ) -> Result<Delays, String> {
     let mut strategy =
         Delaying::new(explorer, ChoiceSource::Recording(Player::new(choices.into())));
-    stage.execute(0, &mut strategy, limits, Desk::undisturbed(writer));
+    executor.execute(0, &mut strategy, limits, Instruments::uninterrupted(writer));
     strategy.finish().map(|(_, delays)| delays)
 }
 
@@ -167,8 +167,8 @@ fn never(_log: &str) -> bool {
 
 fn counted(explorer: &impl Explorer, scripts: &[&[Do]], schedule: &str, of: u32) -> String {
     let program = Scripts { scripts, fails: never };
-    let (mut stage, mut writer) = (Stage::new(&program), ChoiceWriter::new());
-    match count(&mut stage, explorer, &choices(schedule, of), &LIMITS, &mut writer) {
+    let (mut executor, mut writer) = (Executor::new(&program), ChoiceWriter::new());
+    match count(&mut executor, explorer, &choices(schedule, of), &LIMITS, &mut writer) {
         Ok(delays) => words(&delays),
         Err(why) => why,
     }
@@ -183,15 +183,15 @@ fn saved(
     of: u32,
 ) -> Option<(String, String)> {
     let program = Scripts { scripts, fails };
-    let (mut stage, mut writer) = (Stage::new(&program), ChoiceWriter::new());
+    let (mut executor, mut writer) = (Executor::new(&program), ChoiceWriter::new());
     let cause = Bug::new(BugKind::Panic, "the log is bad").cause();
-    let hurry = AtomicBool::new(false);
-    let budget = Budget { steps: 100_000, hurry: &hurry };
+    let stop = AtomicBool::new(false);
+    let budget = Budget { steps: 100_000, stop: &stop };
     let choices = choices(schedule, of);
     let (made, delays) =
-        fewest(&mut stage, explorer, &choices, cause, &LIMITS, budget, &mut writer)?;
+        fewest(&mut executor, explorer, &choices, cause, &LIMITS, budget, &mut writer)?;
     // What it says of the schedule is what counting says.
-    assert_eq!(count(&mut stage, explorer, &made, &LIMITS, &mut writer).as_ref(), Ok(&delays));
+    assert_eq!(count(&mut executor, explorer, &made, &LIMITS, &mut writer).as_ref(), Ok(&delays));
     Some((log(&made), words(&delays)))
 }
 
@@ -334,17 +334,18 @@ fn random_schedules_are_had_from_every_explorer_and_never_get_worse() {
         let mut rng = fastrand::Rng::with_seed(seed);
         // A random walk until it fails.
         let program = Scripts { scripts, fails };
-        let (mut stage, mut writer) = (Stage::new(&program), ChoiceWriter::new());
+        let (mut executor, mut writer) = (Executor::new(&program), ChoiceWriter::new());
         let mut random = crate::sampling::Random::new(rng.u64(..));
         crate::strategy::Strategy::begin(&mut random, 0);
-        let execution = stage.execute(0, &mut random, &LIMITS, Desk::undisturbed(&mut writer));
+        let execution =
+            executor.execute(0, &mut random, &LIMITS, Instruments::uninterrupted(&mut writer));
         if execution.bug.is_none() {
             continue;
         }
         let walk = log(&writer.choices());
         for kind in ExplorerKind::ALL {
             let explorer = kind.build(seed);
-            let before = count(&mut stage, &explorer, &choices(&walk, 3), &LIMITS, &mut writer);
+            let before = count(&mut executor, &explorer, &choices(&walk, 3), &LIMITS, &mut writer);
             let before = before.unwrap().count;
             let (_, after) = saved(&explorer, scripts, fails, &walk, 3).unwrap();
             let after: u64 = after.split(' ').next().unwrap().parse().unwrap();

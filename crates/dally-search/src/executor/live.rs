@@ -1,0 +1,109 @@
+//! An execution under way: its steps, how hot its monitors are, and why it ends.
+
+use std::sync::atomic::AtomicBool;
+
+use dally_core::{Acceptance, Bug, Lasso, Stop, System, WorkerId};
+
+use super::bugs::{endless, too_hot};
+use super::env::{CutReason, StepEnv};
+use super::{End, Limits};
+
+/// Why an execution is over.
+pub(super) enum Conclusion {
+    Ended(End),
+    Failed(Box<Failure>),
+}
+
+pub(super) struct Failure {
+    pub(super) bug: Bug,
+    /// How many choices lead to the bug, and how many of them are values, if the execution has gone
+    /// on since.
+    pub(super) at: Option<(usize, usize)>,
+    pub(super) lasso: Option<Lasso>,
+}
+
+impl Conclusion {
+    pub(super) fn failed(bug: Bug) -> Conclusion {
+        Conclusion::Failed(Box::new(Failure { bug, at: None, lasso: None }))
+    }
+}
+
+/// An execution under way.
+pub(super) struct LiveExecution<'a> {
+    pub(super) env: StepEnv<'a>,
+    pub(super) limits: &'a Limits,
+    pub(super) halt: &'a AtomicBool,
+    /// The strategy is fair from here on.
+    pub(super) fair: bool,
+    pub(super) temperatures: Temperatures,
+}
+
+impl LiveExecution<'_> {
+    /// Takes a step.
+    #[inline(always)]
+    pub(super) fn step<S: System>(
+        &mut self,
+        worker: WorkerId,
+        system: &mut S,
+    ) -> Result<Acceptance, Conclusion> {
+        self.env.step(worker, system);
+        let stepped = system.step(worker, &mut self.env);
+        if stepped.is_err() || self.env.cut.is_some() {
+            return Err(match (self.env.cut, stepped) {
+                (Some(CutReason::Endless), _) => {
+                    Conclusion::failed(endless(system, worker, self.limits.step_items))
+                }
+                (_, Err(Stop::Bug(bug))) => Conclusion::failed(*bug),
+                (_, Ok(()) | Err(Stop::Cut)) => Conclusion::Ended(End::Strategy),
+            });
+        }
+        Ok(system.acceptance())
+    }
+
+    /// Counts for how long monitors are hot, after a step that began after `steps`.
+    #[inline]
+    pub(super) fn heat<S: System>(
+        &mut self,
+        now: Acceptance,
+        steps: usize,
+        system: &S,
+    ) -> Option<Bug> {
+        let temperatures = &mut self.temperatures;
+        let hot = now.waiting();
+        if !self.fair || (hot | temperatures.hot) == 0 {
+            return None;
+        }
+        let bound = self.limits.temperature;
+        let monitor = temperatures.rise(hot, self.env.steps - steps, bound)?;
+        Some(too_hot(system, monitor, bound))
+    }
+}
+
+/// For how many steps each monitor has been hot without a break.
+pub(super) struct Temperatures {
+    hot: u64,
+    steps: [usize; 64],
+}
+
+impl Temperatures {
+    pub(super) fn new() -> Temperatures {
+        Temperatures { hot: 0, steps: [0; 64] }
+    }
+
+    /// Counts `passed` more steps; answers the first monitor that exceeds the bound.
+    fn rise(&mut self, hot: u64, passed: usize, bound: usize) -> Option<usize> {
+        let mut exceeded = None;
+        let mut touched = hot | self.hot;
+        while touched != 0 {
+            let monitor = touched.trailing_zeros() as usize;
+            touched &= touched - 1;
+            let steps = &mut self.steps[monitor];
+            *steps = if hot >> monitor & 1 == 1 { *steps + passed } else { 0 };
+            if *steps > bound {
+                exceeded = exceeded.or(Some(monitor));
+            }
+        }
+        self.hot = hot;
+        exceeded
+    }
+}

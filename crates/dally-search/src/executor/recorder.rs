@@ -1,0 +1,40 @@
+//! A full record of one execution.
+
+use dally_core::{System, Trace, Tracer, WorkerId};
+
+/// Keeps all that happens in an execution.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    pub(super) tracer: Tracer,
+    enabled: Vec<Vec<WorkerId>>,
+    /// The sizes of these sets together.
+    entries: usize,
+}
+
+/// The enabled sets of a recording have at most this many entries in all. A program that spawns
+/// for ever would need the square of its steps; past this the sets are left out, and a replay
+/// compares less.
+const MAX_ENABLED_ENTRIES: usize = 1 << 22;
+
+impl Recorder {
+    /// For an execution that is only compared with another.
+    pub(crate) fn to_compare() -> Recorder {
+        Recorder { tracer: Tracer::without_clocks(), ..Recorder::default() }
+    }
+
+    /// What happened, and who was enabled at each step.
+    pub(crate) fn finish(self) -> (Trace, Vec<Vec<WorkerId>>) {
+        (self.tracer.finish(), self.enabled)
+    }
+
+    /// A worker is about to step.
+    #[cold]
+    pub(super) fn step<S: System>(&mut self, worker: WorkerId, system: &S) {
+        let enabled = system.enabled();
+        self.entries += enabled.len();
+        if self.entries <= MAX_ENABLED_ENTRIES {
+            self.enabled.push(enabled.to_vec());
+        }
+        self.tracer.step(worker, || system.name(worker));
+    }
+}
