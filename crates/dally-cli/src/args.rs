@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dally::search::StrategyKind;
-use dally::search::liveness::Fairness;
-use dally::search::strata::{CachePolicy, ExplorerKind, SearchKind};
-use dally::settings::{parse_bytes, parse_time};
+use dally::settings::parse_time;
+
+use crate::flags::{All, Flags, OfReplays};
 
 /// Finds the bugs of asynchronous systems by controlling who runs next.
 ///
@@ -62,16 +62,6 @@ pub struct ListArgs {
     pub format: Format,
 }
 
-/// The help of `--strategy`.
-fn strategies() -> String {
-    let help = StrategyKind::help();
-    format!(
-        "How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql and others.\n\n\
-         {}",
-        help.trim_end()
-    )
-}
-
 /// Arguments of `dally check`.
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
@@ -84,110 +74,13 @@ pub struct CheckArgs {
     #[arg(long)]
     pub bug: Option<String>,
 
-    /// How to pick choices: portfolio, random, pct or pct:CHANGES, pos, surw, ql and others.
-    #[arg(long, default_value_t = StrategyKind::default(), long_help = strategies(),
-          conflicts_with_all = ["search", "exhaustive"])]
-    pub strategy: StrategyKind,
-
-    /// Go on from what an earlier run has learnt, if this file is there, and write to it what this
-    /// one has learnt: for ql and its variants.
-    #[arg(long, value_name = "FILE")]
-    pub learned: Option<PathBuf>,
-
-    /// Search states instead of running schedules: ses, ss, hybrid, pb, depth, dfs, bfs; and for
-    /// cycles in which a monitor stays hot: ndfs, iterative-ndfs, map.
-    ///
-    /// ses: stratified exhaustive search: all that is reached with no delay of the explorer, then
-    /// with one, two, ...
-    /// ss: stratified sampling: schedules with exactly one delay, then two, ...
-    /// hybrid: ses until its memory or time is nearly used, then ss from where it stands.
-    /// pb: by preemptions, the switches away from a worker that could go on.
-    /// depth: by depth, in random order.
-    /// dfs, bfs: depth first, breadth first.
-    /// ndfs: nested depth-first search for cycles.
-    /// iterative-ndfs: the same with no delay, then with one, two, ..., each time from the start.
-    /// map: for cycles, by strata of delays, with work kept from one to the next.
-    #[arg(long, verbatim_doc_comment, value_name = "SEARCH")]
-    pub search: Option<SearchKind>,
-
-    /// The explorer of the search: rr, rtc, prr, random. With a strategy instead of a search,
-    /// findings are told in its delays.
-    ///
-    /// rr: round-robin, workers in the order of their creation; for bugs of few interleavings.
-    /// rtc: run-to-completion, the receiver of the last message first; for deep bugs.
-    /// prr: round-robin in a random order.
-    /// random: a random order in every state.
-    #[arg(long, verbatim_doc_comment, value_name = "EXPLORER")]
-    pub explorer: Option<ExplorerKind>,
-
-    /// End the search after the stratum of this many delays (preemptions, levels).
-    #[arg(long, value_name = "N")]
-    pub delays: Option<u32>,
-
-    /// Raise the bound by this much from stratum to stratum; by default 1, for depth 5.
-    #[arg(long, value_name = "N")]
-    pub delta: Option<u32>,
-
-    /// End the search when visited states, frontier and stacks take this much memory.
-    #[arg(long, value_parser = parse_bytes, default_value = "2G", value_name = "BYTES")]
-    pub memory: u64,
-
-    /// What to remember of visited states: all, none, stop (as many as fit), replace (the latest).
-    #[arg(long, default_value_t = CachePolicy::All, value_name = "POLICY")]
-    pub cache: CachePolicy,
-
-    /// Store states whole instead of by their fingerprints, so that none can be missed.
-    #[arg(long)]
-    pub exact: bool,
-
-    /// Store the explorer beside each state: a stratum is then every execution with so many
-    /// delays, at the price of more states.
-    #[arg(long)]
-    pub with_explorer: bool,
-
-    /// Stop after this many schedules; by default after 10,000, or when the time given is up. Of
-    /// the searches only ss and hybrid run schedules.
-    #[arg(long, value_name = "N")]
-    pub schedules: Option<u64>,
-
-    /// Stop after this time, such as 500ms, 30s or 5m; each test has so much.
-    #[arg(long, value_parser = parse_time, value_name = "TIME")]
-    pub time: Option<Duration>,
-
-    /// Where the strategy's random choices start from: same seed, same run.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub seed: u64,
-
-    /// Abandon a schedule after this many steps (values chosen count too); by default what
-    /// suits the protocol, and 10,000 for P.
-    #[arg(long, value_name = "N")]
-    pub max_steps: Option<usize>,
-
-    /// Which loops count as livelocks while a monitor is hot: weak, strong, none.
-    ///
-    /// weak: those in which whoever could step all the time does.
-    /// strong: those in which whatever could be done again and again is done.
-    /// none: all of them.
-    /// Schedules of a strategy are judged by strong even if this is weak.
-    #[arg(long, default_value_t = Fairness::Weak, value_name = "FAIRNESS", verbatim_doc_comment)]
-    pub fairness: Fairness,
-
-    /// Run on this many threads. The report of schedules does not depend on it, nor does the set
-    /// of states that an exhausted search visits. The searches ndfs and iterative-ndfs use one.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub threads: usize,
-
-    /// Go on after the first bug, and group what is found by cause.
-    #[arg(long)]
-    pub all: bool,
-
-    /// Write findings into this directory.
-    #[arg(long, default_value = ".dally", value_name = "DIR")]
-    pub out: PathBuf,
-
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+
+    /// How to check.
+    #[command(flatten)]
+    pub settings: Flags<All>,
 
     // Last: its heading holds for all that follows.
     #[command(flatten)]
@@ -246,7 +139,7 @@ Examples:
   dally check chord --bug missing-key --strategy ql --learned chord.learned
   dally check lcr --search ses --explorer rtc
   dally check chain-replication --bug two-neighbours --search ses --explorer rr --memory 1G
-  dally check paxos --bug smallest-proposal --time 30s --all --format json";
+  dally check paxos --bug smallest-proposal --time 30s --keep-going --format json";
 
 /// Arguments of `dally replay`.
 #[derive(Args, Debug)]
@@ -271,6 +164,10 @@ pub struct ReplayArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+
+    /// How to run it.
+    #[command(flatten)]
+    pub settings: Flags<OfReplays>,
 }
 
 /// Arguments of `dally compare`.

@@ -1,12 +1,13 @@
 //! `dally check`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use dally::checking::{self, AnyProgram, Checked, Checking};
 use dally::report::{About, Style, json, text};
 use dally::search::Ended;
-use dally::search::strata::{Plan, SearchKind};
-use dally::settings::Settings;
+use dally::search::strata::SearchKind;
+use dally::settings::{Settings, SettingsError};
 
 use crate::args::{CheckArgs, Format};
 use crate::interrupt::stop_on_interrupt;
@@ -15,6 +16,9 @@ use crate::{BUG, CLEAN, p, print, progress};
 
 /// How many schedules are run if nobody says how many or how long.
 const SCHEDULES: u64 = 10_000;
+
+/// Where findings are written if nobody says where.
+const OUT: &str = ".dally";
 
 /// A run with all states observed takes up to six times as long, so a sample has to do.
 const OBSERVE_EVERY: u64 = 16;
@@ -37,7 +41,7 @@ fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
     }
     // Findings of one planted bug must not take the place of another's.
     let shown = bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name));
-    let settings = settings(arguments, arguments.search, protocol.max_steps)?;
+    let settings = settings(arguments, None, protocol.max_steps).map_err(|why| why.to_string())?;
     let checking = Checking {
         shown: shown.clone(),
         replay_settings: bug
@@ -66,45 +70,31 @@ fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
     Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })
 }
 
-/// What the command line says of a run.
+/// What flags and variables say of a run. `search` comes from `--exhaustive`, and `max_steps` is
+/// what suits the program.
 pub fn settings(
     arguments: &CheckArgs,
     search: Option<SearchKind>,
     max_steps: usize,
-) -> Result<Settings, String> {
-    let settings = Settings {
-        strategy: arguments.strategy,
-        schedules: arguments.schedules.or(arguments.time.is_none().then_some(SCHEDULES)),
-        time: arguments.time,
-        seed: arguments.seed,
-        max_steps: arguments.max_steps.unwrap_or(max_steps),
-        fairness: arguments.fairness,
-        threads: arguments.threads,
-        keep_going: arguments.all,
+) -> Result<Settings, SettingsError> {
+    let flags = &arguments.settings;
+    let mut settings = flags.over(Settings {
+        max_steps,
         observe_every: OBSERVE_EVERY,
-        search,
-        explorer: arguments.explorer,
-        plan: Plan {
-            delays: arguments.delays,
-            delta: arguments.delta,
-            memory: arguments.memory,
-            cache: arguments.cache,
-            exact: arguments.exact,
-            with_explorer: arguments.with_explorer,
-            ..Plan::default()
-        },
-        learned: arguments.learned.clone(),
-        out: Some(arguments.out.clone()),
+        out: Some(PathBuf::from(OUT)),
         ..Settings::default()
-    };
+    })?;
+    settings.search = search.or(settings.search);
     settings.check()?;
     let samples = |search| matches!(search, SearchKind::Ss | SearchKind::Hybrid);
-    if let Some(search) = search.filter(|&search| arguments.schedules.is_some() && !samples(search))
+    if let Some(search) = settings.search
+        && flags.has("schedules")
+        && !samples(search)
     {
-        return Err(format!(
-            "--schedules has no effect on the search {search}, which goes through states: leave it \
-             out, or bound the search by --time or --memory"
-        ));
+        return Err(SettingsError::SchedulesOfSearch { search });
+    }
+    if settings.time.is_none() {
+        settings.schedules.get_or_insert(SCHEDULES);
     }
     Ok(settings)
 }

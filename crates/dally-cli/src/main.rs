@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod compare;
+mod flags;
 mod interrupt;
 mod list;
 mod p;

@@ -50,6 +50,7 @@ pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, String> {
             best_effort: false,
             rounds: None,
             format: arguments.format,
+            settings: arguments.settings.of_replays(),
         });
     }
     let project = match open(path, arguments.format)? {
@@ -241,7 +242,8 @@ fn run(
         if arguments.p.atomic_handlers {
             replay_settings.push((ATOMIC_SETTING.to_owned(), "1".to_owned()));
         }
-        let settings = settings(arguments, search(arguments, &project.program, test), MAX_STEPS)?;
+        let search = arguments.p.exhaustive.then(|| exhaustive(&project.program, test));
+        let settings = settings(arguments, search, MAX_STEPS).map_err(|why| why.to_string())?;
         let checking = Checking {
             replay_settings,
             stop: Arc::clone(&stop),
@@ -267,16 +269,14 @@ fn run(
     Ok(rows)
 }
 
-/// How a test is searched. Hot states are waited in for ever on cycles, so those are looked for.
-fn search(arguments: &CheckArgs, program: &Program, test: &Test) -> Option<SearchKind> {
-    if !arguments.p.exhaustive {
-        return arguments.search;
-    }
+/// What goes through all states of a test. Hot states are waited in for ever on cycles, so those
+/// are looked for.
+fn exhaustive(program: &Program, test: &Test) -> SearchKind {
     let hot = test.specs.iter().any(|(spec, _)| {
         let states = &program.machines[spec.index()].states;
         states.iter().any(|state| state.heat == Some(Heat::Hot))
     });
-    Some(if hot { SearchKind::Map } else { SearchKind::Ses })
+    if hot { SearchKind::Map } else { SearchKind::Ses }
 }
 
 fn as_json(path: &Path, project: &Project, rows: &[Row]) -> String {

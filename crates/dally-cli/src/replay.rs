@@ -1,20 +1,17 @@
 //! `dally replay`.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use dally::checking::{AnyProgram, ROUNDS, read_schedule, retell, shell_word};
 use dally::core::Schedule;
 use dally::report::{About, Style, json, text};
 use dally::search::{self, Mode, Report};
+use dally::settings::Settings;
 
 use crate::args::{Format, ReplayArgs};
 use crate::check::BUG_SETTING;
 use crate::list::look_up;
 use crate::{BAD_INPUT, BUG, CLEAN, p, print};
-
-/// How long a step may take before it counts as blocking its thread.
-const STEP_TIME: Duration = Duration::from_secs(10);
 
 /// Runs a schedule again and prints what happens; answers the exit code.
 pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
@@ -30,15 +27,17 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
         ));
     }
     let rounds = arguments.rounds.unwrap_or(ROUNDS);
+    let settings = arguments.settings.over(Settings::default()).map_err(|why| why.to_string())?;
+    let step_time = settings.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let project = arguments.project.as_deref();
     let replayed = if project.is_some() || p::is_recorded(&schedule) {
         let Some(program) = p::recorded(&schedule, project, arguments.format)? else {
             return Ok(BAD_INPUT);
         };
-        search::replay(Arc::new(program), &schedule, mode, rounds, STEP_TIME)
+        search::replay(Arc::new(program), &schedule, mode, rounds, step_time)
     } else {
-        protocol(&schedule)?.replay(&schedule, mode, rounds, STEP_TIME)
+        protocol(&schedule)?.replay(&schedule, mode, rounds, step_time)
     };
     let mut report = Report::new(&schedule.program, replayed.granularity);
     (report.schedules, report.steps) = (1, replayed.schedule.steps() as u64);

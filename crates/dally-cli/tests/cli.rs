@@ -75,7 +75,8 @@ fn a_bug_is_told_saved_and_replayed_and_exits_with_1() {
 fn the_same_command_prints_the_same_with_any_number_of_threads() {
     let scratch = Scratch::new("threads");
     let run = |threads: &str| {
-        let arguments = ["check", "two-phase-commit", "--bug", "counts-duplicate-votes", "--all"];
+        let arguments =
+            ["check", "two-phase-commit", "--bug", "counts-duplicate-votes", "--keep-going"];
         let more = ["--schedules", "2000", "--threads", threads];
         without_time(&dally(&[&arguments[..], &more].concat(), &scratch).out)
     };
@@ -222,7 +223,7 @@ fn a_time_limit_ends_the_run_and_says_so() {
 /// Starts an endless search for all bugs and waits until the first is on disk.
 #[cfg(unix)]
 fn search_that_has_found_something(scratch: &Scratch) -> std::process::Child {
-    let arguments = ["check", "two-phase-commit", "--bug", "commits-after-timeout", "--all"];
+    let arguments = ["check", "two-phase-commit", "--bug", "commits-after-timeout", "--keep-going"];
     let more = ["--schedules", "1000000000", "--out", "."];
     let mut child = command(&[&arguments[..], &more].concat(), &scratch.0)
         .stdout(Stdio::piped())

@@ -261,7 +261,7 @@ fn atomic_handlers_say_what_they_can_miss() {
 fn the_same_command_prints_the_same_with_any_number_of_threads() {
     let scratch = counter("p-threads");
     let run = |threads: &str| {
-        plain(&dally(&["check", "Counter.p", "--all", "--threads", threads], &scratch))
+        plain(&dally(&["check", "Counter.p", "--keep-going", "--threads", threads], &scratch))
     };
     assert_eq!(run("1"), run("2"));
 }

@@ -14,6 +14,7 @@ mod kind;
 pub mod learning;
 pub mod liveness;
 mod minimise;
+mod named;
 mod options;
 mod prefix;
 mod record;
@@ -28,7 +29,8 @@ mod strategy;
 mod supervisor;
 
 pub use dally_core::report::{Ended, Novelty, Report};
-pub use kind::{StrategyKind, StrategyRow, UnknownStrategy};
+pub use dally_settings::UnknownName;
+pub use kind::StrategyKind;
 pub use options::{Options, Phase, Progress, Reached, Sink};
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, replay};
 pub use runner::run;

@@ -20,7 +20,7 @@ use crate::strategy::Strategy;
 /// let strategy = "pct:5".parse::<StrategyKind>()?.build(seed, max_steps);
 /// let options = Options { strategy, seed, max_steps, schedules: 50_000, ..Options::default() };
 /// assert_eq!(options.strategy.name(), "pct(5)");
-/// # Ok::<(), dally_search::UnknownStrategy>(())
+/// # Ok::<(), dally_search::UnknownName>(())
 /// ```
 #[derive(Clone)]
 pub struct Options {

@@ -1,118 +1,116 @@
 //! What a run can be told: by the attribute of a test, by environment variables, by the command
-//! line.
+//! line. Which settings there are stands in the table of the crate `dally-settings`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use dally_search::StrategyKind;
 use dally_search::liveness::Fairness;
-use dally_search::strata::{CachePolicy, ExplorerKind, Plan, SearchKind};
+use dally_search::strata::{CachePolicy, ExplorerKind, Plan, PlanError, SearchKind};
+pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
+use dally_settings::{CACHES, SEARCHES, SETTINGS, UnknownName, with_settings};
+use dally_settings::{parse_count, parse_switch};
+use thiserror::Error;
 
-/// How a program is checked.
-///
-/// ```
-/// use dally::settings::Settings;
-///
-/// let mut settings = Settings::default();
-/// let variable = |name: &str| (name == "DALLY_SCHEDULES").then(|| "50000".to_owned());
-/// settings.override_by(variable).unwrap();
-/// assert_eq!(settings.schedules(), 50_000);
-/// ```
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Picks the choices.
-    pub strategy: StrategyKind,
-    /// How many schedules to run; if not given, as many as fit into `time`, or else 1,000.
-    pub schedules: Option<u64>,
-    /// How long to run, if that comes first.
-    pub time: Option<Duration>,
-    /// Where the strategy's random choices start from.
-    pub seed: u64,
-    /// How many steps a schedule may have.
-    pub max_steps: usize,
-    /// How many threads run schedules.
-    pub threads: usize,
-    /// Whether to go on after the first bug.
-    pub keep_going: bool,
-    /// Whether to shrink what is found.
-    pub shrink: bool,
-    /// How many steps a monitor may stay hot under a fair strategy; half of `max_steps` if not
-    /// given.
-    pub temperature: Option<usize>,
-    /// Which loops count as livelocks; schedules of a strategy are judged by strong fairness
-    /// where this is weak.
-    pub fairness: Fairness,
-    /// Whether a schedule that reaches `max_steps` is a bug.
-    pub fail_on_max_steps: bool,
-    /// How long one step may take before it counts as blocking its thread.
-    pub step_time: Duration,
-    /// Every state of one schedule in this many is observed; 0 observes last states only.
-    pub observe_every: u64,
-    /// Searches states by this, instead of running schedules by the strategy.
-    pub search: Option<SearchKind>,
-    /// The explorer of the search. Without a search, findings are told in its delays.
-    pub explorer: Option<ExplorerKind>,
-    /// How the search is done; its kind is the one in `search`.
-    pub plan: Plan,
-    /// The file that a strategy goes on learning from and writes what it has learnt to.
-    pub learned: Option<PathBuf>,
-    /// Where findings are written; nowhere if not given.
-    pub out: Option<PathBuf>,
+/// The field of a setting: without a default it may be missing.
+macro_rules! field {
+    ($value:ident) => { Option<$value> };
+    ($value:ident $default:literal) => { $value };
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            strategy: StrategyKind::default(),
-            schedules: None,
-            time: None,
-            seed: 0,
-            max_steps: 10_000,
-            threads: 1,
-            keep_going: false,
-            shrink: true,
-            temperature: None,
-            fairness: Fairness::Weak,
-            fail_on_max_steps: false,
-            step_time: Duration::from_secs(10),
-            observe_every: 0,
-            search: None,
-            explorer: None,
-            plan: Plan::default(),
-            learned: None,
-            out: None,
+/// The first value of a field. A default that is none is the table's mistake, which the tests
+/// below would show.
+macro_rules! initial {
+    ($value:ident) => {
+        None
+    };
+    ($value:ident $default:literal) => {
+        <$value as Value>::read($default).expect("a default is a value")
+    };
+}
+
+/// A field that is given a value.
+macro_rules! given {
+    ($field:expr, $given:expr) => {
+        $field = Some($given)
+    };
+    ($field:expr, $given:expr, $default:literal) => {
+        $field = $given
+    };
+}
+
+/// Whether a field holds zero.
+macro_rules! is_zero {
+    ($field:expr) => {
+        $field.as_ref().is_some_and(Value::is_zero)
+    };
+    ($field:expr, $default:literal) => {
+        Value::is_zero(&$field)
+    };
+}
+
+macro_rules! declare {
+    ($($(#[doc = $text:literal])*
+       $group:ident $name:ident: $value:ident $(= $default:literal)? $(, $nonzero:ident)?;)*) => {
+        /// How a program is checked.
+        ///
+        /// ```
+        /// use dally::settings::Settings;
+        ///
+        /// let mut settings = Settings::default();
+        /// let variable = |name: &str| (name == "DALLY_SCHEDULES").then(|| "50000".to_owned());
+        /// settings.override_by(variable).unwrap();
+        /// assert_eq!(settings.schedules(), 50_000);
+        /// ```
+        #[derive(Clone, Debug)]
+        pub struct Settings {
+            $($(#[doc = $text])* pub $name: field!($value $($default)?),)*
+            /// Every state of one schedule in this many is observed; 0 observes last states only.
+            /// Nobody but the command line sets it.
+            pub observe_every: u64,
         }
-    }
+
+        impl Default for Settings {
+            fn default() -> Settings {
+                Settings { $($name: initial!($value $($default)?),)* observe_every: 0 }
+            }
+        }
+
+        impl Settings {
+            /// Sets the setting of this name to the value that the text says. A name that is not
+            /// in the table changes nothing.
+            ///
+            /// ```
+            /// let mut settings = dally::settings::Settings::default();
+            /// settings.set("max_steps", "2_000").unwrap();
+            /// assert_eq!(settings.max_steps, 2_000);
+            /// assert!(settings.set("max_steps", "many").is_err());
+            /// ```
+            pub fn set(&mut self, name: &str, text: &str) -> Result<(), ValueError> {
+                if let Some(setting) = dally_settings::setting(name) {
+                    setting.check(text)?;
+                }
+                match name {
+                    $(stringify!($name) => {
+                        given!(self.$name, <$value as Value>::read(text)? $(, $default)?);
+                    })*
+                    _ => {}
+                }
+                Ok(())
+            }
+
+            /// Whether the setting of this name is zero.
+            fn is_zero(&self, name: &str) -> bool {
+                match name {
+                    $(stringify!($name) => is_zero!(self.$name $(, $default)?),)*
+                    _ => false,
+                }
+            }
+        }
+    };
 }
 
-/// The environment variables that change settings, with what they mean.
-pub const VARIABLES: [(&str, &str); 22] = [
-    ("DALLY_STRATEGY", "a strategy such as portfolio, random or pct:10"),
-    ("DALLY_SCHEDULES", "how many schedules to run"),
-    ("DALLY_TIME", "how long to run, such as 30s"),
-    ("DALLY_SEED", "where random choices start from"),
-    ("DALLY_MAX_STEPS", "how many steps a schedule may have"),
-    ("DALLY_THREADS", "how many threads run schedules"),
-    ("DALLY_KEEP_GOING", "1: go on after the first bug"),
-    ("DALLY_SHRINK", "0: show the first failing schedule as it is"),
-    ("DALLY_TEMPERATURE", "how many steps a monitor may stay hot"),
-    ("DALLY_FAIRNESS", "which loops count as livelocks: weak, strong or none"),
-    ("DALLY_FAIL_ON_MAX_STEPS", "1: reaching the step bound is a bug"),
-    ("DALLY_STEP_TIME", "how long one step may take, such as 10s"),
-    (
-        "DALLY_SEARCH",
-        "search states: ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs or map",
-    ),
-    ("DALLY_EXPLORER", "the explorer of the search: rr, rtc, prr or random"),
-    ("DALLY_DELAYS", "the last stratum of a search: so many delays"),
-    ("DALLY_DELTA", "by how many delays a stratum goes beyond the one before"),
-    ("DALLY_MEMORY", "how much memory visited states may take, such as 2G"),
-    ("DALLY_CACHE", "what is remembered of visited states: all, none, stop or replace"),
-    ("DALLY_EXACT", "1: store states whole instead of by their fingerprints"),
-    ("DALLY_WITH_EXPLORER", "1: store the explorer beside each state"),
-    ("DALLY_LEARNED", "the file that a strategy goes on learning from, and writes to"),
-    ("DALLY_OUT", "the directory that findings are written to"),
-];
+with_settings!(declare);
 
 impl Settings {
     /// How many schedules to run at most.
@@ -122,148 +120,187 @@ impl Settings {
 
     /// The search of states, if there is one.
     pub fn plan(&self) -> Option<Plan> {
-        Some(Plan { search: self.search?, ..self.plan.clone() })
+        Some(Plan {
+            search: self.search?,
+            delays: self.delays,
+            delta: self.delta,
+            memory: self.memory.0,
+            cache: self.cache,
+            exact: self.exact,
+            with_explorer: self.with_explorer,
+            ..Plan::default()
+        })
     }
 
-    /// A setting with which nothing would be run, which must not pass for a clean run.
-    pub fn check(&self) -> Result<(), String> {
-        let nothing = [
-            ("schedules", self.schedules == Some(0)),
-            ("time", self.time == Some(Duration::ZERO)),
-            ("max steps", self.max_steps == 0),
-            ("threads", self.threads == 0),
-            ("step time", self.step_time == Duration::ZERO),
-            ("delta", self.plan.delta == Some(0)),
-            ("memory", self.plan.memory == 0),
-        ];
-        if let Some((name, _)) = nothing.into_iter().find(|(_, zero)| *zero) {
-            return Err(format!("with {name} set to 0 nothing would be checked"));
+    /// Refuses settings with which nothing would be run, which must not pass for a clean run, and
+    /// settings that do not go together.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        let zero = SETTINGS.iter().find(|setting| setting.nonzero && self.is_zero(setting.name));
+        if let Some(setting) = zero {
+            return Err(SettingsError::Value(setting.nothing()));
         }
-        let of_search = [
-            ("delays", self.plan.delays.is_some()),
-            ("delta", self.plan.delta.is_some()),
-            ("cache", self.plan.cache != CachePolicy::All),
-            ("exact", self.plan.exact),
-            ("with-explorer", self.plan.with_explorer),
-        ];
         if let Some(plan) = self.plan() {
             plan.check()?;
-            if self.learned.is_some() {
-                return Err(
-                    "learned is a setting of strategies, and a search of states has none: \
-                            leave out the file or the search"
-                        .into(),
-                );
-            }
+            return if self.learned.is_some() {
+                Err(SettingsError::LearnedBySearch)
+            } else {
+                Ok(())
+            };
         }
-        match (self.search, of_search.into_iter().find(|(_, given)| *given)) {
-            (None, Some((name, _))) => Err(format!(
-                "{name} is a setting of a search of states: name one of {} as the search",
-                SearchKind::NAMES.join(", "),
-            )),
-            _ => Ok(()),
+        let of_search = [
+            ("delays", self.delays.is_some()),
+            ("delta", self.delta.is_some()),
+            ("cache", self.cache != CachePolicy::All),
+            ("exact", self.exact),
+            ("with_explorer", self.with_explorer),
+        ];
+        match of_search.into_iter().find(|(_, given)| *given) {
+            Some((setting, _)) => Err(SettingsError::WithoutSearch { setting }),
+            None => Ok(()),
         }
     }
 
-    /// Takes over what the environment says. `variable` looks a name up; an error names the
-    /// variable and what it should hold.
-    pub fn override_by(&mut self, variable: impl Fn(&str) -> Option<String>) -> Result<(), String> {
-        for (name, meaning) in VARIABLES {
-            let Some(text) = variable(name) else { continue };
-            self.set(name, text.trim())
-                .map_err(|why| format!("{name}={text}: {why}\n  {name}: {meaning}"))?;
-        }
-        Ok(())
-    }
-
-    fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
-        match name {
-            "DALLY_STRATEGY" => self.strategy = text.parse().map_err(|why| format!("{why}"))?,
-            "DALLY_SCHEDULES" => self.schedules = Some(number(text)?),
-            "DALLY_TIME" => self.time = Some(parse_time(text)?),
-            "DALLY_SEED" => self.seed = number(text)?,
-            "DALLY_MAX_STEPS" => self.max_steps = number(text)?,
-            "DALLY_THREADS" => self.threads = number(text)?,
-            "DALLY_KEEP_GOING" => self.keep_going = switch(text)?,
-            "DALLY_SHRINK" => self.shrink = switch(text)?,
-            "DALLY_TEMPERATURE" => self.temperature = Some(number(text)?),
-            "DALLY_FAIRNESS" => self.fairness = text.parse()?,
-            "DALLY_FAIL_ON_MAX_STEPS" => self.fail_on_max_steps = switch(text)?,
-            "DALLY_STEP_TIME" => self.step_time = parse_time(text)?,
-            "DALLY_SEARCH" => self.search = Some(text.parse()?),
-            "DALLY_EXPLORER" => {
-                self.explorer = Some(text.parse().map_err(|why| format!("{why}"))?);
-            }
-            "DALLY_DELAYS" => self.plan.delays = Some(number(text)?),
-            "DALLY_DELTA" => self.plan.delta = Some(number(text)?),
-            "DALLY_MEMORY" => self.plan.memory = parse_bytes(text)?,
-            "DALLY_CACHE" => self.plan.cache = text.parse().map_err(|why| format!("{why}"))?,
-            "DALLY_EXACT" => self.plan.exact = switch(text)?,
-            "DALLY_WITH_EXPLORER" => self.plan.with_explorer = switch(text)?,
-            "DALLY_LEARNED" => self.learned = Some(PathBuf::from(text)),
-            "DALLY_OUT" => self.out = Some(PathBuf::from(text)),
-            _ => {}
+    /// Takes over what the environment says. `variable` looks a name up.
+    pub fn override_by(
+        &mut self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<(), SettingsError> {
+        for setting in SETTINGS {
+            let Some(text) = variable(&setting.variable()) else { continue };
+            self.set(setting.name, text.trim()).map_err(|why| SettingsError::Variable {
+                name: setting.variable(),
+                text,
+                meaning: setting.help(),
+                why,
+            })?;
         }
         Ok(())
     }
 }
 
-/// Reads a length of time such as `250ms`, `30s`, `5m`, `2h`.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// assert_eq!(dally::settings::parse_time("1.5s"), Ok(Duration::from_millis(1500)));
-/// assert!(dally::settings::parse_time("soon").is_err());
-/// ```
-pub fn parse_time(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("a time is a number with a unit, such as 500ms, 30s, 5m or 2h".into()),
-    };
-    let amount: f64 = digits.trim().parse().map_err(|_| format!("`{digits}` is not a number"))?;
-    Duration::try_from_secs_f64(amount * unit)
-        .map_err(|_| format!("`{text}` is not a length of time that can be waited for"))
+/// Why a program cannot be checked as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// An environment variable does not hold what it should.
+    #[error("{name}={text}: {why}\n  {name}: {meaning}")]
+    Variable {
+        /// Its name.
+        name: String,
+        /// What it holds.
+        text: String,
+        /// What it means.
+        meaning: String,
+        /// What is wrong with the text.
+        why: ValueError,
+    },
+    /// A value is wrong.
+    #[error(transparent)]
+    Value(ValueError),
+    /// The search cannot be done so.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A search of states has no strategy that could learn.
+    #[error(
+        "learned is a setting of strategies, and a search of states has none: leave out the file \
+         or the search"
+    )]
+    LearnedBySearch,
+    /// Schedules of a search that runs none.
+    #[error(
+        "--schedules has no effect on the search {search}, which goes through states: leave it \
+         out, or bound the search by --time or --memory"
+    )]
+    SchedulesOfSearch {
+        /// The search.
+        search: SearchKind,
+    },
+    /// A setting of searches, and there is no search.
+    #[error(
+        "{setting} is a setting of a search of states: name one of {} as the search",
+        SEARCHES.list()
+    )]
+    WithoutSearch {
+        /// The setting.
+        setting: &'static str,
+    },
 }
 
-/// Reads an amount of memory such as `64k`, `512M`, `2G`.
-///
-/// ```
-/// assert_eq!(dally::settings::parse_bytes("2G"), Ok(2 << 30));
-/// assert!(dally::settings::parse_bytes("much").is_err());
-/// ```
-pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        "t" | "tb" | "tib" => 40,
-        _ => return Err("an amount of memory is a number with a unit, such as 512M or 2G".into()),
-    };
-    let amount: f64 = digits.trim().parse().map_err(|_| format!("`{digits}` is not a number"))?;
-    let bytes = amount * (1u64 << shift) as f64;
-    if (0.0..9e18).contains(&bytes) {
-        Ok(bytes as u64)
-    } else {
-        Err(format!("`{text}` is not an amount of memory"))
+/// A type that settings have as their values.
+trait Value: Sized {
+    /// Reads it.
+    fn read(text: &str) -> Result<Self, ValueError>;
+
+    /// Whether it is zero.
+    fn is_zero(&self) -> bool {
+        false
     }
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.replace('_', "").parse().map_err(|_| format!("`{text}` is not a whole number that fits"))
+macro_rules! counts {
+    ($($count:ident)*) => {$(
+        impl Value for $count {
+            fn read(text: &str) -> Result<$count, ValueError> {
+                parse_count(text)
+            }
+
+            fn is_zero(&self) -> bool {
+                *self == 0
+            }
+        }
+    )*};
 }
 
-fn switch(text: &str) -> Result<bool, String> {
-    match text {
-        "1" | "true" | "yes" | "on" => Ok(true),
-        "0" | "false" | "no" | "off" => Ok(false),
-        _ => Err(format!("`{text}` is neither 1 nor 0")),
+counts!(u32 u64 usize);
+
+macro_rules! names {
+    ($($named:ident)*) => {$(
+        impl Value for $named {
+            fn read(text: &str) -> Result<$named, ValueError> {
+                Ok(text.parse()?)
+            }
+        }
+    )*};
+}
+
+names!(StrategyKind SearchKind ExplorerKind Fairness);
+
+impl Value for CachePolicy {
+    fn read(text: &str) -> Result<CachePolicy, ValueError> {
+        let unknown = |_| UnknownName { text: text.to_owned(), known: &CACHES };
+        Ok(text.parse().map_err(unknown)?)
+    }
+}
+
+impl Value for bool {
+    fn read(text: &str) -> Result<bool, ValueError> {
+        parse_switch(text)
+    }
+}
+
+impl Value for Duration {
+    fn read(text: &str) -> Result<Duration, ValueError> {
+        parse_time(text)
+    }
+
+    fn is_zero(&self) -> bool {
+        Duration::is_zero(self)
+    }
+}
+
+impl Value for Bytes {
+    fn read(text: &str) -> Result<Bytes, ValueError> {
+        parse_bytes(text).map(Bytes)
+    }
+
+    fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Value for PathBuf {
+    fn read(text: &str) -> Result<PathBuf, ValueError> {
+        Ok(PathBuf::from(text))
     }
 }
 
@@ -271,7 +308,7 @@ fn switch(text: &str) -> Result<bool, String> {
 mod tests {
     use super::*;
 
-    fn with(name: &'static str, value: &'static str) -> Result<Settings, String> {
+    fn with(name: &'static str, value: &'static str) -> Result<Settings, SettingsError> {
         let mut settings = Settings::default();
         settings.override_by(|asked| (asked == name).then(|| value.to_owned()))?;
         Ok(settings)
@@ -289,36 +326,71 @@ mod tests {
     }
 
     #[test]
+    fn every_name_of_the_table_is_known_to_what_has_it() {
+        for setting in SETTINGS {
+            for name in setting.kind.names().iter().flat_map(|names| names.all) {
+                let mut settings = Settings::default();
+                assert_eq!(settings.set(setting.name, name.name), Ok(()));
+            }
+        }
+        let named = CACHES.all.iter().map(|name| name.name.parse::<CachePolicy>().unwrap());
+        assert_eq!(named.map(|cache| cache.to_string()).collect::<Vec<_>>(), CACHES.array::<4>());
+    }
+
+    #[test]
     fn a_time_alone_lifts_the_number_of_schedules() {
         assert_eq!(Settings::default().schedules(), 1_000);
         assert_eq!(with("DALLY_TIME", "2m").unwrap().schedules(), u64::MAX);
     }
 
     #[test]
-    fn a_run_that_would_check_nothing_is_refused() {
-        for (name, value) in [
-            ("DALLY_SCHEDULES", "0"),
-            ("DALLY_TIME", "0s"),
-            ("DALLY_MAX_STEPS", "0"),
-            ("DALLY_THREADS", "0"),
-            ("DALLY_STEP_TIME", "0s"),
-            ("DALLY_MEMORY", "0"),
-            ("DALLY_DELTA", "0"),
-        ] {
-            assert!(with(name, value).unwrap().check().is_err(), "{name}");
+    fn defaults_are_those_of_the_table_and_of_the_search() {
+        let settings = Settings::default();
+        assert_eq!(settings.strategy, StrategyKind::default());
+        assert_eq!(settings.fairness, Fairness::default());
+        assert_eq!(settings.step_time, Duration::from_secs(10));
+        let searched = Settings { search: Some(SearchKind::default()), ..settings };
+        assert_eq!(searched.plan(), Some(Plan::default()));
+        for setting in SETTINGS {
+            assert_eq!(setting.default.map(|text| setting.check(text)).unwrap_or(Ok(())), Ok(()));
         }
+    }
+
+    #[test]
+    fn a_run_that_would_check_nothing_is_refused_from_a_variable_and_from_a_field() {
+        let mut refused = Vec::new();
+        for setting in SETTINGS {
+            let zero = ["0", "0s"].into_iter().find(|zero| {
+                setting.check(zero) == Err(ValueError::Nothing { setting: setting.name })
+            });
+            if let Some(zero) = zero {
+                refused.push(setting.name);
+                let mut settings = Settings::default();
+                assert!(settings.set(setting.name, zero).is_err(), "{}", setting.name);
+            }
+        }
+        assert_eq!(
+            refused,
+            ["schedules", "time", "max_steps", "threads", "step_time", "delta", "memory"]
+        );
+        assert_eq!(
+            Settings { memory: Bytes(0), ..Settings::default() }.check().unwrap_err().to_string(),
+            "with memory set to 0 nothing would be checked"
+        );
+        assert!(Settings { time: Some(Duration::ZERO), ..Settings::default() }.check().is_err());
+        assert!(Settings { threads: 0, ..Settings::default() }.check().is_err());
         assert_eq!(Settings::default().check(), Ok(()));
     }
 
     #[test]
     fn a_bad_value_names_the_variable_and_its_meaning() {
-        insta::assert_snapshot!(with("DALLY_SCHEDULES", "many").unwrap_err(), @r"
+        insta::assert_snapshot!(with("DALLY_SCHEDULES", "many").unwrap_err(), @"
         DALLY_SCHEDULES=many: `many` is not a whole number that fits
-          DALLY_SCHEDULES: how many schedules to run
+          DALLY_SCHEDULES: How many schedules to run.
         ");
-        insta::assert_snapshot!(with("DALLY_TIME", "30").unwrap_err(), @r"
+        insta::assert_snapshot!(with("DALLY_TIME", "30").unwrap_err(), @"
         DALLY_TIME=30: a time is a number with a unit, such as 500ms, 30s, 5m or 2h
-          DALLY_TIME: how long to run, such as 30s
+          DALLY_TIME: How long to run; with `schedules`, whichever comes first.
         ");
     }
 }

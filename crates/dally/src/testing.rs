@@ -109,14 +109,14 @@ impl<E: Explorer> Test<E> {
     /// The last stratum of a search: so many delays.
     #[must_use]
     pub fn delays(mut self, delays: u32) -> Test<E> {
-        self.settings.plan.delays = Some(delays);
+        self.settings.delays = Some(delays);
         self
     }
 
     /// By how many delays a stratum of a search goes beyond the one before.
     #[must_use]
     pub fn delta(mut self, delta: u32) -> Test<E> {
-        self.settings.plan.delta = Some(delta);
+        self.settings.delta = Some(delta);
         self
     }
 
@@ -124,7 +124,7 @@ impl<E: Explorer> Test<E> {
     #[must_use]
     pub fn memory(mut self, memory: &str) -> Test<E> {
         match crate::settings::parse_bytes(memory) {
-            Ok(memory) => self.settings.plan.memory = memory,
+            Ok(memory) => self.settings.memory = memory.into(),
             Err(why) => self.mistake = Some(format!("memory = {memory:?}: {why}")),
         }
         self
@@ -134,7 +134,7 @@ impl<E: Explorer> Test<E> {
     #[must_use]
     pub fn cache(mut self, name: &str) -> Test<E> {
         match name.parse() {
-            Ok(cache) => self.settings.plan.cache = cache,
+            Ok(cache) => self.settings.cache = cache,
             Err(why) => self.mistake = Some(format!("cache = {name:?}: {why}")),
         }
         self
@@ -143,14 +143,14 @@ impl<E: Explorer> Test<E> {
     /// Whether a search stores states whole instead of by their fingerprints.
     #[must_use]
     pub fn exact(mut self, exact: bool) -> Test<E> {
-        self.settings.plan.exact = exact;
+        self.settings.exact = exact;
         self
     }
 
     /// Whether a search stores its explorer beside each state.
     #[must_use]
     pub fn with_explorer(mut self, with_explorer: bool) -> Test<E> {
-        self.settings.plan.with_explorer = with_explorer;
+        self.settings.with_explorer = with_explorer;
         self
     }
 

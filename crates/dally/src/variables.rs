@@ -3,14 +3,9 @@
 use std::io::Write as _;
 use std::sync::Once;
 
-use dally_core::words::nearest;
-
-use crate::settings::VARIABLES;
+use dally_settings::{OF_REPLAYS, SETTINGS, Setting, nearest};
 
 const PREFIX: &str = "DALLY_";
-
-/// What tests read besides [`VARIABLES`].
-const OF_REPLAYS: [&str; 3] = ["DALLY_REPLAY", "DALLY_BEST_EFFORT", "DALLY_TRACE"];
 
 /// What Dally's own tests read. Nobody else needs them, but they may be set.
 const OF_DALLY: [&str; 7] = [
@@ -38,15 +33,15 @@ pub fn warn_of_unknown() {
 
 /// What to say if these variables are set.
 fn unknown(set: impl Iterator<Item = String>) -> Option<String> {
-    let known = || VARIABLES.iter().map(|(name, _)| *name).chain(OF_REPLAYS);
-    let is_known = |name: &str| known().chain(OF_DALLY).any(|known| known == name);
+    let known: Vec<String> = SETTINGS.iter().chain(OF_REPLAYS).map(Setting::variable).collect();
+    let is_known = |name: &str| known.iter().any(|known| known == name) || OF_DALLY.contains(&name);
     let mut strangers: Vec<String> =
         set.filter(|name| name.starts_with(PREFIX) && !is_known(name)).collect();
     strangers.sort();
     let mut text = String::new();
     for stranger in &strangers {
         // Without what all of them have in common.
-        let words = known().filter_map(|name| name.strip_prefix(PREFIX));
+        let words = known.iter().filter_map(|name| name.strip_prefix(PREFIX));
         let guess = nearest(&stranger[PREFIX.len()..], words);
         let guess = guess.map_or("".into(), |word| format!(": did you mean {PREFIX}{word}?"));
         text += &format!(
@@ -54,13 +49,7 @@ fn unknown(set: impl Iterator<Item = String>) -> Option<String> {
             stranger.escape_debug()
         );
     }
-    (!strangers.is_empty()).then(|| {
-        let names: Vec<&str> = known().collect();
-        format!(
-            "{text}  tests read {}; the command `dally` has options instead\n",
-            names.join(", ")
-        )
-    })
+    (!strangers.is_empty()).then(|| format!("{text}  there are {}\n", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -79,7 +68,7 @@ mod tests {
         insta::assert_snapshot!(told(&["DALLY_SCHEDULE", "PATH", "DALLY_COLOUR"]), @"
         warning: the environment variable DALLY_COLOUR has no effect
         warning: the environment variable DALLY_SCHEDULE has no effect: did you mean DALLY_SCHEDULES?
-          tests read DALLY_STRATEGY, DALLY_SCHEDULES, DALLY_TIME, DALLY_SEED, DALLY_MAX_STEPS, DALLY_THREADS, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_LEARNED, DALLY_OUT, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE; the command `dally` has options instead
+          there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
         ");
     }
 

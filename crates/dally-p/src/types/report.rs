@@ -1,6 +1,6 @@
 //! Where the checker puts what it finds, with suggestions for names that are not declared.
 
-use dally_core::words::nearest;
+use dally_settings::nearest;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;

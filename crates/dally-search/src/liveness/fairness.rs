@@ -1,7 +1,8 @@
 //! Which cycles of states count: those that a fair scheduler could go round for ever.
 
-use std::fmt;
-use std::str::FromStr;
+use dally_settings::FAIRNESS;
+
+use crate::named::named;
 
 /// Which cycles of states count as executions without end. A cycle is blamed only if the
 /// scheduler that goes round it for ever is fair in this sense.
@@ -24,11 +25,6 @@ pub enum Fairness {
 }
 
 impl Fairness {
-    /// The names that can be given.
-    pub const NAMES: [&'static str; 3] = ["none", "weak", "strong"];
-
-    const ALL: [Fairness; 3] = [Fairness::None, Fairness::Weak, Fairness::Strong];
-
     /// What loops of executions under a strategy are judged by, where this is asked for.
     ///
     /// Strategies choose at random. A loop in which a choice never takes one of its values is
@@ -43,19 +39,4 @@ impl Fairness {
     }
 }
 
-impl fmt::Display for Fairness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(Fairness::NAMES[*self as usize])
-    }
-}
-
-impl FromStr for Fairness {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Fairness, String> {
-        let place = Fairness::NAMES.iter().position(|&name| name == text);
-        place
-            .map(|place| Fairness::ALL[place])
-            .ok_or_else(|| format!("no fairness `{text}`. There are none, weak, strong"))
-    }
-}
+named!(Fairness, FAIRNESS, None, Weak, Strong);

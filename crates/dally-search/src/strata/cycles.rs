@@ -32,7 +32,7 @@ pub(super) fn obstacle(plan: &Plan, replayed: bool) -> Option<String> {
          strategy finds monitors that stay hot"
             .to_owned()
     } else {
-        plan.check().err()?
+        plan.check().err()?.to_string()
     };
     Some(format!("The search {} was not done: {why}.", plan.search))
 }

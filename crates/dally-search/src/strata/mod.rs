@@ -35,10 +35,10 @@ pub(crate) use entry::Value;
 pub use explorer::{Explorer, Stepped};
 pub use explorers::{
     Bundled, ExplorerKind, IntoExplorer, ProbabilisticRoundRobin, RandomOrder, RoundRobin,
-    RunToCompletion, UnknownExplorer,
+    RunToCompletion,
 };
 pub use in_delays::in_delays;
-pub use plan::{Plan, SearchKind};
+pub use plan::{Plan, PlanError, SearchKind};
 pub use search::explore;
 pub(crate) use transition_log::{Arrival, Logged, TransitionLog};
 pub(crate) use visited::{Lookup, Numbered, Table};

@@ -1,9 +1,10 @@
 //! What a search of strata is asked to do.
 
-use std::fmt;
-use std::str::FromStr;
-
 use dally_core::report::CachePolicy;
+use dally_settings::SEARCHES;
+use thiserror::Error;
+
+use crate::named::named;
 
 /// How the states of a program are gone through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -76,45 +77,43 @@ impl Default for Plan {
 
 impl Plan {
     /// Why the search cannot be done with what the plan says of it, if so.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), PlanError> {
         let search = self.search;
         if !search.finds_cycles() {
-            return Ok(());
+            Ok(())
+        } else if self.with_explorer {
+            Err(PlanError::CyclesWithExplorer { search })
+        } else if self.cache != CachePolicy::All {
+            Err(PlanError::CyclesForgotten { search })
+        } else {
+            Ok(())
         }
-        if self.with_explorer {
-            return Err(format!(
-                "with-explorer is not for {search}: a cycle of the program need not be one of the \
-                 explorer"
-            ));
-        }
-        if self.cache != CachePolicy::All {
-            return Err(format!(
-                "{search} finds a cycle only if it remembers all of its states: leave the cache \
-                 at all"
-            ));
-        }
-        Ok(())
     }
 }
 
+/// Why a search cannot be done as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A search for cycles is asked to store the explorer beside each state.
+    #[error(
+        "with_explorer is not for {search}: a cycle of the program need not be one of the explorer"
+    )]
+    CyclesWithExplorer {
+        /// The search.
+        search: SearchKind,
+    },
+    /// A search for cycles is asked to forget states.
+    #[error(
+        "{search} finds a cycle only if it remembers all of its states: leave the cache at all"
+    )]
+    CyclesForgotten {
+        /// The search.
+        search: SearchKind,
+    },
+}
+
 impl SearchKind {
-    /// The names that can be given.
-    pub const NAMES: [&'static str; 10] =
-        ["ses", "ss", "hybrid", "pb", "depth", "dfs", "bfs", "ndfs", "iterative-ndfs", "map"];
-
-    const ALL: [SearchKind; 10] = [
-        SearchKind::Ses,
-        SearchKind::Ss,
-        SearchKind::Hybrid,
-        SearchKind::Preemptions,
-        SearchKind::Depth,
-        SearchKind::Dfs,
-        SearchKind::Bfs,
-        SearchKind::Ndfs,
-        SearchKind::IterativeNdfs,
-        SearchKind::Map,
-    ];
-
     /// Whether it looks for cycles.
     pub fn finds_cycles(self) -> bool {
         matches!(self, SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map)
@@ -130,35 +129,17 @@ impl SearchKind {
     }
 }
 
-impl fmt::Display for SearchKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(SearchKind::NAMES[*self as usize])
-    }
-}
-
-impl FromStr for SearchKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<SearchKind, String> {
-        let place = SearchKind::NAMES.iter().position(|&name| name == text);
-        place.map(|place| SearchKind::ALL[place]).ok_or_else(|| {
-            format!("no search `{text}`. There are {}", SearchKind::NAMES.join(", "))
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_and_written_back() {
-        for name in SearchKind::NAMES {
-            assert_eq!(name.parse::<SearchKind>().unwrap().to_string(), name);
-        }
-        assert_eq!(
-            "sse".parse::<SearchKind>().unwrap_err(),
-            "no search `sse`. There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map",
-        );
-    }
-}
+named!(
+    SearchKind,
+    SEARCHES,
+    Ses,
+    Ss,
+    Hybrid,
+    Preemptions,
+    Depth,
+    Dfs,
+    Bfs,
+    Ndfs,
+    IterativeNdfs,
+    Map,
+);

@@ -21,14 +21,12 @@ fn report(program: &Arc<Scripts>, kind: StrategyKind, threads: usize, keep_going
 }
 
 fn is_the_same_with_any_number_of_threads(program: &Arc<Scripts>) {
-    for row in StrategyKind::all() {
-        let name = row.name;
-        let kind: StrategyKind = name.parse().unwrap();
+    for kind in StrategyKind::all() {
         for keep_going in [false, true] {
             let one = report(program, kind, 1, keep_going);
             for threads in [2, 3, 8] {
                 let several = report(program, kind, threads, keep_going);
-                assert_eq!(format!("{one:#?}"), format!("{several:#?}"), "{name}, {threads}");
+                assert_eq!(format!("{one:#?}"), format!("{several:#?}"), "{kind}, {threads}");
             }
         }
     }

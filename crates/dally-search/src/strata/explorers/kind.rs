@@ -1,11 +1,10 @@
 //! The bundled explorers by name.
 
-use std::fmt;
-use std::str::FromStr;
-
 use dally_core::WorkerId;
+use dally_settings::{EXPLORERS, UnknownName};
 
 use super::{ProbabilisticRoundRobin, RandomOrder, RoundRobin, RunToCompletion};
+use crate::named::named;
 use crate::strata::{Explorer, Stepped};
 
 /// A bundled explorer, as options and the command line name it.
@@ -31,20 +30,6 @@ pub enum ExplorerKind {
 }
 
 impl ExplorerKind {
-    /// The names that can be given.
-    pub const NAMES: [&'static str; 4] = ["rr", "rtc", "prr", "random"];
-
-    /// All of them, in the order of their names.
-    pub const ALL: [ExplorerKind; 4] = [
-        ExplorerKind::RoundRobin,
-        ExplorerKind::RunToCompletion,
-        ExplorerKind::Probabilistic,
-        ExplorerKind::Random,
-    ];
-
-    const LONG: [&'static str; 4] =
-        ["round-robin", "run-to-completion", "probabilistic-round-robin", "random-order"];
-
     /// The explorer itself. The seed matters to those that are random.
     pub fn build(self, seed: u64) -> Bundled {
         match self {
@@ -58,42 +43,7 @@ impl ExplorerKind {
     }
 }
 
-/// The text that [`FromStr`] reads back.
-impl fmt::Display for ExplorerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(ExplorerKind::NAMES[*self as usize])
-    }
-}
-
-impl FromStr for ExplorerKind {
-    type Err = UnknownExplorer;
-
-    fn from_str(text: &str) -> Result<ExplorerKind, UnknownExplorer> {
-        let names = ExplorerKind::NAMES.into_iter().zip(ExplorerKind::LONG);
-        names
-            .zip(ExplorerKind::ALL)
-            .find(|((short, long), _)| text == *short || text == *long)
-            .map(|(_, kind)| kind)
-            .ok_or_else(|| UnknownExplorer { text: text.to_owned() })
-    }
-}
-
-/// A text names no bundled explorer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownExplorer {
-    /// The text.
-    pub text: String,
-}
-
-impl fmt::Display for UnknownExplorer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = ExplorerKind::NAMES.into_iter().zip(ExplorerKind::LONG);
-        let known: Vec<String> = known.map(|(short, long)| format!("{short} ({long})")).collect();
-        write!(f, "no explorer `{}`. There are {}", self.text, known.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownExplorer {}
+named!(ExplorerKind, EXPLORERS, RoundRobin, RunToCompletion, Probabilistic, Random);
 
 /// What can be given where an explorer is wanted: the name of a bundled one, or one's own.
 pub trait IntoExplorer {
@@ -101,13 +51,13 @@ pub trait IntoExplorer {
     type Explorer: Explorer;
 
     /// The explorer itself; an error if there is none of that name.
-    fn into_explorer(self) -> Result<Self::Explorer, UnknownExplorer>;
+    fn into_explorer(self) -> Result<Self::Explorer, UnknownName>;
 }
 
 impl IntoExplorer for &str {
     type Explorer = Bundled;
 
-    fn into_explorer(self) -> Result<Bundled, UnknownExplorer> {
+    fn into_explorer(self) -> Result<Bundled, UnknownName> {
         self.parse::<ExplorerKind>().map(|kind| kind.build(0))
     }
 }
@@ -115,7 +65,7 @@ impl IntoExplorer for &str {
 impl<E: Explorer> IntoExplorer for E {
     type Explorer = E;
 
-    fn into_explorer(self) -> Result<E, UnknownExplorer> {
+    fn into_explorer(self) -> Result<E, UnknownName> {
         Ok(self)
     }
 }

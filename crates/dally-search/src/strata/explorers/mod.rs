@@ -23,7 +23,7 @@ mod run_to_completion;
 #[cfg(test)]
 mod tests;
 
-pub use kind::{Bundled, ExplorerKind, IntoExplorer, UnknownExplorer};
+pub use kind::{Bundled, ExplorerKind, IntoExplorer};
 pub use probabilistic::ProbabilisticRoundRobin;
 pub use random_order::RandomOrder;
 pub use round_robin::RoundRobin;

@@ -1,0 +1,25 @@
+//! The settings of Dally: which there are, what they take, and what is said of them.
+//!
+//! [`SETTINGS`] is the one place where a setting is declared. Options of `#[dally::test]`, methods
+//! of `dally::testing::Test`, fields of `dally::settings::Settings`, environment variables, flags
+//! of the command line, their help texts and the reference page `docs/settings.md` are made of it.
+//!
+//! The crate has no dependencies, since the attribute is compiled with it: a value that is wrong
+//! is told at the place where it is written, by the same functions that read it when it comes from
+//! a variable or a flag.
+
+mod misspelt;
+mod names;
+mod page;
+mod setting;
+mod table;
+mod values;
+
+pub use misspelt::nearest;
+pub use names::{
+    CACHES, EXPLORERS, FAIRNESS, Name, Names, SEARCHES, STRATEGIES, UnknownName, parse_strategy,
+};
+pub use page::{options, page};
+pub use setting::{Group, Kind, Setting};
+pub use table::{OF_ATTRIBUTES, OF_REPLAYS, SETTINGS, setting};
+pub use values::{Bytes, ValueError, parse_bytes, parse_count, parse_switch, parse_time};

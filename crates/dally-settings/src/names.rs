@@ -1,0 +1,256 @@
+//! The names of strategies, searches, explorers, caches and notions of fairness.
+//!
+//! `dally-search` has what they stand for, in the same order.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::nearest;
+
+/// A name that a setting can have as its value.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The name.
+    pub name: &'static str,
+    /// Another spelling of it.
+    pub long: Option<&'static str>,
+    /// Whether it can be followed by a number of change points, as in `pct:10`.
+    pub parameter: bool,
+    /// Whether it is there for comparisons, and not for everyday use.
+    pub research: bool,
+    /// What it stands for.
+    pub help: &'static str,
+}
+
+/// All names of a kind.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Names {
+    /// What the names are of, such as `search`.
+    pub what: &'static str,
+    /// The names.
+    pub all: &'static [Name],
+}
+
+const fn name(name: &'static str, help: &'static str) -> Name {
+    Name { name, long: None, parameter: false, research: false, help }
+}
+
+const fn or(name: &'static str, long: &'static str, help: &'static str) -> Name {
+    Name { name, long: Some(long), parameter: false, research: false, help }
+}
+
+const fn with_changes(name: &'static str, help: &'static str) -> Name {
+    Name { name, long: None, parameter: true, research: false, help }
+}
+
+impl Name {
+    const fn for_research(self) -> Name {
+        Name { research: true, ..self }
+    }
+}
+
+/// The strategies, those for everyday use first. Some take a number of change points, which [`parse_strategy`] reads.
+pub const STRATEGIES: Names = Names {
+    what: "strategy",
+    all: &[
+        name("portfolio", "random, pctcp, pos, surw and ql share the schedules; for unknown bugs"),
+        name("random", "uniform among the workers that can step"),
+        with_changes(
+            "pct",
+            "random priorities with that many change points; for bugs that need few, far-apart reorderings",
+        ),
+        with_changes("pctcp", "pct for chains of messages; where many workers do little each"),
+        name("pos", "random priorities for steps, drawn again where steps race"),
+        name("surw", "uniform over the interleavings of one inbox, lock or object at a time"),
+        name(
+            "ql",
+            "learns from what it observes (inboxes, states and pending operations) to go where it has not been; for bugs behind long sequences of choices",
+        ),
+        name("round-robin", "workers take turns"),
+        name("dfs", "every schedule once, exhaustive on small programs"),
+        name("irs", "random with an iteratively growing depth bound; for bugs near the start")
+            .for_research(),
+        name("urw", "uniform over interleavings, by what each worker has left to do")
+            .for_research(),
+        with_changes("tapct", "pctcp with change points at races only").for_research(),
+        name("period", "serial periods; enumerates who goes how far in each").for_research(),
+        name("ql-b", "ql with a flat reward").for_research(),
+        name("ql-i", "ql that observes inboxes alone").for_research(),
+        name("ql-c", "ql that observes inboxes and what the program shows").for_research(),
+        name("ql-ndn", "ql that draws values").for_research(),
+        name("greedy", "steps to what it has observed least often").for_research(),
+        name("idb", "one worker at a time, with a growing number of random delays").for_research(),
+        name("bonus-max", "learns like ql, from how new the best of what follows is")
+            .for_research(),
+    ],
+};
+
+/// The searches of states.
+pub const SEARCHES: Names = Names {
+    what: "search",
+    all: &[
+        name(
+            "ses",
+            "stratified exhaustive search: all that is reached with no delay of the explorer, then \
+             with one, two, ...",
+        ),
+        name("ss", "stratified sampling: schedules with exactly one delay, then two, ..."),
+        name("hybrid", "ses until its memory or time is nearly used, then ss from where it stands"),
+        name("pb", "by preemptions, the switches away from a worker that could go on"),
+        name("depth", "by depth, in random order"),
+        name("dfs", "depth first"),
+        name("bfs", "breadth first"),
+        name("ndfs", "for cycles: nested depth-first search"),
+        name(
+            "iterative-ndfs",
+            "for cycles: ndfs with no delay, then with one, two, ..., each time from the start",
+        ),
+        name("map", "for cycles: by strata of delays, with work kept from one to the next"),
+    ],
+};
+
+/// The explorers.
+pub const EXPLORERS: Names = Names {
+    what: "explorer",
+    all: &[
+        or(
+            "rr",
+            "round-robin",
+            "workers in the order of their creation; for bugs of few interleavings",
+        ),
+        or("rtc", "run-to-completion", "the receiver of the last message first; for deep bugs"),
+        or("prr", "probabilistic-round-robin", "round-robin in a random order"),
+        or("random", "random-order", "a random order in every state"),
+    ],
+};
+
+/// What a search remembers of the states that it has visited.
+pub const CACHES: Names = Names {
+    what: "cache policy",
+    all: &[
+        name("all", "all of them; the search ends when they no longer fit"),
+        name("none", "none of them"),
+        name("stop", "as many as fit; later ones are not remembered"),
+        name("replace", "as many as fit; later ones take the place of earlier ones"),
+    ],
+};
+
+/// The notions of fairness by which loops are judged.
+pub const FAIRNESS: Names = Names {
+    what: "fairness",
+    all: &[
+        name("none", "all loops"),
+        name("weak", "those in which whoever could step all the time does"),
+        name("strong", "those in which whatever could be done again and again is done"),
+    ],
+};
+
+impl Names {
+    /// The place of the name that this text is, in either spelling.
+    ///
+    /// ```
+    /// use dally_settings::{EXPLORERS, SEARCHES};
+    ///
+    /// assert_eq!(EXPLORERS.find("run-to-completion"), EXPLORERS.find("rtc"));
+    /// assert_eq!(
+    ///     SEARCHES.find("sse").unwrap_err().to_string(),
+    ///     "no search `sse`: did you mean `ses`? \
+    ///      There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map",
+    /// );
+    /// ```
+    pub fn find(&'static self, text: &str) -> Result<usize, UnknownName> {
+        let found = self.all.iter().position(|name| name.name == text || name.long == Some(text));
+        found.ok_or_else(|| UnknownName { text: text.to_owned(), known: self })
+    }
+
+    /// The names alone. There must be as many as the array has places.
+    pub const fn array<const N: usize>(&self) -> [&'static str; N] {
+        assert!(self.all.len() == N, "as many names as things that have them");
+        let mut names = [""; N];
+        let mut place = 0;
+        while place < N {
+            names[place] = self.all[place].name;
+            place += 1;
+        }
+        names
+    }
+
+    /// The names with commas between them.
+    pub fn list(&self) -> String {
+        let names: Vec<&str> = self.all.iter().map(|name| name.name).collect();
+        names.join(", ")
+    }
+}
+
+/// Reads a strategy: the place of its name among [`STRATEGIES`], and the number of change points,
+/// 3 if it is not given.
+///
+/// ```
+/// use dally_settings::{STRATEGIES, parse_strategy};
+///
+/// let (place, changes) = parse_strategy("pct:10").unwrap();
+/// assert_eq!((STRATEGIES.all[place].name, changes), ("pct", 10));
+/// assert!(parse_strategy("random:10").is_err());
+/// ```
+pub fn parse_strategy(text: &str) -> Result<(usize, u32), UnknownName> {
+    let unknown = || UnknownName { text: text.to_owned(), known: &STRATEGIES };
+    match text.split_once(':') {
+        None => Ok((STRATEGIES.find(text)?, 3)),
+        Some((name, changes)) => {
+            let place = STRATEGIES.find(name).map_err(|_| unknown())?;
+            let changes = changes.parse().ok().filter(|changes| (1..=1_000).contains(changes));
+            match changes {
+                Some(changes) if STRATEGIES.all[place].parameter => Ok((place, changes)),
+                _ => Err(unknown()),
+            }
+        }
+    }
+}
+
+/// A text is none of the names that are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The text.
+    pub text: String,
+    /// The names.
+    pub known: &'static Names,
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.known.all;
+        if let Some((name, changes)) = self.text.split_once(':')
+            && all.iter().any(|known| known.parameter && known.name == name)
+        {
+            return write!(
+                f,
+                "`{changes}` is no number of change points for {name}: give one from 1 to 1000, as \
+                 in `{name}:3`"
+            );
+        }
+        write!(f, "no {} `{}`", self.known.what, self.text)?;
+        let spellings = all.iter().flat_map(|name| [Some(name.name), name.long]).flatten();
+        match nearest(&self.text, spellings) {
+            Some(near) => write!(f, ": did you mean `{near}`? ")?,
+            None => f.write_str(". ")?,
+        }
+        f.write_str("There are ")?;
+        for (place, name) in all.iter().enumerate() {
+            let first_of_research = name.research && !all[place - 1].research;
+            let comma = if place > 0 { ", " } else { "" };
+            let comparisons = if first_of_research { "and for comparisons " } else { "" };
+            write!(f, "{comma}{comparisons}{}", name.name)?;
+            if let Some(long) = name.long {
+                write!(f, " ({long})")?;
+            }
+        }
+        let with_parameter: Vec<&str> =
+            all.iter().filter(|name| name.parameter).map(|name| name.name).collect();
+        match with_parameter.first() {
+            Some(first) => write!(f, " ({} also as `{first}:10`)", with_parameter.join(", ")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for UnknownName {}

@@ -1,0 +1,235 @@
+//! The table of settings.
+
+use crate::{CACHES, EXPLORERS, FAIRNESS, Group, Kind, SEARCHES, Setting};
+
+/// Hands the table to a macro: a row is `/// text`, then the group, the name and the type of the
+/// value, then the default if there is one, and `nonzero` if 0 makes no sense.
+///
+/// It is a macro and not only a constant because fields and methods are made of it. The types are
+/// those in scope where it is called.
+#[macro_export]
+macro_rules! with_settings {
+    ($then:ident) => {
+        $then! {
+            /// Who picks the choices of schedules.
+            Choices strategy: StrategyKind = "portfolio";
+
+            /// Where random choices start from: same seed, same run.
+            Choices seed: u64 = "0";
+
+            /// The file that a strategy goes on learning from, if it is there, and writes what it
+            /// has learnt to: for ql and its variants.
+            Choices learned: PathBuf;
+
+            /// How many schedules to run.
+            ///
+            /// If this is not given, as many as fit into `time`; without that 1,000 of a test and
+            /// 10,000 on the command line.
+            ///
+            /// Of the searches of states only ss and hybrid run schedules.
+            Bounds schedules: u64, nonzero;
+
+            /// How long to run; with `schedules`, whichever comes first.
+            ///
+            /// Each test of a P project has so much.
+            Bounds time: Duration, nonzero;
+
+            /// How many steps a schedule may have; values that are chosen count too.
+            ///
+            /// The bundled protocols have defaults of their own.
+            Bounds max_steps: usize = "10000", nonzero;
+
+            /// How many threads run schedules or search.
+            ///
+            /// The report of schedules does not depend on it, nor does the set of states that an
+            /// exhausted search visits. The searches ndfs and iterative-ndfs use one.
+            Bounds threads: usize = "1", nonzero;
+
+            /// How many steps a monitor may stay hot under a fair strategy; half of `max_steps` if
+            /// this is not given.
+            Bugs temperature: usize;
+
+            /// Which loops count as livelocks while a monitor is hot.
+            ///
+            /// Schedules of a strategy are judged by strong even if this is weak.
+            Bugs fairness: Fairness = "weak";
+
+            /// Whether a schedule that reaches `max_steps` is a bug.
+            Bugs fail_on_max_steps: bool = "false";
+
+            /// How long one step may take before it counts as blocking its thread.
+            Bugs step_time: Duration = "10s", nonzero;
+
+            /// Whether to go on after the first bug, and to group what is found by cause.
+            Findings keep_going: bool = "false";
+
+            /// Whether to make a failing schedule small before it is shown.
+            Findings shrink: bool = "true";
+
+            /// The directory that findings are written to.
+            ///
+            /// If this is not given, `target/dally` of a test, and `.dally` on the command line.
+            Findings out: PathBuf;
+
+            /// Searches states instead of running schedules by a strategy.
+            Search search: SearchKind;
+
+            /// The explorer of the search, rtc if this is not given. With a strategy instead of a
+            /// search, findings are told in its delays.
+            Search explorer: ExplorerKind;
+
+            /// The last stratum of the search: so many delays (preemptions, levels).
+            Search delays: u32;
+
+            /// By how much the bound of the search rises from stratum to stratum; by 1 if this is
+            /// not given, for depth by 5.
+            Search delta: u32, nonzero;
+
+            /// How much memory visited states, frontier and stacks of the search may take.
+            Search memory: Bytes = "2G", nonzero;
+
+            /// What the search remembers of visited states.
+            Search cache: CachePolicy = "all";
+
+            /// Whether the search stores states whole instead of by their fingerprints, so that
+            /// none can be missed.
+            Search exact: bool = "false";
+
+            /// Whether the search stores the explorer beside each state: a stratum is then every
+            /// execution with so many delays, at the price of more states.
+            Search with_explorer: bool = "false";
+        }
+    };
+}
+
+/// What a type of values takes.
+macro_rules! kind {
+    (u32) => {
+        Kind::Count { most: u32::MAX as u64 }
+    };
+    (u64) => {
+        Kind::Count { most: u64::MAX }
+    };
+    (usize) => {
+        Kind::Count { most: usize::MAX as u64 }
+    };
+    (bool) => {
+        Kind::Switch
+    };
+    (Duration) => {
+        Kind::Time
+    };
+    (Bytes) => {
+        Kind::Bytes
+    };
+    (PathBuf) => {
+        Kind::Path
+    };
+    (StrategyKind) => {
+        Kind::Strategy
+    };
+    (SearchKind) => {
+        Kind::Name(&SEARCHES)
+    };
+    (ExplorerKind) => {
+        Kind::Name(&EXPLORERS)
+    };
+    (CachePolicy) => {
+        Kind::Name(&CACHES)
+    };
+    (Fairness) => {
+        Kind::Name(&FAIRNESS)
+    };
+}
+
+macro_rules! constant {
+    ($($(#[doc = $text:literal])*
+       $group:ident $name:ident: $value:ident $(= $default:literal)? $(, $nonzero:ident)?;)*) => {
+        /// All settings of a run, each of which is an option of `#[dally::test]`, a method of
+        /// `Test`, an environment variable and a flag.
+        pub const SETTINGS: &[Setting] = &[$(Setting {
+            name: stringify!($name),
+            kind: kind!($value),
+            nonzero: first(&[$(stringify!($nonzero))?]).is_some(),
+            default: first(&[$($default)?]),
+            group: Group::$group,
+            text: concat!($($text, "\n"),*),
+        }),*];
+    };
+}
+
+const fn first(of: &[&'static str]) -> Option<&'static str> {
+    match of {
+        [first, ..] => Some(first),
+        [] => None,
+    }
+}
+
+with_settings!(constant);
+
+/// The setting of a run that has this name.
+pub fn setting(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)
+}
+
+/// A row that is not of [`SETTINGS`].
+const fn also(group: Group, name: &'static str, kind: Kind, text: &'static str) -> Setting {
+    Setting { name, kind, nonzero: false, default: None, group, text }
+}
+
+/// What only the attribute takes.
+pub const OF_ATTRIBUTES: &[Setting] = &[
+    also(
+        Group::Attribute,
+        "should_fail",
+        Kind::Text,
+        "The test passes if and only if a bug is found, of the kind with this name (such as \
+         `\"deadlock\"`) or with this text in its message.",
+    ),
+    also(
+        Group::Attribute,
+        "crate",
+        Kind::Expression("path"),
+        "Where the crate `dally` is, for those who re-export it: `crate = my_crate::dally`.",
+    ),
+    also(
+        Group::Machines,
+        "granularity",
+        Kind::Expression("Granularity"),
+        "Where the steps of a machine end.",
+    ),
+    also(
+        Group::Machines,
+        "mailbox",
+        Kind::Expression("Mailbox"),
+        "In which order messages are received, such as `Mailbox::Unordered`.",
+    ),
+    also(
+        Group::Machines,
+        "faults",
+        Kind::Expression("Faults"),
+        "Which faults may happen, and how many.",
+    ),
+];
+
+/// The variables by which a schedule of a test is run again.
+pub const OF_REPLAYS: &[Setting] = &[
+    also(
+        Group::Replays,
+        "replay",
+        Kind::Text,
+        "Runs this schedule, a file or a token, and nothing else.",
+    ),
+    also(
+        Group::Replays,
+        "best_effort",
+        Kind::Switch,
+        "Whether to go on as far as possible where the program no longer fits the schedule.",
+    ),
+    also(
+        Group::Replays,
+        "trace",
+        Kind::Text,
+        "`all` shows all steps of a long trace, not only the last 60.",
+    ),
+];
