@@ -3,7 +3,7 @@
 
 mod running;
 
-use dally::core::{Bug as Caught, BugKind};
+use dally::contract::{Bug as Caught, BugKind};
 use dally::machines::{MachineProgram, MonitorCx};
 use dally::monitor;
 use dally::search::Report;

@@ -7,7 +7,7 @@ mod running;
 
 use std::collections::BTreeSet;
 
-use dally::core::{Bug, BugKind, Program, Status, System};
+use dally::contract::{Bug, BugKind, Program, Status, System};
 use dally::machines::{Granularity, MachineProgram, Mailbox, MonitorCx};
 use dally::monitor;
 use dally_protocols::{Protocol, german, lann, orset, tree_identification};
@@ -66,7 +66,7 @@ mod german_with_three_clients {
     use super::*;
     use german::{Bug, PROTOCOL, Saw, deploy, endless, program};
 
-    fn hunt(bug: Bug) -> (dally::core::Bug, [[u64; 3]; 2]) {
+    fn hunt(bug: Bug) -> (dally::contract::Bug, [[u64; 3]; 2]) {
         hunts(&PROTOCOL, || program(3, Some(bug)))
     }
 
@@ -144,7 +144,7 @@ mod orset_with_three_replicas {
     use super::*;
     use orset::{Answered, Bug, PROTOCOL, deploy, program};
 
-    fn hunt(bug: Bug) -> (dally::core::Bug, [[u64; 3]; 2]) {
+    fn hunt(bug: Bug) -> (dally::contract::Bug, [[u64; 3]; 2]) {
         hunts(&PROTOCOL, || program(3, Some(bug)))
     }
 

@@ -4,7 +4,7 @@
 
 mod running;
 
-use dally::core::{Bug, BugKind};
+use dally::contract::{Bug, BugKind};
 use dally::machines::{MachineProgram, MonitorCx};
 use dally::monitor;
 use dally_protocols::raft::Version;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use dally::core::WorkerId;
+use dally::contract::WorkerId;
 use dally::machines::{Granularity, MachineProgram};
 use dally::search::strata::{self, Explorer, ExplorerKind, Plan, Stepped};
 use dally::search::{Options, Report};

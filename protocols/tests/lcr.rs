@@ -4,7 +4,7 @@ mod running;
 
 use std::collections::BTreeSet;
 
-use dally::core::{
+use dally::contract::{
     BugKind, Captured, Cut, Env, Event, MessageId, Program, Stop, System, Tag, Text,
 };
 use dally::machines::{MachineProgram, MachineSystem};

@@ -7,7 +7,7 @@ mod running;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dally::core::{BugKind, Fingerprint, Program, Status, System, WorkerId};
+use dally::contract::{BugKind, Fingerprint, Program, Status, System, WorkerId};
 use dally::machines::{MachineProgram, MachineSystem};
 use dally_protocols::Protocol;
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::core::{BugKind, Finding, Schedule};
+use dally::contract::{BugKind, Finding, Schedule};
 use dally::machines::MachineProgram;
 use dally::search::strata::{self, ExplorerKind, Plan, SearchKind};
 use dally::search::{Ended, Mode, Options, Report, replay};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::core::{Finding, Schedule};
+use dally::contract::{Finding, Schedule};
 use dally::search::{Mode, Options, StrategyKind};
 use dally_protocols::{PlantedBug, Protocol, all};
 

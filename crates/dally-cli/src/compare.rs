@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 use dally_compare::{
     Case, Compared, Contestant, Plan, TIMES, TRIALS, charts, curves, summarise, table,
 };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dally::checking::Checking;
-use dally::core::Schedule;
+use dally::contract::Schedule;
 use dally::p::diagnostic::{self, Diagnostic};
 use dally::p::program::{Heat, Program, Test};
 use dally::p::vm::{CoverageReport, Foreign, PProgram};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dally::checking::{AnyProgram, ROUNDS, read_schedule, retell, shell_word};
-use dally::core::Schedule;
+use dally::contract::Schedule;
 use dally::report::{About, Style, json, text};
 use dally::search::{self, Mode, Report};
 use dally::settings::Settings;

@@ -64,7 +64,8 @@ fn a_bug_is_told_saved_and_replayed_and_exits_with_1() {
     assert_eq!(file.code, 1);
     assert_snapshot!("bug_replayed", file.out);
 
-    let schedule = dally::core::Schedule::parse(&std::fs::read_to_string(&saved).unwrap()).unwrap();
+    let schedule =
+        dally::contract::Schedule::parse(&std::fs::read_to_string(&saved).unwrap()).unwrap();
     let token = dally(&["replay", &schedule.to_token()], &scratch);
     assert_eq!(token.code, 1);
     let story = |text: &str| text.split("Replay it with").next().unwrap().to_owned();
@@ -163,7 +164,7 @@ fn a_cut_or_edited_schedule_is_told_from_a_good_one() {
     let edited = good.replacen("\n0.1", "\n0.0", 1);
     let other = good.replace("program: connection-pool", "program: somebody::elses::test");
     let other = {
-        let mut schedule = dally::core::Schedule::parse(&good).unwrap();
+        let mut schedule = dally::contract::Schedule::parse(&good).unwrap();
         assert_ne!(other, good);
         schedule.program = "somebody::elses::test".into();
         schedule.to_text()
@@ -185,7 +186,7 @@ fn a_schedule_that_no_longer_fits_stops_at_the_difference_or_goes_on_if_asked() 
     dally(&[&check[..], &["--out", "."]].concat(), &scratch);
     let good = std::fs::read_to_string(&scratch.schedules()[0]).unwrap();
     // The program has changed: it is the correct version now.
-    let mut schedule = dally::core::Schedule::parse(&good).unwrap();
+    let mut schedule = dally::contract::Schedule::parse(&good).unwrap();
     schedule.settings.clear();
     let stale = scratch.file("stale.txt", &schedule.to_text());
     let exact = dally(&["replay", &stale], &scratch);

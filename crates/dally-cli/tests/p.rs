@@ -175,7 +175,8 @@ fn a_finding_is_replayed_from_its_file_and_its_token_and_from_elsewhere() {
     let replayed = dally(&["replay", &saved], &scratch);
     assert_eq!(replayed.code, 1, "{}", replayed.err);
     assert_snapshot!("p_replayed", without_time(&replayed.out));
-    let schedule = dally::core::Schedule::parse(&std::fs::read_to_string(&saved).unwrap()).unwrap();
+    let schedule =
+        dally::contract::Schedule::parse(&std::fs::read_to_string(&saved).unwrap()).unwrap();
     let token = dally(&["replay", &schedule.to_token()], &scratch);
     assert_eq!(token.code, 1, "{}", token.err);
     let again = dally(&["check", "Counter.p", "--replay", &saved], &scratch);

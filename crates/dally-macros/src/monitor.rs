@@ -29,7 +29,7 @@ pub fn generate(dispatch: &Dispatch<'_>) -> TokenStream {
 
         fn state_name(state: #enum_name) -> &'static str { #state_name }
 
-        fn heat(state: #enum_name) -> ::dally::core::Heat { #heat }
+        fn heat(state: #enum_name) -> ::dally::contract::Heat { #heat }
 
         fn observes(event: ::core::any::TypeId) -> bool {
             [#(::core::any::TypeId::of::<#events>()),*].contains(&event)
@@ -50,12 +50,12 @@ pub fn generate(dispatch: &Dispatch<'_>) -> TokenStream {
         fn leave(&mut self, cx: #cx, state: #enum_name) { #leave }
     };
     let put_to_work = quote! {
-        fn into_monitor(self) -> ::core::result::Result<::dally::core::SharedMonitor, ::dally::core::Bug> {
+        fn into_monitor(self) -> ::core::result::Result<::dally::contract::SharedMonitor, ::dally::contract::Bug> {
             #machines::monitor::start(self)
         }
     };
     let contract = implementation(block, quote!(#machines::MonitorMachine), items);
-    let monitor = implementation(block, quote!(::dally::core::IntoMonitor), put_to_work);
+    let monitor = implementation(block, quote!(::dally::contract::IntoMonitor), put_to_work);
     quote!(#contract #monitor)
 }
 
@@ -68,7 +68,7 @@ fn heat(dispatch: &Dispatch<'_>) -> TokenStream {
             Heat::Cold => quote!(Cold),
             Heat::Neutral => quote!(Neutral),
         };
-        quote!(#enum_name::#name => ::dally::core::Heat::#heat,)
+        quote!(#enum_name::#name => ::dally::contract::Heat::#heat,)
     });
     quote!(match state { #(#arms)* })
 }

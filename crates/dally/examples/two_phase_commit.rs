@@ -173,7 +173,7 @@ fn main() {
 /// The same machines on tokio.
 #[cfg(feature = "host")]
 fn production() {
-    use dally::core::{Event, WorkerId};
+    use dally::contract::{Event, WorkerId};
     use dally::machines::host::Host;
 
     // Ids are as under test: machines are numbered in the order of their creation.

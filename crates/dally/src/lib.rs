@@ -35,6 +35,9 @@
 //!   timers, lost messages and crashes; the same machines run in production on tokio;
 //! - [`p`]: projects in the language P, with foreign functions in Rust.
 //!
+//! Each is a feature of this crate: `tasks` and `machines` are on by default, `p` is not. The
+//! feature `host` runs machines in production. A front end of one's own implements [`contract`].
+//!
 //! [`monitor`]s state what must always hold and what must happen eventually. The guide is in
 //! `docs/` of the repository.
 
@@ -43,11 +46,20 @@ pub mod settings;
 pub mod testing;
 pub mod variables;
 
-pub use dally_core as core;
+pub use dally_core as contract;
 pub use dally_core::{Moment, Property, Proposition};
+#[cfg(feature = "machines")]
 pub use dally_machines as machines;
-pub use dally_macros::{machine, monitor, test};
-pub use dally_p as p;
+pub use dally_macros::test;
+#[cfg(feature = "machines")]
+pub use dally_macros::{machine, monitor};
 pub use dally_report as report;
 pub use dally_search as search;
+#[cfg(feature = "tasks")]
 pub use dally_tasks as tasks;
+
+/// Projects in the language P: to open and compile them, and to run their tests.
+#[cfg(feature = "p")]
+pub mod p {
+    pub use dally_p::{Compiled, OpenError, Project, compile, diagnostic, program, project, vm};
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dally::core::{BugKind, Finding, Program, Schedule, WorkerId};
+use dally::contract::{BugKind, Finding, Program, Schedule, WorkerId};
 use dally::machines::{Addr, Cx, Faults, MachineProgram, Setup};
 use dally::search::{Mode, Options, Report, replay, run};
 use dally::tasks::{TaskProgram, announce, flip, spawn, yield_now};

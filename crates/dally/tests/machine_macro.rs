@@ -3,7 +3,9 @@
 
 use std::sync::mpsc::{self, Sender};
 
-use dally::core::{Cut, Env, Event, Heat, MessageId, Program, Stop, System, Tag, Text, Transition};
+use dally::contract::{
+    Cut, Env, Event, Heat, MessageId, Program, Stop, System, Tag, Text, Transition,
+};
 use dally::machines::{Addr, Setup};
 use dally::machines::{Cx, Handles, Machine, MachineProgram, MonitorCx, MonitorMachine, Reaction};
 use dally::{machine, monitor};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dally::core::BugKind;
+use dally::contract::BugKind;
 use dally::machine;
 use dally::machines::{Cx, MachineProgram, Setup};
 use dally::search::strata::{Plan, RunToCompletion, SearchKind, explore};

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dally::core::{Event, MessageId, Observe, Tag, Text, WorkerId};
+use dally::contract::{Event, MessageId, Observe, Tag, Text, WorkerId};
 use dally::search::{EndSchedule, Learner, Options, Point, Properties, Strategy};
 use rustc_hash::FxHashSet;
 

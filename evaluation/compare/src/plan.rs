@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::core::{Program, fingerprint};
+use dally::contract::{Program, fingerprint};
 use dally::search::{self, Options, Report, Strategy, StrategyKind};
 use dally_protocols::Protocol;
 

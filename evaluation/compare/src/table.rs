@@ -1,6 +1,6 @@
 //! A comparison as a table for people.
 
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 
 use crate::summary::Summary;
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dally::core::{Tag, WorkerId};
+use dally::contract::{Tag, WorkerId};
 use dally::search::{EndSchedule, Point, Strategy, StrategyKind};
 use dally::tasks::{TaskProgram, spawn};
 use dally_compare::{

@@ -9,7 +9,7 @@ mod ticking;
 
 use std::sync::{Arc, LazyLock};
 
-use dally::core::{
+use dally::contract::{
     Acceptance, Bug, BugKind, Captured, Cut, Env, Event, Fingerprint, Program, StateVisitor,
     Status, Stop, System, Text, WorkerId, fingerprint,
 };

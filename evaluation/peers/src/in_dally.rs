@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dally::core::Program;
+use dally::contract::Program;
 use dally::machine;
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 use dally::search::{Options, StrategyKind, run as search};

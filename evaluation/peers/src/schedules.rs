@@ -16,7 +16,7 @@ struct Row {
     promised: Option<f64>,
 }
 
-fn row<P: dally::core::Program + 'static>(
+fn row<P: dally::contract::Program + 'static>(
     shape: &'static str,
     program: P,
     theirs: fn(),

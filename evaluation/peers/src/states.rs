@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use dally::core::{Captured, Program};
+use dally::contract::{Captured, Program};
 use dally::search::strata::{Plan, RoundRobin, SearchKind, explore};
 use dally::search::{Ended, Options};
 

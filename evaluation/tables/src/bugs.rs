@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dally::checking::AnyProgram;
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 use dally::search::strata::{ExplorerKind, Plan, SearchKind};
 use dally::search::{Options, StrategyKind};
 use dally::settings::{parse_bytes, parse_time};

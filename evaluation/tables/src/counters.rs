@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dally::core::{
+use dally::contract::{
     Bug, Captured, Cut, Env, Fingerprint, Op, Program, StateVisitor, Status, Stop, System,
     WorkerId, fingerprint,
 };

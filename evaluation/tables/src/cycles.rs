@@ -8,7 +8,7 @@ mod livelocks;
 use std::time::Duration;
 
 use clap::Args;
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 use dally::search::liveness::Fairness;
 use dally::search::strata::{Explorer, ExplorerKind, SearchKind};
 use dally::settings::{parse_bytes, parse_time};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 use dally::search::Options;
 use dally::search::strata::{self, Plan, RoundRobin, SearchKind};
 use dally::settings::parse_bytes;

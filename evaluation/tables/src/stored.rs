@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 use dally::machines::MachineProgram;
 use dally::search::strata::{self, ExplorerKind, Plan};
 use dally::search::{Ended, Options};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 use dally::search::{Options, StrategyKind};
 use dally::settings::parse_time;
 use dally_protocols::{PlantedBug, Protocol, all};

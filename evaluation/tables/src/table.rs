@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 
 /// The widths of the columns of a table.
 pub struct Table {

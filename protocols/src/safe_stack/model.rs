@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use dally::core::{
+use dally::contract::{
     Access, Bug as Found, BugKind, Captured, Env, Event, Fingerprint, ObjectId, Observe, Op,
     Program, StateVisitor, Status, Stop, System, Text, Waiting, WorkerId,
     fingerprint::{self, Encoder},

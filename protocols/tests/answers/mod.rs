@@ -1,6 +1,6 @@
 //! How the tests of the protocols try all that one step can do.
 
-use dally::core::{Captured, Cut, Env, Event, MessageId, Stop, System, Tag, Text, WorkerId};
+use dally::contract::{Captured, Cut, Env, Event, MessageId, Stop, System, Tag, Text, WorkerId};
 use dally::machines::MachineSystem;
 
 /// Where a step of a worker can lead, once for each sequence of answers that it can get.

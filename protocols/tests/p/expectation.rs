@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dally::core::{Bug, BugKind};
+use dally::contract::{Bug, BugKind};
 
 /// What becomes of a test.
 #[derive(Clone, PartialEq, Eq, Debug)]

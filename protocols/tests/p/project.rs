@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::core::{Bug, BugKind, Finding, Schedule};
+use dally::contract::{Bug, BugKind, Finding, Schedule};
 use dally::search::strata::{self, ExplorerKind, Plan, SearchKind};
 use dally::search::{self, Ended, Mode, Options, Report, StrategyKind, replay};
 use dally_p::program::{Program, Test};

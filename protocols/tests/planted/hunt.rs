@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dally::core::{Bug, Program};
+use dally::contract::{Bug, Program};
 use dally::search::{self, Options, Report, StrategyKind};
 
 /// What is spent on looking for a bug.

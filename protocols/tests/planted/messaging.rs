@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dally::core::BugKind;
+use dally::contract::BugKind;
 use dally::search::strata::{self, ExplorerKind, Plan, SearchKind};
 use dally::search::{Ended, Options};
 use dally_protocols::messaging::{Bug, PROTOCOL, program};

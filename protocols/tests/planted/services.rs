@@ -2,7 +2,7 @@
 //! Testing": the correct versions survive what happens to them, and every bug is caught where it
 //! should be.
 
-use dally::core::BugKind;
+use dally::contract::BugKind;
 use dally::machines::{Faults, MachineProgram};
 use dally_protocols::{cache_provider, pool_manager, resource_provider};
 

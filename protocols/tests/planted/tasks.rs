@@ -1,6 +1,6 @@
 //! The task programs: the correct versions pass, and every planted bug is caught.
 
-use dally::core::BugKind;
+use dally::contract::BugKind;
 use dally_protocols::{bounded_buffer, connection_pool, stale_cache};
 
 use crate::hunt::Hunt;

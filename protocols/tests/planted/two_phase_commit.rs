@@ -1,6 +1,6 @@
 //! Two-phase commit: the correct version survives its faults, and every planted bug is caught.
 
-use dally::core::{Bug as Caught, BugKind};
+use dally::contract::{Bug as Caught, BugKind};
 use dally::machines::{Faults, MachineProgram, MonitorCx};
 use dally::monitor;
 use dally_protocols::two_phase_commit::{

@@ -1,6 +1,6 @@
 //! The table at the end: one row a test, and what no test reached.
 
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 use dally::search::Ended;
 
 use super::{Row, coverage};

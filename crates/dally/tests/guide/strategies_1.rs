@@ -1,4 +1,4 @@
-use dally::core::{Tag, WorkerId};
+use dally::contract::{Tag, WorkerId};
 use dally::search::{EndSchedule, Options, Point, Strategy, run};
 use dally::tasks::{TaskProgram, spawn};
 use std::sync::Arc;

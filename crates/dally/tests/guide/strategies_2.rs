@@ -1,5 +1,5 @@
-use dally::core::fingerprint::mix;
-use dally::core::{Op, Tag, WorkerId};
+use dally::contract::fingerprint::mix;
+use dally::contract::{Op, Tag, WorkerId};
 use dally::search::{EndSchedule, Options, Point, Strategy, run};
 use dally::tasks::{TaskProgram, spawn, sync::Mutex};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-use dally::core::WorkerId;
+use dally::contract::WorkerId;
 use dally::search::strata::{Explorer, Stepped};
 
 #[derive(Clone, Hash, Default)]

@@ -1,6 +1,6 @@
 //! The order in which plain nested depth-first search takes workers.
 
-use dally::core::WorkerId;
+use dally::contract::WorkerId;
 use dally::search::strata::{Explorer, Stepped};
 
 /// In every state the oldest worker first, as model checkers without a scheduler have it.

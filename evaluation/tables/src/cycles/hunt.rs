@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use dally::core::BugKind;
-use dally::core::words::grouped;
+use dally::contract::BugKind;
+use dally::contract::words::grouped;
 use dally::search::strata::{self, Cycles, Explorer, ExplorerKind, Plan, SearchKind, States};
 use dally::search::{Ended, Options, Progress, Sink};
 

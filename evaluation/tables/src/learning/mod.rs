@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 use dally::search::StrategyKind;
 use dally::search::learning::Ql;
 use dally::search::sampling::Fair;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use dally::core::words::grouped;
+use dally::contract::words::grouped;
 use dally::search::strata::{self, ExplorerKind, Plan as Search, SearchKind};
 use dally::search::{Options, StrategyKind};
 use dally::settings::parse_time;
