@@ -28,7 +28,7 @@ fn hunts(bug: Bug) -> (Caught, [u64; 3]) {
 
 #[track_caller]
 fn assert_monitored(caught: &Caught, monitor: &str) {
-    assert_eq!(caught.kind, BugKind::Monitor);
+    assert_eq!(caught.kind(), BugKind::Monitor);
     assert_eq!(caught.culprit.as_deref(), Some(monitor));
 }
 
@@ -69,7 +69,7 @@ fn loses_an_acknowledged_update_if_the_middle_acknowledges() {
 #[test]
 fn asks_a_server_that_does_not_know_it_is_the_tail_if_clients_are_told_first() {
     let (caught, found_at) = hunts(Bug::RoutesFirst);
-    assert_eq!(caught.kind, BugKind::UnhandledEvent);
+    assert_eq!(caught.kind(), BugKind::UnhandledEvent);
     assert_eq!(caught.culprit.as_deref(), Some("Server"));
     assert_eq!(found_at, [99, 82, 53]);
 }

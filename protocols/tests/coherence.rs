@@ -94,7 +94,7 @@ mod german_with_three_clients {
     #[test]
     fn has_an_unhandled_event_if_an_upgrade_is_overtaken_unexpectedly() {
         let (bug, found_at) = hunt(Bug::UnexpectedInvalidation);
-        assert_eq!(bug.kind, BugKind::UnhandledEvent);
+        assert_eq!(bug.kind(), BugKind::UnhandledEvent);
         assert_eq!(bug.culprit.as_deref(), Some("Client"));
         assert_eq!(found_at, [[2, 6, 3], [12, 5, 13]]);
     }

@@ -57,7 +57,7 @@ mod raft_with_five_servers {
     #[test]
     fn has_two_leaders_in_one_term_if_votes_are_counted_twice() {
         let (bug, found_at) = hunts(&raft::V1, buggy, "random");
-        assert_eq!(bug.kind, BugKind::Monitor);
+        assert_eq!(bug.kind(), BugKind::Monitor);
         assert_eq!(bug.culprit.as_deref(), Some("OneLeaderPerTerm"));
         assert_eq!(found_at, [1096, 1911, 616]);
     }
@@ -121,7 +121,7 @@ mod paxos_with_three_proposers {
     fn chooses_two_values_if_the_smallest_proposal_binds() {
         let buggy = || paxos::program(Some(paxos::Bug::SmallestProposal));
         let (bug, found_at) = hunts(&paxos::PROTOCOL, buggy, "pct:30");
-        assert_eq!(bug.kind, BugKind::Panic);
+        assert_eq!(bug.kind(), BugKind::Panic);
         assert_eq!(bug.culprit.as_deref(), Some("Learner"));
         assert_eq!(found_at, [613, 1812, 822]);
     }
@@ -168,7 +168,7 @@ mod failure_detector_of_two_nodes {
     #[test]
     fn floods_a_slow_node_if_it_does_not_count_its_pings() {
         let (bug, found_at) = hunts(&PROTOCOL, buggy, "pct:10");
-        assert_eq!(bug.kind, BugKind::Monitor);
+        assert_eq!(bug.kind(), BugKind::Monitor);
         assert_eq!(bug.culprit.as_deref(), Some("NoFlood"));
         assert_eq!(found_at, [1546, 804, 6693]);
     }
@@ -230,8 +230,8 @@ mod chord_with_five_nodes {
     fn falls_to_depth_first_search_which_turns_the_last_coin_first() {
         let report = run(&PROTOCOL, program(Some(Bug::MissingKey)), "dfs", 10_000, 0);
         let [finding] = &report.findings[..] else { panic!("{} findings", report.findings.len()) };
-        assert_eq!(finding.bug.kind, BugKind::Panic);
-        assert_eq!(finding.bug.message, "cannot locate the successor of 17");
+        assert_eq!(finding.bug.kind(), BugKind::Panic);
+        assert_eq!(finding.bug.message(), "cannot locate the successor of 17");
         assert_eq!(finding.found_at, 2);
     }
 

@@ -92,7 +92,7 @@ fn hunts(bug: Bug) -> (BugKind, Option<String>, [u64; 3]) {
         finding.unwrap_or_else(|| panic!("seed {seed} finds nothing"))
     });
     let first = findings[0].bug.clone();
-    (first.kind, first.culprit, findings.map(|finding| finding.found_at))
+    (first.kind(), first.culprit, findings.map(|finding| finding.found_at))
 }
 
 #[test]

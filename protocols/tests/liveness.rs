@@ -170,7 +170,7 @@ fn hunts(
     });
     let culprit = findings[0].bug.culprit.clone();
     assert!(findings.iter().all(|finding| finding.bug.culprit == culprit), "{findings:?}");
-    let kinds = findings.each_ref().map(|finding| finding.bug.kind);
+    let kinds = findings.each_ref().map(|finding| finding.bug.kind());
     (kinds, culprit.unwrap(), findings.map(|finding| finding.found_at))
 }
 

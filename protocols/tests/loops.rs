@@ -49,7 +49,7 @@ fn assert_found(program: impl Fn() -> MachineProgram, kind: BugKind, monitor: &s
             let finding = &report.findings[0];
             let bug = &finding.bug;
             assert_eq!(
-                (bug.kind, bug.culprit.as_deref()),
+                (bug.kind(), bug.culprit.as_deref()),
                 (kind, Some(monitor)),
                 "{context}: {bug}"
             );
@@ -66,7 +66,7 @@ fn assert_replays(program: MachineProgram, finding: &Finding, context: &str) {
     let told = (again.left_at, again.bug.as_ref());
     assert_eq!(told, (None, Some(&finding.bug)), "{context}");
     let rounds = again.lasso.as_ref().map(|lasso| lasso.rounds);
-    match (&finding.lasso, finding.bug.kind) {
+    match (&finding.lasso, finding.bug.kind()) {
         (Some(lasso), BugKind::Livelock) => {
             assert_eq!(rounds, Some(3), "{context}");
             assert!(lasso.whole, "{context}");

@@ -1,29 +1,42 @@
 //! What can go wrong, and when two bugs are the same.
 
+mod cause;
+mod problem;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fingerprint;
+pub use self::cause::Cause;
+pub use self::problem::{
+    Endless, Named, Object, Origin, Phase, Place, PlaceOf, Problem, Uncontrolled, Unhandled,
+    Unwound, Violation, Wait, Waiting,
+};
+use crate::words::{count, grouped};
+use crate::worker::WorkerId;
 
-/// Something that went wrong in an execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Something that went wrong in an execution: data, of which `dally-report` makes sentences.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bug {
-    /// What kind of thing.
-    pub kind: BugKind,
-    /// What happened, in a sentence for people; may have several lines.
-    pub message: String,
-    /// Where in the user's source, if that is known.
-    pub location: Option<Location>,
+    /// What went wrong.
+    #[serde(flatten)]
+    pub problem: Problem,
     /// The name of the worker or monitor at fault, such as `Participant`, without its id.
     pub culprit: Option<String>,
+    /// The state that it was in, if it has states and that is known.
+    pub state: Option<String>,
+    /// The worker in whose step it showed.
+    pub worker: Option<WorkerId>,
+    /// Where in the user's source, if that is known.
+    pub location: Option<Location>,
 }
 
 /// The kinds of bug.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum BugKind {
     /// A panic or a failed assertion of the program.
     Panic,
@@ -120,81 +133,114 @@ impl fmt::Display for Location {
     }
 }
 
-/// What makes two bugs the same: equal causes are one group of findings, and shrinking keeps the
-/// cause.
-///
-/// A bug with a location is identified by kind and location, since its message may quote values
-/// that differ from schedule to schedule. Without one, kind, culprit and the message with its
-/// digits left out stand for it; of a deadlock it is who waits to do what, whichever of several
-/// workers of one name that is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cause(pub u64);
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:08x}", self.0 as u32)
-    }
-}
-
 impl Bug {
-    /// A bug of this kind with this message, no location and no culprit.
-    pub fn new(kind: BugKind, message: impl Into<String>) -> Bug {
-        Bug { kind, message: message.into(), location: None, culprit: None }
+    /// A bug of which nothing but this is known.
+    pub fn new(problem: Problem) -> Bug {
+        Bug { problem, culprit: None, state: None, worker: None, location: None }
+    }
+
+    /// A panic with this message.
+    pub fn panic(message: impl Into<String>) -> Bug {
+        Bug::new(Problem::panic(message))
     }
 
     /// The same bug at this place.
     #[must_use]
-    pub fn at(mut self, location: Option<Location>) -> Bug {
-        self.location = location;
-        self
+    pub fn at(self, location: Option<Location>) -> Bug {
+        Bug { location, ..self }
     }
 
     /// The same bug, the fault of this worker or monitor.
     #[must_use]
-    pub fn by(mut self, culprit: impl Into<String>) -> Bug {
-        self.culprit = Some(culprit.into());
-        self
+    pub fn by(self, culprit: impl Into<String>) -> Bug {
+        Bug { culprit: Some(culprit.into()), ..self }
     }
 
-    /// What identifies this bug among others.
-    pub fn cause(&self) -> Cause {
-        let mut text = self.kind.name().as_bytes().to_vec();
-        text.push(0);
-        match &self.location {
-            Some(location) => text.extend_from_slice(location.to_string().as_bytes()),
-            None if self.kind == BugKind::Deadlock => {
-                // A line a waiter, `name (id) waits to ...`, after the first.
-                let mut waiting: Vec<String> = self.message.lines().skip(1).map(waiter).collect();
-                waiting.sort_unstable();
-                waiting.dedup();
-                text.extend_from_slice(waiting.join("\n").as_bytes());
+    /// The same bug, the culprit being in this state.
+    #[must_use]
+    pub fn in_state(self, state: impl Into<String>) -> Bug {
+        Bug { state: Some(state.into()), ..self }
+    }
+
+    /// The same bug in a step of this worker, unless it is known to be in that of another.
+    #[must_use]
+    pub fn in_step_of(self, worker: WorkerId) -> Bug {
+        Bug { worker: self.worker.or(Some(worker)), ..self }
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> BugKind {
+        self.problem.kind()
+    }
+
+    /// What the program itself says of it: the message of a panic or of an assertion; empty for
+    /// all that Dally has noticed.
+    pub fn message(&self) -> &str {
+        match &self.problem {
+            Problem::Panic { message, .. } | Problem::Monitor(Violation::Assertion { message }) => {
+                message
             }
-            None => {
-                text.extend_from_slice(self.culprit.as_deref().unwrap_or("").as_bytes());
-                text.push(0);
-                text.extend(self.message.bytes().filter(|byte| !byte.is_ascii_digit()));
-            }
+            _ => "",
         }
-        Cause(fingerprint::of_bytes(&text))
+    }
+
+    /// What happened, in a few words on one line: for logs and for the head of a schedule file.
+    fn gist(&self) -> String {
+        let state = self.state.as_ref().map_or(String::new(), |state| format!("in state {state}"));
+        match &self.problem {
+            Problem::Panic { .. } | Problem::Monitor(Violation::Assertion { .. }) => {
+                self.message().lines().next().unwrap_or("").to_owned()
+            }
+            Problem::UnhandledEvent(Unhandled { event, .. })
+            | Problem::Monitor(Violation::UnhandledEvent(Unhandled { event, .. })) => {
+                format!("event {event} {state}")
+            }
+            Problem::Monitor(Violation::Always { proposition }) => {
+                format!("`{proposition}` does not hold")
+            }
+            Problem::Deadlock { waiting } => count(waiting.len() as u64, "waiting worker"),
+            Problem::HotAtEnd => state,
+            Problem::Livelock { states, length, .. } => {
+                format!("a loop of length {length} in state {}", states.join(", "))
+            }
+            Problem::Temperature { bound } => {
+                format!("more than {} {state}", count(*bound as u64, "step"))
+            }
+            Problem::StepBound { bound } => count(*bound as u64, "step"),
+            Problem::EndlessStep(endless) => match endless {
+                Endless::Items { items } => count((*items).into(), "value and event"),
+                Endless::Time { limit, .. } => format!("more than {limit:?}"),
+                Endless::Transitions { transitions, .. } => {
+                    count(*transitions as u64, "transition")
+                }
+                Endless::Effects { effects } => count(*effects as u64, "effect"),
+                Endless::Calls { function, depth } => {
+                    format!("{} calls of `{function}`", grouped(*depth as u64))
+                }
+                Endless::Start => "at the start".to_owned(),
+            },
+            Problem::Uncontrolled(uncontrolled) => match uncontrolled {
+                Uncontrolled::Schedule { step, difference, .. } => {
+                    format!("step {step}: {difference}")
+                }
+                Uncontrolled::Prefix { difference } | Uncontrolled::Handler { difference } => {
+                    difference.clone()
+                }
+                Uncontrolled::State => "one state, different steps".to_owned(),
+                Uncontrolled::Fork => "a step of what cannot be copied".to_owned(),
+                Uncontrolled::NotEnabled => "a step of a worker that cannot step".to_owned(),
+                Uncontrolled::Woken => "a task woken by another thread".to_owned(),
+            },
+            Problem::NoFailure { expected } => format!("`{expected}` expected"),
+        }
     }
 }
 
-/// The line of a waiter without ids and other numbers.
-fn waiter(line: &str) -> String {
-    let without_id = match (line.find(" ("), line.find(')')) {
-        (Some(from), Some(to)) if from < to => [&line[..from], &line[to + 1..]].concat(),
-        _ => line.to_owned(),
-    };
-    without_id.chars().filter(|char| !char.is_ascii_digit()).collect()
-}
-
-/// One line: kind, first line of the message, culprit and location.
+/// One line: kind, what happened in a few words, culprit and location. What people read is made by
+/// `dally-report`.
 impl fmt::Display for Bug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A colon there introduces the lines that follow.
-        let first = self.message.lines().next().unwrap_or("").trim_end_matches(':');
-        write!(f, "{}: {first}", self.kind)?;
+        write!(f, "{}: {}", self.kind(), self.gist())?;
         if let Some(culprit) = &self.culprit {
             write!(f, " ({culprit})")?;
         }
@@ -208,34 +254,6 @@ impl fmt::Display for Bug {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(line: u32) -> Option<Location> {
-        Some(Location { file: "src/raft.rs".into(), line, column: 9 })
-    }
-
-    #[test]
-    fn bugs_at_one_place_are_the_same_whatever_values_they_quote() {
-        let term = |n| Bug::new(BugKind::Panic, format!("two leaders in term {n}")).at(at(7));
-        assert_eq!(term(1).cause(), term(2).cause());
-        assert_ne!(term(1).cause(), term(1).at(at(8)).cause());
-    }
-
-    #[test]
-    fn bugs_without_a_place_differ_by_message_culprit_and_kind() {
-        let hot = |message: &str| Bug::new(BugKind::HotAtEnd, message);
-        assert_eq!(hot("hot for 2 steps").cause(), hot("hot for 3 steps").cause());
-        assert_ne!(hot("hot for 2 steps").cause(), hot("hot at the end").cause());
-        assert_ne!(hot("hot").cause(), hot("hot").by("Progress").cause());
-    }
-
-    #[test]
-    fn a_deadlock_is_the_same_whichever_of_two_alike_workers_waits_where() {
-        let stuck = |lines: &str| Bug::new(BugKind::Deadlock, format!("2 wait:\n{lines}")).cause();
-        let one = stuck("  get (0.0) waits to lock `a`\n  get (0.1) waits to receive");
-        let other = stuck("  get (0.0) waits to receive\n  get (0.1) waits to lock `a`");
-        assert_eq!(one, other);
-        assert_ne!(one, stuck("  get (0.0) waits to lock `b`\n  get (0.1) waits to receive"));
-    }
 
     #[test]
     fn names_of_kinds_round_trip() {

@@ -31,7 +31,7 @@ pub mod words;
 pub mod worker;
 pub mod written;
 
-pub use bug::{Bug, BugKind, Cause, Location};
+pub use bug::{Bug, BugKind, Cause, Location, Problem, Wait, Waiting};
 pub use choice::{Choice, MessageId, Tag};
 pub use clock::VectorClock;
 pub use event::{Access, Discard, Event, ObjectId, Text, Transition};
@@ -44,9 +44,7 @@ pub use program::{Program, StateVisitor};
 pub use property::{Cue, Moment, Property, Proposition};
 pub use report::{Ended, Report};
 pub use schedule::{Schedule, ScheduleError};
-pub use system::{
-    Acceptance, Captured, Cut, Env, Observe, Op, Shared, Status, Stop, System, Waiting,
-};
+pub use system::{Acceptance, Captured, Cut, Env, Observe, Op, Shared, Status, Stop, System};
 pub use trace::{Item, Trace, TraceStep, Tracer};
 pub use worker::WorkerId;
 pub use written::{Document, ReadError};

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
 
-use crate::bug::{Bug, BugKind, Location};
+use crate::bug::{Bug, Location, Problem, Unwound};
 use crate::system::{Cut, Stop};
 
 /// Runs code of the program under test. A panic becomes a bug with the place where it was
@@ -15,7 +15,7 @@ use crate::system::{Cut, Stop};
 /// use dally_core::{panics, Stop};
 ///
 /// let Err(Stop::Bug(bug)) = panics::catch(|| panic!("two leaders")) else { panic!() };
-/// assert_eq!(bug.message, "two leaders");
+/// assert_eq!(bug.message(), "two leaders");
 /// assert!(bug.location.is_some());
 /// ```
 #[inline]
@@ -59,8 +59,8 @@ fn stop_of(payload: Box<dyn Any + Send>) -> Stop {
     let bug = RAISED
         .take()
         .into_iter()
-        .rfind(|seen| seen.message == text)
-        .unwrap_or_else(|| Bug::new(BugKind::Panic, text));
+        .rfind(|seen| seen.message() == text)
+        .unwrap_or_else(|| Bug::panic(text));
     // The payload may have a destructor of the program's, and that may panic too.
     let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
     if let Err(second) = dropped {
@@ -129,7 +129,7 @@ fn install() {
             return previous(info);
         }
         let location = info.location().map(Location::from);
-        let mut bug = Bug::new(BugKind::Panic, text).at(location);
+        let mut bug = Bug::panic(text).at(location);
         bug.culprit = BLAMED.get().map(str::to_owned);
         RAISED.with_borrow_mut(|seen| {
             if seen.len() == MOST_RAISED {
@@ -151,12 +151,13 @@ fn save_before_abort(info: &PanicHookInfo<'_>, text: &str) {
     let mut seen = RAISED.take();
     seen.drain(..seen.len().saturating_sub(2));
     let mut seen = seen.into_iter();
-    let mut bug = seen
-        .next()
-        .unwrap_or_else(|| Bug::new(BugKind::Panic, text).at(info.location().map(Location::from)));
-    for later in seen {
-        let place = later.location.map_or_else(String::new, |at| format!(" at {at}"));
-        bug.message += &format!("\nand then, in a destructor{place}: {}", later.message);
+    let mut bug =
+        seen.next().unwrap_or_else(|| Bug::panic(text).at(info.location().map(Location::from)));
+    if let Problem::Panic { then, .. } = &mut bug.problem {
+        then.extend(seen.map(|later| Unwound {
+            message: later.message().to_owned(),
+            location: later.location,
+        }));
     }
     if let Some(save) = BEFORE_ABORT.take() {
         save(bug);
@@ -182,7 +183,7 @@ mod tests {
         let caught = catch(|| panic::catch_unwind(|| panic!("inner")).is_err());
         assert!(caught.unwrap());
         let Err(Stop::Bug(bug)) = catch(|| panic!("outer")) else { panic!("no bug") };
-        assert_eq!(bug.message, "outer");
+        assert_eq!(bug.message(), "outer");
     }
 
     #[test]
@@ -192,7 +193,7 @@ mod tests {
             panic::resume_unwind(Box::new("the real one"));
         });
         let Err(Stop::Bug(bug)) = resumed else { panic!("no bug") };
-        assert_eq!((bug.message.as_str(), bug.location), ("the real one", None));
+        assert_eq!((bug.message(), &bug.location), ("the real one", &None));
     }
 
     #[test]
@@ -220,6 +221,6 @@ mod tests {
         }
         let caught = catch(|| panic::panic_any(PanicsOnDrop));
         let Err(Stop::Bug(bug)) = caught else { panic!("no bug") };
-        assert_eq!(bug.message, "a panic whose payload is not text");
+        assert_eq!(bug.message(), "a panic whose payload is not text");
     }
 }

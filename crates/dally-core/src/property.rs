@@ -5,7 +5,7 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc as StdArc;
 
-use crate::bug::{Bug, BugKind};
+use crate::bug::{Bug, Problem, Violation};
 use crate::monitor::{Announcement, Heat, IntoMonitor, Monitor, SharedMonitor};
 
 /// A statement with a name that is true or false at every moment of an execution. What the
@@ -199,8 +199,8 @@ impl Property {
     fn check(&self) -> Result<(), Bug> {
         match &self.pattern {
             Pattern::Always(p) if !p.holds => {
-                let message = format!("`{}` does not hold, and always should", p.name);
-                Err(Bug::new(BugKind::Monitor, message).by(self.name))
+                let violation = Violation::Always { proposition: p.name.to_owned() };
+                Err(Bug::new(Problem::Monitor(violation)).by(self.name))
             }
             _ => Ok(()),
         }
@@ -323,7 +323,7 @@ mod tests {
         let mut property = Property::always("lit", light().at_first());
         assert_eq!(property.observe(&Set(true)), Ok(()));
         let bug = property.observe(&Set(false)).unwrap_err();
-        assert_eq!(bug.to_string(), "monitor: `light` does not hold, and always should (lit)");
+        assert_eq!(bug.to_string(), "monitor: `light` does not hold (lit)");
         let at_the_start = Property::always("lit", light()).into_monitor();
         assert!(at_the_start.is_err());
     }

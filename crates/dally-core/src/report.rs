@@ -2,7 +2,7 @@
 //! read.
 
 mod novelty;
-mod seconds;
+pub(crate) mod seconds;
 mod states;
 
 use std::time::Duration;

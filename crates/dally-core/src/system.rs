@@ -1,6 +1,6 @@
 //! One live execution: the contract between front ends and search.
 
-use crate::bug::Bug;
+use crate::bug::{Bug, Waiting};
 use crate::choice::{MessageId, Tag};
 use crate::event::{Event, ObjectId, Text};
 use crate::fingerprint::Fingerprint;
@@ -254,18 +254,6 @@ pub enum Status {
     Done,
     /// No worker is enabled, and these wait for what will not come.
     Stuck(Vec<Waiting>),
-}
-
-/// A worker that waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// Who.
-    pub worker: WorkerId,
-    /// What it is.
-    pub name: String,
-    /// What it waits to do, such as ``lock `cache` ``, with the place in the source where that is
-    /// known.
-    pub on: String,
 }
 
 /// What monitors say of the last transition: one bit per monitor, up to 64.

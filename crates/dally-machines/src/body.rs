@@ -1,6 +1,7 @@
 //! A machine in its states, and one run of a handler with all that follows from it.
 
-use dally_core::{Bug, BugKind, Cut, Env, Event, Stop, Text, Transition, panics};
+use dally_core::bug::Endless;
+use dally_core::{Bug, Cut, Env, Event, Problem, Stop, Text, Transition, panics};
 
 use crate::cx::{Cx, Next, Turn};
 use crate::effect::Effect;
@@ -147,18 +148,15 @@ impl<M: Machine> Body<M> {
             M::NAME,
             M::state_name(self.top)
         );
-        Box::new(Trouble::Failed(Bug::new(BugKind::Panic, message).by(M::NAME)))
+        let bug = Bug::panic(message).by(M::NAME).in_state(M::state_name(self.top));
+        Box::new(Trouble::Failed(bug))
     }
 
     #[cold]
     fn endless(&self) -> Box<Trouble> {
-        let message = format!(
-            "`{}` raises events or changes its state without end: {MAX_TRANSITIONS} transitions \
-             on one event, now in state `{}`",
-            M::NAME,
-            M::state_name(self.top)
-        );
-        let bug = Bug::new(BugKind::EndlessStep, message).by(M::NAME);
+        let endless = Endless::Transitions { transitions: MAX_TRANSITIONS, monitor: false };
+        let bug = Bug::new(Problem::EndlessStep(endless)).by(M::NAME);
+        let bug = bug.in_state(M::state_name(self.top));
         Box::new(Trouble::Stopped(bug.into()))
     }
 

@@ -4,7 +4,8 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::time::Duration;
 
-use dally_core::{Bug, BugKind, Cut, Env, Event, Tag, Text, WorkerId, panics};
+use dally_core::bug::Endless;
+use dally_core::{Bug, Cut, Env, Event, Problem, Tag, Text, WorkerId, panics};
 
 use crate::addr::Addr;
 use crate::effect::{Effect, MAX_EFFECTS, Told};
@@ -302,11 +303,8 @@ impl Turn<'_> {
 
     #[cold]
     fn exceed(&mut self, machine: &'static str) -> ! {
-        let message = format!(
-            "a handler of `{machine}` sends, creates or sets timers without end: {MAX_EFFECTS} \
-             effects, and more to come"
-        );
-        self.excess = Some(Box::new(Bug::new(BugKind::EndlessStep, message).by(machine)));
+        let problem = Problem::EndlessStep(Endless::Effects { effects: MAX_EFFECTS });
+        self.excess = Some(Box::new(Bug::new(problem).by(machine)));
         panics::cut();
     }
 }

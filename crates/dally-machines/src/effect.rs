@@ -63,7 +63,7 @@ impl Effect {
             Effect::Halt => "halted".to_owned(),
             Effect::Seal => "sealed".to_owned(),
             Effect::Unseal => "unsealed".to_owned(),
-            Effect::Fail { bug, .. } => format!("failed: {}", bug.message),
+            Effect::Fail { bug, .. } => format!("failed: {bug}"),
         }
     }
 
@@ -98,8 +98,7 @@ impl Effect {
             Effect::Halt => out.push(6),
             Effect::Fail { bug, .. } => {
                 out.push(7);
-                Encoder::encode(&bug.cause(), out);
-                Encoder::encode(&bug.message, out);
+                Encoder::encode(&**bug, out);
             }
             Effect::Seal => out.push(8),
             Effect::Unseal => out.push(9),
@@ -125,7 +124,7 @@ impl Effect {
             Effect::Persist => digest.word(5),
             Effect::Halt => digest.word(6),
             Effect::Fail { bug, .. } => {
-                words([7, Digest::of(&bug.cause()), Digest::of(&bug.message)]);
+                words([7, bug.cause().0, Digest::of(&**bug)]);
             }
             Effect::Seal => digest.word(8),
             Effect::Unseal => digest.word(9),

@@ -102,7 +102,7 @@ use store::Keeper;
 use watch::Watch;
 
 /// Says who a worker is that another system holds.
-pub(crate) type Describe = Box<dyn Fn(WorkerId) -> String + Send + Sync>;
+pub(crate) type Describe = Box<dyn Fn(WorkerId) -> &'static str + Send + Sync>;
 
 /// How long a machine that is told to stop may take to come back from a handler.
 const GRACE: Duration = Duration::from_secs(1);

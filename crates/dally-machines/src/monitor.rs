@@ -4,8 +4,9 @@ use std::any::{Any, TypeId};
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use dally_core::bug::{Endless, Origin, Unhandled, Violation};
 use dally_core::fingerprint::Encoder;
-use dally_core::{Bug, BugKind, Heat, Monitor, SharedMonitor, Stop, panics};
+use dally_core::{Bug, Heat, Monitor, Problem, SharedMonitor, Stop, panics};
 
 use crate::digest::Digest;
 
@@ -117,16 +118,16 @@ impl<M: MonitorMachine> Watch<M> {
                 self.state = state;
                 self.monitor.enter(&mut MonitorCx { next: &mut next }, state);
             }
-            let message = format!(
-                "monitor `{}` goes from state to state without end: {MAX_TRANSITIONS} transitions \
-                 on one event",
-                M::NAME
-            );
-            Err(Bug::new(BugKind::EndlessStep, message).by(M::NAME))
+            let endless = Endless::Transitions { transitions: MAX_TRANSITIONS, monitor: true };
+            Err(Bug::new(Problem::EndlessStep(endless)).by(M::NAME))
         });
         match ran {
             Ok(result) => result,
-            Err(Stop::Bug(bug)) => Err(Bug { kind: BugKind::Monitor, ..*bug }.by(M::NAME)),
+            Err(Stop::Bug(bug)) => {
+                let message = bug.message().to_owned();
+                let problem = Problem::Monitor(Violation::Assertion { message });
+                Err(Bug { problem, ..*bug }.by(M::NAME).in_state(M::state_name(self.state)))
+            }
             // Nothing that a monitor can call is cut.
             Err(Stop::Cut) => Ok(()),
         }
@@ -148,13 +149,10 @@ impl<M: MonitorMachine> Monitor for Watch<M> {
             match watch.monitor.handle(cx, state, event) {
                 Verdict::Seen => Ok(()),
                 Verdict::Unhandled(event) => {
-                    let state = M::state_name(state);
-                    let message = format!(
-                        "monitor `{}` in state `{state}` has no handler for `{event}`: add \
-                         `#[on({state}, {event})]` or `#[ignore({state}, {event})]`",
-                        M::NAME
-                    );
-                    Err(Bug::new(BugKind::UnhandledEvent, message).by(M::NAME))
+                    let event = event.to_owned();
+                    let unhandled = Unhandled { event, origin: Origin::Announced, declared: None };
+                    let bug = Bug::new(Problem::UnhandledEvent(unhandled)).by(M::NAME);
+                    Err(bug.in_state(M::state_name(state)))
                 }
             }
         })

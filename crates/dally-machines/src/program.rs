@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use dally_core::{
-    Bug, BugKind, Captured, Cut, Env, Event, IntoMonitor, MessageId, Program, StateVisitor, Stop,
-    System, Tag, Text, WorkerId, panics,
+    Bug, Captured, Cut, Env, Event, IntoMonitor, MessageId, Program, StateVisitor, Stop, System,
+    Tag, Text, WorkerId, panics,
 };
 
 use crate::addr::Addr;
@@ -256,7 +256,7 @@ impl Setup {
                         "`{name}` chooses a value on entering its start state, which is part of \
                          the set-up here: there is nobody to choose"
                     );
-                    Bug::new(BugKind::Panic, message).by(name)
+                    Bug::panic(message).by(name)
                 }
             };
             self.bug.get_or_insert(bug);
@@ -339,7 +339,7 @@ impl Setup {
             None => Ok(self.system),
             Some(empty) => {
                 let message = format!("the set-up reserves {empty} for a machine and makes none");
-                Err(Bug::new(BugKind::Panic, message))
+                Err(Bug::panic(message))
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use dally_core::{Bug, BugKind, Observe, Stop, WorkerId, fingerprint};
+use dally_core::bug::Uncontrolled;
+use dally_core::{Bug, Observe, Problem, Stop, WorkerId, fingerprint};
 use triomphe::Arc;
 
 use crate::inbox::Mailbox;
@@ -152,11 +153,8 @@ fn unshare(shared: &mut Arc<Worker>, pool: &mut Pool) -> Result<(), Stop> {
         return Ok(());
     }
     let Some(copy) = shared.duplicate() else {
-        let message = format!(
-            "`{}` is declared `uncaptured` and was stepped in a fork; forks need captured machines",
-            shared.cell().name()
-        );
-        return Err(Bug::new(BugKind::Uncontrolled, message).into());
+        let bug = Bug::new(Problem::Uncontrolled(Uncontrolled::Fork));
+        return Err(bug.by(shared.cell().name()).into());
     };
     *shared = Arc::new(copy);
     Ok(())

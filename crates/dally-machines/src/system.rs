@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
+use dally_core::bug::{Named, Uncontrolled};
 use dally_core::{
-    Acceptance, Bug, BugKind, Captured, Cut, Env, EventSink, Fingerprint, MessageId, Monitors,
-    Observe, Op, Status, Stop, System, WorkerId,
+    Acceptance, Bug, Captured, Cut, Env, EventSink, Fingerprint, MessageId, Monitors, Observe, Op,
+    Problem, Status, Stop, System, WorkerId,
 };
 use triomphe::Arc;
 
@@ -362,11 +363,10 @@ impl MachineSystem {
                 self.fire(slot, timer, env)
             }
             None if self.is_listed(worker) => self.inject(env),
-            _ => Err(Bug::new(
-                BugKind::Uncontrolled,
-                format!("worker {worker} was asked to step although it cannot"),
-            )
-            .into()),
+            _ => {
+                let problem = Problem::Uncontrolled(Uncontrolled::NotEnabled);
+                Err(Bug::new(problem).in_step_of(worker).into())
+            }
         }
     }
 
@@ -409,11 +409,11 @@ impl MachineSystem {
     }
 
     /// A machine in the words of a bug, such as `` `Client(0.2)` ``.
-    pub(crate) fn describe(&self, worker: WorkerId) -> String {
+    pub(crate) fn named(&self, worker: WorkerId) -> Named {
         #[cfg(feature = "host")]
-        if let (None, Some(describe)) = (self.find(worker), &self.elsewhere) {
-            return describe(worker);
+        if let (None, Some(name)) = (self.find(worker), &self.elsewhere) {
+            return Named { worker, name: name(worker).to_owned() };
         }
-        format!("`{}({worker})`", self.name(worker))
+        Named { worker, name: self.name(worker) }
     }
 }

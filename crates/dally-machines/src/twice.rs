@@ -1,6 +1,7 @@
 //! The check that a handler is a function: run it twice, compare.
 
-use dally_core::{Bug, BugKind, PlayedStep, Player, RecordedStep};
+use dally_core::bug::Uncontrolled;
+use dally_core::{Bug, PlayedStep, Player, Problem, RecordedStep};
 
 use crate::body::{Input, Ran, Trouble};
 use crate::cell::{Cell, MachineCell};
@@ -64,12 +65,8 @@ pub(crate) fn run<M: Machine>(
     match difference(cell, &copy, [effects, &repeated], [&ran, &ran_again], strayed) {
         None => ran,
         Some(difference) => {
-            let message = format!(
-                "a handler of `{}` ran twice from the same state with the same choices, and the \
-                 results differ: {difference}",
-                M::NAME
-            );
-            let bug = Bug::new(BugKind::Uncontrolled, message).by(M::NAME);
+            let problem = Problem::Uncontrolled(Uncontrolled::Handler { difference });
+            let bug = Bug::new(problem).by(M::NAME);
             Err(Box::new(Trouble::Stopped(bug.into())))
         }
     }

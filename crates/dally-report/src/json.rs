@@ -31,6 +31,7 @@ pub fn finding(finding: &Finding, run: &Report) -> String {
     let document = TraceDocument {
         format: "dally-trace",
         version: Report::VERSION,
+        text: text::bug(&finding.bug),
         finding,
         run: &run.without_findings(),
     };
@@ -59,6 +60,8 @@ struct TraceDocument<'a> {
     format: &'static str,
     /// The version of this form.
     version: u32,
+    /// What went wrong, in a sentence for people; may have several lines.
+    text: String,
     #[serde(flatten)]
     finding: &'a Finding,
     /// The run that showed it, without its findings.

@@ -36,10 +36,10 @@ impl Store {
     /// Where the schedule of this finding goes.
     ///
     /// ```
-    /// use dally_core::{Bug, BugKind};
+    /// use dally_core::{Bug, Problem};
     /// use dally_report::Store;
     ///
-    /// let bug = Bug::new(BugKind::Deadlock, "all tasks wait");
+    /// let bug = Bug::new(Problem::Deadlock { waiting: Vec::new() });
     /// let path = Store::new("findings").path("pool::tests::drains", &bug);
     /// let name = format!("findings/pool.tests.drains-{}.schedule", bug.cause());
     /// assert_eq!(path.to_str(), Some(name.as_str()));

@@ -1,5 +1,6 @@
 //! Findings and runs as text for a terminal.
 
+mod bug;
 mod causality;
 mod coverage;
 mod lasso;
@@ -12,9 +13,11 @@ mod words;
 
 use dally_core::words::{count, grouped};
 use dally_core::{
-    Bug, BugKind, Choice, Delays, Finding, Item, Report, Shrunk, Trace, TraceStep, VectorClock,
+    BugKind, Choice, Delays, Finding, Item, Problem, Report, Shrunk, Trace, TraceStep, VectorClock,
 };
 
+use self::bug::{Words, culprit, help, untold_culprit};
+pub use self::bug::{bug, line};
 pub use self::coverage::{coverage, notes, stopped};
 use self::story::Story;
 use self::style::Ink;
@@ -42,13 +45,16 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
 /// What broke, where, and after how much work.
 fn head(finding: &Finding, run: &Report, about: &About) -> String {
     let (bug, style) = (&finding.bug, about.style);
-    let mut lines = bug.message.lines();
+    let Words { mut headline, more, leads_on } = Words::of(bug);
+    if leads_on {
+        headline.push(':');
+    }
     let mut out = format!(
         "{} {}\n",
-        style.paint(Ink::Bug, format!("bug[{}]:", bug.kind)),
-        style.paint(Ink::Heading, lines.next().unwrap_or("(no message)"))
+        style.paint(Ink::Bug, format!("bug[{}]:", bug.kind())),
+        style.paint(Ink::Heading, headline)
     );
-    for line in lines {
+    for line in more {
         out += &format!("  {line}\n");
     }
     let mut margin = "  ".to_owned();
@@ -65,23 +71,11 @@ fn head(finding: &Finding, run: &Report, about: &About) -> String {
     out
 }
 
-fn culprit(bug: &Bug) -> Option<String> {
-    let name = bug.culprit.as_ref()?;
-    Some(match bug.kind {
-        BugKind::Monitor | BugKind::HotAtEnd | BugKind::Livelock | BugKind::Temperature => {
-            format!("monitor {name}")
-        }
-        _ => name.clone(),
-    })
-}
-
 /// Where and how it was found, and what else there is to know.
 fn facts(finding: &Finding, run: &Report, about: &About) -> Vec<(&'static str, String)> {
     let bug = &finding.bug;
     let mut facts = Vec::new();
-    if let Some(who) =
-        culprit(bug).filter(|who| bug.location.is_none() && !bug.message.contains(who))
-    {
+    if let Some(who) = untold_culprit(bug).filter(|_| bug.location.is_none()) {
         facts.push(("in", who));
     }
     let settings = finding.schedule.settings.iter();
@@ -93,7 +87,7 @@ fn facts(finding: &Finding, run: &Report, about: &About) -> Vec<(&'static str, S
         let number = grouped(finding.found_at);
         let all = count(run.schedules, "schedule");
         let by_states = run.states.as_ref().is_some_and(|states| states.states > 0);
-        facts.push(match (bug.kind, finding.occurrences) {
+        facts.push(match (bug.kind(), finding.occurrences) {
             (BugKind::NoFailure, _) => ("tried", format!("{all} ({how})")),
             (_, 0 | 1) if by_states => ("found", format!("after {number} states ({how})")),
             (_, times) if by_states => {
@@ -127,7 +121,7 @@ fn facts(finding: &Finding, run: &Report, about: &About) -> Vec<(&'static str, S
         facts.push(("delays", in_delays(delays)));
     }
     facts.extend(finding.notes.iter().map(|note| ("note", note.clone())));
-    facts.extend(help(bug.kind).map(|help| ("help", help.to_owned())));
+    facts.extend(help(bug.kind()).map(|help| ("help", help.to_owned())));
     facts
 }
 
@@ -183,18 +177,17 @@ fn happened(
         }
         out += &format!(" {}\n", style.paint(Ink::Faint, text));
     }
-    let bug = finding.bug.message.lines().next().unwrap_or("(no message)");
-    let bug = bug.trim_end_matches(':');
+    let bug = Words::of(&finding.bug).headline;
     let lasso = finding.lasso.as_ref();
     let divider = lasso.map(|lasso| lasso::divider(lasso, total, shown));
-    out += &table::steps(&story, shown, divider, bug, style);
+    out += &table::steps(&story, shown, divider, &bug, style);
     if let Some(lasso) = lasso {
         out += &lasso::closing(lasso, trace, &finding.schedule, style);
         out += &table::ending(&story, "After each round:", style);
         return out;
     }
-    // A deadlock's message says already who waits for what.
-    let told = finding.bug.kind == BugKind::Deadlock && finding.bug.message.lines().count() > 1;
+    // What is said of a deadlock says already who waits for what.
+    let told = matches!(&finding.bug.problem, Problem::Deadlock { waiting } if !waiting.is_empty());
     if !told {
         out += &table::ending(&story, "In the end:", style);
     }
@@ -235,31 +228,4 @@ fn replay(finding: &Finding, about: &About) -> String {
     out +=
         &commands.iter().map(|command| format!("  {command}\n")).collect::<Vec<_>>().join("or\n");
     out
-}
-
-/// What the reader of such a bug may need to be told.
-fn help(kind: BugKind) -> Option<&'static str> {
-    Some(match kind {
-        // Their messages say all there is to say.
-        BugKind::Panic
-        | BugKind::UnhandledEvent
-        | BugKind::Deadlock
-        | BugKind::Monitor
-        | BugKind::HotAtEnd
-        | BugKind::Livelock => return None,
-        BugKind::Temperature => {
-            "the schedule was fair and nothing good happened for that long; if it only needs \
-             longer, raise the bound"
-        }
-        BugKind::StepBound => "if the program only needs longer, raise the bound (`max_steps`)",
-        BugKind::EndlessStep => {
-            "a step must come to its next scheduling point: look for a loop without end or a call \
-             that blocks its thread; if it is only slow, raise the step time (`step_time` of a test)"
-        }
-        BugKind::Uncontrolled => {
-            "look for the clock, random numbers, the order of a HashMap, threads, files or \
-             static variables that outlive a schedule"
-        }
-        BugKind::NoFailure => "is the bug fixed? else try more schedules or another strategy",
-    })
 }

@@ -319,7 +319,7 @@ fn confirm_and_shrink<P: Program>(
     supervised: &Supervised<BatchCommand, BatchMessage>,
 ) -> Finding {
     let heading = &shared.heading;
-    if raw.bug.kind == dally_core::BugKind::Uncontrolled {
+    if raw.bug.kind() == dally_core::BugKind::Uncontrolled {
         return raw.finding(heading);
     }
     let confirmed = confirm(executor, raw, heading, writer);

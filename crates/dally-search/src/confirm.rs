@@ -1,6 +1,7 @@
 //! From a raw finding to one that can be shown: repeated with a full record, and shrunk.
 
-use dally_core::{Bug, BugKind, Choice, Finding, Program, Shrunk, Trace};
+use dally_core::bug::Uncontrolled;
+use dally_core::{Bug, BugKind, Choice, Finding, Problem, Program, Shrunk, Trace};
 
 use crate::choice_log::ChoiceWriter;
 use crate::executor::{Executor, Instruments, Limits, Recorder};
@@ -88,19 +89,14 @@ fn mismatch(raw: &RawFinding, again: &Followed) -> Option<Divergence> {
 }
 
 fn is_same_livelock(one: &Bug, other: &Bug) -> bool {
-    one.kind == BugKind::Livelock && (one.kind, &one.culprit) == (other.kind, &other.culprit)
+    one.kind() == BugKind::Livelock && (one.kind(), &one.culprit) == (other.kind(), &other.culprit)
 }
 
 /// The bug of a program that did something else when the same choices were made again.
 pub(crate) fn uncontrolled(schedule: u64, left: &Divergence) -> Bug {
-    let message = format!(
-        "schedule {}, run again with the same choices, did something else: {left}\nSomething \
-         that Dally does not control decides what the program does: a clock, a random number, \
-         the order of a hash map, a global that survives the execution, a thread of the \
-         operating system",
-        schedule + 1,
-    );
-    Bug::new(BugKind::Uncontrolled, message)
+    let (step, difference) = (left.step, left.message.clone());
+    let schedule = schedule + 1;
+    Bug::new(Problem::Uncontrolled(Uncontrolled::Schedule { schedule, step, difference }))
 }
 
 /// Shrinks a confirmed finding; one that cannot be made smaller comes back as it is.
@@ -112,7 +108,7 @@ pub(crate) fn smaller<P: Program>(
     writer: &mut ChoiceWriter,
 ) -> Finding {
     let mut result = finding.clone();
-    if !is_shrinkable(finding.bug.kind) {
+    if !is_shrinkable(finding.bug.kind()) {
         return result;
     }
     let number = finding.found_at.saturating_sub(1);

@@ -189,7 +189,7 @@ impl Heading {
             settings.retain(|entry| entry.0 != name);
             settings.push((name.to_owned(), value.to_string()));
         };
-        match bug.kind {
+        match bug.kind() {
             BugKind::StepBound => bring("max-steps", self.limits.max_steps),
             BugKind::Temperature => {
                 bring("temperature", self.limits.temperature);

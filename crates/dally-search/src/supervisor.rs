@@ -11,7 +11,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use dally_core::{Bug, BugKind, Choice, Stop, panics};
+use dally_core::bug::{Endless, Phase};
+use dally_core::{Bug, Choice, Problem, Stop, panics};
 
 use crate::choice_log::{Activity, ChoiceLog, ChoiceWriter};
 use crate::deadline::Stopwatch;
@@ -293,16 +294,13 @@ fn tick(limit: Duration) -> Duration {
 
 /// The bug of a step that did not come back within `limit`.
 pub(crate) fn stuck(doing: Activity, choices: &[Choice], limit: Duration) -> Bug {
-    let what = match (doing, last_step(choices)) {
-        (Activity::Stepping, Some((step, worker))) => format!("step {step}, of worker {worker},"),
-        (Activity::Ending, _) => "the end of the execution, where values are dropped,".to_owned(),
-        _ => "the start of the program".to_owned(),
+    let (phase, worker) = match (doing, last_step(choices)) {
+        (Activity::Stepping, Some((step, worker))) => (Phase::Step(step), Some(worker)),
+        (Activity::Ending, _) => (Phase::End, None),
+        _ => (Phase::Start, None),
     };
-    let message = format!(
-        "{what} has not come back after {limit:?}: it blocks its thread or loops, and code under \
-         test must wait through Dally's own operations"
-    );
-    Bug::new(BugKind::EndlessStep, message)
+    let problem = Problem::EndlessStep(Endless::Time { limit, phase });
+    Bug { worker, ..Bug::new(problem) }
 }
 
 fn last_step(choices: &[Choice]) -> Option<(usize, dally_core::WorkerId)> {

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::task::{Context, Waker};
 
-use dally_core::{Access, Bug, BugKind, Env, Op, panics};
+use dally_core::{Access, Bug, Env, Op, panics};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
 use crate::exec::{Exec, Phase};
@@ -140,7 +140,7 @@ fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location<'static>) 
         "`{object}` belongs to another execution: it was kept in a static or outside of the \
          program's async block; make it inside, so that every execution starts afresh"
     );
-    let bug = Bug::new(BugKind::Panic, message).at(Some(at.into()));
+    let bug = Bug::panic(message).at(Some(at.into()));
     exec.bug.get_or_insert_with(|| Box::new(bug));
     exec.cut = true;
     true

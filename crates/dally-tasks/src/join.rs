@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use dally_core::bug::PlaceOf;
 use dally_core::{Access, ObjectId, Op, WorkerId};
 
 use crate::current::{self, Point};
@@ -68,7 +69,7 @@ impl<T> Future for JoinHandle<T> {
             drop(old);
             this.waited = true;
             current::look(&result);
-            let wait = Wait { object: result, deed: JOIN, place: "spawned at", at: this.at };
+            let wait = Wait { object: result, deed: JOIN, place: PlaceOf::Spawn, at: this.at };
             current::wait(wait, op, cx.waker());
             return Poll::Pending;
         }

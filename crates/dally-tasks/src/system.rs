@@ -3,15 +3,15 @@
 use std::fmt;
 use std::task::{Context, Waker};
 
+use dally_core::bug::Uncontrolled;
 use dally_core::{
-    Acceptance, Access, Bug, BugKind, Env, Event, Monitors, Observe, Op, Status, Stop, System,
+    Acceptance, Access, Bug, Env, Event, Monitors, Observe, Op, Problem, Status, Stop, System,
     Text, Waiting, WorkerId, fingerprint, panics,
 };
 
 use crate::current;
 use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told};
 use crate::roster::Who;
-use crate::text::Waits;
 use crate::waker::rouse;
 
 /// One live execution of a [`TaskProgram`](crate::TaskProgram).
@@ -151,7 +151,9 @@ impl System for TaskSystem {
             }
         }
         let Some((mut bug, index)) = first else { return Ok(()) };
-        bug.message += "\n(in a destructor, while the execution was torn down)";
+        if let Problem::Panic { at_tear_down, .. } = &mut bug.problem {
+            *at_tear_down = true;
+        }
         Err(bug.by(self.exec().tasks[index].name.to_string()))
     }
 }
@@ -322,22 +324,18 @@ impl TaskSystem {
     }
 
     fn waiting(&self, task: &Task) -> Waiting {
-        let mut on = Waits(&task.waits).to_string();
-        if self.exec().shared.is_foreign() {
-            on += " (a thread that Dally does not control has woken a task meanwhile)";
+        Waiting {
+            worker: task.id,
+            name: task.name.to_string(),
+            on: task.waits.iter().map(crate::text::Wait::to_data).collect(),
+            woken_outside: self.exec().shared.is_foreign(),
         }
-        Waiting { worker: task.id, name: task.name.to_string(), on }
     }
 }
 
 #[cold]
 fn uncontrolled() -> Bug {
-    Bug::new(
-        BugKind::Uncontrolled,
-        "a task was woken by a thread that Dally does not control: the program, or a library that \
-         it uses, has started a thread or runs on another runtime, and when that thread gets to \
-         run is not part of the schedule",
-    )
+    Bug::new(Problem::Uncontrolled(Uncontrolled::Woken))
 }
 
 /// A hash of where a task stands: what it is, its state, what it is about to do or what it waits

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
+use dally_core::bug::{self, Place, PlaceOf};
 use dally_core::{ObjectId, fingerprint};
 
 /// What a shared object is.
@@ -46,9 +47,16 @@ pub(crate) struct Object {
 
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind.name(), self.id.creator)?;
+        write!(f, "{} {}", self.kind.name(), self.name())
+    }
+}
+
+impl Object {
+    /// Which one of its kind it is.
+    fn name(&self) -> String {
+        let ObjectId { creator, number } = self.id;
         // A task has one result and the execution has one clock: no number tells them apart.
-        if self.id.number < ONLY { write!(f, "#{}", self.id.number) } else { Ok(()) }
+        if number < ONLY { format!("{creator}#{number}") } else { creator.to_string() }
     }
 }
 
@@ -101,9 +109,7 @@ impl fmt::Display for DeedOf<'_> {
         }
         f.write_str(self.deed.verb)?;
         if let Some(payload) = self.deed.payload {
-            f.write_str(" `")?;
-            short_type(payload(), f)?;
-            write!(f, "` {}", self.deed.joint)?;
+            write!(f, " `{}` {}", Short(payload()), self.deed.joint)?;
         }
         write!(f, " `{}`", self.object)
     }
@@ -114,15 +120,37 @@ impl fmt::Display for DeedOf<'_> {
 pub(crate) struct Wait {
     pub object: Object,
     pub deed: &'static Deed,
-    /// `at`, or what else the place is.
-    pub place: &'static str,
+    /// What is at the place.
+    pub place: PlaceOf,
     /// Where in the user's source.
     pub at: &'static Location<'static>,
 }
 
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.deed.of(&self.object), self.place, self.at)
+        let of = match self.place {
+            PlaceOf::Creation => "made ",
+            PlaceOf::Spawn => "spawned ",
+            _ => "",
+        };
+        write!(f, "{} {of}at {}", self.deed.of(&self.object), self.at)
+    }
+}
+
+impl Wait {
+    /// The same as part of a bug.
+    pub fn to_data(&self) -> bug::Wait {
+        let payload = self.deed.payload.map(|full| Short(full()).to_string());
+        let place = Place { of: self.place, location: self.at.into() };
+        bug::Wait {
+            operation: self.deed.verb.to_owned(),
+            payload: payload.into_iter().collect(),
+            object: Some(bug::Object {
+                kind: self.object.kind.name().to_owned(),
+                id: self.object.name(),
+            }),
+            place: Some(place),
+        }
     }
 }
 
@@ -146,17 +174,21 @@ impl fmt::Display for Waits<'_> {
 
 /// The name of a type without the paths of its parts: `Vec<String>` for
 /// `alloc::vec::Vec<alloc::string::String>`.
-fn short_type(full: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut rest = full;
-    while !rest.is_empty() {
-        let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
-        let (path, more) = rest.split_at(word.unwrap_or(rest.len()));
-        let end = more.chars().next().map_or(0, char::len_utf8);
-        f.write_str(path.rsplit("::").next().unwrap_or(path))?;
-        f.write_str(&more[..end])?;
-        rest = &more[end..];
+struct Short(&'static str);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        while !rest.is_empty() {
+            let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
+            let (path, more) = rest.split_at(word.unwrap_or(rest.len()));
+            let end = more.chars().next().map_or(0, char::len_utf8);
+            f.write_str(path.rsplit("::").next().unwrap_or(path))?;
+            f.write_str(&more[..end])?;
+            rest = &more[end..];
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// What a task is called.
@@ -224,12 +256,6 @@ mod tests {
 
     #[test]
     fn types_lose_their_paths_and_keep_their_arguments() {
-        struct Short(&'static str);
-        impl fmt::Display for Short {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                short_type(self.0, f)
-            }
-        }
         let full = "core::result::Result<alloc::vec::Vec<(u8, a::B)>, &str>";
         assert_eq!(Short(full).to_string(), "Result<Vec<(u8, B)>, &str>");
         assert_eq!(Short("()").to_string(), "()");

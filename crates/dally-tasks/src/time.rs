@@ -7,6 +7,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use dally_core::bug::PlaceOf;
 use dally_core::{Access, Op};
 
 pub use std::time::Duration;
@@ -236,7 +237,7 @@ impl Future for Sleep {
             return Poll::Ready(());
         }
         let deed = const { &Deed::plain("wake up by") };
-        let wait = Wait { object: clock, deed, place: "at", at: this.at };
+        let wait = Wait { object: clock, deed, place: PlaceOf::Operation, at: this.at };
         current::wait(wait, Op::Read(clock.id), waker);
         Poll::Pending
     }

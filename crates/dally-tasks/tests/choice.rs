@@ -4,8 +4,9 @@ mod driver;
 
 use std::any::{Any, TypeId};
 
+use dally_core::bug::Violation;
 use dally_core::{
-    Bug, BugKind, Cut, Env, Event, Heat, IntoMonitor, MessageId, Monitor, Program, SharedMonitor,
+    Bug, Cut, Env, Event, Heat, IntoMonitor, MessageId, Monitor, Problem, Program, SharedMonitor,
     Stop, System, Tag, Text,
 };
 use dally_tasks::sync::mpsc;
@@ -27,7 +28,10 @@ fn choosing_from_nothing_is_a_bug_with_a_place() {
         pick::<u8>(&[]);
     });
     let bug = explore(&program).bugs.remove(0);
-    assert_eq!(bug.message, "pick from an empty slice: there is nothing to choose from");
+    assert_eq!(
+        dally_report::text::bug(&bug),
+        "pick from an empty slice: there is nothing to choose from"
+    );
     assert!(bug.location.unwrap().file.ends_with("choice.rs"));
 }
 
@@ -38,7 +42,10 @@ fn a_choice_in_the_programs_closure_is_refused() {
         async move { note(n) }
     });
     let bug = program.start().unwrap_err();
-    assert!(bug.message.starts_with("a choice outside of the program's tasks"), "{bug}");
+    assert!(
+        dally_report::text::bug(&bug).starts_with("a choice outside of the program's tasks"),
+        "{bug}"
+    );
 }
 
 /// Says no more after so many events or values.
@@ -133,9 +140,9 @@ impl Monitor for Payments {
     fn observe(&mut self, event: &dyn Any) -> Result<(), Bug> {
         let Some(Paid(number)) = event.downcast_ref() else { return Ok(()) };
         if self.last.replace(*number) == Some(*number) {
-            return Err(
-                Bug::new(BugKind::Monitor, format!("{number} is paid twice")).by("Payments")
-            );
+            let message = format!("{number} is paid twice");
+            let problem = Problem::Monitor(Violation::Assertion { message });
+            return Err(Bug::new(problem).by("Payments"));
         }
         Ok(())
     }

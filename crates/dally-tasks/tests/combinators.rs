@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use dally_core::{BugKind, Op, Program, Status, System};
+use dally_core::{Bug, BugKind, Op, Problem, Program, Status, System};
 use dally_tasks::sync::{mpsc, oneshot};
 use dally_tasks::time::{Duration, sleep};
 use dally_tasks::{TaskProgram, note, spawn, yield_now};
@@ -149,7 +149,7 @@ fn a_foreign_future_that_nobody_wakes_is_named_as_such() {
     let program = TaskProgram::new("foreign", || async { std::future::pending().await });
     let (_, _, status) = run_one(&program, &[]);
     let Status::Stuck(waiting) = status else { panic!("{status:?}") };
-    assert_eq!(waiting[0].on, "a future that Dally does not control and that nobody has woken");
+    insta::assert_snapshot!(dally_report::text::bug(&Bug::new(Problem::Deadlock { waiting })), @r"");
 }
 
 #[test]
@@ -171,6 +171,9 @@ fn a_thread_that_wakes_a_task_is_uncontrolled_nondeterminism() {
     });
     let explored = explore(&program);
     let bug = &explored.bugs[0];
-    assert_eq!(bug.kind, BugKind::Uncontrolled);
-    assert!(bug.message.starts_with("a task was woken by a thread that Dally does not control"));
+    assert_eq!(bug.kind(), BugKind::Uncontrolled);
+    assert!(
+        dally_report::text::bug(bug)
+            .starts_with("a task was woken by a thread that Dally does not control")
+    );
 }

@@ -4,7 +4,7 @@ mod driver;
 
 use std::sync::Arc;
 
-use dally_core::Status;
+use dally_core::{Bug, Problem, Status};
 use dally_tasks::sync::{Mutex, Notify, mpsc, oneshot};
 use dally_tasks::{TaskProgram, spawn, task};
 use driver::run_one;
@@ -13,8 +13,7 @@ fn stuck(program: &TaskProgram) -> String {
     let (result, _, status) = run_one(program, &[]);
     result.unwrap();
     let Status::Stuck(waiting) = status else { panic!("{status:?}") };
-    let lines = waiting.iter().map(|w| format!("{} {} waits to {}", w.worker, w.name, w.on));
-    lines.collect::<Vec<_>>().join("\n")
+    dally_report::text::bug(&Bug::new(Problem::Deadlock { waiting }))
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn compare(make: impl Fn(&Outcomes) -> TaskProgram, seed: u64, what: &str) -> bo
     assert_eq!(report.ended, Ended::Exhausted, "{what}");
     for finding in &report.findings {
         // Anything else means that two states were taken for one.
-        assert_eq!(finding.bug.kind, BugKind::Deadlock, "{what}: {}", finding.bug);
+        assert_eq!(finding.bug.kind(), BugKind::Deadlock, "{what}: {}", finding.bug);
     }
     let seen = outcomes.take();
     let missed: Vec<_> = all.difference(&seen).collect();

@@ -49,7 +49,8 @@ fn an_object_of_another_execution_is_refused() {
     assert_eq!(first.kinds(), ["done"]);
     let second = explore(&program);
     assert!(
-        second.bugs[0].message.starts_with("`channel 0#0` belongs to another execution"),
+        dally_report::text::bug(&second.bugs[0])
+            .starts_with("`channel 0#0` belongs to another execution"),
         "{second:?}"
     );
     assert!(second.bugs[0].location.as_ref().unwrap().file.ends_with("outside.rs"));

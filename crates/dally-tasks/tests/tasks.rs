@@ -162,7 +162,7 @@ fn a_panic_in_a_task_is_a_bug_of_that_task_at_its_place() {
     });
     let explored = explore(&program);
     let bug = &explored.bugs[0];
-    assert_eq!((bug.kind, bug.message.as_str()), (BugKind::Panic, "out of cheese"));
+    assert_eq!((bug.kind(), bug.message()), (BugKind::Panic, "out of cheese"));
     assert!(bug.culprit.as_deref().unwrap().starts_with("worker:"));
     assert!(bug.location.as_ref().unwrap().file.ends_with("tests/tasks.rs"));
 }
@@ -177,7 +177,7 @@ fn a_panic_in_the_programs_closure_is_a_bug_of_the_start() {
         async {}
     });
     let bug = program.start().unwrap_err();
-    assert_eq!((bug.kind, bug.message.as_str()), (BugKind::Panic, "no configuration"));
+    assert_eq!((bug.kind(), bug.message()), (BugKind::Panic, "no configuration"));
 }
 
 #[test]

@@ -166,9 +166,9 @@ fn a_panic_in_a_destructor_is_a_bug_and_the_others_still_run() {
     };
     let (result, _, _) = run_one(&program, &["0", "0.0", "0.1"]);
     let bug = result.unwrap_err();
-    assert_eq!(bug.kind, BugKind::Panic);
+    assert_eq!(bug.kind(), BugKind::Panic);
     assert_eq!(
-        bug.message,
+        dally_report::text::bug(&bug),
         "cannot close the file\n(in a destructor, while the execution was torn down)"
     );
     assert!(bug.location.unwrap().file.ends_with("teardown.rs"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Bug, BugKind, Finding, Program, Schedule};
+use dally_core::{Bug, Finding, Problem, Program, Schedule};
 use dally_report::{About, Style, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{Ended, Mode, Report};
@@ -349,8 +349,7 @@ impl<E: Explorer> Test<E> {
     }
 
     fn no_failure(&self, expected: &str, report: &Report) -> String {
-        let message = format!("the test expects a failure (`{expected}`), and no schedule failed");
-        let bug = Bug::new(BugKind::NoFailure, message);
+        let bug = Bug::new(Problem::NoFailure { expected: expected.to_owned() });
         let mut finding = Finding::new(bug, Schedule::default(), report.schedules);
         let covered = text::coverage(report);
         finding.notes = vec![match what_else(report) {
@@ -464,7 +463,7 @@ impl<E: Debug> Verdict for Result<(), E> {
 }
 
 fn matches(bug: &Bug, expected: &str) -> bool {
-    bug.kind.name() == expected || bug.message.contains(expected)
+    bug.kind().name() == expected || text::bug(bug).contains(expected)
 }
 
 /// `target/dally` of the build that the binary belongs to, found from the binary itself

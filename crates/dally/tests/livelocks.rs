@@ -93,7 +93,7 @@ fn livelock<P: Program + 'static>(program: impl Fn() -> P) -> Finding {
     let mut report = checked(program());
     assert_eq!(report.findings.len(), 1);
     let finding = report.findings.remove(0);
-    assert_eq!(finding.bug.kind, BugKind::Livelock, "{}", finding.bug);
+    assert_eq!(finding.bug.kind(), BugKind::Livelock, "{}", finding.bug);
     let schedule = Schedule::parse(&finding.schedule.to_token()).unwrap();
     let again = replay(Arc::new(program()), &schedule, Mode::Exact, 25, Duration::from_secs(10));
     assert_eq!((again.left_at, again.bug.as_ref()), (None, Some(&finding.bug)));
@@ -116,7 +116,8 @@ fn a_crash_or_a_loss_that_could_happen_all_the_time_is_not_owed() {
     let program = machines(None).faults(Faults { lose: 1, duplicate: 0, crash: 1 });
     let all = Options { schedules: 100, keep_going: true, ..Options::default() };
     let report = run(Arc::new(program), all, Arc::new(()));
-    let finding = report.findings.iter().find(|found| found.bug.kind == BugKind::Livelock).unwrap();
+    let finding =
+        report.findings.iter().find(|found| found.bug.kind() == BugKind::Livelock).unwrap();
     let stem = finding.lasso.as_ref().unwrap().stem;
     let in_loop = stem..finding.schedule.steps();
     let workers = finding.trace.steps[in_loop.clone()].iter().map(|step| step.worker);
@@ -143,7 +144,7 @@ fn who_is_served_and_asks_again_in_one_step_is_not_kept_waiting() {
                 }
             }
         });
-        checked(program.monitor(Service::default)).findings.first().map(|found| found.bug.kind)
+        checked(program.monitor(Service::default)).findings.first().map(|found| found.bug.kind())
     };
     assert_eq!(asks_for(u32::MAX), None);
     assert_eq!(asks_for(3), Some(BugKind::Livelock));

@@ -64,7 +64,7 @@ fn forever(property: Property, once: &'static [Word], again: &'static [Word]) ->
     let program = Arc::new(speaks(property, once, again));
     let explorer = RunToCompletion::default();
     let report = explore(program, explorer, plan, Options::default(), Arc::new(()));
-    let bug = report.findings.first().map(|finding| finding.bug.kind);
+    let bug = report.findings.first().map(|finding| finding.bug.kind());
     assert_eq!(report.ended, if bug.is_some() { Ended::Bug } else { Ended::Exhausted });
     bug
 }
@@ -150,7 +150,7 @@ fn a_loop_that_a_property_forbids_is_told_with_the_states_it_comes_to() {
     let explorer = RunToCompletion::default();
     let report = explore(program, explorer, plan, Options::default(), Arc::new(()));
     let finding = &report.findings[0];
-    insta::assert_snapshot!(finding.bug.message, @"monitor lit comes to state DoesNotHold again and again, which is allowed only finitely often: the execution can go round a loop of length 4 for ever");
+    insta::assert_snapshot!(dally::report::text::bug(&finding.bug), @"monitor lit comes to state DoesNotHold again and again, which is allowed only finitely often: the execution can go round a loop of length 4 for ever");
     // Each word is a step, and so is what the speaker sends itself after it.
     let lasso = finding.lasso.as_ref().unwrap();
     let states = ["Holds", "Holds", "DoesNotHold", "DoesNotHold", "Holds"];
@@ -171,6 +171,6 @@ fn an_execution_that_a_bound_cuts_has_not_ended() {
         let cut = checked(15);
         assert_eq!((cut.findings.len(), cut.cut), (0, 10));
         let ended = checked(1_000);
-        assert_eq!(ended.findings[0].bug.kind, BugKind::HotAtEnd);
+        assert_eq!(ended.findings[0].bug.kind(), BugKind::HotAtEnd);
     }
 }

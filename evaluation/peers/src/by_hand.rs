@@ -9,8 +9,9 @@ mod ticking;
 
 use std::sync::{Arc, LazyLock};
 
+use dally::contract::bug::Violation;
 use dally::contract::{
-    Acceptance, Bug, BugKind, Captured, Cut, Env, Event, Fingerprint, Program, StateVisitor,
+    Acceptance, Bug, Captured, Cut, Env, Event, Fingerprint, Problem, Program, StateVisitor,
     Status, Stop, System, Text, WorkerId, fingerprint,
 };
 
@@ -109,7 +110,10 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
             env.event(Event::Noted { text: Text::Str(&text) })?;
         }
         let done = self.shape.act(&mut self.state, action);
-        done.map_err(|broken| Bug::new(BugKind::Monitor, broken))?;
+        done.map_err(|broken| {
+            let message = broken.into();
+            Bug::new(Problem::Monitor(Violation::Assertion { message }))
+        })?;
         self.list();
         Ok(())
     }

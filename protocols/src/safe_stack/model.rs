@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
+use dally::contract::bug::Object;
 use dally::contract::{
-    Access, Bug as Found, BugKind, Captured, Env, Event, Fingerprint, ObjectId, Observe, Op,
-    Program, StateVisitor, Status, Stop, System, Text, Waiting, WorkerId,
+    Access, Bug as Found, Captured, Env, Event, Fingerprint, ObjectId, Observe, Op, Program,
+    StateVisitor, Status, Stop, System, Text, Wait, Waiting, WorkerId,
     fingerprint::{self, Encoder},
 };
 
@@ -295,7 +296,7 @@ impl System for Running {
         let (number, access, what) = doing.access();
         env.event(Event::Accessed { object: object(number), access, what: Text::Str(what) })?;
         if let Check { overwritten: true, .. } = doing {
-            let bug = Found::new(BugKind::Panic, "two workers have the same cell");
+            let bug = Found::panic("two workers have the same cell");
             return Err(bug.by("Worker").into());
         }
         self.workers[place].doing = self.access(place);
@@ -310,7 +311,13 @@ impl System for Running {
         let waiting = |(place, _): (usize, &Worker)| Waiting {
             worker: WorkerId::root(place as u32),
             name: "Worker".into(),
-            on: "lock the stack".into(),
+            on: vec![Wait {
+                operation: "lock".into(),
+                payload: Vec::new(),
+                object: Some(Object { kind: "stack".into(), id: String::new() }),
+                place: None,
+            }],
+            woken_outside: false,
         };
         let waits = self.workers.iter().enumerate().filter(|(_, worker)| worker.doing != Done);
         let waits: Vec<_> = waits.map(waiting).collect();

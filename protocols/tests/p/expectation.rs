@@ -48,7 +48,7 @@ impl Expectation {
             (Expectation::Pass | Expectation::PassSampled, None) => true,
             (Expectation::Fail(kind, fragment), Some(bug)) => {
                 let by = bug.culprit.as_deref().unwrap_or("");
-                bug.kind == *kind && (bug.message.contains(fragment) || by == fragment)
+                bug.kind() == *kind && (bug.message().contains(fragment) || by == fragment)
             }
             _ => false,
         }

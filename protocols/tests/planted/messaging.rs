@@ -15,8 +15,8 @@ const PCT: Hunt = Hunt { strategy: "pct:3", ..RANDOM };
 #[track_caller]
 fn assert_spelt(hunt: Hunt, bug: Bug, string: &str, last: &str) {
     let caught = hunt.catch(program(Some(bug)));
-    assert_eq!(caught.kind, BugKind::Panic);
-    assert_eq!(caught.message, format!("{string} was spelt"));
+    assert_eq!(caught.kind(), BugKind::Panic);
+    assert_eq!(caught.message(), format!("{string} was spelt"));
     assert_eq!(caught.culprit.as_deref(), Some(last));
 }
 

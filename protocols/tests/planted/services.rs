@@ -25,7 +25,7 @@ mod cache {
     fn a_cache_that_does_not_serves_what_was_never_stored_if_it_gets_through_its_start() {
         // Once in 32,768 schedules it does by chance, and soon if one learns how.
         let caught = Hunt { strategy: "ql", ..RANDOM }.catch(program(Some(Bug::DirtyRead)));
-        assert_eq!(caught.kind, BugKind::Monitor);
+        assert_eq!(caught.kind(), BugKind::Monitor);
         assert_eq!(caught.culprit.as_deref(), Some("OnlyStored"));
     }
 }
@@ -51,7 +51,7 @@ mod pool {
     #[test]
     fn a_manager_that_assigns_first_gives_a_node_to_two_tenants_after_a_crash() {
         let caught = RANDOM.catch(program(SMALL, Some(Bug::AssignsFirst)));
-        assert!(caught.message.contains("a node is assigned to two tenants"), "{caught}");
+        assert!(caught.message().contains("a node is assigned to two tenants"), "{caught}");
         RANDOM.pass(without_crashes(SMALL, Bug::AssignsFirst));
     }
 

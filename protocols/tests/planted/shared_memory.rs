@@ -21,7 +21,7 @@ fn adders_reach_the_largest_number_and_no_larger_one() {
     }
     let patient = Hunt { schedules: 100_000, ..RANDOM };
     let caught = patient.catch(fib_bench::program(5, Some(fib_bench::Bug::Alternation)));
-    assert!(caught.message.ends_with("reach 144"), "{caught}");
+    assert!(caught.message().ends_with("reach 144"), "{caught}");
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn climbers_are_seen_at_the_largest_number_and_at_no_larger_one() {
     // Whoever draws at random lets main read too early.
     let learning = Hunt { strategy: "ql", ..RANDOM };
     let caught = learning.catch(triangular::program(5, Some(triangular::Bug::Alternation)));
-    assert!(caught.message.ends_with("reach 16"), "{caught}");
+    assert!(caught.message().ends_with("reach 16"), "{caught}");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_stack_with_a_lock_gives_each_cell_to_one_task() {
 fn random_finds_the_cell_that_two_of_five_tasks_have() {
     let patient = Hunt { schedules: 100_000, ..RANDOM };
     let caught = patient.catch(safe_stack::program(5, Some(safe_stack::Bug::LockFree)));
-    assert!(caught.message.contains("two tasks have the same cell"), "{caught}");
+    assert!(caught.message().contains("two tasks have the same cell"), "{caught}");
 }
 
 /// How many states there are until the bug or to the end, and transitions, and why it ended.

@@ -18,7 +18,7 @@ fn a_buffer_with_two_conditions_loses_no_wakeup() {
 fn a_buffer_with_one_condition_deadlocks_within_ten_schedules() {
     let hunt = Hunt { schedules: 10, ..RANDOM };
     let caught = hunt.catch(bounded_buffer::program(Some(bounded_buffer::Bug::LostWakeup)));
-    assert_eq!(caught.kind, BugKind::Deadlock);
+    assert_eq!(caught.kind(), BugKind::Deadlock);
 }
 
 #[test]
@@ -31,8 +31,8 @@ fn a_cache_with_leases_answers_with_the_last_value() {
 fn a_cache_without_leases_answers_with_an_old_value_within_a_hundred_schedules() {
     let hunt = Hunt { schedules: 100, ..RANDOM };
     let caught = hunt.catch(stale_cache::program(Some(stale_cache::Bug::StaleRead)));
-    assert_eq!(caught.kind, BugKind::Panic);
-    assert!(caught.message.contains("the cache answers with an old value"), "{caught}");
+    assert_eq!(caught.kind(), BugKind::Panic);
+    assert!(caught.message().contains("the cache answers with an old value"), "{caught}");
 }
 
 #[test]
@@ -45,5 +45,5 @@ fn requests_that_hold_one_connection_at_a_time_share_a_pool() {
 fn requests_that_hold_one_connection_and_ask_for_another_deadlock_within_a_hundred_schedules() {
     let hunt = Hunt { schedules: 100, ..RANDOM };
     let caught = hunt.catch(connection_pool::program(Some(connection_pool::Bug::Deadlock)));
-    assert_eq!(caught.kind, BugKind::Deadlock);
+    assert_eq!(caught.kind(), BugKind::Deadlock);
 }

@@ -67,9 +67,12 @@ fn a_timer_that_is_left_running_surprises_the_coordinator_within_ten_schedules()
     for hunt in [RANDOM, PCT] {
         let calm = program(Some(Bug::LeavesTimerRunning)).faults(Faults::default());
         let caught = Hunt { schedules: 10, ..hunt }.catch(calm);
-        assert_eq!(caught.kind, BugKind::UnhandledEvent);
+        assert_eq!(caught.kind(), BugKind::UnhandledEvent);
         assert_eq!(caught.culprit.as_deref(), Some("Coordinator"));
-        assert!(caught.message.contains("Timeout") && caught.message.contains("Idle"), "{caught}");
+        assert!(
+            caught.message().contains("Timeout") && caught.message().contains("Idle"),
+            "{caught}"
+        );
     }
 }
 
@@ -77,22 +80,22 @@ fn a_timer_that_is_left_running_surprises_the_coordinator_within_ten_schedules()
 fn a_client_that_never_retries_waits_for_ever_after_a_crash() {
     for hunt in [RANDOM, PCT] {
         let caught = Hunt { schedules: 500, ..hunt }.catch(program(Some(Bug::NeverRetries)));
-        assert_eq!(caught.kind, BugKind::HotAtEnd);
+        assert_eq!(caught.kind(), BugKind::HotAtEnd);
         assert_eq!(caught.culprit.as_deref(), Some("Progress"));
         hunt.pass(without_crashes(Bug::NeverRetries));
     }
 }
 
 fn breaks_atomicity(bug: &Caught) -> bool {
-    bug.kind == BugKind::Monitor
+    bug.kind() == BugKind::Monitor
         && bug.culprit.as_deref() == Some("Atomicity")
-        && bug.message.contains("is both committed and aborted")
+        && bug.message().contains("is both committed and aborted")
 }
 
 fn commits_unprepared(bug: &Caught) -> bool {
-    bug.kind == BugKind::Panic
+    bug.kind() == BugKind::Panic
         && bug.culprit.as_deref() == Some("Participant")
-        && bug.message.contains("which it has not prepared")
+        && bug.message().contains("which it has not prepared")
 }
 
 /// Claims that no transaction ends like this, to show that some do.

@@ -9,7 +9,7 @@ use super::{Row, coverage};
 pub fn verdict(row: &Row) -> String {
     let report = &row.run.checked.report;
     match (report.findings.as_slice(), report.ended) {
-        ([first, ..], _) => format!("BUG: {}", first.bug.kind.name()),
+        ([first, ..], _) => format!("BUG: {}", first.bug.kind().name()),
         ([], Ended::Exhausted) if report.is_exhausted() => "no bug, exhausted".into(),
         ([], Ended::Failed | Ended::Unsound) => "not checked".into(),
         ([], Ended::Interrupted) => "no bug, interrupted".into(),

@@ -83,7 +83,7 @@ impl Live {
         let (id, name) = (worker.id, worker.cell().name());
         let neighbours = Arc::clone(&shared);
         let mut system = MachineSystem {
-            elsewhere: Some(Box::new(move |worker| neighbours.describe(worker))),
+            elsewhere: Some(Box::new(move |worker| neighbours.name(worker))),
             ..MachineSystem::default()
         };
         system.add(worker);

@@ -16,16 +16,11 @@ pub struct Failure {
 /// One line, such as `` machine `Ledger(0.2)` stopped: panic: out of paper at src/ledger.rs:7:9 ``.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Bug { kind, message, location, culprit } = &self.bug;
-        let (name, message) =
-            (culprit.as_deref().unwrap_or("?"), message.lines().next().unwrap_or(""));
+        let name = self.bug.culprit.as_deref().unwrap_or("?");
+        let bug = Bug { culprit: None, ..self.bug.clone() };
         match self.worker {
-            Some(worker) => write!(f, "machine `{name}({worker})` stopped: {kind}: {message}")?,
-            None => write!(f, "monitor `{name}` was violated: {message}")?,
-        }
-        match location {
-            Some(location) => write!(f, " at {location}"),
-            None => Ok(()),
+            Some(worker) => write!(f, "machine `{name}({worker})` stopped: {bug}"),
+            None => write!(f, "monitor `{name}` was violated: {bug}"),
         }
     }
 }

@@ -222,15 +222,11 @@ impl Shared {
         self.machines.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// A worker in the words of a bug.
-    pub(crate) fn describe(&self, worker: WorkerId) -> String {
-        if worker == WorkerId::OUTSIDE {
-            return "outside the host".to_owned();
-        }
+    /// The name of a worker.
+    pub(crate) fn name(&self, worker: WorkerId) -> &'static str {
         let machines = self.machines.read().unwrap_or_else(PoisonError::into_inner);
         // The sender may have halted in the meantime.
-        let name = machines.get(&worker).map_or("machine", |entry| entry.name);
-        format!("`{name}({worker})`")
+        machines.get(&worker).map_or("machine", |entry| entry.name)
     }
 
     /// Tells the monitors.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::io;
 use std::marker::PhantomData;
 
-use dally_core::{Bug, BugKind, Stop, panics};
+use dally_core::{Bug, Stop, panics};
 
 use crate::cell::{Cell, MachineCell};
 use crate::machine::Machine;
@@ -81,12 +81,12 @@ pub(crate) async fn blocking<R: Send + 'static>(
         (keeper, result)
     });
     let failed = |why: &dyn std::fmt::Display| {
-        Bug::new(BugKind::Panic, format!("its durable state could not be {what}: {why}"))
+        Bug::panic(format!("its durable state could not be {what}: {why}"))
     };
     match done.await {
         Ok((keeper, Ok(Ok(result)))) => Ok((keeper, result)),
         Ok((_, Ok(Err(error)))) => Err(failed(&error)),
-        Ok((_, Err(Stop::Bug(bug)))) => Err(failed(&bug.message).at(bug.location)),
+        Ok((_, Err(Stop::Bug(bug)))) => Err(failed(&bug.message()).at(bug.location)),
         Ok((_, Err(Stop::Cut))) => Err(failed(&"its store was cut short")),
         Err(_) => Err(failed(&"the runtime is shutting down")),
     }

@@ -1,6 +1,7 @@
 //! How a handler ended that did not end as it should.
 
-use dally_core::{Bug, BugKind, Stop, WorkerId};
+use dally_core::bug::{Origin, Unhandled};
+use dally_core::{Bug, Problem, Stop, WorkerId};
 use triomphe::Arc;
 
 use crate::body::Trouble;
@@ -38,19 +39,15 @@ impl MachineSystem {
     #[cold]
     fn unhandled(&self, slot: usize, event: u16, raised: bool, sender: Option<WorkerId>) -> Bug {
         let worker = &self.slots[slot].worker;
-        let (state, event) = (worker.cell().state_name(), worker.cell().event_name(event));
-        let from = match sender {
-            _ if raised => ", which it raised itself".to_owned(),
-            Some(sender) if sender == worker.id => ", which it sent itself".to_owned(),
-            Some(sender) => format!(" from {}", self.describe(sender)),
-            None => String::new(),
+        let cell = worker.cell();
+        let origin = match sender {
+            _ if raised => Origin::Raised,
+            Some(sender) if sender == worker.id => Origin::Itself,
+            Some(sender) => Origin::Sent(self.named(sender)),
+            None => Origin::Unknown,
         };
-        let message = format!(
-            "{} in state `{state}` has no handler for event `{event}`{from}\n\
-             handle it with `#[on({state}, {event})]`, keep it for later with \
-             `#[defer({state}, {event})]`, or drop it with `#[ignore({state}, {event})]`",
-            self.describe(worker.id)
-        );
-        Bug::new(BugKind::UnhandledEvent, message).by(worker.cell().name())
+        let event = cell.event_name(event).to_owned();
+        let problem = Problem::UnhandledEvent(Unhandled { event, origin, declared: None });
+        Bug::new(problem).by(cell.name()).in_state(cell.state_name()).in_step_of(worker.id)
     }
 }

@@ -502,5 +502,5 @@ fn an_uncaptured_machine_is_named_as_why_states_are_replayed_and_still_runs() {
     }
     let mut fork = system.fork();
     let Err(Stop::Bug(bug)) = fork.step(WorkerId::root(0), &mut Quiet) else { panic!("it ran") };
-    assert!(bug.message.contains("uncaptured"));
+    assert!(dally_report::text::bug(&bug).contains("uncaptured"));
 }

@@ -136,7 +136,8 @@ pub fn bugs(program: &MachineProgram) -> BTreeSet<String> {
     let runs = schedules(program);
     let bugs = runs.iter().filter_map(|run| {
         let bug = run.bug.as_ref()?;
-        let first = bug.message.lines().next().unwrap_or("");
+        let told = dally_report::text::bug(bug);
+        let first = told.lines().next().unwrap_or("");
         Some(format!("{} | {first}", run.announced().join(" ")))
     });
     bugs.collect()

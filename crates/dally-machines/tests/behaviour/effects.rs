@@ -81,7 +81,7 @@ fn an_unhandled_event_after_a_create_does_not_hide_what_the_new_machine_does() {
         setup.create(Parent);
     });
     let runs = schedules(&program);
-    assert!(runs.iter().all(|run| run.bug.as_ref().unwrap().kind == BugKind::UnhandledEvent));
+    assert!(runs.iter().all(|run| run.bug.as_ref().unwrap().kind() == BugKind::UnhandledEvent));
     assert!(runs.iter().any(|run| run.announced() == ["alive"]));
     assert!(runs.iter().any(|run| run.announced().is_empty()));
 }
@@ -102,9 +102,9 @@ fn a_failure_with_nothing_sent_before_it_comes_in_the_step_of_its_handler() {
         setup.create(Doomed);
     }));
     let bug = run.bug.unwrap();
-    assert_eq!((run.steps.len(), bug.kind), (1, BugKind::Panic));
+    assert_eq!((run.steps.len(), bug.kind()), (1, BugKind::Panic));
     assert_eq!(bug.culprit.as_deref(), Some("Doomed"));
-    assert!(bug.message.contains("arithmetic is sound"));
+    assert!(dally_report::text::bug(&bug).contains("arithmetic is sound"));
     assert!(bug.location.unwrap().file.ends_with("effects.rs"));
 }
 

@@ -49,8 +49,8 @@ fn message(way: Way) -> String {
         setup.create(Endless(way));
     }));
     let bug = run.bug.unwrap();
-    assert_eq!((bug.kind, run.steps.len()), (BugKind::EndlessStep, 1));
-    bug.message
+    assert_eq!((bug.kind(), run.steps.len()), (BugKind::EndlessStep, 1));
+    dally_report::text::bug(&bug)
 }
 
 #[test]

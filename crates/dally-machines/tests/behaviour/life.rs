@@ -154,7 +154,10 @@ fn a_system_without_enabled_workers_is_done() {
 #[test]
 fn a_panic_in_the_setup_is_a_bug_of_the_program() {
     let program = MachineProgram::new("broken", |_: &mut Setup| panic!("no configuration"));
-    assert_eq!(program.start().map(|_| ()).unwrap_err().message, "no configuration");
+    assert_eq!(
+        dally_report::text::bug(&program.start().map(|_| ()).unwrap_err()),
+        "no configuration"
+    );
 }
 
 #[test]
@@ -193,7 +196,7 @@ fn machines_that_know_each_other_are_made_at_reserved_places() {
     assert_eq!(schedules(&friends(true)).len(), 2);
 
     let problem = |set_up: fn(&mut Setup)| {
-        MachineProgram::new("problem", set_up).start().err().unwrap().message
+        MachineProgram::new("problem", set_up).start().err().unwrap().message().to_owned()
     };
     insta::assert_snapshot!(problem(|setup| {
         setup.reserve::<Friend>();
@@ -223,7 +226,7 @@ fn a_set_up_that_begins_reports_what_goes_wrong_in_it() {
             setup.create(Chooser(chooses));
             setup.begin();
         });
-        program.start().err().unwrap().message
+        program.start().err().unwrap().message().to_owned()
     };
     insta::assert_snapshot!(problem(false), @"not like this");
     insta::assert_snapshot!(problem(true), @"`Chooser` chooses a value on entering its start state, which is part of the set-up here: there is nobody to choose");

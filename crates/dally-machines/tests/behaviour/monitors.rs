@@ -77,16 +77,16 @@ fn a_monitor_that_was_relieved_within_a_step_has_not_waited_all_through_it() {
 #[test]
 fn an_assertion_of_a_monitor_is_a_bug_of_the_monitor_at_its_line() {
     let bug = first(&script(&[(true, 1), (false, 2)])).bug.unwrap();
-    assert_eq!((bug.kind, bug.culprit.as_deref()), (BugKind::Monitor, Some("Answers")));
-    assert!(bug.message.contains("an answer to another question"));
+    assert_eq!((bug.kind(), bug.culprit.as_deref()), (BugKind::Monitor, Some("Answers")));
+    assert!(dally_report::text::bug(&bug).contains("an answer to another question"));
     assert!(bug.location.unwrap().file.ends_with("monitors.rs"));
 }
 
 #[test]
 fn an_event_that_a_monitor_knows_but_does_not_expect_is_a_bug() {
     let bug = first(&script(&[(false, 1)])).bug.unwrap();
-    assert_eq!(bug.kind, BugKind::UnhandledEvent);
-    insta::assert_snapshot!(bug.message, @"monitor `Answers` in state `Idle` has no handler for `Answered`: add `#[on(Idle, Answered)]` or `#[ignore(Idle, Answered)]`");
+    assert_eq!(bug.kind(), BugKind::UnhandledEvent);
+    insta::assert_snapshot!(dally_report::text::bug(&bug), @"monitor `Answers` in state `Idle` has no handler for `Answered`: add `#[on(Idle, Answered)]` or `#[ignore(Idle, Answered)]`");
 }
 
 #[test]
@@ -190,7 +190,7 @@ mod temperature {
     /// How many steps it took to find the monitor too hot, if it was.
     fn found(report: &Report) -> Option<usize> {
         let [finding] = &report.findings[..] else { return None };
-        assert_eq!(finding.bug.kind, BugKind::Temperature);
+        assert_eq!(finding.bug.kind(), BugKind::Temperature);
         Some(finding.schedule.steps())
     }
 

@@ -151,9 +151,9 @@ fn unsealing_what_was_not_sealed_is_a_bug_at_the_call() {
     let run = first(&program(&[Seal, Unseal, Send, Unseal], &[]));
     assert!(run.has(|event| matches!(event, Event::Sent { .. })), "what came before is seen");
     let bug = run.bug.unwrap();
-    assert_eq!(bug.kind, BugKind::Panic);
-    assert!(bug.location.unwrap().file.ends_with("sealing.rs"));
-    insta::assert_snapshot!(bug.message, @"`Sealer` calls `unseal` and holds no seal; call `seal` before it");
+    assert_eq!(bug.kind(), BugKind::Panic);
+    assert!(bug.location.as_ref().unwrap().file.ends_with("sealing.rs"));
+    insta::assert_snapshot!(dally_report::text::bug(&bug), @"`Sealer` calls `unseal` and holds no seal; call `seal` before it");
 }
 
 fn encoding(system: &MachineSystem) -> Vec<u8> {

@@ -145,8 +145,8 @@ fn an_event_without_a_rule_is_a_bug_that_says_who_what_and_where() {
         setup.send(talker, Ask);
     });
     let bug = run.bug.unwrap();
-    assert_eq!((bug.kind, bug.culprit.as_deref()), (BugKind::UnhandledEvent, Some("Talker")));
-    insta::assert_snapshot!(bug.message, @r"
+    assert_eq!((bug.kind(), bug.culprit.as_deref()), (BugKind::UnhandledEvent, Some("Talker")));
+    insta::assert_snapshot!(dally_report::text::bug(&bug), @r"
     `Talker(0)` in state `Two` has no handler for event `Ask`, which it sent itself
     handle it with `#[on(Two, Ask)]`, keep it for later with `#[defer(Two, Ask)]`, or drop it with `#[ignore(Two, Ask)]`
 ");
@@ -168,7 +168,7 @@ fn an_unhandled_event_names_its_sender() {
         let talker = setup.create(Talker);
         setup.create(Caller(talker));
     }));
-    insta::assert_snapshot!(run.bug.unwrap().message.lines().next().unwrap(), @"`Talker(0)` in state `One` has no handler for event `Down` from `Caller(1)`");
+    insta::assert_snapshot!(dally_report::text::bug(&run.bug.unwrap()).lines().next().unwrap(), @"`Talker(0)` in state `One` has no handler for event `Down` from `Caller(1)`");
 }
 
 #[test]
@@ -343,11 +343,11 @@ fn misuse_of_the_context_is_a_bug_at_the_users_line() {
             setup.create(Wrong(misuse));
         }));
         let bug = run.bug.unwrap();
-        assert_eq!(bug.kind, BugKind::Panic);
-        if let Some(location) = bug.location {
+        assert_eq!(bug.kind(), BugKind::Panic);
+        if let Some(location) = &bug.location {
             assert!(location.file.ends_with("states.rs"), "{location}");
         }
-        bug.message
+        dally_report::text::bug(&bug)
     };
     insta::assert_snapshot!(message(Misuse::Twice), @"a handler of `Wrong` calls `goto` after `raise`; one transition per handler");
     insta::assert_snapshot!(message(Misuse::InExit), @"an exit action of `Wrong` calls `push`; the machine is already on its way");

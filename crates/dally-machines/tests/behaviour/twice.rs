@@ -68,8 +68,8 @@ fn bug(leak: Leak, twice: bool) -> Option<Bug> {
 fn a_handler_that_depends_on_anything_else_is_uncontrolled() {
     let message = |leak| {
         let bug = bug(leak, true).unwrap();
-        assert_eq!((bug.kind, bug.culprit.as_deref()), (BugKind::Uncontrolled, Some("Leaky")));
-        bug.message
+        assert_eq!((bug.kind(), bug.culprit.as_deref()), (BugKind::Uncontrolled, Some("Leaky")));
+        dally_report::text::bug(&bug)
     };
     insta::assert_snapshot!(message(Leak::State), @"a handler of `Leaky` ran twice from the same state with the same choices, and the results differ: the machine became Leaky(State, 0, Sink(0)) in state `Start`, then Leaky(State, 1, Sink(0)) in state `Start`");
     insta::assert_snapshot!(message(Leak::Message), @"a handler of `Leaky` ran twice from the same state with the same choices, and the results differ: it sent Count(0) to 0, then sent Count(1) to 0");

@@ -166,7 +166,7 @@ async fn a_load_that_fails_does_not_start_the_machine_afresh() {
     host.wait_for(account).await;
     let report = host.shutdown().await;
     assert_eq!(log.lines(), ["load Some(9)"]);
-    assert!(report.failures[0].bug.message.contains("the page is torn"));
+    assert!(dally_report::text::bug(&report.failures[0].bug).contains("the page is torn"));
 }
 
 #[tokio::test]

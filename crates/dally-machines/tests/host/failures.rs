@@ -68,8 +68,8 @@ async fn a_panic_stops_its_machine_after_the_sends_before_it_and_no_other() {
     assert_eq!((report.failed, report.stopped, report.left), (1, 1, 1));
     let failure = &report.failures[0];
     assert_eq!(failure.worker, Some(WorkerId::root(1)));
-    assert_eq!(failure.bug.kind, BugKind::Panic);
-    assert!(failure.bug.message.contains("cannot divide by zero"));
+    assert_eq!(failure.bug.kind(), BugKind::Panic);
+    assert!(dally_report::text::bug(&failure.bug).contains("cannot divide by zero"));
     let location = failure.bug.location.as_ref().unwrap();
     assert!(location.file.ends_with("failures.rs"), "{location}");
     assert!(failure.to_string().starts_with("machine `Divider(1)` stopped: panic: "), "{failure}");
@@ -135,7 +135,7 @@ async fn a_handler_that_sends_without_end_is_stopped() {
     host.create(Endless);
     host.wait().await;
     let report = host.shutdown().await;
-    assert_eq!(report.failures[0].bug.kind, BugKind::EndlessStep);
+    assert_eq!(report.failures[0].bug.kind(), BugKind::EndlessStep);
 }
 
 #[derive(Debug)]
@@ -163,7 +163,7 @@ async fn a_panic_in_a_destructor_is_a_failure_of_the_machine() {
     host.wait().await;
     let report = host.shutdown().await;
     assert_eq!((report.halted, report.failed), (0, 1));
-    assert_eq!(report.failures[0].bug.message, "dropped");
+    assert_eq!(dally_report::text::bug(&report.failures[0].bug), "dropped");
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn failures_are_told_at_once_and_a_teller_that_panics_does_no_harm() {
     let event_sink = Arc::clone(&told);
     let host = Host::builder()
         .on_failure(move |failure| {
-            event_sink.lock().unwrap().push(failure.bug.kind);
+            event_sink.lock().unwrap().push(failure.bug.kind());
             panic!("no more paper");
         })
         .build();

@@ -58,7 +58,7 @@ async fn a_violated_monitor_is_reported_once_and_stops_no_machine() {
     let report = host.shutdown().await;
     assert_eq!(log.lines(), ["Paid(2)", "Paid(1)", "Paid(0)", "Paid(3)"]);
     assert_eq!((report.failed, report.failures.len()), (0, 1));
-    assert_eq!(report.failures[0].bug.kind, BugKind::Monitor);
+    assert_eq!(report.failures[0].bug.kind(), BugKind::Monitor);
     assert_eq!(report.failures[0].worker, None);
     let text = report.failures[0].to_string();
     assert!(text.starts_with("monitor `Growing` was violated: paid 1 after 2 at "), "{text}");

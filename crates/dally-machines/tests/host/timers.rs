@@ -216,5 +216,5 @@ fn a_runtime_without_a_clock_stops_the_machine_that_needs_one() {
         host.shutdown().await
     });
     assert_eq!(report.failed, 1);
-    assert!(report.failures[0].bug.message.contains("enable_time"), "{report}");
+    assert!(dally_report::text::bug(&report.failures[0].bug).contains("enable_time"), "{report}");
 }

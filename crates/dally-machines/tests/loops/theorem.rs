@@ -72,11 +72,11 @@ fn check(seed: u64, fairness: Fairness, tally: &mut Tally) {
         let covered = report.states.as_ref().expect("a search of states");
         assert_eq!(covered.states, graph::count(&states), "{}", what());
         let (loops, ends): (Vec<_>, Vec<_>) =
-            report.findings.iter().partition(|finding| finding.bug.kind == BugKind::Livelock);
+            report.findings.iter().partition(|finding| finding.bug.kind() == BugKind::Livelock);
         let blamed = loops.iter().fold(0, |all, finding| all | 1 << monitor(finding));
         assert_eq!(blamed, violated, "{}", what());
         assert_eq!(!ends.is_empty(), ends_hot, "{}", what());
-        assert!(ends.iter().all(|end| end.bug.kind == BugKind::HotAtEnd), "{}", what());
+        assert!(ends.iter().all(|end| end.bug.kind() == BugKind::HotAtEnd), "{}", what());
         for finding in loops {
             let lasso = finding.lasso.as_ref().unwrap_or_else(|| panic!("no lasso: {}", what()));
             let choices = &finding.schedule.choices;

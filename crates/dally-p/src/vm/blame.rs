@@ -1,6 +1,7 @@
 //! What to tell people of instructions that fail.
 
-use dally_core::{Bug, BugKind};
+use dally_core::bug::Endless;
+use dally_core::{Bug, Problem};
 
 use super::execute::MAX_CALLS;
 use super::machine::Machine;
@@ -71,8 +72,7 @@ pub(super) fn ill_typed(cx: &Cx<'_, '_>, machine: &Machine, pc: usize) -> Bug {
 
 #[cold]
 pub(super) fn too_deep(cx: &Cx<'_, '_>, machine: &Machine, pc: usize, name: &str) -> Bug {
-    let message =
-        format!("function `{name}` is called {MAX_CALLS} deep: a recursion that does not end");
-    let bug = cx.bug(machine, cx.code.spans[pc - 1], message);
-    Bug { kind: BugKind::EndlessStep, ..bug }
+    let bug = cx.bug(machine, cx.code.spans[pc - 1], "");
+    let endless = Endless::Calls { function: name.to_owned(), depth: MAX_CALLS };
+    Bug { problem: Problem::EndlessStep(endless), ..bug }
 }

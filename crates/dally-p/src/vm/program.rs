@@ -1,7 +1,9 @@
 //! A test of a project as a program that can be started.
 
+use dally_core::bug::Endless;
 use dally_core::{
-    Bug, Captured, Cut, Env, Event, EventSink, MessageId, StateVisitor, Stop, Tag, Text, WorkerId,
+    Bug, Captured, Cut, Env, Event, EventSink, MessageId, Problem, StateVisitor, Stop, Tag, Text,
+    WorkerId,
 };
 use triomphe::Arc;
 
@@ -153,8 +155,7 @@ fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
 }
 
 fn endless(spec: &str) -> Bug {
-    let message = format!("spec `{spec}` goes on without end on entering its first state");
-    Bug::new(dally_core::BugKind::EndlessStep, message).by(spec)
+    Bug::new(Problem::EndlessStep(Endless::Start)).by(spec)
 }
 
 /// The environment of a set-up: hears nothing, answers nothing, and has a bound.

@@ -1,6 +1,7 @@
 //! What a machine does with an event: functions, transitions, and what follows them.
 
-use dally_core::{Bug, BugKind, Event, EventSink, Heat, Stop, Text, Transition};
+use dally_core::bug::{Origin, Unhandled, Violation};
+use dally_core::{Bug, Event, EventSink, Heat, Problem, Stop, Text, Transition};
 use triomphe::Arc;
 
 use super::coverage::Coverage;
@@ -252,32 +253,36 @@ impl Cx<'_, '_> {
     #[cold]
     pub(crate) fn bug(&self, machine: &Machine, at: Span, message: impl Into<String>) -> Bug {
         let declared = self.of(machine);
-        let kind = match declared.kind {
-            MachineKind::Machine => BugKind::Panic,
-            MachineKind::Spec | MachineKind::Scenario => BugKind::Monitor,
+        let message = message.into();
+        let problem = match declared.kind {
+            MachineKind::Machine => Problem::panic(message),
+            MachineKind::Spec | MachineKind::Scenario => {
+                Problem::Monitor(Violation::Assertion { message })
+            }
         };
-        Bug::new(kind, message).at(Some(self.code.sources.location(at))).by(&*declared.name)
+        let bug = Bug::new(problem).at(Some(self.code.sources.location(at)));
+        bug.by(&*declared.name).in_state(&*state_of(self.code, machine).name)
     }
 
     #[cold]
     fn unhandled(&self, machine: &Machine, event: EventId, raised: bool) -> Bug {
         let (declared, state) = (self.of(machine), state_of(self.code, machine));
-        let (kind, who, hint) = match declared.kind {
-            MachineKind::Machine => {
-                let who = format!("`{}`", Shown(self.code, &this(self.code, machine)));
-                (BugKind::UnhandledEvent, who, ", `defer` or `ignore` it")
-            }
-            _ => (BugKind::Monitor, format!("spec `{}`", declared.name), " or `ignore` it"),
+        let unhandled = |origin| Unhandled {
+            event: name_of(self.code, event).to_owned(),
+            origin,
+            declared: Some(self.code.sources.location(state.span)),
         };
-        let event = name_of(self.code, event);
-        let from = if raised { ", which it raised itself" } else { "" };
-        let place = self.code.sources.location(state.span);
-        let message = format!(
-            "{who} in state `{}` has no handler for event `{event}`{from}\n\
-             the state is at {place}; handle the event there{hint}",
-            state.name
-        );
-        Bug::new(kind, message).by(&*declared.name)
+        let bug = match declared.kind {
+            MachineKind::Machine => {
+                let origin = if raised { Origin::Raised } else { Origin::Unknown };
+                Bug::new(Problem::UnhandledEvent(unhandled(origin))).in_step_of(machine.id)
+            }
+            _ => {
+                let violation = Violation::UnhandledEvent(unhandled(Origin::Announced));
+                Bug::new(Problem::Monitor(violation))
+            }
+        };
+        bug.by(&*declared.name).in_state(&*state.name)
     }
 
     /// `halt` came to a `receive` in an exit or transition function, which may not raise it.

@@ -1,8 +1,9 @@
 //! One live execution of a P test.
 
+use dally_core::bug::{Place, PlaceOf, Uncontrolled};
 use dally_core::{
-    Acceptance, Bug, BugKind, Captured, Env, EventSink, Fingerprint, Observe, Op, Status, Stop,
-    System, Waiting, WorkerId,
+    Acceptance, Bug, Captured, Env, EventSink, Fingerprint, Observe, Op, Problem, Status, Stop,
+    System, Wait, Waiting, WorkerId,
 };
 use triomphe::Arc;
 
@@ -71,11 +72,10 @@ impl System for PSystem {
                 machines.relieved = 0;
                 machines.run(&self.shared, at, &mut EventSink::new(env))
             }
-            None => Err(Bug::new(
-                BugKind::Uncontrolled,
-                format!("worker {worker} was asked to step although it cannot"),
-            )
-            .into()),
+            None => {
+                let problem = Problem::Uncontrolled(Uncontrolled::NotEnabled);
+                Err(Bug::new(problem).in_step_of(worker).into())
+            }
         }
     }
 
@@ -192,13 +192,19 @@ impl PSystem {
         let Phase::Waiting(receive) = machine.phase else { return None };
         let code = &self.shared.code;
         let receive = &code.receives[usize::from(receive)];
-        let names: Vec<String> =
-            receive.events.iter().map(|&event| format!("`{}`", name_of(code, event))).collect();
-        let place = code.sources.location(receive.span);
+        let events = receive.events.iter().map(|&event| name_of(code, event).to_owned());
+        let location = code.sources.location(receive.span);
+        let wait = Wait {
+            operation: "receive".to_owned(),
+            payload: events.collect(),
+            object: None,
+            place: Some(Place { of: PlaceOf::Operation, location }),
+        };
         Some(Waiting {
             worker: machine.id,
             name: code.machines[usize::from(machine.kind)].name.to_string(),
-            on: format!("receive {} at {place}", names.join(" or ")),
+            on: vec![wait],
+            woken_outside: false,
         })
     }
 }

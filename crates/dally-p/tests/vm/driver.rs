@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dally_core::{
-    Captured, Cut, Env, Event, MessageId, Program, Status, Stop, System, Tag, Text, WorkerId,
+    Bug, Captured, Cut, Env, Event, MessageId, Problem, Program, Status, Stop, System, Tag, Text,
+    WorkerId,
 };
 use dally_p::source::Sources;
 use dally_p::vm::{Foreign, PProgram, PSystem};
@@ -96,17 +97,13 @@ fn ended(system: &PSystem) -> String {
             format!("{spec} is hot in {state}")
         }
         Status::Done => "done".into(),
-        Status::Stuck(waiting) => {
-            let words =
-                waiting.iter().map(|w| format!("{} ({}) waits to {}", w.name, w.worker, w.on));
-            words.collect::<Vec<_>>().join(", ")
-        }
+        Status::Stuck(waiting) => dally_report::text::bug(&Bug::new(Problem::Deadlock { waiting })),
     }
 }
 
 pub fn stopped(stop: Stop) -> String {
     match stop {
-        Stop::Bug(bug) => format!("{}: {}", bug.kind, bug.message),
+        Stop::Bug(bug) => format!("{}: {}", bug.kind(), dally_report::text::bug(&bug)),
         Stop::Cut => "a step without end".into(),
     }
 }
@@ -125,7 +122,7 @@ pub fn story_of(program: &PProgram) -> Story {
     let mut system = match program.start() {
         Ok(system) => system,
         Err(bug) => {
-            let end = format!("{}: {}", bug.kind, bug.message);
+            let end = format!("{}: {}", bug.kind(), dally_report::text::bug(&bug));
             return Story { lines, notes: Vec::new(), end, steps: 0 };
         }
     };
@@ -191,7 +188,7 @@ pub fn all_within(program: &PProgram, most: usize) -> Option<All> {
     let first = match program.start() {
         Ok(system) => system,
         Err(bug) => {
-            all.ends.insert(format!("{}: {}", bug.kind, bug.message));
+            all.ends.insert(format!("{}: {}", bug.kind(), dally_report::text::bug(&bug)));
             return Some(all);
         }
     };

@@ -3,6 +3,7 @@
 use dally_core::report::{CachePolicy, Cycles, Ended, Novelty, Report, States};
 use dally_core::words::{bytes, count, grouped};
 
+use super::bug::line;
 use super::coverage::{coverage, stopped};
 use super::style::{Ink, Style};
 
@@ -24,7 +25,7 @@ pub fn summary(program: &str, report: &Report, style: Style) -> String {
             0 | 1 => format!("{noun} {}", grouped(finding.found_at)),
             n => format!("{noun} {}, {} times", grouped(finding.found_at), grouped(n)),
         };
-        out += &format!("  {} ({times})\n", finding.bug);
+        out += &format!("  {} ({times})\n", line(&finding.bug));
     }
     let mut row = |label: &str, value: String| {
         if !value.is_empty() {

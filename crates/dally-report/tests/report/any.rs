@@ -1,13 +1,20 @@
 //! Front ends may tell anything in any order: every trace has a text and a document.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use dally_core::bug::{
+    Endless, Named, Object, Origin, Phase, Place, PlaceOf, Uncontrolled, Unhandled, Unwound,
+    Violation,
+};
 use dally_core::{
-    Access, Bug, BugKind, Choice, Discard, Document, Event, Finding, Heat, Item, Lasso, Location,
-    MessageId, ObjectId, Report, Schedule, Tag, Trace, TraceStep, Transition, VectorClock,
-    WorkerId,
+    Access, Bug, Choice, Discard, Document, Event, Finding, Heat, Item, Lasso, Location, MessageId,
+    ObjectId, Problem, Report, Schedule, Tag, Trace, TraceStep, Transition, VectorClock, Wait,
+    Waiting, WorkerId,
 };
 use dally_report::{About, json, text};
+use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -67,32 +74,135 @@ fn items() -> impl Strategy<Value = Item> {
     ]
 }
 
+fn locations() -> impl Strategy<Value = Location> {
+    (texts(), any::<u32>(), any::<u32>()).prop_map(|(file, line, column)| Location {
+        file,
+        line,
+        column,
+    })
+}
+
+fn unhandled() -> impl Strategy<Value = Unhandled> {
+    let origins = prop_oneof![
+        Just(Origin::Unknown),
+        Just(Origin::Raised),
+        Just(Origin::Itself),
+        Just(Origin::Announced),
+        (workers(), texts()).prop_map(|(worker, name)| Origin::Sent(Named { worker, name })),
+    ];
+    (texts(), origins, option::of(locations())).prop_map(|(event, origin, declared)| Unhandled {
+        event,
+        origin,
+        declared,
+    })
+}
+
+fn waiting() -> impl Strategy<Value = Waiting> {
+    let places = select(vec![PlaceOf::Operation, PlaceOf::Creation, PlaceOf::Spawn]);
+    let place = (places, locations()).prop_map(|(of, location)| Place { of, location });
+    let object = (texts(), texts()).prop_map(|(kind, id)| Object { kind, id });
+    let wait = (texts(), vec(texts(), 0..3), option::of(object), option::of(place))
+        .prop_map(|(operation, payload, object, place)| Wait { operation, payload, object, place });
+    (workers(), texts(), vec(wait, 0..3), any::<bool>())
+        .prop_map(|(worker, name, on, woken_outside)| Waiting { worker, name, on, woken_outside })
+}
+
+fn endless() -> impl Strategy<Value = Endless> {
+    let phases = select(vec![Phase::Start, Phase::Step(7), Phase::End]);
+    prop_oneof![
+        any::<u32>().prop_map(|items| Endless::Items { items }),
+        (0..10_000u64, phases).prop_map(|(limit, phase)| {
+            Endless::Time { limit: Duration::from_millis(limit), phase }
+        }),
+        (0..99usize, any::<bool>())
+            .prop_map(|(transitions, monitor)| Endless::Transitions { transitions, monitor }),
+        (0..99usize).prop_map(|effects| Endless::Effects { effects }),
+        (texts(), 0..99usize).prop_map(|(function, depth)| Endless::Calls { function, depth }),
+        Just(Endless::Start),
+    ]
+}
+
+fn uncontrolled() -> impl Strategy<Value = Uncontrolled> {
+    prop_oneof![
+        (any::<u64>(), 0..99usize, texts()).prop_map(|(schedule, step, difference)| {
+            Uncontrolled::Schedule { schedule, step, difference }
+        }),
+        texts().prop_map(|difference| Uncontrolled::Prefix { difference }),
+        texts().prop_map(|difference| Uncontrolled::Handler { difference }),
+        select(vec![
+            Uncontrolled::State,
+            Uncontrolled::Fork,
+            Uncontrolled::NotEnabled,
+            Uncontrolled::Woken,
+        ]),
+    ]
+}
+
+fn problems() -> impl Strategy<Value = Problem> {
+    let later = (texts(), option::of(locations()))
+        .prop_map(|(message, location)| Unwound { message, location });
+    let violation = prop_oneof![
+        texts().prop_map(|message| Violation::Assertion { message }),
+        texts().prop_map(|proposition| Violation::Always { proposition }),
+        unhandled().prop_map(Violation::UnhandledEvent),
+    ];
+    prop_oneof![
+        (texts(), any::<bool>(), vec(later, 0..2)).prop_map(|(message, at_tear_down, then)| {
+            Problem::Panic { message, at_tear_down, then }
+        }),
+        unhandled().prop_map(Problem::UnhandledEvent),
+        vec(waiting(), 0..4).prop_map(|waiting| Problem::Deadlock { waiting }),
+        violation.prop_map(Problem::Monitor),
+        Just(Problem::HotAtEnd),
+        (vec(texts(), 0..3), any::<bool>(), 0..99usize)
+            .prop_map(|(states, visits, length)| { Problem::Livelock { states, visits, length } }),
+        (0..99usize).prop_map(|bound| Problem::Temperature { bound }),
+        (0..99usize).prop_map(|bound| Problem::StepBound { bound }),
+        endless().prop_map(Problem::EndlessStep),
+        uncontrolled().prop_map(Problem::Uncontrolled),
+        texts().prop_map(|expected| Problem::NoFailure { expected }),
+    ]
+}
+
+fn bugs() -> impl Strategy<Value = Bug> {
+    let (culprit, state) = (option::of(texts()), option::of(texts()));
+    (problems(), culprit, state, option::of(workers()), option::of(locations())).prop_map(
+        |(problem, culprit, state, worker, location)| Bug {
+            problem,
+            culprit,
+            state,
+            worker,
+            location,
+        },
+    )
+}
+
 fn findings() -> impl Strategy<Value = Finding> {
-    let step = (workers(), prop::collection::vec(items(), 0..6))
-        .prop_map(|(worker, items)| TraceStep { worker, items, clock: VectorClock::default() });
-    let steps = prop::collection::vec(step, 0..12);
+    let step = (workers(), vec(items(), 0..6)).prop_map(|(worker, items)| TraceStep {
+        worker,
+        items,
+        clock: VectorClock::default(),
+    });
     let names = prop::collection::btree_map(workers(), texts(), 0..4);
-    let location = proptest::option::of((texts(), any::<u32>(), any::<u32>()));
-    (select(BugKind::ALL.to_vec()), texts(), proptest::option::of(texts()), location, steps, names)
-        .prop_map(|(kind, message, culprit, location, steps, names)| {
-            let location = location.map(|(file, line, column)| Location { file, line, column });
-            finding(Bug { kind, message, location, culprit }, steps, names)
-        })
+    (bugs(), vec(step, 0..12), names).prop_map(|(bug, steps, names)| finding(bug, steps, names))
 }
 
 fn finding(bug: Bug, steps: Vec<TraceStep>, names: BTreeMap<WorkerId, String>) -> Finding {
     let choices = steps.iter().map(|step| Choice::Worker(step.worker)).collect();
     let schedule = Schedule { outcome: bug.to_string(), choices, ..Schedule::default() };
-    let mut finding = Finding::new(bug, schedule, 1);
-    let message = &finding.bug.message;
     // The loop need not even be part of the trace.
-    finding.lasso = (finding.bug.kind == BugKind::Livelock).then(|| Lasso {
-        stem: message.len(),
-        monitor: message.clone(),
-        states: vec![message.clone(); message.len() % 3],
-        rounds: 1,
-        whole: false,
-    });
+    let lasso = match &bug.problem {
+        Problem::Livelock { states, length, .. } => Some(Lasso {
+            stem: *length,
+            monitor: bug.culprit.clone().unwrap_or_default(),
+            states: states.clone(),
+            rounds: 1,
+            whole: false,
+        }),
+        _ => None,
+    };
+    let mut finding = Finding::new(bug, schedule, 1);
+    finding.lasso = lasso;
     finding.trace = Trace { names, steps };
     finding
 }
@@ -103,14 +213,15 @@ proptest! {
         let about = About { steps_shown: Some(shown), ..About::new("any") };
         let mut run = Report::new("any", "step");
         let text = text::finding(&finding, &run, &about);
-        let head = format!("bug[{}]: ", finding.bug.kind);
+        let head = format!("bug[{}]: ", finding.bug.kind());
         prop_assert!(text.starts_with(&head));
         let replay = format!("\n  dally replay {}\n", finding.schedule.to_token());
         prop_assert_eq!(text.ends_with(&replay), !finding.trace.steps.is_empty());
 
         let document: serde_json::Value = serde_json::from_str(&json::finding(&finding, &run))?;
         prop_assert_eq!(document["steps"].as_array().map(Vec::len), Some(finding.trace.steps.len()));
-        prop_assert_eq!(&document["bug"]["message"], &finding.bug.message);
+        prop_assert_eq!(&document["text"], &text::bug(&finding.bug));
+        prop_assert_eq!(&document["bug"]["kind"], finding.bug.kind().name());
 
         run.findings.push(finding);
         prop_assert_eq!(Report::read(&run.write())?, run.clone());

@@ -1,10 +1,15 @@
 //! Findings as front ends and runners make them, written by hand: each a small play of workers.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use dally_core::bug::{
+    Endless, Named, Object, Origin, Phase, Place, PlaceOf, Uncontrolled, Unhandled, Violation,
+};
 use dally_core::{
-    Access, Bug, BugKind, Choice, Discard, Ended, Event, Finding, Heat, Lasso, Location, MessageId,
-    ObjectId, Report, Schedule, Shrunk, Tag, Text, Tracer, Transition, WorkerId,
+    Access, Bug, Choice, Discard, Ended, Event, Finding, Heat, Lasso, Location, MessageId,
+    ObjectId, Problem, Report, Schedule, Shrunk, Tag, Text, Tracer, Transition, Wait, Waiting,
+    WorkerId,
 };
 use dally_report::About;
 
@@ -173,12 +178,12 @@ pub fn two_phase_commit() -> Scene {
     play.step(WorkerId::FAULTS).tell(Event::Restarted { worker: p2 });
     play.step(p2).starts("Working").announces("Aborted { tx: 1 }");
     play.step(p1).receives(commit1).announces("Committed { tx: 1 }");
-    let bug = Bug::new(
-        BugKind::Monitor,
-        "transaction 1 is committed by one participant and aborted by another",
-    )
-    .by("Atomicity")
-    .at(at(9, 13));
+    let message = "transaction 1 is committed by one participant and aborted by another".into();
+    let bug = Bug::new(Problem::Monitor(Violation::Assertion { message }))
+        .by("Atomicity")
+        .in_state("Committed")
+        .in_step_of(p1)
+        .at(at(9, 13));
     let mut finding = play.ends("two-phase-commit", bug);
     finding.schedule.settings = vec![("bug".into(), "vote-before-persist".into())];
     finding.found_at = 412;
@@ -209,13 +214,28 @@ pub fn deadlock() -> Scene {
     play.waits("lock `savings` (tests/bank.rs:19:35)");
     play.step(left).touches(1, Access::Write, "finds `checking` locked");
     play.waits("lock `checking` (tests/bank.rs:12:36)");
-    let bug = Bug::new(
-        BugKind::Deadlock,
-        "no worker can step, and 3 still wait:\n\
-         main 0 waits to join `task 0.0` (tests/bank.rs:31:14)\n\
-         transfer 0.0 waits to lock `checking`, held by audit 0.1 (tests/bank.rs:12:36)\n\
-         audit 0.1 waits to lock `savings`, held by transfer 0.0 (tests/bank.rs:19:35)",
-    );
+    let waiting =
+        |worker, name: &str, operation: &str, kind: &str, id: &str, line, column| Waiting {
+            worker,
+            name: name.into(),
+            on: vec![Wait {
+                operation: operation.into(),
+                payload: Vec::new(),
+                object: Some(Object { kind: kind.into(), id: id.into() }),
+                place: Some(Place {
+                    of: PlaceOf::Operation,
+                    location: Location { file: "tests/bank.rs".into(), line, column },
+                }),
+            }],
+            woken_outside: false,
+        };
+    let bug = Bug::new(Problem::Deadlock {
+        waiting: vec![
+            waiting(main, "main", "join", "task", "0.0", 31, 14),
+            waiting(left, "transfer", "lock", "checking", "", 12, 36),
+            waiting(right, "audit", "lock", "savings", "", 19, 35),
+        ],
+    });
     let mut finding = play.ends("bank::transfers", bug);
     finding.found_at = 3;
     finding.occurrences = 38;
@@ -235,12 +255,12 @@ pub fn unhandled_event() -> Scene {
     play.step(participant).starts("Working");
     let vote = play.sends(coordinator, "Vote { tx: 1, yes: false }");
     play.step(coordinator).receives(vote);
-    let bug = Bug::new(
-        BugKind::UnhandledEvent,
-        "Coordinator in state Done has no handler for Vote { tx: 1, yes: false }, sent by \
-         Participant 1\nhandle it, defer it or ignore it",
-    )
-    .by("Coordinator");
+    let sender = Named { worker: participant, name: "Participant".into() };
+    let (event, origin) = ("Vote".into(), Origin::Sent(sender));
+    let bug = Bug::new(Problem::UnhandledEvent(Unhandled { event, origin, declared: None }))
+        .by("Coordinator")
+        .in_state("Done")
+        .in_step_of(coordinator);
     let finding = play.ends("two-phase-commit", bug);
     scene(finding, "random", "atomic handlers")
 }
@@ -254,12 +274,7 @@ pub fn hot_at_end() -> Scene {
     play.monitor("Answered", "Waiting", Heat::Hot);
     let request = play.step(client).chooses(1, 2, Tag::Fault).sends(server, "Request(1)");
     play.tell(Event::Discarded { message: request, why: Discard::Lost });
-    let bug = Bug::new(
-        BugKind::HotAtEnd,
-        "the system is quiet (nothing is left to do) and monitor Answered is still hot, in state \
-         Waiting: what it waits for will not happen any more",
-    )
-    .by("Answered");
+    let bug = Bug::new(Problem::HotAtEnd).by("Answered").in_state("Waiting");
     scene(play.ends("lossy-server", bug), "random", "per-send")
 }
 
@@ -273,12 +288,8 @@ pub fn livelock() -> Scene {
     let request = play.step(client).sends(server, "Request(1)");
     let answer = play.step(server).receives(request).sends(client, "Busy");
     play.step(client).receives(answer);
-    let bug = Bug::new(
-        BugKind::Livelock,
-        "monitor Answered waits in vain in state Waiting: the execution can go round a loop of \
-         length 3 for ever",
-    )
-    .by("Answered");
+    let states = vec!["Waiting".into()];
+    let bug = Bug::new(Problem::Livelock { states, visits: false, length: 3 }).by("Answered");
     let mut finding = play.ends("busy-server", bug);
     let both = vec![client, server];
     finding.schedule.enabled = vec![both.clone(), both, vec![client], vec![server], vec![client]];
@@ -302,11 +313,10 @@ pub fn uncontrolled() -> Scene {
     play.step(main).tell(Event::Created { worker: child, name: Text::Str("worker") });
     play.step(child);
     play.step(main).tell(Event::Noted { text: Text::Str("even millisecond\nno retry") });
-    let bug = Bug::new(
-        BugKind::Uncontrolled,
-        "uncontrolled nondeterminism at step 3: main 0 waited for a oneshot the first time, and \
-         went on this time",
-    );
+    let difference = "main (0) waited for a oneshot the first time, and went on this time".into();
+    let (schedule, step) = (1, 3);
+    let bug =
+        Bug::new(Problem::Uncontrolled(Uncontrolled::Schedule { schedule, step, difference }));
     let mut finding = play.ends("clock::branches", bug);
     finding.notes = vec!["the finding is not shrunk, since it cannot be repeated".into()];
     scene(finding, "random", "await points")
@@ -318,12 +328,10 @@ pub fn panic_with_source() -> Scene {
     let mut play = Play::cast([(main, "main")]);
     play.step(main).touches(0, Access::Read, "reads `balance`");
     play.step(main).touches(0, Access::Write, "writes `balance`");
-    let bug = Bug::new(
-        BugKind::Panic,
-        "assertion `left == right` failed: money was made\n  left: 100\n right: 150",
-    )
-    .by("main")
-    .at(at(12, 2));
+    let bug =
+        Bug::panic("assertion `left == right` failed: money was made\n  left: 100\n right: 150")
+            .by("main")
+            .at(at(12, 2));
     let finding = play.ends("bank::keeps_its_money", bug);
     let (finding, run, mut about) = scene(finding, "dfs", "await points");
     about.replay =
@@ -338,11 +346,10 @@ pub fn no_trace() -> Scene {
     for turn in 0..9 {
         play.step(main.child(0)).chooses(turn % 2, 2, Tag::Program);
     }
-    let bug = Bug::new(
-        BugKind::EndlessStep,
-        "step 9, of poller 0.0, has run for 10 s: it loops or blocks its thread",
-    )
-    .by("poller");
+    let (limit, phase) = (Duration::from_secs(10), Phase::Step(9));
+    let bug = Bug::new(Problem::EndlessStep(Endless::Time { limit, phase }))
+        .by("poller")
+        .in_step_of(main.child(0));
     let mut finding = play.ends("poller::stops", bug);
     finding.trace.steps.clear();
     scene(finding, "random", "await points")
@@ -359,7 +366,7 @@ pub fn long() -> Scene {
         play.step(ping).receives(ball);
         ball = play.sends(pong, "Ball { hits: 0 }");
     }
-    let bug = Bug::new(BugKind::StepBound, "the schedule reached the bound of 1201 steps");
+    let bug = Bug::new(Problem::StepBound { bound: 1201 });
     let (finding, run, mut about) = scene(play.ends("ping-pong", bug), "irs", "per-send");
     about.steps_shown = Some(4);
     about.saved = Some("target/dally/ping-pong-5f0c9a12.schedule".into());
@@ -368,9 +375,6 @@ pub fn long() -> Scene {
 
 /// A test that should fail did not.
 pub fn no_failure() -> Scene {
-    let bug = Bug::new(
-        BugKind::NoFailure,
-        "the test expects a deadlock, and none of 412 schedules failed",
-    );
+    let bug = Bug::new(Problem::NoFailure { expected: "deadlock".into() });
     scene(Play::default().ends("bank::transfers", bug), "pct(3)", "await points")
 }

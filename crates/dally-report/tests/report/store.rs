@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dally_core::{Bug, BugKind, Schedule};
+use dally_core::{Bug, Problem, Schedule};
 use dally_report::Store;
 
 use crate::findings;
@@ -61,7 +61,7 @@ fn another_cause_has_files_of_its_own() {
     let (finding, run, about) = findings::two_phase_commit();
     store.save(&about.program, &finding, &run).unwrap();
     let mut other = finding;
-    other.bug = Bug::new(BugKind::Deadlock, "all wait");
+    other.bug = Bug::new(Problem::Deadlock { waiting: Vec::new() });
     store.save(&about.program, &other, &run).unwrap();
     assert_eq!(files(&directory).len(), 4);
 }
@@ -69,7 +69,7 @@ fn another_cause_has_files_of_its_own() {
 #[test]
 fn any_program_has_a_file_name_and_no_two_share_one() {
     let store = Store::new("findings");
-    let bug = Bug::new(BugKind::Deadlock, "all wait");
+    let bug = Bug::new(Problem::Deadlock { waiting: Vec::new() });
     let long = "x".repeat(10_000);
     let longer = "x".repeat(10_001);
     let programs = [

@@ -1,8 +1,8 @@
 //! The words for each event of a trace, and the source that is quoted.
 
 use dally_core::{
-    Bug, BugKind, Choice, Discard, Event, Finding, Location, MessageId, Report, Tag, Text,
-    Transition, WorkerId,
+    Bug, Choice, Discard, Event, Finding, Location, MessageId, Report, Tag, Text, Transition,
+    WorkerId,
 };
 use dally_report::{About, text};
 
@@ -16,7 +16,7 @@ fn table(finding: &Finding) -> String {
 }
 
 fn bug() -> Bug {
-    Bug::new(BugKind::Panic, "boom")
+    Bug::panic("boom")
 }
 
 #[test]

@@ -24,7 +24,7 @@ impl Limits {
     /// The limits under which a recording that ends in this bug is followed. `stem` is how many
     /// steps lead to its loop, if it has one and that is known.
     pub(crate) fn to_follow(self, bug: &Bug, stem: Option<usize>) -> Limits {
-        if bug.kind != BugKind::Livelock {
+        if bug.kind() != BugKind::Livelock {
             return Limits { loops: Loops::Ignored, ..self };
         }
         // The loop may have been closed exactly at the step bound.

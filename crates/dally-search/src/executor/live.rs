@@ -53,7 +53,7 @@ impl LiveExecution<'_> {
                 (Some(CutReason::Endless), _) => {
                     Conclusion::failed(endless(system, worker, self.limits.step_items))
                 }
-                (_, Err(Stop::Bug(bug))) => Conclusion::failed(*bug),
+                (_, Err(Stop::Bug(bug))) => Conclusion::failed(bug.in_step_of(worker)),
                 (_, Ok(()) | Err(Stop::Cut)) => Conclusion::Ended(End::Strategy),
             });
         }

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dally_core::{Bug, BugKind, System, fingerprint};
+use dally_core::bug::Uncontrolled;
+use dally_core::{Bug, Problem, System, fingerprint};
 use rustc_hash::FxHashSet;
 
 use super::entry::{Entry, NextTransition, Offered, Value};
@@ -360,11 +361,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         if let Some(look) = self.space.visible_hash()
             && !self.shared_state.is_visibly_same(identity, look, new)
         {
-            let message = "two ways to what Dally takes for the same state lead to different \
-                           workers that can step, or to different operations: something is \
-                           shared that Dally does not see, such as a static, an atomic or a lock \
-                           of the standard library";
-            self.found(Bug::new(BugKind::Uncontrolled, message.to_owned()));
+            self.found(Bug::new(Problem::Uncontrolled(Uncontrolled::State)));
         }
         new
     }

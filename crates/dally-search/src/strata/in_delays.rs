@@ -36,7 +36,7 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
     finding: &Finding,
     options: &Options,
 ) -> Option<Finding> {
-    if !is_shrinkable(finding.bug.kind) {
+    if !is_shrinkable(finding.bug.kind()) {
         return None;
     }
     let mut explorer = explorer.clone();

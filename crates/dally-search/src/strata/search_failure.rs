@@ -46,7 +46,7 @@ impl SearchFailure {
                     "A predicate that seals states panicked{who}, after {}{at}: {}\nThe schedule \
                      that leads to the state: {schedule}",
                     steps(choices),
-                    bug.message,
+                    bug.message(),
                 )
             }
         }

@@ -1,6 +1,7 @@
 //! How a search takes transitions, and goes back to take others.
 
-use dally_core::{Bug, BugKind, Choice, EventBudget, Stop, WorkerId};
+use dally_core::bug::Uncontrolled;
+use dally_core::{Bug, Choice, EventBudget, Problem, Stop, WorkerId};
 
 use super::depth_first::DepthFirstWorker;
 use super::entry::Value;
@@ -44,7 +45,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         self.writer.write(Choice::Worker(worker));
         let bug = match self.attempt(values, true, |space, env| space.step(worker, env)) {
             Ok(()) => return true,
-            Err(Some(bug)) => *bug,
+            Err(Some(bug)) => bug.in_step_of(worker),
             Err(None) => endless(self.space.system(), worker, self.shared_state.limits.step_items),
         };
         self.found(bug);
@@ -112,15 +113,11 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// A state could not be come back to: the search is over.
     #[cold]
     fn cannot_return(&mut self, error: ReturnError) -> bool {
-        let what = match error {
+        let difference = match error {
             ReturnError::Bug(bug) => format!("it failed on the way: {bug}"),
             ReturnError::Diverged(message) => message,
         };
-        let message = format!(
-            "the choices that lead to a state were made again, and the program did something \
-             else: {what}\nSomething that Dally does not control decides what the program does"
-        );
-        self.found(Bug::new(BugKind::Uncontrolled, message));
+        self.found(Bug::new(Problem::Uncontrolled(Uncontrolled::Prefix { difference })));
         self.shared_state.stop();
         false
     }

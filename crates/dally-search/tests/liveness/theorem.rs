@@ -34,7 +34,8 @@ fn search(
 /// The monitors whose cycles were found.
 fn found(report: &Report) -> Vec<(usize, &Finding)> {
     let monitors = ["HotOne", "HotTwo", "VisitsOne", "VisitsTwo"];
-    let livelocks = report.findings.iter().filter(|finding| finding.bug.kind == BugKind::Livelock);
+    let livelocks =
+        report.findings.iter().filter(|finding| finding.bug.kind() == BugKind::Livelock);
     let monitor = |finding: &Finding| {
         let culprit = finding.bug.culprit.as_deref().unwrap_or("");
         monitors.iter().position(|&name| name == culprit).expect("a monitor of ours")
@@ -57,7 +58,7 @@ fn check(seed: u64, fairness: Fairness, kind: SearchKind, threads: usize) {
         let checked = check_lasso(&graph, choices, lasso.stem, monitor, fairness);
         assert_eq!(checked, Ok(()), "{}", what());
     }
-    let quiet = report.findings.iter().any(|finding| finding.bug.kind == BugKind::HotAtEnd);
+    let quiet = report.findings.iter().any(|finding| finding.bug.kind() == BugKind::HotAtEnd);
     assert_eq!(quiet, ends_hot(&graph), "{}", what());
 }
 
@@ -101,7 +102,7 @@ fn without_keeping_on_the_first_bug_that_there_is_is_reported() {
             assert_eq!(expected >> monitor & 1, 1, "seed {seed}: {finding:?}");
         }
         let kinds = [BugKind::Livelock, BugKind::HotAtEnd];
-        assert!(report.findings.iter().all(|finding| kinds.contains(&finding.bug.kind)));
+        assert!(report.findings.iter().all(|finding| kinds.contains(&finding.bug.kind())));
     }
 }
 

@@ -20,8 +20,8 @@ impl Sink for Writer {
         let Finding { bug, schedule, found_at, notes, .. } = finding;
         let text = format!(
             "{} in schedule {found_at}\n{}\n{}\n{}\n",
-            bug.kind,
-            bug.message,
+            bug.kind(),
+            dally_report::text::bug(&bug),
             short(&schedule.choices),
             notes.join("\n"),
         );

@@ -55,8 +55,8 @@ fn a_deadlock_names_who_waits_for_what() {
         &[Do::Lock(1), Do::Lock(0), Do::Unlock(0), Do::Unlock(1)],
     ]);
     let finding = found(&program, options());
-    assert_eq!(finding.bug.kind, BugKind::Deadlock);
-    assert_snapshot!(finding.bug.message, @r#"
+    assert_eq!(finding.bug.kind(), BugKind::Deadlock);
+    assert_snapshot!(dally_report::text::bug(&finding.bug), @r#"
         no worker can step, and 2 still wait:
           Script (0) waits to lock 1
           Script (1) waits to lock 0
@@ -112,7 +112,7 @@ fn a_monitor_that_stays_hot_is_found_by_every_strategy_that_is_fair_in_the_end()
     for name in ["random", "pct", "round-robin", "irs", "portfolio"] {
         let strategy = name.parse::<StrategyKind>().unwrap().build(0, 200);
         let finding = found(&program, Options { strategy, max_steps: 200, ..options() });
-        assert_eq!(finding.bug.kind, BugKind::Temperature, "{name}");
+        assert_eq!(finding.bug.kind(), BugKind::Temperature, "{name}");
     }
 }
 
@@ -138,7 +138,7 @@ fn a_step_that_tells_events_for_ever_is_cut_and_found() {
 fn a_step_that_chooses_for_ever_is_cut_and_found_although_values_count_as_steps() {
     let program = scripts([&[Do::Add(0, 1), Do::ChooseForEver]]);
     let finding = found(&program, options());
-    assert_eq!(finding.bug.kind, BugKind::EndlessStep);
+    assert_eq!(finding.bug.kind(), BugKind::EndlessStep);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_panic_in_a_destructor_is_found_when_the_execution_is_ended() {
 fn a_panic_in_a_destructor_after_a_bug_becomes_a_note() {
     let program = scripts([&[Do::PanicInDrop(0), Do::Add(0, 1), Do::PanicIf(0, 1)]]);
     let finding = found(&program, options());
-    assert_eq!(finding.bug.message, "counter 0 is 1");
+    assert_eq!(dally_report::text::bug(&finding.bug), "counter 0 is 1");
     let [note] = &finding.notes[..] else { panic!("{:?}", finding.notes) };
     assert!(note.starts_with("Then, at the end: panic: a value was dropped too early at"));
 }
@@ -160,8 +160,8 @@ fn a_panic_in_a_destructor_after_a_bug_becomes_a_note() {
 #[test]
 fn a_panic_of_the_front_end_itself_is_a_finding_and_not_a_dead_thread() {
     let finding = found(&scripts([&[Do::Add(0, 1), Do::FrontEndPanics]]), options());
-    assert_eq!(finding.bug.kind, BugKind::Panic);
-    assert_eq!(finding.bug.message, "a front end of no great quality");
+    assert_eq!(finding.bug.kind(), BugKind::Panic);
+    assert_eq!(dally_report::text::bug(&finding.bug), "a front end of no great quality");
 }
 
 #[test]
@@ -170,8 +170,8 @@ fn a_bug_that_depends_on_a_global_is_reported_as_nondeterminism() {
     let program = scripts([&[Do::AddGlobal(0), Do::Load(0), Do::PanicIfRegister(40)]]);
     let quiet = Options { repeat_check: false, ..options() };
     let finding = only_finding(&program, quiet);
-    assert_eq!(finding.bug.kind, BugKind::Uncontrolled);
-    let message = without_numbers(&finding.bug.message);
+    assert_eq!(finding.bug.kind(), BugKind::Uncontrolled);
+    let message = without_numbers(&dally_report::text::bug(&finding.bug));
     assert_snapshot!(message, @r#"
         schedule N, run again with the same choices, did something else: step N: no bug the second time
         Something that Dally does not control decides what the program does: a clock, a random number, the order of a hash map, a global that survives the execution, a thread of the operating system
@@ -183,8 +183,8 @@ fn a_bug_that_depends_on_a_global_is_reported_as_nondeterminism() {
 fn what_is_not_under_control_is_found_by_running_schedules_twice() {
     let program = scripts([&[Do::Add(0, 1)], &[Do::TellGlobal]]);
     let finding = only_finding(&program, options());
-    assert_eq!((finding.bug.kind, finding.found_at), (BugKind::Uncontrolled, 1));
-    let message = without_numbers(&finding.bug.message);
+    assert_eq!((finding.bug.kind(), finding.found_at), (BugKind::Uncontrolled, 1));
+    let message = without_numbers(&dally_report::text::bug(&finding.bug));
     assert_snapshot!(message, @r#"
         schedule N, run again with the same choices, did something else: step N: the step of Script (N) told `Noted { text: "N" }` first and `Noted { text: "N" }` then
         Something that Dally does not control decides what the program does: a clock, a random number, the order of a hash map, a global that survives the execution, a thread of the operating system
@@ -225,7 +225,7 @@ fn going_on_groups_findings_by_cause_and_counts_them() {
     let mut kinds: Vec<_> = report
         .findings
         .iter()
-        .map(|finding| (finding.bug.kind, finding.bug.message.lines().count()))
+        .map(|finding| (finding.bug.kind(), dally_report::text::bug(&finding.bug).lines().count()))
         .collect();
     kinds.sort();
     assert_eq!(kinds, [(BugKind::Panic, 1), (BugKind::Deadlock, 2)]);

@@ -57,7 +57,7 @@ fn blamed(program: &Arc<Scripts>, text: &str) -> String {
         let again = replayed(program, &schedule(fairness), 10);
         // No recorded set of enabled workers, so there is nothing else that it could leave.
         assert_eq!(again.bug.is_none(), again.left_at.is_some());
-        again.bug.is_some_and(|bug| bug.kind == BugKind::Livelock)
+        again.bug.is_some_and(|bug| bug.kind() == BugKind::Livelock)
     };
     ["none", "weak", "strong"].into_iter().filter(blames).collect::<Vec<_>>().join(" ")
 }
@@ -83,7 +83,7 @@ fn every_strategy_that_is_not_exhaustive_finds_it() {
     for name in ["random", "pct", "round-robin", "irs", "portfolio"] {
         let strategy = name.parse::<StrategyKind>().unwrap().build(0, 200);
         let finding = found(&program, Options { strategy, max_steps: 200, ..options() });
-        assert_eq!(finding.bug.kind, BugKind::Livelock, "{name}");
+        assert_eq!(finding.bug.kind(), BugKind::Livelock, "{name}");
         assert_eq!(finding.schedule.choices.len(), 5, "{name}");
     }
     // Rounds that turn out to differ would keep it from some schedules.
@@ -132,7 +132,7 @@ fn a_value_that_could_be_chosen_must_be_where_fairness_is_strong() {
     assert_eq!(check(&program, options()).findings, []);
     let endless = scripts([&[Do::Hot, Do::Choose(2), Do::Jump(1)]]);
     assert_eq!(blamed(&endless, "0 0 =0 0 0 =1 0 0 =0 0"), "none weak strong");
-    assert_eq!(found(&endless, options()).bug.kind, BugKind::Livelock);
+    assert_eq!(found(&endless, options()).bug.kind(), BugKind::Livelock);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_bug_behind_rounds_that_led_nowhere_replays_exactly() {
     let fails = [Do::Hot, LOOK, Do::Repeat(50, 1), Do::Cold, Do::PanicIf(0, 0)];
     let program = scripts([&fails, &[LOOK, LOOK]]);
     let finding = found(&program, Options { shrink: false, ..options() });
-    assert_eq!((finding.bug.kind, finding.lasso), (BugKind::Panic, None));
+    assert_eq!((finding.bug.kind(), finding.lasso), (BugKind::Panic, None));
     let shrunk = found(&program, options());
     assert_eq!(shrunk.schedule.steps(), 1 + 2 * 51 + 2);
 }

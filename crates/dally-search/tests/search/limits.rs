@@ -114,7 +114,7 @@ fn findings_of_a_thread_that_gets_stuck_later_are_kept() {
             Options { step_time, seed, keep_going: true, repeat_check: false, ..options() };
         let report = check(&program, blocks);
         assert_eq!(report.ended, Ended::Stuck);
-        let kinds: Vec<BugKind> = report.findings.iter().map(|found| found.bug.kind).collect();
+        let kinds: Vec<BugKind> = report.findings.iter().map(|found| found.bug.kind()).collect();
         assert_eq!(kinds.last(), Some(&BugKind::EndlessStep));
         if kinds.len() == 2 {
             assert_eq!(
@@ -138,10 +138,10 @@ fn shrinking_that_meets_a_step_that_blocks_gives_up_and_keeps_the_finding() {
     for seed in 0..50 {
         let report = check(&program, Options { step_time, seed, repeat_check: false, ..options() });
         let [finding] = &report.findings[..] else { panic!("{report:#?}") };
-        if finding.bug.kind != BugKind::Panic {
+        if finding.bug.kind() != BugKind::Panic {
             continue;
         }
-        assert_eq!(finding.bug.message, "counter 0 is 1");
+        assert_eq!(dally_report::text::bug(&finding.bug), "counter 0 is 1");
         assert!(finding.notes[0].starts_with("It could not be shrunk: step 5, of worker 0,"));
         return;
     }

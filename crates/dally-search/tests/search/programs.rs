@@ -8,9 +8,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use dally_core::bug::Object;
 use dally_core::{
-    Acceptance, Bug, BugKind, Choice, Env, Event, Finding, MessageId, Observe, Program, Status,
-    Stop, System, Tag, Text, Waiting, WorkerId, fingerprint, panics,
+    Acceptance, Bug, Choice, Env, Event, Finding, MessageId, Observe, Program, Status, Stop,
+    System, Tag, Text, Wait, Waiting, WorkerId, fingerprint, panics,
 };
 use dally_search::sampling::Random;
 use dally_search::{
@@ -211,7 +212,7 @@ impl Live {
             }
             Do::FailByRegister => {
                 let message = "!".repeat(self.workers[me].register as usize);
-                return Err(Bug::new(BugKind::Panic, message).into());
+                return Err(Bug::panic(message).into());
             }
             Do::Hot => self.hot = true,
             Do::Cold => self.hot = false,
@@ -290,10 +291,18 @@ impl System for Live {
         for me in 0..self.workers.len() {
             let on = match self.next(me) {
                 None => continue,
-                Some(Do::Lock(lock)) => format!("lock {lock}"),
-                Some(_) => "receive".into(),
+                Some(Do::Lock(lock)) => ("lock", Some(lock)),
+                Some(_) => ("receive", None),
             };
-            waiting.push(Waiting { worker: self.ids[me], name: "Script".into(), on });
+            let (operation, lock) = on;
+            let object = lock.map(|lock| Object { kind: "lock".into(), id: lock.to_string() });
+            let (operation, payload, place) = (operation.to_owned(), Vec::new(), None);
+            waiting.push(Waiting {
+                worker: self.ids[me],
+                name: "Script".into(),
+                on: vec![Wait { operation, payload, object, place }],
+                woken_outside: false,
+            });
         }
         if waiting.is_empty() { Status::Done } else { Status::Stuck(waiting) }
     }
@@ -354,7 +363,7 @@ pub fn only_finding(program: &Arc<Scripts>, options: Options) -> Finding {
 /// Kind and message of a bug, with the place of a panic left out.
 pub fn words(bug: &Bug) -> String {
     let by = bug.culprit.as_ref().map_or_else(String::new, |culprit| format!(" by {culprit}"));
-    format!("{}{by}: {}", bug.kind, bug.message)
+    format!("{}{by}: {}", bug.kind(), dally_report::text::bug(&bug))
 }
 
 /// Choices in short: workers as numbers, values as `=2`, deliveries as `<1#0`.

@@ -20,7 +20,7 @@ fn moved(from: &Arc<Scripts>, to: &Arc<Scripts>) -> String {
     let exact = replayed(to, &schedule, Mode::Exact).left_at.expect("another program");
     let effort = replayed(to, &schedule, Mode::BestEffort);
     assert_eq!(effort.left_at.as_ref(), Some(&exact));
-    let bug = effort.bug.map_or("no bug".into(), |bug| bug.kind.to_string());
+    let bug = effort.bug.map_or("no bug".into(), |bug| bug.kind().to_string());
     let choices = |schedule: &Schedule| short(&schedule.choices);
     let text = format!("{} -> {} ({bug})\n{exact}", choices(&schedule), choices(&effort.schedule));
     without_place(&text)

@@ -46,7 +46,7 @@ fn assert_findings_are_real(graph: &Arc<Graph>, report: &Report) {
         match graph.follow(&finding.schedule.choices) {
             Err(way) => assert_eq!(finding.bug.cause(), failure(way).cause(), "{finding:#?}"),
             Ok(at) => {
-                assert_eq!(finding.bug.kind, BugKind::Deadlock, "{finding:#?}");
+                assert_eq!(finding.bug.kind(), BugKind::Deadlock, "{finding:#?}");
                 assert!(graph.places[at as usize].stuck, "{finding:#?}");
             }
         }
@@ -73,7 +73,9 @@ fn expected(graph: &Graph) -> BTreeMap<Option<u32>, u64> {
 fn found(report: &Report) -> BTreeMap<Option<u32>, u64> {
     let way = |message: &str| message.strip_prefix("failed").map(|marks| marks.len() as u32);
     let findings = report.findings.iter();
-    findings.map(|finding| (way(&finding.bug.message), finding.occurrences)).collect()
+    findings
+        .map(|finding| (way(&dally_report::text::bug(&finding.bug)), finding.occurrences))
+        .collect()
 }
 
 #[test]
@@ -164,7 +166,7 @@ fn a_program_can_be_stuck_or_done_from_the_start() {
     let stuck = crate::graphs::Place { stuck: true, ..Default::default() };
     let graph = Arc::new(Graph::of(vec![stuck]));
     let report = search(&graph, RR, plan(), options(1));
-    assert_eq!((report.ended, report.findings[0].bug.kind), (Ended::Bug, BugKind::Deadlock));
+    assert_eq!((report.ended, report.findings[0].bug.kind()), (Ended::Bug, BugKind::Deadlock));
     let graph = Graph::by_hand(&[&[]]);
     let report = search(&graph, RR, plan(), options(1));
     assert_eq!(coverage(&report), "exhausted: 1 state, 0 transitions");

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use dally_core::{Bug, BugKind, Program, StateVisitor};
+use dally_core::bug::{Endless, Phase};
+use dally_core::{Bug, Problem, Program, StateVisitor};
 use dally_search::strata::{Plan, RoundRobin, explore};
 use dally_search::{Ended, Options, Report};
 
@@ -94,8 +95,8 @@ fn a_program_that_hangs_when_it_is_asked_does_not_hang_the_search() {
     let report = searched(saying(Says::Hangs));
     assert_eq!((report.ended, report.findings.len()), (Ended::Stuck, 1), "{report:#?}");
     let bug = &report.findings[0].bug;
-    assert_eq!(bug.kind, BugKind::EndlessStep);
-    assert!(bug.message.starts_with("the start of the program has not come back"), "{bug}");
+    let Problem::EndlessStep(Endless::Time { phase, .. }) = bug.problem else { panic!("{bug}") };
+    assert_eq!(phase, Phase::Start);
 }
 
 #[test]

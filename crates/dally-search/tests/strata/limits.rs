@@ -48,7 +48,7 @@ fn a_step_bound_can_be_a_bug() {
     let report = search(&chain(20), RR, plan(), options);
     assert_eq!((report.ended, report.findings.len()), (Ended::Bug, 1));
     let finding = &report.findings[0];
-    assert_eq!(finding.bug.kind, BugKind::StepBound);
+    assert_eq!(finding.bug.kind(), BugKind::StepBound);
     assert_eq!(finding.schedule.choices, vec![Choice::Worker(WorkerId::root(0)); 10]);
 }
 
@@ -211,7 +211,7 @@ fn a_step_that_never_comes_back_is_found_with_its_schedule() {
         let report = search(&graph, RR, Plan { search: search_kind, ..plan() }, options);
         assert_eq!((report.ended, report.findings.len()), (Ended::Stuck, 1), "{report:#?}");
         let finding = &report.findings[0];
-        assert_eq!(finding.bug.kind, BugKind::EndlessStep);
+        assert_eq!(finding.bug.kind(), BugKind::EndlessStep);
         let choices = &finding.schedule.choices;
         assert_eq!(choices.len(), 3, "{choices:?}");
         assert_eq!(choices[..2], [0, 1].map(|n| Choice::Worker(WorkerId::root(n))));

@@ -5,15 +5,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use dally_core::{
-    Bug, BugKind, Captured, Env, Event, Fingerprint, MessageId, Observe, Program, StateVisitor,
-    Status, Stop, System, Tag, Text, Waiting, WorkerId, fingerprint,
+    Bug, Captured, Env, Event, Fingerprint, MessageId, Observe, Program, StateVisitor, Status,
+    Stop, System, Tag, Text, Waiting, WorkerId, fingerprint,
 };
 
 use crate::graphs::{Graph, Place, Tell, Tree};
 
 /// The bug of a step that fails in this way.
 pub fn failure(way: u32) -> Bug {
-    Bug::new(BugKind::Panic, format!("failed{}", "!".repeat(way as usize)))
+    Bug::panic(format!("failed{}", "!".repeat(way as usize)))
 }
 
 /// One live execution.
@@ -101,8 +101,8 @@ impl System for Live {
         if !place.stuck {
             return Status::Done;
         }
-        let (name, on) = ("Walker".to_owned(), "a way out".to_owned());
-        Status::Stuck(vec![Waiting { worker: WorkerId::root(0), name, on }])
+        let (worker, name) = (WorkerId::root(0), "Walker".to_owned());
+        Status::Stuck(vec![Waiting { worker, name, on: Vec::new(), woken_outside: false }])
     }
 
     fn observe(&self, _how: Observe) -> Option<u64> {

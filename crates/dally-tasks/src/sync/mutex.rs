@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use dally_core::bug::PlaceOf;
 use dally_core::{Access, Op};
 
 use super::Inner;
@@ -240,7 +241,12 @@ impl Attempt {
         match value {
             Some(value) => Poll::Ready(value),
             None => {
-                let wait = Wait { object: lock.object, deed: LOCK, place: "at", at: self.at };
+                let wait = Wait {
+                    object: lock.object,
+                    deed: LOCK,
+                    place: PlaceOf::Operation,
+                    at: self.at,
+                };
                 current::wait(wait, op, waker);
                 Poll::Pending
             }

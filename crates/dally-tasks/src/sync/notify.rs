@@ -6,6 +6,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use dally_core::bug::PlaceOf;
 use dally_core::{Access, Op};
 
 use super::Inner;
@@ -190,7 +191,7 @@ impl Future for Notified<'_> {
             return Poll::Ready(());
         }
         let object = self.notify.object;
-        let wait = Wait { object, deed: NOTIFIED, place: "at", at: self.at };
+        let wait = Wait { object, deed: NOTIFIED, place: PlaceOf::Operation, at: self.at };
         current::wait(wait, op, cx.waker());
         Poll::Pending
     }

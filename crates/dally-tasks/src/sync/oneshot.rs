@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use dally_core::bug::PlaceOf;
 use dally_core::{Access, Op};
 
 use super::Inner;
@@ -150,7 +151,7 @@ impl<T> Future for Closed<'_, T> {
             this.waited = true;
             let deed = const { &Deed::plain("see the receiver drop") };
             current::look(&shared.object);
-            let wait = Wait { object: shared.object, deed, place: "at", at: this.at };
+            let wait = Wait { object: shared.object, deed, place: PlaceOf::Operation, at: this.at };
             current::wait(wait, op, cx.waker());
             return Poll::Pending;
         }
@@ -229,7 +230,7 @@ impl<T> Future for Receiver<T> {
             drop(old);
             this.waited = true;
             let deed = const { &Deed::moving::<T>("receive", "from") };
-            let wait = Wait { object: shared.object, deed, place: "made at", at: this.at };
+            let wait = Wait { object: shared.object, deed, place: PlaceOf::Creation, at: this.at };
             current::look(&shared.object);
             current::wait(wait, op, cx.waker());
             return Poll::Pending;

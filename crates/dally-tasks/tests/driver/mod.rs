@@ -43,7 +43,7 @@ pub fn explore_up_to(program: &TaskProgram, max_steps: usize) -> Explored {
         let ended = run(&mut system, &mut script, max_steps, &mut explored.steps);
         let ended = match (ended, system.end()) {
             (Ended::Bug(bug), _) | (_, Err(bug)) => {
-                let text = format!("{}: {}", bug.kind, bug.message);
+                let text = format!("{}: {}", bug.kind(), dally_report::text::bug(&bug));
                 explored.bugs.push(bug);
                 text
             }

@@ -140,16 +140,20 @@ impl Sink for Keeper {
 mod tests {
     use std::sync::Arc;
 
-    use dally_core::{Bug, BugKind, Choice, WorkerId};
+    use dally_core::{Bug, Choice, Problem, WorkerId};
     use dally_search::Options;
     use dally_tasks::TaskProgram;
 
     use super::*;
 
-    fn finding(kind: BugKind, choices: usize) -> Finding {
+    fn deadlock() -> Problem {
+        Problem::Deadlock { waiting: Vec::new() }
+    }
+
+    fn finding(problem: Problem, choices: usize) -> Finding {
         let choices = vec![Choice::Worker(WorkerId::root(0)); choices];
         let schedule = Schedule { choices, ..Schedule::default() };
-        Finding::new(Bug::new(kind, "all wait"), schedule, 1)
+        Finding::new(Bug::new(problem), schedule, 1)
     }
 
     fn keeper(directory: &Path) -> Keeper {
@@ -170,11 +174,11 @@ mod tests {
     #[test]
     fn what_does_not_count_in_the_end_leaves_the_finding_of_an_earlier_run_as_it_was() {
         let (directory, clean) = scene("earlier");
-        let earlier = finding(BugKind::Deadlock, 3);
+        let earlier = finding(deadlock(), 3);
         let path = Store::new(&directory).save("pool", &earlier, &clean).unwrap();
         let before = Saved::read(&path);
         let keeper = keeper(&directory);
-        keeper.found(&finding(BugKind::Deadlock, 5));
+        keeper.found(&finding(deadlock(), 5));
         assert_ne!(Saved::read(&path), before);
 
         assert_eq!(keeper.settle(&clean), (Vec::new(), Vec::new()));
@@ -186,8 +190,8 @@ mod tests {
     #[test]
     fn findings_of_the_same_number_each_have_a_file_during_the_run_and_after_it() {
         let (directory, mut clean) = scene("several");
-        let found =
-            [BugKind::Deadlock, BugKind::Monitor, BugKind::Panic].map(|kind| finding(kind, 3));
+        let found = [deadlock(), Problem::HotAtEnd, Problem::panic("no")]
+            .map(|problem| finding(problem, 3));
         let paths = [0, 1, 2].map(|n| Store::new(&directory).path("pool", &found[n].bug));
         let keeper = keeper(&directory);
         found.iter().for_each(|finding| keeper.found(finding));

@@ -111,7 +111,7 @@ impl Hunt<'_> {
             };
         };
         let bug = &finding.bug;
-        if bug.kind != BugKind::Livelock || bug.culprit.as_deref() != Some(livelock.monitor) {
+        if bug.kind() != BugKind::Livelock || bug.culprit.as_deref() != Some(livelock.monitor) {
             return wrong(&bug.to_string());
         }
         let Some((states, cycles)) = report.states.and_then(|states| {

@@ -1,7 +1,7 @@
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
-use dally_core::{BugKind, Env, Event, MessageId, Status, Stop, System, Tag, Text, WorkerId};
+use dally_core::{Env, Event, MessageId, Status, Stop, System, Tag, Text, WorkerId};
 
 use super::*;
 use crate::strata::{ExplorerKind, RoundRobin, RunToCompletion, Stepped};
@@ -85,7 +85,7 @@ impl System for Live<'_> {
         self.at[me] += 1;
         self.refresh();
         if (self.fails)(&self.log) {
-            return Err(Bug::new(BugKind::Panic, "the log is bad").into());
+            return Err(Bug::panic("the log is bad").into());
         }
         Ok(())
     }
@@ -184,7 +184,7 @@ fn saved(
 ) -> Option<(String, String)> {
     let program = Scripts { scripts, fails };
     let (mut executor, mut writer) = (Executor::new(&program), ChoiceWriter::new());
-    let cause = Bug::new(BugKind::Panic, "the log is bad").cause();
+    let cause = Bug::panic("the log is bad").cause();
     let stop = AtomicBool::new(false);
     let budget = Budget { steps: 100_000, stop: &stop };
     let choices = choices(schedule, of);

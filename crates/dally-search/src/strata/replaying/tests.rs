@@ -138,7 +138,7 @@ fn lost(odd: fn(u32, &mut ToySystem) -> Result<(), Bug>) -> String {
     let snapshot = space.snapshot(&writer);
     let lost = match space.go_to(&snapshot, &mut writer) {
         Ok(()) => panic!("it came back"),
-        Err(ReturnError::Bug(bug)) => format!("bug: {}", bug.message),
+        Err(ReturnError::Bug(bug)) => format!("bug: {}", dally_report::text::bug(&bug)),
         Err(ReturnError::Diverged(message)) => message,
     };
     // Whatever happened, it can start again.
@@ -170,7 +170,7 @@ fn a_program_that_does_something_else_the_second_time_is_told_by_step() {
 #[test]
 fn a_bug_on_the_way_is_the_programs() {
     let fails = lost(|execution, _| match execution {
-        1 => Err(Bug::new(dally_core::BugKind::Panic, "on the way")),
+        1 => Err(Bug::panic("on the way")),
         _ => Ok(()),
     });
     assert_eq!(fails, "bug: on the way");

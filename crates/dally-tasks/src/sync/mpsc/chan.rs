@@ -6,6 +6,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use dally_core::bug::PlaceOf;
 use dally_core::{Access, Op};
 
 use super::error::{SendError, TryRecvError, TrySendError};
@@ -166,7 +167,8 @@ impl<T> Chan<T> {
             };
             if !room {
                 drop(state);
-                let wait = Wait { object: self.object, deed, place: "at", at: steps.at };
+                let wait =
+                    Wait { object: self.object, deed, place: PlaceOf::Operation, at: steps.at };
                 exec.wait(wait, op, waker);
                 return Done::NotYet;
             }
@@ -268,7 +270,8 @@ impl<T> Chan<T> {
                 drop(state);
                 steps.waited = true;
                 exec.brush(&self.object, Access::Read);
-                let wait = Wait { object: self.object, deed, place: "at", at: steps.at };
+                let wait =
+                    Wait { object: self.object, deed, place: PlaceOf::Operation, at: steps.at };
                 exec.wait(wait, op, waker);
                 return Got::NotYet;
             }
@@ -527,7 +530,7 @@ impl<T> Future for Closed<'_, T> {
         let deed = const { &Deed::plain("see the receiver drop or close") };
         let object = this.chan.object;
         current::look(&object);
-        let wait = Wait { object, deed, place: "at", at: this.steps.at };
+        let wait = Wait { object, deed, place: PlaceOf::Operation, at: this.steps.at };
         current::wait(wait, op, cx.waker());
         Poll::Pending
     }

@@ -1,0 +1,350 @@
+//! What went wrong, in sentences: the only place where bugs are put into words.
+
+use dally_core::bug::{
+    Endless, Object, Origin, Phase, PlaceOf, Uncontrolled, Unhandled, Violation, Wait, Waiting,
+};
+use dally_core::words::{count, grouped};
+use dally_core::{Bug, BugKind, Problem, WorkerId};
+
+/// What went wrong, in words: a headline, and further lines where there is more to say.
+///
+/// ```
+/// use dally_core::{Bug, Problem};
+/// use dally_report::text;
+///
+/// let bug = Bug::new(Problem::StepBound { bound: 1000 });
+/// assert_eq!(text::bug(&bug), "the execution does not end within 1,000 steps");
+/// ```
+pub fn bug(bug: &Bug) -> String {
+    let Words { headline, more, leads_on } = Words::of(bug);
+    let mut out = headline;
+    if leads_on {
+        out.push(':');
+    }
+    for line in more {
+        out.push('\n');
+        out += &line;
+    }
+    out
+}
+
+/// A bug in one line: its kind, what went wrong, whose fault it is and where.
+pub fn line(bug: &Bug) -> String {
+    let mut out = format!("{}: {}", bug.kind(), Words::of(bug).headline);
+    if let (Some(_), Some(culprit)) = (untold_culprit(bug), &bug.culprit) {
+        out += &format!(" ({culprit})");
+    }
+    if let Some(location) = &bug.location {
+        out += &format!(" at {location}");
+    }
+    out
+}
+
+/// A bug in words.
+pub(super) struct Words {
+    /// In one line.
+    pub headline: String,
+    /// What else there is to say, line by line.
+    pub more: Vec<String>,
+    /// Whether the headline announces what else there is.
+    pub leads_on: bool,
+}
+
+impl Words {
+    pub fn of(bug: &Bug) -> Words {
+        match &bug.problem {
+            Problem::Panic { message, at_tear_down, then } => {
+                let mut words = Words::quoting(message);
+                words.more.extend(then.iter().flat_map(|later| {
+                    let place =
+                        later.location.as_ref().map_or(String::new(), |at| format!(" at {at}"));
+                    let told = format!("and then, in a destructor{place}: {}", later.message);
+                    told.lines().map(str::to_owned).collect::<Vec<_>>()
+                }));
+                if *at_tear_down {
+                    words.more.push("(in a destructor, while the execution was torn down)".into());
+                }
+                words
+            }
+            Problem::Monitor(Violation::Assertion { message }) => Words::quoting(message),
+            Problem::Deadlock { waiting } => deadlock(waiting),
+            Problem::UnhandledEvent(unhandled)
+            | Problem::Monitor(Violation::UnhandledEvent(unhandled)) => no_handler(bug, unhandled),
+            Problem::Uncontrolled(uncontrolled) => differs(bug, uncontrolled),
+            _ => Words::from(sentence(bug)),
+        }
+    }
+
+    /// The program's own words.
+    fn quoting(message: &str) -> Words {
+        let mut lines = message.lines().map(str::to_owned);
+        let headline = lines.next().unwrap_or_else(|| "(no message)".to_owned());
+        Words { headline, more: lines.collect(), leads_on: false }
+    }
+
+    fn and(mut self, line: impl Into<String>) -> Words {
+        self.more.push(line.into());
+        self
+    }
+}
+
+impl From<String> for Words {
+    fn from(headline: String) -> Words {
+        Words { headline, more: Vec::new(), leads_on: false }
+    }
+}
+
+/// Bugs that take one sentence.
+fn sentence(bug: &Bug) -> String {
+    let culprit = bug.culprit.as_deref().unwrap_or("?");
+    let state = bug.state.as_deref().unwrap_or("?");
+    match &bug.problem {
+        Problem::Monitor(Violation::Always { proposition }) => {
+            format!("`{proposition}` does not hold, and always should")
+        }
+        Problem::HotAtEnd => format!(
+            "the system is quiet (nothing is left to do) and monitor {culprit} is still hot, in \
+             state {state}: what it waits for will not happen any more"
+        ),
+        Problem::Livelock { states, visits, length } => {
+            let word = if states.len() == 1 { "state" } else { "states" };
+            let states = states.join(", ");
+            let wrong = if *visits {
+                format!(
+                    "monitor {culprit} comes to {word} {states} again and again, which is allowed \
+                     only finitely often"
+                )
+            } else {
+                format!("monitor {culprit} waits in vain in {word} {states}")
+            };
+            format!("{wrong}: the execution can go round a loop of length {length} for ever")
+        }
+        Problem::Temperature { bound } => format!(
+            "monitor {culprit} is hot for more than {} under a fair strategy, now in state {state}",
+            count(*bound as u64, "step"),
+        ),
+        Problem::StepBound { bound } => {
+            format!("the execution does not end within {}", count(*bound as u64, "step"))
+        }
+        Problem::EndlessStep(endless) => goes_on(bug, endless),
+        Problem::NoFailure { expected } => {
+            format!("the test expects a failure (`{expected}`), and no schedule failed")
+        }
+        // The others are told above; kinds that this version does not know are told by the core.
+        _ => bug.to_string(),
+    }
+}
+
+fn deadlock(waiting: &[Waiting]) -> Words {
+    let workers = match waiting.len() {
+        1 => "one still waits".to_owned(),
+        n => format!("{n} still wait"),
+    };
+    Words {
+        headline: format!("no worker can step, and {workers}"),
+        more: waiting.iter().map(waits).collect(),
+        leads_on: true,
+    }
+}
+
+fn waits(Waiting { worker, name, on, woken_outside }: &Waiting) -> String {
+    let what = match on.as_slice() {
+        [] => "for a future that Dally does not control and that nobody has woken".to_owned(),
+        on => format!("to {}", on.iter().map(wait).collect::<Vec<_>>().join(", or ")),
+    };
+    let woken = match woken_outside {
+        true => " (a thread that Dally does not control has woken a task meanwhile)",
+        false => "",
+    };
+    format!("  {name} ({worker}) waits {what}{woken}")
+}
+
+fn wait(Wait { operation, payload, object, place }: &Wait) -> String {
+    let mut out = operation.clone();
+    if !payload.is_empty() {
+        let any: Vec<_> = payload.iter().map(|what| format!("`{what}`")).collect();
+        out += &format!(" {}", any.join(" or "));
+        if object.is_some() {
+            out += if operation == "send" { " to" } else { " from" };
+        }
+    }
+    if let Some(Object { kind, id }) = object {
+        out += &if id.is_empty() { format!(" `{kind}`") } else { format!(" `{kind} {id}`") };
+    }
+    if let Some(place) = place {
+        let of = match place.of {
+            PlaceOf::Creation => "made ",
+            PlaceOf::Spawn => "spawned ",
+            _ => "",
+        };
+        out += &format!(" {of}at {}", place.location);
+    }
+    out
+}
+
+fn no_handler(bug: &Bug, Unhandled { event, origin, declared }: &Unhandled) -> Words {
+    let name = bug.culprit.as_deref().unwrap_or("?");
+    let state = bug.state.as_deref().unwrap_or("?");
+    if *origin == Origin::Announced {
+        return match declared {
+            Some(place) => Words::from(format!(
+                "spec `{name}` in state `{state}` has no handler for event `{event}`"
+            ))
+            .and(format!("the state is at {place}; handle the event there or `ignore` it")),
+            None => Words::from(format!(
+                "monitor `{name}` in state `{state}` has no handler for `{event}`: add \
+                 `#[on({state}, {event})]` or `#[ignore({state}, {event})]`"
+            )),
+        };
+    }
+    let who = bug.worker.map_or(name.to_owned(), |worker| format!("{name}({worker})"));
+    let from = match origin {
+        Origin::Raised => ", which it raised itself".to_owned(),
+        Origin::Itself => ", which it sent itself".to_owned(),
+        Origin::Sent(sender) if sender.worker == WorkerId::OUTSIDE => {
+            " from outside the host".to_owned()
+        }
+        Origin::Sent(sender) => format!(" from `{}({})`", sender.name, sender.worker),
+        _ => String::new(),
+    };
+    let words =
+        Words::from(format!("`{who}` in state `{state}` has no handler for event `{event}`{from}"));
+    words.and(match declared {
+        Some(place) => {
+            format!("the state is at {place}; handle the event there, `defer` or `ignore` it")
+        }
+        None => format!(
+            "handle it with `#[on({state}, {event})]`, keep it for later with \
+             `#[defer({state}, {event})]`, or drop it with `#[ignore({state}, {event})]`"
+        ),
+    })
+}
+
+fn goes_on(bug: &Bug, endless: &Endless) -> String {
+    let name = bug.culprit.as_deref().unwrap_or("?");
+    let worker = bug.worker.map_or(String::new(), |worker| format!(" {worker}"));
+    match endless {
+        Endless::Items { items } => format!(
+            "a step of worker{worker} goes on without end: {} values and events, and still not at \
+             its next scheduling point",
+            grouped((*items).into()),
+        ),
+        Endless::Time { limit, phase } => {
+            let what = match phase {
+                Phase::Step(step) => format!("step {step}, of worker{worker},"),
+                Phase::End => "the end of the execution, where values are dropped,".to_owned(),
+                _ => "the start of the program".to_owned(),
+            };
+            format!(
+                "{what} has not come back after {limit:?}: it blocks its thread or loops, and code \
+                 under test must wait through Dally's own operations"
+            )
+        }
+        Endless::Transitions { transitions, monitor: true } => format!(
+            "monitor `{name}` goes from state to state without end: {transitions} transitions on \
+             one event"
+        ),
+        Endless::Transitions { transitions, monitor: false } => format!(
+            "`{name}` raises events or changes its state without end: {transitions} transitions on \
+             one event, now in state `{}`",
+            bug.state.as_deref().unwrap_or("?"),
+        ),
+        Endless::Effects { effects } => format!(
+            "a handler of `{name}` sends, creates or sets timers without end: {effects} effects, \
+             and more to come"
+        ),
+        Endless::Calls { function, depth } => {
+            format!("function `{function}` is called {depth} deep: a recursion that does not end")
+        }
+        Endless::Start => format!("spec `{name}` goes on without end on entering its first state"),
+        _ => bug.to_string(),
+    }
+}
+
+fn differs(bug: &Bug, uncontrolled: &Uncontrolled) -> Words {
+    let name = bug.culprit.as_deref().unwrap_or("?");
+    match uncontrolled {
+        Uncontrolled::Schedule { schedule, step, difference } => Words::from(format!(
+            "schedule {schedule}, run again with the same choices, did something else: step \
+             {step}: {difference}"
+        ))
+        .and(
+            "Something that Dally does not control decides what the program does: a clock, a \
+             random number, the order of a hash map, a global that survives the execution, a \
+             thread of the operating system",
+        ),
+        Uncontrolled::Prefix { difference } => Words::from(format!(
+            "the choices that lead to a state were made again, and the program did something \
+             else: {difference}"
+        ))
+        .and("Something that Dally does not control decides what the program does"),
+        Uncontrolled::State => Words::from(
+            "two ways to what Dally takes for the same state lead to different workers that can \
+             step, or to different operations: something is shared that Dally does not see, such \
+             as a static, an atomic or a lock of the standard library"
+                .to_owned(),
+        ),
+        Uncontrolled::Handler { difference } => Words::from(format!(
+            "a handler of `{name}` ran twice from the same state with the same choices, and the \
+             results differ: {difference}"
+        )),
+        Uncontrolled::Fork => Words::from(format!(
+            "`{name}` is declared `uncaptured` and was stepped in a fork; forks need captured \
+             machines"
+        )),
+        Uncontrolled::NotEnabled => Words::from(format!(
+            "worker{} was asked to step although it cannot",
+            bug.worker.map_or(String::new(), |worker| format!(" {worker}")),
+        )),
+        Uncontrolled::Woken => Words::from(
+            "a task was woken by a thread that Dally does not control: the program, or a library \
+             that it uses, has started a thread or runs on another runtime, and when that thread \
+             gets to run is not part of the schedule"
+                .to_owned(),
+        ),
+        _ => Words::from(bug.to_string()),
+    }
+}
+
+/// Who is at fault, if the headline does not say so.
+pub(super) fn untold_culprit(bug: &Bug) -> Option<String> {
+    match &bug.problem {
+        Problem::Panic { .. }
+        | Problem::Monitor(Violation::Assertion { .. } | Violation::Always { .. })
+        | Problem::EndlessStep(Endless::Items { .. } | Endless::Calls { .. }) => culprit(bug),
+        _ => None,
+    }
+}
+
+/// Who is at fault.
+pub(super) fn culprit(bug: &Bug) -> Option<String> {
+    let name = bug.culprit.as_ref()?;
+    Some(match bug.kind() {
+        BugKind::Monitor | BugKind::HotAtEnd | BugKind::Livelock | BugKind::Temperature => {
+            format!("monitor {name}")
+        }
+        _ => name.clone(),
+    })
+}
+
+/// What the reader of such a bug may need to be told.
+pub(super) fn help(kind: BugKind) -> Option<&'static str> {
+    Some(match kind {
+        BugKind::Temperature => {
+            "the schedule was fair and nothing good happened for that long; if it only needs \
+             longer, raise the bound"
+        }
+        BugKind::StepBound => "if the program only needs longer, raise the bound (`max_steps`)",
+        BugKind::EndlessStep => {
+            "a step must come to its next scheduling point: look for a loop without end or a call \
+             that blocks its thread; if it is only slow, raise the step time (`step_time` of a test)"
+        }
+        BugKind::Uncontrolled => {
+            "look for the clock, random numbers, the order of a HashMap, threads, files or \
+             static variables that outlive a schedule"
+        }
+        BugKind::NoFailure => "is the bug fixed? else try more schedules or another strategy",
+        // The sentences of the others say all there is to say.
+        _ => return None,
+    })
+}
