@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::choice::{MessageId, NotNumbered, read_numbered};
+use crate::footprint::Access;
 use crate::monitor::Heat;
 use crate::worker::WorkerId;
 use crate::written::written_as_text;
@@ -34,17 +35,6 @@ impl FromStr for ObjectId {
 }
 
 written_as_text!(ObjectId);
-
-/// How an object was touched.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Access {
-    /// Two reads commute.
-    Read,
-    /// A write is ordered with every other access.
-    Write,
-}
 
 /// Why a message did not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -102,7 +92,7 @@ impl fmt::Display for Text<'_> {
 ///
 /// A step tells `Event<Text>`, whose texts cost nothing until they are written; a trace keeps
 /// `Event<String>`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event<T> {
@@ -170,13 +160,12 @@ pub enum Event<T> {
         /// Who.
         worker: WorkerId,
     },
-    /// A shared object was touched.
+    /// Something was touched that others can touch too, which no other event says.
     Accessed {
-        /// The object.
-        object: ObjectId,
-        /// How.
+        /// What, and how.
+        #[serde(flatten)]
         access: Access,
-        /// The operation in words, such as ``lock `cache` ``.
+        /// The operation in words, such as ``lock `cache` ``; empty if it is nothing for readers.
         what: T,
     },
     /// A timer was armed.
@@ -251,9 +240,7 @@ impl<T> Event<T> {
             Event::Enabled { worker } => Event::Enabled { worker },
             Event::Blocked { on } => Event::Blocked { on: text(on) },
             Event::Halted { worker } => Event::Halted { worker },
-            Event::Accessed { object, access, what } => {
-                Event::Accessed { object, access, what: text(what) }
-            }
+            Event::Accessed { access, what } => Event::Accessed { access, what: text(what) },
             Event::TimerSet { timer, payload } => Event::TimerSet { timer, payload: text(payload) },
             Event::TimerCancelled { timer } => Event::TimerCancelled { timer },
             Event::Persisted { payload } => Event::Persisted { payload: text(payload) },

@@ -2,8 +2,9 @@
 
 use crate::bug::{Bug, Waiting};
 use crate::choice::{MessageId, Tag};
-use crate::event::{Event, ObjectId, Text};
+use crate::event::{Event, Text};
 use crate::fingerprint::Fingerprint;
+use crate::footprint::Footprint;
 use crate::worker::WorkerId;
 
 /// One live execution of a program: who can step, how they step, and when it is over. What else it
@@ -25,10 +26,10 @@ pub trait System {
         worker.place_in(self.enabled()).is_ok()
     }
 
-    /// What the next step of an enabled worker does first.
-    fn pending(&self, worker: WorkerId) -> Op {
-        let _ = worker;
-        Op::Unknown
+    /// Puts down what the next step of an enabled worker will touch: all of it where that can be
+    /// known ([`Footprint::begin`]), else what it does first ([`Footprint::leave_open`]).
+    fn pending(&self, worker: WorkerId, out: &mut Footprint) {
+        out.begin_unknown(worker);
     }
 
     /// What the monitors say of the last step and the present state. A system without monitors has
@@ -176,73 +177,6 @@ impl From<Bug> for Stop {
     fn from(bug: Bug) -> Stop {
         Stop::Bug(Box::new(bug))
     }
-}
-
-/// What the next step of a worker does first; two operations that commute are independent.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Op {
-    /// Creates a worker.
-    Create,
-    /// Sends to this worker's inbox.
-    Send(WorkerId),
-    /// Takes from its own inbox.
-    Receive,
-    /// Reads this object.
-    Read(ObjectId),
-    /// Writes, locks or unlocks this object.
-    Write(ObjectId),
-    /// Fires a timer of this worker.
-    Timer(WorkerId),
-    /// Crashes or restarts a worker.
-    Fault,
-    /// Touches nothing that others can see.
-    Local,
-    /// Anything: depends on all.
-    Unknown,
-}
-
-impl Op {
-    /// What the operation touches when `worker` does it, if that is one thing that others can
-    /// touch too.
-    pub fn touches(self, worker: WorkerId) -> Option<Shared> {
-        match self {
-            Op::Send(to) | Op::Timer(to) => Some(Shared::Inbox(to)),
-            Op::Receive => Some(Shared::Inbox(worker)),
-            Op::Read(object) | Op::Write(object) => Some(Shared::Object(object)),
-            Op::Create | Op::Local | Op::Fault | Op::Unknown => None,
-        }
-    }
-
-    /// Whether the order of this operation of `worker` and of `other` of another worker may
-    /// matter: they touch the same thing and do not both read it, or one of them is a fault or
-    /// unknown. A receive and a send to the receiver may race: not every mailbox is a queue.
-    ///
-    /// ```
-    /// use dally_core::{Op, WorkerId};
-    ///
-    /// let [a, b, c] = [0, 1, 2].map(WorkerId::root);
-    /// assert!(Op::Send(c).races(a, Op::Send(c), b));
-    /// assert!(!Op::Send(c).races(a, Op::Send(a), b));
-    /// assert!(Op::Send(c).races(a, Op::Receive, c) && !Op::Send(c).races(a, Op::Receive, b));
-    /// assert!(Op::Unknown.races(a, Op::Receive, b) && !Op::Unknown.races(a, Op::Local, b));
-    /// ```
-    pub fn races(self, worker: WorkerId, other: Op, of: WorkerId) -> bool {
-        match (self, other) {
-            (Op::Local | Op::Create, _) | (_, Op::Local | Op::Create) => false,
-            (Op::Unknown | Op::Fault, _) | (_, Op::Unknown | Op::Fault) => true,
-            (Op::Read(_), Op::Read(_)) => false,
-            _ => self.touches(worker) == other.touches(of),
-        }
-    }
-}
-
-/// What workers share: operations on different such things commute.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Shared {
-    /// The inbox of this worker: others send to it, its timers tick into it, it receives.
-    Inbox(WorkerId),
-    /// A lock, a channel, a shared value.
-    Object(ObjectId),
 }
 
 /// Whether an execution goes on.

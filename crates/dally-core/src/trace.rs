@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::{Choice, MessageId};
+use crate::choice::Choice;
 use crate::clock::VectorClock;
-use crate::event::{Access, Event, ObjectId, Text};
+use crate::event::{Event, Text};
+use crate::footprint::{Footprint, Resource};
 use crate::worker::WorkerId;
 
 /// What happened in an execution, step by step.
@@ -48,14 +49,17 @@ pub enum Item {
 #[derive(Default)]
 pub struct Tracer {
     trace: Trace,
-    clocks: BTreeMap<WorkerId, VectorClock>,
-    messages: BTreeMap<MessageId, VectorClock>,
-    objects: BTreeMap<ObjectId, ObjectClock>,
+    /// What the present step touches.
+    footprint: Footprint,
+    /// What the last step of each worker knew.
+    workers: BTreeMap<WorkerId, VectorClock>,
+    resources: BTreeMap<Resource, Clocks>,
     without_clocks: bool,
 }
 
+/// What those knew who touched a resource.
 #[derive(Default)]
-struct ObjectClock {
+struct Clocks {
     reads: VectorClock,
     writes: VectorClock,
 }
@@ -70,24 +74,50 @@ impl Tracer {
     pub fn step(&mut self, worker: WorkerId, name: impl FnOnce() -> String) {
         self.trace.names.entry(worker).or_insert_with(name);
         self.finish_step();
-        if !self.without_clocks {
-            self.clocks.entry(worker).or_default().tick(worker);
-        }
+        self.footprint.begin(worker);
         let clock = VectorClock::default();
         self.trace.steps.push(TraceStep { worker, items: Vec::new(), clock });
     }
 
-    /// The clock of a step is what its worker knows at its end.
+    /// A step comes after all that it does not commute with.
     fn finish_step(&mut self) {
-        if let Some(step) = self.trace.steps.last_mut()
-            && let Some(clock) = self.clocks.get(&step.worker)
-        {
-            step.clock = clock.clone();
+        let Some(step) = self.trace.steps.last_mut().filter(|_| !self.without_clocks) else {
+            return;
+        };
+        let me = step.worker;
+        let mut clock = self.workers.remove(&me).unwrap_or_default();
+        clock.tick(me);
+        // What every step reads, and what only its own steps touch or others change.
+        let implied = [Resource::Execution, Resource::Life(me), Resource::Worker(me)];
+        for resource in implied {
+            clock.join(&self.resources.entry(resource).or_default().writes);
         }
+        for access in self.footprint.accesses() {
+            let known = self.resources.entry(access.resource).or_default();
+            clock.join(&known.writes);
+            if !access.only_reads() {
+                clock.join(&known.reads);
+                if let Resource::Worker(other) | Resource::Life(other) = access.resource
+                    && let Some(steps) = self.workers.get(&other)
+                {
+                    clock.join(steps);
+                }
+            }
+        }
+        for access in self.footprint.accesses() {
+            let known = self.resources.entry(access.resource).or_default();
+            if access.only_reads() { &mut known.reads } else { &mut known.writes }.join(&clock);
+        }
+        self.resources.entry(Resource::Execution).or_default().reads.join(&clock);
+        step.clock.clone_from(&clock);
+        self.workers.insert(me, clock);
     }
 
     /// A value or a delivery was chosen inside the step.
     pub fn choice(&mut self, choice: Choice) {
+        if let Choice::Value { index, tag, .. } = choice {
+            self.footprint.value(index, tag);
+        }
         if let Some(step) = self.trace.steps.last_mut() {
             step.items.push(Item::Chose(choice));
         }
@@ -95,53 +125,14 @@ impl Tracer {
 
     /// Something happened inside the step.
     pub fn event(&mut self, event: Event<Text<'_>>) {
-        let Some(me) = self.trace.steps.last().map(|step| step.worker) else { return };
         if !self.without_clocks {
-            self.pass_on(me, &event);
+            self.footprint.event(&event);
         }
         if let Event::Created { worker, name } = event {
             self.trace.names.entry(worker).or_insert_with(|| name.to_string());
         }
         if let Some(step) = self.trace.steps.last_mut() {
             step.items.push(Item::Told(event.map(|text| text.to_string())));
-        }
-    }
-
-    /// What `me` learns by an event, and what others learn of it.
-    fn pass_on(&mut self, me: WorkerId, event: &Event<Text<'_>>) {
-        let clock = self.clocks.entry(me).or_default();
-        match *event {
-            Event::Created { worker, .. }
-            | Event::TimerSet { timer: worker, .. }
-            | Event::Enabled { worker }
-            | Event::Crashed { worker }
-            | Event::Restarted { worker }
-            | Event::Halted { worker }
-                if worker != me =>
-            {
-                let clock = clock.clone();
-                self.clocks.entry(worker).or_default().join(&clock);
-            }
-            Event::Sent { message, .. } | Event::Duplicated { copy: message, .. } => {
-                self.messages.insert(message, clock.clone());
-            }
-            Event::Received { message, .. } => {
-                if let Some(sent) = self.messages.get(&message) {
-                    clock.join(sent);
-                }
-            }
-            Event::Accessed { object, access, .. } => {
-                let known = self.objects.entry(object).or_default();
-                clock.join(&known.writes);
-                match access {
-                    Access::Read => known.reads.join(clock),
-                    Access::Write => {
-                        clock.join(&known.reads);
-                        known.writes.join(clock);
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
@@ -174,6 +165,7 @@ impl Tracer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Access, MessageId, Mode, ObjectId, Tag};
 
     #[test]
     fn a_receive_happens_after_its_send_and_not_after_later_steps_of_the_sender() {
@@ -195,13 +187,43 @@ mod tests {
         let workers = [0, 1, 2].map(WorkerId::root);
         let object = ObjectId { creator: workers[0], number: 0 };
         let mut tracer = Tracer::default();
-        for (worker, access) in workers.into_iter().zip([Access::Read, Access::Read, Access::Write])
-        {
+        for (worker, mode) in workers.into_iter().zip([Mode::Read, Mode::Read, Mode::Write]) {
             tracer.step(worker, || "W".into());
-            tracer.event(Event::Accessed { object, access, what: Text::Str("cell") });
+            let access = Access::new(Resource::Object(object), mode);
+            tracer.event(Event::Accessed { access, what: Text::Str("cell") });
         }
         let steps = tracer.finish().steps;
         assert!(!steps[0].clock.before(&steps[1].clock));
         assert!(steps[0].clock.before(&steps[2].clock) && steps[1].clock.before(&steps[2].clock));
+    }
+    /// The clocks of these steps, each of a worker that does one thing.
+    fn clocks(steps: &[(u32, Event<Text<'_>>)]) -> Vec<VectorClock> {
+        let mut tracer = Tracer::default();
+        for &(worker, event) in steps {
+            tracer.step(WorkerId::root(worker), || "W".into());
+            tracer.event(event);
+        }
+        tracer.finish().steps.into_iter().map(|step| step.clock).collect()
+    }
+
+    #[test]
+    fn who_is_woken_comes_after_who_woke_it() {
+        let [b, c] = [1, 2].map(WorkerId::root);
+        let noted = Event::Noted { text: Text::Str("") };
+        let clocks = clocks(&[(0, Event::Enabled { worker: b }), (1, noted), (2, noted)]);
+        assert!(clocks[0].before(&clocks[1]));
+        assert_eq!((clocks[2].get(c), clocks[2].iter().count()), (1, 1));
+    }
+
+    #[test]
+    fn a_fault_comes_after_every_step_before_it_and_before_every_step_after_it() {
+        let mut tracer = Tracer::default();
+        for worker in 0..3 {
+            tracer.step(WorkerId::root(worker), || "W".into());
+            let (of, tag) = (2, Tag::Fault);
+            tracer.choice(Choice::Value { index: u32::from(worker == 1), of, tag });
+        }
+        let steps = tracer.finish().steps;
+        assert!(steps[0].clock.before(&steps[1].clock) && steps[1].clock.before(&steps[2].clock));
     }
 }

@@ -24,6 +24,7 @@ mod effect;
 mod encoding;
 mod faults;
 mod inbox;
+mod pending;
 mod place;
 mod plain;
 mod pool;

@@ -1,6 +1,6 @@
 //! The steps of machines: dequeue and run a handler, or release its effects.
 
-use dally_core::{Discard, Env, Event, EventSink, MessageId, Stop, Text};
+use dally_core::{Access, Discard, Env, Event, EventSink, MessageId, Resource, Stop, Text};
 
 use crate::body::Input;
 use crate::effect::Effect;
@@ -136,7 +136,12 @@ impl MachineSystem {
                 let message = inbox.open(chosen as usize);
                 return self.receive(slot, id, event, timer, message, env);
             }
-            (_, None) => Input::Default,
+            (_, None) => {
+                // It runs because the inbox has nothing for it.
+                let access = Access::read(Resource::Inbox(worker.id));
+                env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
+                Input::Default
+            }
         };
         let mut nothing = Message::empty();
         match worker.run(input, &mut nothing, self.rules.twice, &mut self.pool, env) {

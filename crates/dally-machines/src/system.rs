@@ -4,12 +4,11 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use dally_core::bug::{Named, Uncontrolled};
 use dally_core::{
-    Acceptance, Bug, Captured, Cut, Env, EventSink, Fingerprint, MessageId, Monitors, Observe, Op,
-    Problem, Status, Stop, System, WorkerId,
+    Acceptance, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, MessageId, Monitors,
+    Observe, Problem, Status, Stop, System, WorkerId,
 };
 use triomphe::Arc;
 
-use crate::effect::Effect;
 use crate::encoding;
 use crate::faults::Faults;
 use crate::inbox::Mailbox;
@@ -19,7 +18,7 @@ use crate::program::Granularity;
 use crate::sealing::Predicates;
 use crate::slot::Slot;
 use crate::transition_cache::TransitionCache;
-use crate::worker::{Life, Worker};
+use crate::worker::Worker;
 
 /// An execution of machines: workers shared copy-on-write with its forks, in the order of their
 /// creation, and a list of those that can step, kept as they change.
@@ -102,22 +101,8 @@ impl System for MachineSystem {
         }
     }
 
-    fn pending(&self, worker: WorkerId) -> Op {
-        match self.find(worker) {
-            Some(Place::Machine(slot)) => {
-                let worker = &self.slots[slot].worker;
-                match worker.effects.last() {
-                    Some(Effect::Send { to, .. }) => Op::Send(*to),
-                    Some(Effect::Create(_)) => Op::Create,
-                    Some(_) => Op::Local,
-                    None if worker.life == Life::New => Op::Local,
-                    None => Op::Receive,
-                }
-            }
-            Some(Place::Timer(slot, _)) => Op::Timer(self.slots[slot].worker.id),
-            None if worker == WorkerId::FAULTS => Op::Fault,
-            None => Op::Unknown,
-        }
+    fn pending(&self, worker: WorkerId, out: &mut Footprint) {
+        self.foresee_touched(worker, out);
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {

@@ -1,6 +1,6 @@
 //! Timers: workers whose step is to fire.
 
-use dally_core::{Discard, Event, EventSink, MessageId, Stop, Text, WorkerId};
+use dally_core::{Access, Discard, Event, EventSink, MessageId, Resource, Stop, Text, WorkerId};
 
 use crate::digest::Digest;
 use crate::encoding;
@@ -150,6 +150,10 @@ impl MachineSystem {
         let payload = Text::Debug(message.payload());
         env.tell(|| Event::Sent { message: message_id, to, payload })?;
         let timer = Some(timer as u32);
+        if self.can_handle_at_once() {
+            let access = Access::update(Resource::Worker(to));
+            env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
+        }
         if self.handles_at_once(slot, event) {
             self.receive(slot, message_id, event, timer, message, env)?;
             return self.release(slot, env);
@@ -161,12 +165,17 @@ impl MachineSystem {
     /// no other message, nothing new can come of others in between.
     fn handles_at_once(&self, slot: usize, event: u16) -> bool {
         let worker = &self.slots[slot].worker;
-        self.rules.granularity == Granularity::Atomic
-            && self.rules.mailbox != Mailbox::Fifo
+        self.can_handle_at_once()
             && self.budget.crash == 0
             && worker.life == Life::Up
             && !worker.is_busy()
             && worker.cell().reaction(event) != Reaction::Defer
+    }
+
+    /// Whether there are machines and moments in which a timer [handles at
+    /// once](MachineSystem::handles_at_once): then its step depends on where its machine stands.
+    pub(crate) fn can_handle_at_once(&self) -> bool {
+        self.rules.granularity == Granularity::Atomic && self.rules.mailbox != Mailbox::Fifo
     }
 
     pub(crate) fn arm(

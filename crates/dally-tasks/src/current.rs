@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::task::{Context, Waker};
 
-use dally_core::{Access, Bug, Env, Op, panics};
+use dally_core::{Access, Bug, Env, Mode, panics};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
 use crate::exec::{Exec, Phase};
@@ -169,8 +169,13 @@ pub(crate) enum Stand {
 
 impl Point {
     /// Whether the operation may be done now; if not, return `Poll::Pending`.
-    pub fn passed(&mut self, cx: &mut Context<'_>, op: Op, what: &'static str) -> bool {
-        match with(what, |exec| self.stand(exec, cx.waker(), op)) {
+    pub fn passed(
+        &mut self,
+        cx: &mut Context<'_>,
+        next: impl Into<Option<Access>>,
+        what: &'static str,
+    ) -> bool {
+        match with(what, |exec| self.stand(exec, cx.waker(), next)) {
             Stand::Past => true,
             Stand::Before => false,
             Stand::Linked => linked(cx, what),
@@ -179,7 +184,12 @@ impl Point {
 
     /// As [`Point::passed`], where the execution is at hand.
     #[inline]
-    pub fn stand(&mut self, exec: &mut Exec, waker: &Waker, op: Op) -> Stand {
+    pub fn stand(
+        &mut self,
+        exec: &mut Exec,
+        waker: &Waker,
+        next: impl Into<Option<Access>>,
+    ) -> Stand {
         // A combinator may poll again in the same step: that is no point passed.
         let later = self.announced != 0 && self.announced != exec.steps;
         if later || exec.phase != Phase::Step {
@@ -187,7 +197,7 @@ impl Point {
         }
         self.announced = exec.steps;
         let task = &mut exec.tasks[exec.current];
-        task.announce(op);
+        task.announce(next.into());
         if task.owns(waker) {
             task.ready = true;
             Stand::Before
@@ -210,15 +220,15 @@ pub(crate) fn linked(cx: &mut Context<'_>, what: &'static str) -> bool {
 /// Notes that the running step looks at an object, without words for readers: what it sees
 /// depends on who has been there before.
 pub(crate) fn look(object: &Object) {
-    try_with(|exec| exec.brush(object, Access::Read));
+    try_with(|exec| exec.brush(object, Mode::Read));
 }
 
 /// Notes that the running step changes an object, without words for readers.
 pub(crate) fn change(object: &Object) {
-    try_with(|exec| exec.brush(object, Access::Write));
+    try_with(|exec| exec.brush(object, Mode::ReadModifyWrite));
 }
 
 /// Says what the running task waits for if this poll leaves it blocked.
-pub(crate) fn wait(wait: Wait, op: Op, waker: &Waker) {
-    try_with(|exec| exec.wait(wait, op, waker));
+pub(crate) fn wait(wait: Wait, next: Access, waker: &Waker) {
+    try_with(|exec| exec.wait(wait, next, waker));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
-use dally_core::{Access, Bug, Env, Monitors, Op, WorkerId};
+use dally_core::{Access, Bug, Env, Mode, Monitors, Resource, WorkerId};
 
 use crate::join;
 use crate::observe::Shown;
@@ -174,11 +174,12 @@ impl Exec {
         if self.current == 0 {
             // Like `block_on`: the others are dropped where they stand.
             self.roster.enabled.clear();
+            self.tell(|| Told::Brushed(Access::write(Resource::Execution)));
         } else {
             self.roster.disable(id);
         }
         let result = join::result_of(id, self.run);
-        self.touch(&result, Access::Write, const { &Deed::plain("end") });
+        self.touch(&result, Mode::ReadModifyWrite, const { &Deed::plain("end") });
         self.tell(|| Told::Halted(id));
     }
 
@@ -188,18 +189,18 @@ impl Exec {
         if !self.tasks[self.current].owns(waker) {
             self.linked = true;
             let wakers = self.wakers();
-            self.brush(&wakers, Access::Write);
+            self.brush(&wakers, Mode::ReadModifyWrite);
         }
     }
 
     /// Notes what the running task waits for if this poll leaves it blocked; `waker` is what
     /// the primitive has kept.
     #[inline]
-    pub fn wait(&mut self, wait: Wait, op: Op, waker: &Waker) {
+    pub fn wait(&mut self, wait: Wait, next: Access, waker: &Waker) {
         if self.phase == Phase::Step {
             self.link(waker);
             let task = &mut self.tasks[self.current];
-            task.announce(op);
+            task.announce(Some(next));
             task.waits.push(wait);
         }
     }
@@ -212,18 +213,23 @@ impl Exec {
         }
         let task = &mut self.tasks[index];
         task.ready = true;
-        if task.state == State::Blocked {
-            task.state = State::Runnable;
-            let id = task.id;
-            self.roster.enable(id);
-            self.tell(|| Told::Enabled(id));
+        let id = task.id;
+        match task.state {
+            State::Blocked => {
+                task.state = State::Runnable;
+                self.roster.enable(id);
+                self.tell(|| Told::Enabled(id));
+            }
+            // It changes nothing before the task's next step, but would after it.
+            State::Runnable => self.tell(|| Told::Brushed(Access::write(Resource::Worker(id)))),
+            State::Running | State::Finished => {}
         }
     }
 
     /// Asks a task to end at its next step.
     pub fn abort(&mut self, index: usize) {
         let result = join::result_of(self.tasks[index].id, self.run);
-        self.touch(&result, Access::Write, const { &Deed::plain("abort") });
+        self.touch(&result, Mode::ReadModifyWrite, const { &Deed::plain("abort") });
         let task = &mut self.tasks[index];
         if task.state != State::Finished {
             task.aborted = true;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use dally_core::bug::PlaceOf;
-use dally_core::{Access, ObjectId, Op, WorkerId};
+use dally_core::{Access, Mode, ObjectId, Resource, WorkerId};
 
 use crate::current::{self, Point};
 use crate::exec::State;
@@ -60,7 +60,7 @@ impl<T> Future for JoinHandle<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let result = this.task.result();
-        let op = Op::Read(result.id);
+        let next = Access::read(Resource::Object(result.id));
         let waker = cx.waker().clone();
         let mut content = this.cell.content.lock();
         if !content.is_over() {
@@ -70,15 +70,15 @@ impl<T> Future for JoinHandle<T> {
             this.waited = true;
             current::look(&result);
             let wait = Wait { object: result, deed: JOIN, place: PlaceOf::Spawn, at: this.at };
-            current::wait(wait, op, cx.waker());
+            current::wait(wait, next, cx.waker());
             return Poll::Pending;
         }
         drop(content);
-        if !this.waited && !this.point.passed(cx, op, "`JoinHandle`") {
+        if !this.waited && !this.point.passed(cx, next, "`JoinHandle`") {
             return Poll::Pending;
         }
         current::with("`JoinHandle`", |exec| {
-            exec.touch(&result, Access::Read, JOIN);
+            exec.touch(&result, Mode::Read, JOIN);
         });
         match std::mem::replace(&mut this.cell.content.lock().outcome, Outcome::Taken) {
             Outcome::Output(output) => Poll::Ready(Ok(output)),

@@ -5,8 +5,8 @@ use std::task::{Context, Waker};
 
 use dally_core::bug::Uncontrolled;
 use dally_core::{
-    Acceptance, Access, Bug, Env, Event, Monitors, Observe, Op, Problem, Status, Stop, System,
-    Text, Waiting, WorkerId, fingerprint, panics,
+    Acceptance, Access, Bug, Env, Event, Footprint, Mode, Monitors, Observe, Problem, Resource,
+    Status, Stop, System, Text, Waiting, WorkerId, fingerprint, panics,
 };
 
 use crate::current;
@@ -55,11 +55,19 @@ impl System for TaskSystem {
         self.exec().is_enabled(worker)
     }
 
-    fn pending(&self, worker: WorkerId) -> Op {
-        match self.exec().roster.who(worker) {
-            Some(Who::Task(index)) => self.exec().tasks[index].pending(),
-            Some(Who::Timer(index)) => Op::Timer(self.exec().timers.all[index].owner),
-            None => Op::Unknown,
+    /// What a task does up to its next point is not known before it is polled.
+    fn pending(&self, worker: WorkerId, out: &mut Footprint) {
+        out.begin_unknown(worker);
+        let exec = self.exec();
+        match exec.roster.who(worker) {
+            Some(Who::Task(index)) => {
+                exec.tasks[index].pending().into_iter().for_each(|access| out.add(access));
+            }
+            Some(Who::Timer(index)) => {
+                out.add(Access::update(Resource::Object(exec.clock().id)));
+                out.add(Access::write(Resource::Worker(exec.timers.all[index].owner)));
+            }
+            None => {}
         }
     }
 
@@ -297,11 +305,8 @@ impl TaskSystem {
         let timer = exec.timers.all[index].id;
         let waker = exec.fire(index);
         let now = format_args!("move `{clock}` to {:?}", exec.timers.now);
-        env.event(Event::Accessed {
-            object: clock.id,
-            access: Access::Write,
-            what: Text::Display(&now),
-        })?;
+        let access = Access::update(Resource::Object(clock.id));
+        env.event(Event::Accessed { access, what: Text::Display(&now) })?;
         env.event(Event::Halted { worker: timer })?;
         if let Some(waker) = waker {
             current::enter_step(&mut self.exec, env, || panics::catch(|| rouse(waker)))?;
@@ -343,8 +348,9 @@ fn uncontrolled() -> Bug {
 fn control(task: &Task) -> u64 {
     let state = task.state as u64;
     let (kind, object) = match task.pending() {
-        Op::Read(object) => (1, Some(object)),
-        Op::Write(object) => (2, Some(object)),
+        Some(Access { resource: Resource::Object(object), mode, .. }) => {
+            (if mode == Mode::Read { 1 } else { 2 }, Some(object))
+        }
         _ => (0, None),
     };
     let waits = task.waits.iter().fold(0u64, |sum, wait| {

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use dally_core::{Op, WorkerId};
+use dally_core::WorkerId;
 
 pub use crate::join::{AbortHandle, JoinError, JoinHandle};
 
@@ -116,11 +116,7 @@ impl Future for YieldNow {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.point.passed(cx, Op::Unknown, "`yield_now`") {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
+        if self.point.passed(cx, None, "`yield_now`") { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 

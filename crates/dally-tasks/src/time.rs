@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use dally_core::bug::PlaceOf;
-use dally_core::{Access, Op};
+use dally_core::{Access, Mode, Resource};
 
 pub use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Instant {
     pub fn now() -> Instant {
         current::with("`Instant::now`", |exec| {
             let clock = exec.clock();
-            exec.touch(&clock, Access::Read, const { &Deed::plain("read") });
+            exec.touch(&clock, Mode::Read, const { &Deed::plain("read") });
             Instant { since_start: exec.timers.now }
         })
     }
@@ -158,7 +158,7 @@ impl Sleep {
     pub fn is_elapsed(&self) -> bool {
         current::try_with(|exec| {
             let clock = exec.clock();
-            exec.brush(&clock, Access::Read);
+            exec.brush(&clock, Mode::Read);
             exec.timers.now >= self.deadline.since_start
         })
         .unwrap_or(false)
@@ -195,12 +195,12 @@ impl Future for Sleep {
         let deadline = this.deadline.since_start;
         let due = current::with("`sleep`", |exec| {
             let clock = exec.clock();
-            exec.brush(&clock, Access::Read);
+            exec.brush(&clock, Mode::Read);
             this.timer.is_none() && exec.timers.now >= deadline
         });
         if due {
             // Nothing to wait for: no more than a chance for others.
-            return match this.point.passed(cx, Op::Unknown, "`sleep`") {
+            return match this.point.passed(cx, None, "`sleep`") {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
             };
@@ -238,7 +238,7 @@ impl Future for Sleep {
         }
         let deed = const { &Deed::plain("wake up by") };
         let wait = Wait { object: clock, deed, place: PlaceOf::Operation, at: this.at };
-        current::wait(wait, Op::Read(clock.id), waker);
+        current::wait(wait, Access::read(Resource::Object(clock.id)), waker);
         Poll::Pending
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
-use dally_core::Access;
+use dally_core::Mode;
 
 use crate::current;
 use crate::exec::{Exec, Phase};
@@ -81,7 +81,7 @@ pub(crate) fn rouse(waker: Waker) {
     current::try_with(|exec| {
         if exec.linked && !exec.tasks.live().iter().any(|task| task.owns(&waker)) {
             let wakers = exec.wakers();
-            exec.brush(&wakers, Access::Write);
+            exec.brush(&wakers, Mode::ReadModifyWrite);
         }
     });
     waker.wake();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dally::contract::{
-    Bug, Captured, Cut, Env, Fingerprint, Op, Program, StateVisitor, Status, Stop, System,
+    Bug, Captured, Cut, Env, Fingerprint, Footprint, Program, StateVisitor, Status, Stop, System,
     WorkerId, fingerprint,
 };
 
@@ -90,8 +90,8 @@ impl System for Counting {
         &self.enabled
     }
 
-    fn pending(&self, _: WorkerId) -> Op {
-        Op::Local
+    fn pending(&self, worker: WorkerId, out: &mut Footprint) {
+        out.begin(worker);
     }
 
     fn step(&mut self, worker: WorkerId, _: &mut dyn Env) -> Result<(), Stop> {

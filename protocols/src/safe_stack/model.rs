@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use dally::contract::bug::Object;
 use dally::contract::{
-    Access, Bug as Found, Captured, Env, Event, Fingerprint, ObjectId, Observe, Op, Program,
-    StateVisitor, Status, Stop, System, Text, Wait, Waiting, WorkerId,
+    Access, Bug as Found, Captured, Env, Event, Fingerprint, Footprint, Mode, ObjectId, Observe,
+    Program, Resource, StateVisitor, Status, Stop, System, Text, Wait, Waiting, WorkerId,
     fingerprint::{self, Encoder},
 };
 
@@ -155,33 +155,29 @@ fn value(cell: u8) -> u32 {
 }
 
 impl Doing {
-    /// The object that it is about, how it is accessed, and in words.
-    fn access(self) -> (u32, Access, &'static str) {
-        match self {
-            EnterPop | EnterPush { .. } => (LOCK, Access::Write, "lock the stack"),
-            Count => (COUNT, Access::Read, "read the count"),
-            Head | PushHead { .. } => (HEAD, Access::Read, "read the head"),
-            TakeLink { head } => (link(head), Access::Write, "take the head's link away"),
-            Unlink { .. } => {
-                (HEAD, Access::Write, "move the head to the next cell, or see why not")
-            }
-            Restore { head, .. } => (link(head), Access::Write, "put the link back"),
-            CountDown { .. } => (COUNT, Access::Write, "count down"),
-            Write { cell } => (value(cell), Access::Write, "write its number"),
-            Check { cell, .. } => (value(cell), Access::Read, "read its number"),
-            Link { cell, .. } => (link(cell), Access::Write, "link its cell to the head"),
-            Publish { .. } => (HEAD, Access::Write, "move the head to its cell, or see why not"),
-            CountUp | Done => (COUNT, Access::Write, "count up"),
-        }
+    /// The access that it is about, and in words.
+    fn access(self) -> (Access, &'static str) {
+        let (number, mode, what) = match self {
+            EnterPop | EnterPush { .. } => (LOCK, Mode::Write, "lock the stack"),
+            Count => (COUNT, Mode::Read, "read the count"),
+            Head | PushHead { .. } => (HEAD, Mode::Read, "read the head"),
+            TakeLink { head } => (link(head), Mode::Write, "take the head's link away"),
+            Unlink { .. } => (HEAD, Mode::Write, "move the head to the next cell, or see why not"),
+            Restore { head, .. } => (link(head), Mode::Write, "put the link back"),
+            CountDown { .. } => (COUNT, Mode::Write, "count down"),
+            Write { cell } => (value(cell), Mode::Write, "write its number"),
+            Check { cell, .. } => (value(cell), Mode::Read, "read its number"),
+            Link { cell, .. } => (link(cell), Mode::Write, "link its cell to the head"),
+            Publish { .. } => (HEAD, Mode::Write, "move the head to its cell, or see why not"),
+            CountUp | Done => (COUNT, Mode::Write, "count up"),
+        };
+        let object = ObjectId { creator: WorkerId::root(0), number };
+        (Access::new(Resource::Object(object), mode), what)
     }
 
     fn needs_lock(self) -> bool {
         matches!(self, EnterPop | EnterPush { .. })
     }
-}
-
-fn object(number: u32) -> ObjectId {
-    ObjectId { creator: WorkerId::root(0), number }
 }
 
 impl Running {
@@ -282,19 +278,17 @@ impl System for Running {
         &self.enabled
     }
 
-    fn pending(&self, worker: WorkerId) -> Op {
-        let (number, access, _) = self.workers[Running::place(worker)].doing.access();
-        match access {
-            Access::Read => Op::Read(object(number)),
-            Access::Write => Op::Write(object(number)),
-        }
+    fn pending(&self, worker: WorkerId, out: &mut Footprint) {
+        // It may leave the lock, and its cell may be the one that another is about to look at.
+        out.begin_unknown(worker);
+        out.add(self.workers[Running::place(worker)].doing.access().0);
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let place = Running::place(worker);
         let doing = self.workers[place].doing;
-        let (number, access, what) = doing.access();
-        env.event(Event::Accessed { object: object(number), access, what: Text::Str(what) })?;
+        let (access, what) = doing.access();
+        env.event(Event::Accessed { access, what: Text::Str(what) })?;
         if let Check { overwritten: true, .. } = doing {
             let bug = Found::panic("two workers have the same cell");
             return Err(bug.by("Worker").into());

@@ -1,7 +1,7 @@
 //! What a machine does with an event: functions, transitions, and what follows them.
 
 use dally_core::bug::{Origin, Unhandled, Violation};
-use dally_core::{Bug, Event, EventSink, Heat, Problem, Stop, Text, Transition};
+use dally_core::{Access, Bug, Event, EventSink, Heat, Problem, Resource, Stop, Text, Transition};
 use triomphe::Arc;
 
 use super::coverage::Coverage;
@@ -219,6 +219,8 @@ impl Cx<'_, '_> {
         event: EventId,
         payload: &Value,
     ) -> Result<(), Stop> {
+        let access = Access::update(Resource::Monitors);
+        self.env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         while observers != 0 {
             let index = observers.trailing_zeros() as usize;
             observers &= observers - 1;

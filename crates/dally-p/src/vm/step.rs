@@ -5,7 +5,7 @@
 //! idle until it came; at a receive; before the queue is looked at in a state with a null
 //! handler, and again before null is handled; and when a machine goes idle or halts.
 
-use dally_core::{Discard, Event, EventSink, Stop, Text, WorkerId};
+use dally_core::{Access, Discard, Event, EventSink, Resource, Stop, Text, WorkerId};
 use triomphe::Arc;
 
 use super::inbox::Envelope;
@@ -126,6 +126,8 @@ impl Machines {
                 self.cx(shared, at, env, |cx, machine| cx.start(machine, payload))?;
             }
             Phase::Looking => {
+                let access = Access::read(Resource::Inbox(self.get(at).id));
+                env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
                 let found = self.look(code, at, env)?;
                 self.unshared(at).phase = found.map_or(Phase::Quiet, Phase::Ready);
             }

@@ -2,8 +2,8 @@
 
 use dally_core::bug::{Place, PlaceOf, Uncontrolled};
 use dally_core::{
-    Acceptance, Bug, Captured, Env, EventSink, Fingerprint, Observe, Op, Problem, Status, Stop,
-    System, Wait, Waiting, WorkerId,
+    Acceptance, Access, Bug, Captured, Env, EventSink, Fingerprint, Footprint, MessageId, Observe,
+    Problem, Resource, Status, Stop, System, Wait, Waiting, WorkerId,
 };
 use triomphe::Arc;
 
@@ -51,15 +51,27 @@ impl System for PSystem {
         &self.machines.enabled
     }
 
-    fn pending(&self, worker: WorkerId) -> Op {
-        let Some(at) = self.machines.find(worker) else { return Op::Unknown };
+    /// What a machine does first; what its code then does up to the next point is not known.
+    fn pending(&self, worker: WorkerId, out: &mut Footprint) {
+        out.begin_unknown(worker);
+        let Some(at) = self.machines.find(worker) else { return };
         let machine = self.machines.get(at);
         match machine.phase {
-            Phase::New | Phase::Quiet => Op::Local,
-            Phase::Sending => Op::Send(machine.to),
-            Phase::Creating(..) => Op::Create,
-            Phase::Ready(_) | Phase::Looking | Phase::Receiving(..) => Op::Receive,
-            Phase::Running | Phase::Idle | Phase::Waiting(_) | Phase::Halted => Op::Unknown,
+            Phase::New | Phase::Quiet => out.add(Access::read(Resource::Life(worker))),
+            Phase::Sending => {
+                let message = MessageId { sender: worker, number: machine.sent };
+                out.sends(message, machine.to);
+            }
+            Phase::Creating(..) => {
+                out.add(Access::write(Resource::Life(worker.child(machine.children))));
+            }
+            Phase::Ready(place) | Phase::Receiving(_, place) => {
+                if let Some(first) = machine.inbox.get(place as usize) {
+                    out.add(Access::update(Resource::Message(first.id)));
+                }
+            }
+            Phase::Looking => out.add(Access::read(Resource::Inbox(worker))),
+            Phase::Running | Phase::Idle | Phase::Waiting(_) | Phase::Halted => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where others may step, by exact counts.
 
-use dally_core::{Captured, Op, Program, System, WorkerId};
+use dally_core::{Access, Captured, Footprint, MessageId, Program, Resource, System, WorkerId};
 
 use crate::driver::{Script, all_of, program, story_of};
 
@@ -84,18 +84,31 @@ fn what_a_worker_does_next_is_known() {
     let mut system = program.start().unwrap();
     let (main, other) = (WorkerId::root(0), WorkerId::root(0).child(0));
     let mut env = Script::default();
-    let mut ops = vec![system.pending(main)];
+    let pending = |system: &dyn System, worker| {
+        let mut pending = Footprint::default();
+        system.pending(worker, &mut pending);
+        pending.accesses().to_vec()
+    };
+    let mut touched = vec![pending(&system, main)];
     for _ in 0..3 {
         system.step(main, &mut env).unwrap();
         if system.enabled().contains(&main) {
-            ops.push(system.pending(main));
+            touched.push(pending(&system, main));
         }
     }
-    assert_eq!(ops, [Op::Local, Op::Create, Op::Send(other)]);
+    let message = Resource::Message(MessageId { sender: main, number: 0 });
+    let starts = |worker| vec![Access::read(Resource::Life(worker))];
+    let creates = vec![Access::write(Resource::Life(other))];
+    let sends = vec![
+        Access::read(Resource::Life(other)),
+        Access::update(Resource::Inbox(other)),
+        Access::write(message),
+    ];
+    assert_eq!(touched, [starts(main), creates, sends]);
     assert_eq!(system.enabled(), [other]);
-    assert_eq!(system.pending(other), Op::Local);
+    assert_eq!(pending(&system, other), starts(other));
     system.step(other, &mut env).unwrap();
-    assert_eq!(system.pending(other), Op::Receive);
+    assert_eq!(pending(&system, other), [Access::update(message)]);
     system.step(other, &mut env).unwrap();
     assert!(system.enabled().is_empty());
     assert_eq!(system.name(other), "Other");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dally_core::words::count;
 use dally_core::{
-    Access, Choice, Delays, Discard, Event, Heat, Item, MessageId, ObjectId, Tag, Trace, TraceStep,
+    Access, Choice, Delays, Discard, Event, Heat, Item, MessageId, Resource, Tag, Trace, TraceStep,
     Transition, WorkerId,
 };
 
@@ -27,7 +27,7 @@ pub(super) struct Story<'a> {
     pub timers: BTreeMap<WorkerId, &'a str>,
     /// The state of each monitor that changed it, with its heat.
     pub monitors: BTreeMap<&'a str, String>,
-    touched: BTreeMap<ObjectId, Touched>,
+    touched: BTreeMap<Resource, Touched>,
 }
 
 /// Something that happened, in words.
@@ -170,8 +170,8 @@ impl<'a> Story<'a> {
             }
             // Some accesses matter for the order of steps alone.
             Event::Accessed { what, .. } if what.is_empty() => return None,
-            Event::Accessed { object, access, what } => {
-                format!("{}{}", clip(what), self.accessed(number, me, *object, *access))
+            Event::Accessed { access, what } => {
+                format!("{}{}", clip(what), self.accessed(number, me, *access))
             }
             Event::TimerSet { timer, payload } => {
                 self.timers.insert(*timer, payload);
@@ -290,20 +290,11 @@ impl<'a> Story<'a> {
         })
     }
 
-    fn accessed(
-        &mut self,
-        number: usize,
-        me: WorkerId,
-        object: ObjectId,
-        access: Access,
-    ) -> String {
-        let touched = self.touched.entry(object).or_default();
-        let before = match access {
-            Access::Read => touched.written,
-            Access::Write => touched.accessed,
-        };
+    fn accessed(&mut self, number: usize, me: WorkerId, access: Access) -> String {
+        let touched = self.touched.entry(access.resource).or_default();
+        let before = if access.only_reads() { touched.written } else { touched.accessed };
         touched.accessed = Some((me, number));
-        if access == Access::Write {
+        if !access.only_reads() {
             touched.written = Some((me, number));
         }
         match before {

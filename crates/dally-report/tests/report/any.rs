@@ -9,8 +9,8 @@ use dally_core::bug::{
 };
 use dally_core::{
     Access, Bug, Choice, Discard, Document, Event, Finding, Heat, Item, Lasso, Location, MessageId,
-    ObjectId, Problem, Report, Schedule, Tag, Trace, TraceStep, Transition, VectorClock, Wait,
-    Waiting, WorkerId,
+    Mode, ObjectId, Problem, Report, Resource, Schedule, Tag, Trace, TraceStep, Transition,
+    VectorClock, Wait, Waiting, WorkerId,
 };
 use dally_report::{About, json, text};
 use proptest::collection::vec;
@@ -51,8 +51,11 @@ fn events() -> impl Strategy<Value = Event<String>> {
         workers().prop_map(|worker| Event::Enabled { worker }),
         texts().prop_map(|on| Event::Blocked { on }),
         workers().prop_map(|worker| Event::Halted { worker }),
-        (object, select(vec![Access::Read, Access::Write]), texts())
-            .prop_map(|(object, access, what)| Event::Accessed { object, access, what }),
+        (object, select(vec![Mode::Read, Mode::Write]), texts()).prop_map(
+            |(object, mode, what)| {
+                Event::Accessed { access: Access::new(Resource::Object(object), mode), what }
+            }
+        ),
         (workers(), texts()).prop_map(|(timer, payload)| Event::TimerSet { timer, payload }),
         workers().prop_map(|timer| Event::TimerCancelled { timer }),
         workers().prop_map(|worker| Event::Crashed { worker }),

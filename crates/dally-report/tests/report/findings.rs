@@ -7,9 +7,9 @@ use dally_core::bug::{
     Endless, Named, Object, Origin, Phase, Place, PlaceOf, Uncontrolled, Unhandled, Violation,
 };
 use dally_core::{
-    Access, Bug, Choice, Discard, Ended, Event, Finding, Heat, Lasso, Location, MessageId,
-    ObjectId, Problem, Report, Schedule, Shrunk, Tag, Text, Tracer, Transition, Wait, Waiting,
-    WorkerId,
+    Access, Bug, Choice, Discard, Ended, Event, Finding, Heat, Lasso, Location, MessageId, Mode,
+    ObjectId, Problem, Report, Resource, Schedule, Shrunk, Tag, Text, Tracer, Transition, Wait,
+    Waiting, WorkerId,
 };
 use dally_report::About;
 
@@ -79,9 +79,10 @@ impl Play {
         self.tell(Event::MonitorChanged { monitor, to, heat })
     }
 
-    pub fn touches(&mut self, object: u32, access: Access, what: &'static str) -> &mut Play {
+    pub fn touches(&mut self, object: u32, mode: Mode, what: &'static str) -> &mut Play {
         let object = ObjectId { creator: WorkerId::root(0), number: object };
-        self.tell(Event::Accessed { object, access, what: Text::Str(what) })
+        let access = Access::new(Resource::Object(object), mode);
+        self.tell(Event::Accessed { access, what: Text::Str(what) })
     }
 
     pub fn waits(&mut self, on: &'static str) -> &mut Play {
@@ -208,11 +209,11 @@ pub fn deadlock() -> Scene {
     play.step(main).tell(Event::Created { worker: left, name: Text::Str("transfer") });
     play.tell(Event::Created { worker: right, name: Text::Str("audit") });
     play.waits("join `task 0.0` (tests/bank.rs:31:14)");
-    play.step(left).touches(0, Access::Write, "locks `savings`");
-    play.step(right).touches(1, Access::Write, "locks `checking`");
-    play.step(right).touches(0, Access::Write, "finds `savings` locked");
+    play.step(left).touches(0, Mode::Write, "locks `savings`");
+    play.step(right).touches(1, Mode::Write, "locks `checking`");
+    play.step(right).touches(0, Mode::Write, "finds `savings` locked");
     play.waits("lock `savings` (tests/bank.rs:19:35)");
-    play.step(left).touches(1, Access::Write, "finds `checking` locked");
+    play.step(left).touches(1, Mode::Write, "finds `checking` locked");
     play.waits("lock `checking` (tests/bank.rs:12:36)");
     let waiting =
         |worker, name: &str, operation: &str, kind: &str, id: &str, line, column| Waiting {
@@ -326,8 +327,8 @@ pub fn uncontrolled() -> Scene {
 pub fn panic_with_source() -> Scene {
     let main = WorkerId::root(0);
     let mut play = Play::cast([(main, "main")]);
-    play.step(main).touches(0, Access::Read, "reads `balance`");
-    play.step(main).touches(0, Access::Write, "writes `balance`");
+    play.step(main).touches(0, Mode::Read, "reads `balance`");
+    play.step(main).touches(0, Mode::Write, "writes `balance`");
     let bug =
         Bug::panic("assertion `left == right` failed: money was made\n  left: 100\n right: 150")
             .by("main")

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dally_core::{
-    Acceptance, Bug, Captured, Env, Fingerprint, Observe, Op, Program, StateVisitor, Status, Stop,
-    System, WorkerId,
+    Acceptance, Bug, Captured, Env, Fingerprint, Footprint, Observe, Program, StateVisitor, Status,
+    Stop, System, WorkerId,
 };
 
 /// A program with a liveness property of its own: a relation E on states. A cycle with a transition
@@ -136,8 +136,8 @@ impl<S: Captured, F: Fn(&S, &S) -> bool> System for Related<S, F> {
         self.live.enabled()
     }
 
-    fn pending(&self, worker: WorkerId) -> Op {
-        self.live.pending(worker)
+    fn pending(&self, worker: WorkerId, out: &mut Footprint) {
+        self.live.pending(worker, out);
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {

@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 use super::splits::Splits;
 use crate::sampling::Random;
-use crate::sampling::profile::{Profile, Profiler, Spot};
+use crate::sampling::profile::{Profile, Profiler};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Strategy};
 
 /// Periodical scheduling (Wen, He, Wu, Xu and Qin, "Controlled concurrency testing via periodical
@@ -169,10 +169,9 @@ impl Strategy for Period {
             let from = self.turn.map_or(0, place);
             for &worker in &point.enabled[from..] {
                 self.turn = Some(worker);
-                let op = point.system.pending(worker);
-                if Spot::of(op, worker) == Spot::NONE || self.take(worker) {
+                if !self.profiler.can_be_noticed(worker, point) || self.take(worker) {
                     if self.plan.is_none() {
-                        self.profiler.step(worker, op);
+                        self.profiler.step(worker, point);
                     }
                     return Ok(worker);
                 }

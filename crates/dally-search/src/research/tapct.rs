@@ -1,6 +1,6 @@
 //! PCT over chains of messages, with change points at races only.
 
-use dally_core::{Event, MessageId, Op, System, Tag, Text, WorkerId};
+use dally_core::{Event, Footprint, MessageId, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashSet;
 
@@ -17,9 +17,9 @@ use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, 
 /// `1 / (w^2 r^d)`, where `r` counts the racing steps only: the order of the others makes no
 /// difference. A step can race if it touches what several workers touched in a schedule of an
 /// earlier batch: sends to the same inbox, a lock or an object in common; and so can one of which
-/// nothing is known. A receipt can, unless inboxes have turned out to be queues: then its race was
-/// over when the message was sent. Before the first batch is over, every step can. What the bound
-/// of [`Pctcp`](crate::sampling::Pctcp) asks of a program this one asks too.
+/// nothing is known. A receipt can where an inbox is no queue; in a queue its race was over when the
+/// message was sent. Before the first batch is over, every step can that others can notice. What
+/// the bound of [`Pctcp`](crate::sampling::Pctcp) asks of a program this one asks too.
 #[derive(Clone, Debug)]
 pub struct TaPct {
     seed: u64,
@@ -36,8 +36,8 @@ pub struct TaPct {
     /// Racing steps that were about to be taken so far, and the numbers of those that fell.
     met: u64,
     fallen: Vec<u64>,
-    /// Messages received so far.
-    received: u64,
+    /// What a step touches.
+    touched: Footprint,
 }
 
 impl TaPct {
@@ -55,18 +55,16 @@ impl TaPct {
             falls: Vec::new(),
             met: 0,
             fallen: Vec::new(),
-            received: 0,
+            touched: Footprint::default(),
         }
     }
 
-    fn can_race(&self, op: Op, worker: WorkerId) -> bool {
-        match op {
-            Op::Local | Op::Create => false,
-            // A message that waits in a queue has had its race when it was sent.
-            Op::Receive => self.chains.mailbox() != Mailbox::Queue,
-            Op::Unknown | Op::Fault => true,
-            _ => self.races == 0 || self.contended.contains(&Spot::of(op, worker).to_bits()),
-        }
+    /// Whether the step that was looked at can race.
+    fn can_race(&self) -> bool {
+        let races = |spot: Spot| {
+            self.races == 0 || spot == Spot::UNKNOWN || self.contended.contains(&spot.to_bits())
+        };
+        Spot::of(&self.touched).any(races)
     }
 }
 
@@ -84,7 +82,7 @@ impl Strategy for TaPct {
         self.chains.clear(self.mailbox);
         self.profiler.clear();
         self.fallen.clear();
-        (self.met, self.received) = (0, 0);
+        self.met = 0;
         let races = Pct::length(self.races, schedule);
         self.falls.clear();
         self.falls.extend((0..self.d).map(|_| self.rng.u64(..races)));
@@ -96,8 +94,8 @@ impl Strategy for TaPct {
         loop {
             let (worker, step) = self.chains.highest(point).ok_or(EndSchedule::Cut)?;
             let (chain, number) = (step.chain, step.number);
-            let op = point.system.pending(worker);
-            if self.can_race(op, worker) && !self.fallen.contains(&number) {
+            point.system.pending(worker, &mut self.touched);
+            if self.can_race() && !self.fallen.contains(&number) {
                 let met = self.met;
                 self.met += 1;
                 if let Some(level) = self.falls.iter().position(|&at| at == met) {
@@ -106,8 +104,7 @@ impl Strategy for TaPct {
                     continue;
                 }
             }
-            self.received += u64::from(op == Op::Receive);
-            self.profiler.step(worker, op);
+            self.profiler.step(worker, point);
             self.chains.step(worker);
             return Ok(worker);
         }
@@ -135,29 +132,23 @@ impl Strategy for TaPct {
 }
 
 impl Learner for TaPct {
-    /// How many steps could race as far as was known, how many were receipts, what is known of
-    /// mailboxes, then a profile.
+    /// How many steps could race as far as was known, what is known of mailboxes, then a profile.
     fn lesson(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
-        let counts = [self.met, self.received, self.chains.mailbox().to_bits()];
+        let counts = [self.met, self.chains.mailbox().to_bits()];
         Some(counts.into_iter().chain(self.profiler.lesson().iter().copied()).collect())
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
         let lessons = || batch.iter().filter_map(|outcome| outcome.lesson.as_deref());
-        let before = self.mailbox;
-        for lesson in lessons() {
-            let mailbox = lesson.get(2).map_or(before, |&bits| Mailbox::from_bits(bits));
-            self.mailbox = self.mailbox.max(mailbox);
-        }
         // With nothing known before, what would have been met is counted afterwards.
-        let recount = self.races == 0 || self.mailbox != before;
-        let mut races = if recount { 1 } else { self.races };
+        let recount = self.races == 0;
+        let mut races = self.races.max(1);
         for lesson in lessons() {
-            let [met, received, _, profile @ ..] = lesson else { continue };
+            let [met, mailbox, profile @ ..] = lesson else { continue };
+            self.mailbox = self.mailbox.max(Mailbox::from_bits(*mailbox));
             let contended = Profile::read(profile).contended();
-            let receipts = if self.mailbox == Mailbox::Queue { 0 } else { *received };
             let touched = contended.iter().map(|&(_, count)| count).sum::<u64>();
-            races = races.max(if recount { touched + receipts } else { *met });
+            races = races.max(if recount { touched } else { *met });
             self.contended.extend(contended.iter().map(|(spot, _)| spot.to_bits()));
         }
         if !batch.is_empty() {

@@ -6,7 +6,7 @@ use dally_core::{Event, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 
 use crate::sampling::Random;
-use crate::sampling::profile::{Profile, Profiler, Weights, draw};
+use crate::sampling::profile::{Profile, Profiler, Spot, Weights, draw};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// The uniform random walk of "Selectively uniform concurrency testing" (ASPLOS 2025): a worker
@@ -51,7 +51,7 @@ impl Strategy for Urw {
         self.rng = Random::generator(self.seed, schedule);
         self.profiler.clear();
         if let Some(profile) = self.rng.choice(&self.profiles) {
-            self.weights.reset(profile, |_| true);
+            self.weights.reset(profile, Spot::is_whole);
         }
         true
     }

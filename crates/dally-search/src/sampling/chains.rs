@@ -7,7 +7,7 @@
 //! receiver's priority is about. A *chain* is a sequence of steps in which each follows from the one before, at
 //! however many removes.
 
-use dally_core::{Event, MessageId, Op, Text, WorkerId};
+use dally_core::{Event, Footprint, MessageId, Text, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashMap;
 
@@ -46,6 +46,8 @@ pub(crate) struct Chains {
     mailbox: Mailbox,
     /// Whether the present step had messages to choose from.
     chose: bool,
+    /// What a step touches.
+    touched: Footprint,
 }
 
 /// What is known of the order in which messages are received; what comes later says more.
@@ -224,10 +226,14 @@ impl Chains {
     /// Sees to it that an enabled worker has a next step.
     fn bring_up(&mut self, worker: WorkerId, point: &Point<'_>, rng: &mut Rng) {
         let place = self.standing(worker);
-        let receives = || point.system.pending(worker) == Op::Receive;
-        let mail = self.inboxes.get(&worker).is_some_and(|inbox| !inbox.is_empty());
-        if self.workers[place].1.next.is_some() || mail && receives() {
+        if self.workers[place].1.next.is_some() {
             return;
+        }
+        if self.inboxes.get(&worker).is_some_and(|inbox| !inbox.is_empty()) {
+            point.system.pending(worker, &mut self.touched);
+            if self.touched.receives() {
+                return;
+            }
         }
         let past = self.workers[place].1.past.clone();
         self.workers[place].1.next = Some(self.pending(past, rng));

@@ -1,6 +1,6 @@
 //! Partial order sampling.
 
-use dally_core::{Op, Tag, WorkerId};
+use dally_core::{Footprint, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
@@ -14,19 +14,22 @@ use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 /// stay, so a step comes after `n` others of another worker as often as before them all, with
 /// probability `1 / (n + 1)`. A step that has lost a race starts afresh, so each of its races
 /// is an even one. Uniform picks get the second right and the first with probability `1 / 2^n`
-/// only. Which operations race is said by [`Op::races`].
+/// only. Which steps race is said by [`Footprint::races`].
 #[derive(Clone, Debug)]
 pub struct Pos {
     seed: u64,
     rng: Rng,
     /// Sorted by worker.
     priorities: Vec<(WorkerId, u64)>,
+    /// What the step that is taken touches, and another.
+    touched: [Footprint; 2],
 }
 
 impl Pos {
     /// With this seed.
     pub fn new(seed: u64) -> Pos {
-        Pos { seed, rng: Rng::with_seed(seed), priorities: Vec::new() }
+        let (rng, touched) = (Rng::with_seed(seed), Default::default());
+        Pos { seed, rng, priorities: Vec::new(), touched }
     }
 
     /// A priority for a new pending step. Faults are scarce by budget: like a random pick, a high
@@ -61,7 +64,7 @@ impl Strategy for Pos {
     }
 
     fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
-        let Pos { rng, priorities, .. } = self;
+        let Pos { rng, priorities, touched: [taken, other], .. } = self;
         for &worker in point.enabled {
             Pos::place(priorities, rng, worker);
         }
@@ -70,11 +73,13 @@ impl Strategy for Pos {
             place.map_or(0, |place| priorities[place].1)
         };
         let picked = point.enabled.iter().copied().max_by_key(priority).ok_or(EndSchedule::Cut)?;
-        let op = point.system.pending(picked);
+        point.system.pending(picked, taken);
+        let mut races = |worker| {
+            point.system.pending(worker, other);
+            taken.races(other)
+        };
         for &worker in point.enabled {
-            let races = worker == picked
-                || op != Op::Local && op.races(picked, point.system.pending(worker), worker);
-            if races {
+            if worker == picked || !taken.is_local() && races(worker) {
                 let place = Pos::place(priorities, rng, worker);
                 priorities[place].1 = Pos::fresh(rng, worker);
             }

@@ -6,48 +6,45 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dally_core::{Event, Op, Shared, Text, WorkerId, fingerprint};
+use dally_core::{Event, Footprint, Resource, Text, WorkerId};
 
 use super::Random;
 use crate::strategy::{Lesson, Outcome, Point};
 
-/// What a step touches, as one word.
+/// Something that a step touches and others may touch at the same time, as one word; or a step as
+/// a whole.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Spot(u64);
 
 impl Spot {
-    /// Nothing that others can see.
-    pub(crate) const NONE: Spot = Spot(0);
-    /// Anything: code between two scheduling points that says nothing of itself. All such steps
-    /// touch the same.
-    const UNKNOWN: Spot = Spot(1);
+    /// A step that nobody else can notice.
+    const UNNOTICED: Spot = Spot(0);
+    /// Any other step.
+    const NOTICED: Spot = Spot(1);
+    /// Code between two scheduling points that says nothing of itself. All such steps touch the
+    /// same, and so do faults.
+    pub(crate) const UNKNOWN: Spot = Spot(2);
 
-    /// What this operation of `worker` touches. Receipts are something of the receiver's own: what
-    /// others touch of an inbox is its end, and that they do by sending to it.
-    pub(crate) fn of(op: Op, worker: WorkerId) -> Spot {
-        match op {
-            Op::Local | Op::Create => Spot::NONE,
-            Op::Unknown | Op::Fault => Spot::UNKNOWN,
-            Op::Receive => Spot::told_apart(4, worker, 0),
-            _ => op.touches(worker).map_or(Spot::UNKNOWN, Spot::shared),
-        }
+    /// What this step touches. A message is received after it was sent and a worker steps after it
+    /// was created, whatever is chosen: these are left out.
+    pub(crate) fn of(step: &Footprint) -> impl Iterator<Item = Spot> {
+        let known = step.accesses().iter().filter_map(|access| match access.resource {
+            Resource::Worker(_) | Resource::Life(_) | Resource::Message(_) => None,
+            Resource::Execution => Some(Spot::UNKNOWN),
+            // The words above are taken.
+            resource => Some(Spot(resource.digest().max(3))),
+        });
+        known.chain(step.is_unknown().then_some(Spot::UNKNOWN))
+    }
+
+    /// Whether it stands for a whole step: each step is counted as one such.
+    pub(crate) fn is_whole(self) -> bool {
+        self <= Spot::NOTICED
     }
 
     /// Told apart by this word.
     pub(crate) fn to_bits(self) -> u64 {
         self.0
-    }
-
-    fn shared(shared: Shared) -> Spot {
-        match shared {
-            Shared::Inbox(worker) => Spot::told_apart(2, worker, 0),
-            Shared::Object(object) => Spot::told_apart(3, object.creator, object.number),
-        }
-    }
-
-    fn told_apart(kind: u64, whose: WorkerId, number: u32) -> Spot {
-        // The two words above are taken.
-        Spot(fingerprint::mix(fingerprint::mix(kind, whose.to_bits()), number.into()).max(2))
     }
 }
 
@@ -57,6 +54,8 @@ pub(crate) struct Profiler {
     steps: BTreeMap<(WorkerId, Spot), u64>,
     parents: BTreeMap<WorkerId, WorkerId>,
     stepping: Option<WorkerId>,
+    /// What a step touches.
+    touched: Footprint,
 }
 
 impl Profiler {
@@ -66,16 +65,26 @@ impl Profiler {
         self.stepping = None;
     }
 
-    /// `worker` is about to do this.
-    pub(crate) fn step(&mut self, worker: WorkerId, op: Op) {
-        *self.steps.entry((worker, Spot::of(op, worker))).or_default() += 1;
+    /// Whether others can notice the next step of `worker`.
+    pub(crate) fn can_be_noticed(&mut self, worker: WorkerId, point: &Point<'_>) -> bool {
+        point.system.pending(worker, &mut self.touched);
+        Spot::of(&self.touched).next().is_some()
+    }
+
+    /// `worker` is about to take its next step.
+    pub(crate) fn step(&mut self, worker: WorkerId, point: &Point<'_>) {
+        let noticed = self.can_be_noticed(worker, point);
+        let whole = if noticed { Spot::NOTICED } else { Spot::UNNOTICED };
+        for spot in Spot::of(&self.touched).chain([whole]) {
+            *self.steps.entry((worker, spot)).or_default() += 1;
+        }
         self.stepping = Some(worker);
     }
 
     /// Picks at random who steps, and counts the step.
     pub(crate) fn pick(&mut self, rng: &mut fastrand::Rng, point: &Point<'_>) -> WorkerId {
         let picked = Random::pick(rng, point.enabled);
-        self.step(picked, point.system.pending(picked));
+        self.step(picked, point);
         picked
     }
 
@@ -144,7 +153,7 @@ impl Profile {
     /// What more than one worker touched, with how often all of them did, in order.
     pub(crate) fn contended(&self) -> Vec<(Spot, u64)> {
         let mut spots: BTreeMap<Spot, (u64, u64)> = BTreeMap::new();
-        for steps in self.steps.iter().filter(|steps| steps.spot != Spot::NONE) {
+        for steps in self.steps.iter().filter(|steps| !steps.spot.is_whole()) {
             let (workers, count) = spots.entry(steps.spot).or_default();
             *workers += 1;
             *count += steps.count;
@@ -155,14 +164,8 @@ impl Profile {
 
     /// How many steps of each worker others can notice, by worker.
     pub(crate) fn key_points(&self) -> Vec<(WorkerId, u64)> {
-        let mut workers: Vec<(WorkerId, u64)> = Vec::new();
-        for steps in self.steps.iter().filter(|steps| steps.spot != Spot::NONE) {
-            match workers.last_mut() {
-                Some((worker, count)) if *worker == steps.worker => *count += steps.count,
-                _ => workers.push((steps.worker, steps.count)),
-            }
-        }
-        workers
+        let noticed = self.steps.iter().filter(|steps| steps.spot == Spot::NOTICED);
+        noticed.map(|steps| (steps.worker, steps.count)).collect()
     }
 }
 
@@ -267,6 +270,8 @@ pub(crate) fn draw<T>(
 
 #[cfg(test)]
 mod tests {
+    use dally_core::{Access, MessageId};
+
     use super::*;
 
     fn outcome(complete: bool, bug: bool, steps: u64) -> Outcome {
@@ -289,10 +294,20 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_touches_nothing_of_what_others_send_to() {
+    fn a_receipt_from_a_queue_touches_nothing_of_what_others_send_to() {
         let [a, b] = [0, 1].map(WorkerId::root);
-        assert_eq!(Spot::of(Op::Send(b), a), Spot::of(Op::Send(b), b));
-        assert_ne!(Spot::of(Op::Receive, b), Spot::of(Op::Send(b), a));
-        assert_ne!(Spot::of(Op::Receive, b), Spot::of(Op::Receive, a));
+        let spots = |worker, number, touches: &dyn Fn(&mut Footprint, MessageId)| {
+            let mut step = Footprint::default();
+            step.begin(worker);
+            touches(&mut step, MessageId { sender: a, number });
+            Spot::of(&step).collect::<Vec<_>>()
+        };
+        let sent = spots(a, 0, &|step, message| step.sends(message, b));
+        assert_eq!(sent, spots(b, 1, &|step, message| step.sends(message, b)));
+        assert_ne!(sent, spots(b, 1, &|step, message| step.sends(message, a)));
+        let received = |step: &mut Footprint, message| {
+            step.add(Access::update(Resource::Message(message)));
+        };
+        assert_eq!(spots(b, 0, &received), []);
     }
 }

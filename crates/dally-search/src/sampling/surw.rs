@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dally_core::{Event, System, Tag, Text, WorkerId};
+use dally_core::{Event, Footprint, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 
 use super::profile::{Profile, Profiler, Spot, Weights, draw};
@@ -20,8 +20,8 @@ use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, 
 /// worker creates another, the intention moves to it with the probability of its share.
 ///
 /// Of an inbox the steps are the sends to it, its owner's to itself included: in a queue they
-/// decide in which order messages are received. When these are received is another matter, and
-/// so is, in a mailbox that is no queue, which of them: that is drawn uniformly.
+/// decide in which order messages are received, and when these are received is another matter. In a
+/// mailbox that is no queue the receipts are among them: they take what is there.
 ///
 /// Counts come from the random schedules of the first batch, as for [`Urw`](crate::research::Urw). Without a
 /// thing that several workers touch, all steps count. Values are uniform.
@@ -38,6 +38,8 @@ pub struct Surw {
     held: Vec<WorkerId>,
     /// Sorted by worker.
     priorities: Vec<(WorkerId, u64)>,
+    /// What a step touches.
+    touched: Footprint,
 }
 
 /// The things that several workers touch in a schedule, each with how often.
@@ -56,6 +58,7 @@ impl Surw {
             intended: None,
             held: Vec::new(),
             priorities: Vec::new(),
+            touched: Footprint::default(),
         }
     }
 
@@ -71,9 +74,10 @@ impl Surw {
         best.map(|(_, worker)| worker)
     }
 
-    fn counts(&self, worker: WorkerId, point: &Point<'_>) -> bool {
-        let spot = || Spot::of(point.system.pending(worker), worker);
-        self.about.is_none_or(|about| about == spot())
+    fn counts(&mut self, worker: WorkerId, point: &Point<'_>) -> bool {
+        let Some(about) = self.about else { return true };
+        point.system.pending(worker, &mut self.touched);
+        Spot::of(&self.touched).any(|spot| spot == about)
     }
 
     fn picked(&mut self, worker: WorkerId) -> WorkerId {
@@ -97,7 +101,8 @@ impl Strategy for Surw {
         if let Some((profile, contended)) = self.rng.choice(&self.profiles) {
             let about = draw(&mut self.rng, contended.iter().copied());
             self.about = about;
-            self.weights.reset(profile, |spot| about.is_none_or(|about| about == spot));
+            self.weights
+                .reset(profile, |spot| about.map_or(spot.is_whole(), |about| about == spot));
         }
         true
     }

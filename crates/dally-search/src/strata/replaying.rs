@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, Choice, Cut, Env, Event, MessageId, Observe, PlayedStep, Player, Program, Question, Stop,
-    System, Tag, Text, WorkerId, fingerprint, panics,
+    Bug, Choice, Cut, Env, Event, Footprint, MessageId, Observe, PlayedStep, Player, Program,
+    Question, Stop, System, Tag, Text, WorkerId, fingerprint, panics,
 };
 use rustc_hash::FxHasher;
 
@@ -166,10 +166,12 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
         let sealed = panics::catch(|| system.sealed()).unwrap_or(false);
         let rest = fingerprint::mix(system.acceptance().hot, u64::from(sealed));
         let start = fingerprint::mix(system.observe(Observe::Control).unwrap_or_default(), rest);
+        let mut footprint = Footprint::default();
         Some(system.enabled().iter().fold(start, |hash, &worker| {
-            let mut op = FxHasher::default();
-            system.pending(worker).hash(&mut op);
-            fingerprint::mix(fingerprint::mix(hash, worker.to_bits()), op.finish())
+            system.pending(worker, &mut footprint);
+            let mut pending = FxHasher::default();
+            footprint.hash(&mut pending);
+            fingerprint::mix(hash, pending.finish())
         }))
     }
 
@@ -249,11 +251,7 @@ impl Env for Listening<'_> {
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
-        let place = self.env.delivery(candidates)?;
-        if let Some(&message) = candidates.get(place) {
-            self.happens_before.delivery(message);
-        }
-        Ok(place)
+        self.env.delivery(candidates)
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {

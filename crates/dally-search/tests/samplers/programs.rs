@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use dally_core::{
-    Access, Bug, Env, Event, MessageId, ObjectId, Observe, Op, Program, Status, Stop, System, Text,
-    WorkerId, fingerprint,
+    Access, Bug, Env, Event, Footprint, MessageId, ObjectId, Observe, Program, Resource, Status,
+    Stop, System, Text, WorkerId, fingerprint,
 };
 use dally_search::{Options, Report, Strategy, run};
 
@@ -152,6 +152,10 @@ impl Live {
         self.program.scripts[index].get(self.at[index]?).copied()
     }
 
+    fn next_message(&self, index: usize) -> MessageId {
+        MessageId { sender: self.program.ids[index], number: self.sent[index] }
+    }
+
     fn refresh(&mut self) {
         let can = |&index: &usize| match self.next(index) {
             Some(Do::Receive | Do::Any) => !self.inboxes[index].is_empty(),
@@ -171,7 +175,7 @@ impl Live {
         match op {
             Do::Spawn(child) => self.at[child] = Some(0),
             Do::Send(to) => {
-                message = Some(MessageId { sender: worker, number: self.sent[index] });
+                message = Some(self.next_message(index));
                 self.sent[index] += 1;
                 self.inboxes[to].extend(message);
             }
@@ -186,8 +190,8 @@ impl Live {
     }
 }
 
-fn object(number: u32) -> ObjectId {
-    ObjectId { creator: WorkerId::root(0), number }
+fn object(number: u32) -> Resource {
+    Resource::Object(ObjectId { creator: WorkerId::root(0), number })
 }
 
 impl System for Live {
@@ -195,15 +199,26 @@ impl System for Live {
         &self.enabled
     }
 
-    fn pending(&self, worker: WorkerId) -> Op {
-        match self.next(self.index(worker)) {
-            None => Op::Unknown,
-            Some(Do::Local) => Op::Local,
-            Some(Do::Write(number)) => Op::Write(object(number)),
-            Some(Do::Read(number)) => Op::Read(object(number)),
-            Some(Do::Spawn(_)) => Op::Create,
-            Some(Do::Send(to)) => Op::Send(self.program.ids[to]),
-            Some(Do::Receive | Do::Any) => Op::Receive,
+    fn pending(&self, worker: WorkerId, out: &mut Footprint) {
+        out.begin(worker);
+        let index = self.index(worker);
+        match self.next(index) {
+            None => out.leave_open(),
+            Some(Do::Local) => {}
+            Some(Do::Write(number)) => out.add(Access::write(object(number))),
+            Some(Do::Read(number)) => out.add(Access::read(object(number))),
+            Some(Do::Spawn(child)) => {
+                out.add(Access::write(Resource::Life(self.program.ids[child])));
+            }
+            Some(Do::Send(to)) => out.sends(self.next_message(index), self.program.ids[to]),
+            Some(op @ (Do::Receive | Do::Any)) => {
+                if let Some(&first) = self.inboxes[index].first() {
+                    out.add(Access::update(Resource::Message(first)));
+                }
+                if op == Do::Any {
+                    out.add(Access::read(Resource::Inbox(worker)));
+                }
+            }
         }
     }
 
@@ -227,8 +242,13 @@ impl System for Live {
                 env.event(Event::Received { message, payload: nothing })?;
             }
             (Do::Write(number), _) => {
-                let (object, access) = (object(number), Access::Write);
-                env.event(Event::Accessed { object, access, what: nothing })?;
+                env.event(Event::Accessed {
+                    access: Access::write(object(number)),
+                    what: nothing,
+                })?;
+            }
+            (Do::Read(number), _) => {
+                env.event(Event::Accessed { access: Access::read(object(number)), what: nothing })?;
             }
             _ => {}
         }

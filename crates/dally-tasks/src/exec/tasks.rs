@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 use std::task::Waker;
 
-use dally_core::{ObjectId, Op, WorkerId};
+use dally_core::{Access, ObjectId, WorkerId};
 
 use crate::text::{TaskName, Wait};
 use crate::waker::{Shared, TaskWaker};
@@ -30,9 +30,9 @@ pub(crate) struct Task {
     pub aborted: bool,
     /// Woken, by itself or by others, since its poll began.
     pub ready: bool,
-    /// What it does next or waits for: of the last poll.
-    op: Op,
-    ops: u32,
+    /// What it touches next or waits for, of the last poll, if that is one thing.
+    next: Option<Access>,
+    points: u32,
     pub waits: Vec<Wait>,
     wake: Arc<TaskWaker>,
     children: u32,
@@ -43,14 +43,14 @@ pub(crate) struct Task {
 impl Task {
     /// Notes an operation that the task stands before. Before several it may do any of them.
     #[inline]
-    pub fn announce(&mut self, op: Op) {
-        self.op = if self.ops == 0 { op } else { Op::Unknown };
-        self.ops += 1;
+    pub fn announce(&mut self, next: Option<Access>) {
+        self.next = next.filter(|_| self.points == 0);
+        self.points += 1;
     }
 
-    /// What its next step does first.
-    pub fn pending(&self) -> Op {
-        if self.ops == 0 || self.aborted { Op::Unknown } else { self.op }
+    /// What its next step touches first, where that is known.
+    pub fn pending(&self) -> Option<Access> {
+        self.next.filter(|_| self.points > 0 && !self.aborted)
     }
 
     /// Whether this waker is the task's own and not one that a combinator put in between.
@@ -91,7 +91,7 @@ impl Task {
     pub fn begin_poll(&mut self) {
         self.state = State::Running;
         self.ready = false;
-        self.ops = 0;
+        self.points = 0;
         self.waits.clear();
     }
 
@@ -103,8 +103,8 @@ impl Task {
             state: State::Runnable,
             aborted: false,
             ready: false,
-            op: Op::Unknown,
-            ops: 0,
+            next: None,
+            points: 0,
             waits: Vec::new(),
             wake,
             children: 0,
@@ -124,7 +124,7 @@ impl Task {
         self.state = State::Runnable;
         self.aborted = false;
         self.ready = false;
-        self.ops = 0;
+        self.points = 0;
         self.waits.clear();
         (self.children, self.objects, self.timers) = (0, 0, 0);
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dally_core::{Access, Env, Event, EventBudget, Text, WorkerId};
+use dally_core::{Access, Env, Event, EventBudget, Mode, Resource, Text, WorkerId};
 
 use crate::exec::{Exec, Phase};
 use crate::text::{Deed, Object, Waits};
@@ -13,7 +13,9 @@ use crate::text::{Deed, Object, Waits};
 pub(crate) enum Told {
     Created(usize),
     Enabled(WorkerId),
-    Touched(Object, Access, &'static Deed),
+    Touched(Object, Mode, &'static Deed),
+    /// Something else was touched that others can touch, without words for readers.
+    Brushed(Access),
     TimerSet(WorkerId, Duration),
     TimerCancelled(WorkerId),
     /// The task of this place waits.
@@ -72,14 +74,14 @@ impl Exec {
 
     /// Notes that a shared object was touched, without words for readers.
     #[inline]
-    pub fn brush(&mut self, object: &Object, access: Access) {
-        self.touch(object, access, Deed::SILENT);
+    pub fn brush(&mut self, object: &Object, mode: Mode) {
+        self.touch(object, mode, Deed::SILENT);
     }
 
     /// Notes that a shared object was touched.
     #[inline]
-    pub fn touch(&mut self, object: &Object, access: Access, deed: &'static Deed) {
-        self.tell(|| Told::Touched(*object, access, deed));
+    pub fn touch(&mut self, object: &Object, mode: Mode, deed: &'static Deed) {
+        self.tell(|| Told::Touched(*object, mode, deed));
     }
 
     /// Tells what has happened so far, if it is more than may stay untold; remembers if the
@@ -111,10 +113,13 @@ impl Exec {
         }
         for told in &self.untold.events {
             let answer = match told {
-                Told::Touched(object, access, deed) => {
+                Told::Touched(object, mode, deed) => {
                     let what = deed.of(object);
-                    let (object, access) = (object.id, *access);
-                    env.event(Event::Accessed { object, access, what: Text::Display(&what) })
+                    let access = Access::new(Resource::Object(object.id), *mode);
+                    env.event(Event::Accessed { access, what: Text::Display(&what) })
+                }
+                Told::Brushed(access) => {
+                    env.event(Event::Accessed { access: *access, what: Text::Str("") })
                 }
                 Told::Created(task) => {
                     let task = &self.tasks[*task];

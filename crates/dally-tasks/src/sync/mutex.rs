@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use dally_core::bug::PlaceOf;
-use dally_core::{Access, Op};
+use dally_core::{Access, Mode, Resource};
 
 use super::Inner;
 use super::queue::{Queue, Turn};
@@ -97,7 +97,7 @@ impl<T> Mutex<T> {
             let mut state = self.inner.lock();
             // Failing looks at the lock as well, and orders this step with the holder's.
             let deed = if state.held { const { &Deed::plain("fail to lock") } } else { LOCK };
-            exec.touch(&self.object, Access::Write, deed);
+            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
             if state.held {
                 return Err(TryLockError(()));
             }
@@ -118,7 +118,7 @@ impl<T> Mutex<T> {
         let held = state.held;
         drop(state);
         current::try_with(|exec| {
-            exec.touch(&self.object, Access::Write, const { &Deed::plain("unlock") });
+            exec.touch(&self.object, Mode::ReadModifyWrite, const { &Deed::plain("unlock") });
             exec.holds(&self.object, usize::from(held));
         });
         if let Some(waker) = next.flatten() {
@@ -203,10 +203,10 @@ impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
 
 impl Attempt {
     fn take<T>(&mut self, lock: &Mutex<T>, cx: &mut Context<'_>) -> Poll<T> {
-        let op = Op::Write(lock.object.id);
+        let next = Access::update(Resource::Object(lock.object.id));
         // Coming to wait has an effect, the place in the queue, so there is a point before it
         // whether or not the lock is held.
-        if self.ticket.is_none() && !self.point.passed(cx, op, "`Mutex::lock`") {
+        if self.ticket.is_none() && !self.point.passed(cx, next, "`Mutex::lock`") {
             return Poll::Pending;
         }
         let waker = cx.waker();
@@ -222,18 +222,18 @@ impl Attempt {
                 None if state.held => {
                     self.ticket = Some(state.queue.push(Some(waker.clone())));
                     // Its place in the queue depends on who came before.
-                    exec.brush(&lock.object, Access::Write);
+                    exec.brush(&lock.object, Mode::ReadModifyWrite);
                     return None;
                 }
                 None => Turn::Granted,
             };
             if turn != Turn::Granted {
-                exec.brush(&lock.object, Access::Read);
+                exec.brush(&lock.object, Mode::Read);
                 return None;
             }
             self.ticket = None;
             state.held = true;
-            exec.touch(&lock.object, Access::Write, LOCK);
+            exec.touch(&lock.object, Mode::ReadModifyWrite, LOCK);
             exec.locks(&lock.object);
             state.value.take()
         });
@@ -247,7 +247,7 @@ impl Attempt {
                     place: PlaceOf::Operation,
                     at: self.at,
                 };
-                current::wait(wait, op, waker);
+                current::wait(wait, next, waker);
                 Poll::Pending
             }
         }

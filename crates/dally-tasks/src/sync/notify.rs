@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use dally_core::bug::PlaceOf;
-use dally_core::{Access, Op};
+use dally_core::{Access, Mode, Resource};
 
 use super::Inner;
 use super::queue::{Queue, Turn};
@@ -67,7 +67,11 @@ impl Notify {
     #[track_caller]
     pub fn notify_one(&self) {
         current::with_own("`Notify::notify_one`", &self.object, Location::caller(), |exec| {
-            exec.touch(&self.object, Access::Write, const { &Deed::plain("notify one by") });
+            exec.touch(
+                &self.object,
+                Mode::ReadModifyWrite,
+                const { &Deed::plain("notify one by") },
+            );
         });
         self.pass_on();
     }
@@ -76,7 +80,11 @@ impl Notify {
     #[track_caller]
     pub fn notify_waiters(&self) {
         current::with_own("`Notify::notify_waiters`", &self.object, Location::caller(), |exec| {
-            exec.touch(&self.object, Access::Write, const { &Deed::plain("notify all by") });
+            exec.touch(
+                &self.object,
+                Mode::ReadModifyWrite,
+                const { &Deed::plain("notify all by") },
+            );
         });
         let woken = {
             let mut state = self.inner.lock();
@@ -156,21 +164,21 @@ impl Notified<'_> {
                 Stage::Start => {
                     self.stage = Stage::Waiting(state.queue.push(waker.cloned()));
                     // Its place in the queue depends on who came before.
-                    exec.brush(&notify.object, Access::Write);
+                    exec.brush(&notify.object, Mode::ReadModifyWrite);
                     return false;
                 }
                 Stage::Waiting(ticket) => {
                     let (turn, replaced) = state.queue.ask(ticket, waker);
                     old = replaced;
                     if turn == Turn::NotYet {
-                        exec.brush(&notify.object, Access::Read);
+                        exec.brush(&notify.object, Mode::Read);
                         return false;
                     }
                 }
             }
             exec.holds(&self.notify.object, usize::from(state.permit));
             self.stage = Stage::Done;
-            exec.touch(&self.notify.object, Access::Write, NOTIFIED);
+            exec.touch(&self.notify.object, Mode::ReadModifyWrite, NOTIFIED);
             true
         });
         drop(old);
@@ -182,9 +190,9 @@ impl Future for Notified<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let op = Op::Write(self.notify.object.id);
+        let next = Access::update(Resource::Object(self.notify.object.id));
         // Beginning to wait has an effect: a notification before it is missed.
-        if self.stage == Stage::Start && !self.point.passed(cx, op, "`Notify::notified`") {
+        if self.stage == Stage::Start && !self.point.passed(cx, next, "`Notify::notified`") {
             return Poll::Pending;
         }
         if self.attempt(Some(cx.waker())) {
@@ -192,7 +200,7 @@ impl Future for Notified<'_> {
         }
         let object = self.notify.object;
         let wait = Wait { object, deed: NOTIFIED, place: PlaceOf::Operation, at: self.at };
-        current::wait(wait, op, cx.waker());
+        current::wait(wait, next, cx.waker());
         Poll::Pending
     }
 }

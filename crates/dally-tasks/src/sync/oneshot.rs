@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use dally_core::bug::PlaceOf;
-use dally_core::{Access, Op};
+use dally_core::{Access, Mode, Resource};
 
 use super::Inner;
 use crate::current::{self, Point};
@@ -47,7 +47,7 @@ struct State<T> {
 impl<T> Shared<T> {
     fn tell(&self, deed: &'static Deed, holds: usize) {
         current::try_with(|exec| {
-            exec.touch(&self.object, Access::Write, deed);
+            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
             exec.holds(&self.object, holds);
         });
     }
@@ -141,7 +141,7 @@ impl<T> Future for Closed<'_, T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let Some(shared) = this.shared else { return Poll::Ready(()) };
-        let op = Op::Read(shared.object.id);
+        let next = Access::read(Resource::Object(shared.object.id));
         let waker = cx.waker().clone();
         let mut state = shared.inner.lock();
         if state.receiver {
@@ -152,11 +152,11 @@ impl<T> Future for Closed<'_, T> {
             let deed = const { &Deed::plain("see the receiver drop") };
             current::look(&shared.object);
             let wait = Wait { object: shared.object, deed, place: PlaceOf::Operation, at: this.at };
-            current::wait(wait, op, cx.waker());
+            current::wait(wait, next, cx.waker());
             return Poll::Pending;
         }
         drop(state);
-        if !this.waited && !this.point.passed(cx, op, "`oneshot::Sender::closed`") {
+        if !this.waited && !this.point.passed(cx, next, "`oneshot::Sender::closed`") {
             return Poll::Pending;
         }
         shared.tell(const { &Deed::plain("find closed") }, 0);
@@ -221,7 +221,7 @@ impl<T> Future for Receiver<T> {
         let Some(shared) = &this.shared else {
             panic!("a oneshot receiver was polled after it had given its value")
         };
-        let op = Op::Write(shared.object.id);
+        let next = Access::update(Resource::Object(shared.object.id));
         let waker = cx.waker().clone();
         let mut state = shared.inner.lock();
         if state.value.is_none() && state.sender && state.receiver {
@@ -232,11 +232,11 @@ impl<T> Future for Receiver<T> {
             let deed = const { &Deed::moving::<T>("receive", "from") };
             let wait = Wait { object: shared.object, deed, place: PlaceOf::Creation, at: this.at };
             current::look(&shared.object);
-            current::wait(wait, op, cx.waker());
+            current::wait(wait, next, cx.waker());
             return Poll::Pending;
         }
         drop(state);
-        if !this.waited && !this.point.passed(cx, op, "`oneshot::Receiver`") {
+        if !this.waited && !this.point.passed(cx, next, "`oneshot::Receiver`") {
             return Poll::Pending;
         }
         current::with_own("`oneshot::Receiver`", &shared.object, this.at, |_| ());

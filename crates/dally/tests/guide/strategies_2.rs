@@ -1,5 +1,5 @@
 use dally::contract::fingerprint::mix;
-use dally::contract::{Op, Tag, WorkerId};
+use dally::contract::{Footprint, Tag, WorkerId};
 use dally::search::{EndSchedule, Options, Point, Strategy, run};
 use dally::tasks::{TaskProgram, spawn, sync::Mutex};
 use std::sync::Arc;
@@ -27,8 +27,12 @@ impl Strategy for Shy {
         true
     }
     fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
-        let takes_a_lock = |&&w: &&WorkerId| matches!(point.system.pending(w), Op::Write(_));
-        let bold: Vec<_> = point.enabled.iter().filter(|w| !takes_a_lock(w)).copied().collect();
+        let mut next = Footprint::default();
+        let mut takes_a_lock = |worker: WorkerId| {
+            point.system.pending(worker, &mut next);
+            next.accesses().iter().any(|access| !access.only_reads())
+        };
+        let bold: Vec<_> = point.enabled.iter().copied().filter(|&w| !takes_a_lock(w)).collect();
         let from = if bold.is_empty() || self.draw(4) == 0 { point.enabled } else { &bold };
         Ok(from[self.draw(from.len())])
     }

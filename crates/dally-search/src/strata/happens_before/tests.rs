@@ -1,25 +1,23 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use dally_core::{Discard, MessageId, ObjectId};
+
 use super::*;
 
 fn worker(n: usize) -> WorkerId {
     WorkerId::root(n as u32)
 }
 
-fn object(n: usize) -> ObjectId {
-    ObjectId { creator: worker(0), number: n as u32 }
-}
-
-fn touches(n: usize, access: Access) -> Event<Text<'static>> {
-    Event::Accessed { object: object(n), access, what: Text::Str("cell") }
+fn object(n: usize) -> Resource {
+    Resource::Object(ObjectId { creator: worker(0), number: n as u32 })
 }
 
 fn reads(n: usize) -> Event<Text<'static>> {
-    touches(n, Access::Read)
+    Event::Accessed { access: Access::read(object(n)), what: Text::Str("cell") }
 }
 
 fn writes(n: usize) -> Event<Text<'static>> {
-    touches(n, Access::Write)
+    Event::Accessed { access: Access::write(object(n)), what: Text::Str("cell") }
 }
 
 fn wakes(n: usize) -> Event<Text<'static>> {
@@ -197,8 +195,16 @@ impl State {
         }
     }
 
-    /// Takes a step, of which `happens_before` hears; `value` is what a choice answers.
-    fn step(&mut self, who: usize, deed: Deed, value: u32, happens_before: &mut HappensBefore) {
+    /// Takes a step, of which `happens_before` hears; `value` is what a choice answers. Answers the
+    /// message that it sends or receives.
+    fn step(
+        &mut self,
+        who: usize,
+        deed: Deed,
+        value: u32,
+        happens_before: &mut HappensBefore,
+    ) -> Option<MessageId> {
+        let mut passed = None;
         happens_before.begin(worker(who));
         self.at[who] += 1;
         let register = &mut self.registers[who];
@@ -217,12 +223,14 @@ impl State {
                 self.sent[who] += 1;
                 self.inboxes[to].push_back((message, *register));
                 happens_before.event(&sends(who, message.number, to));
+                passed = Some(message);
             }
             Deed::Receive => {
                 if let Some((message, content)) = self.inboxes[who].pop_front() {
                     *register = *register * 100 + content;
                     let payload = Text::Str("m");
                     happens_before.event(&Event::Received { message, payload });
+                    passed = Some(message);
                 }
             }
             Deed::Lock(lock) => {
@@ -241,16 +249,18 @@ impl State {
             }
         }
         happens_before.end();
+        passed
     }
 }
 
-/// A step as brute force sees it: whose, which one, what, and the value chosen.
+/// A step as brute force sees it: whose, which one, what, the value chosen, and the message.
 #[derive(Clone, Copy)]
 struct Taken {
     who: usize,
     number: usize,
     deed: Deed,
     value: u32,
+    message: Option<MessageId>,
 }
 
 /// The definition of dependence, written down once more and as plainly as possible.
@@ -260,8 +270,7 @@ fn dependent(a: Taken, b: Taken) -> bool {
         || match (a.deed, b.deed) {
             (Read(x), Write(y)) | (Write(x), Read(y) | Write(y)) => x == y,
             (Send(x), Send(y)) => x == y,
-            (Send(x), Receive) => x == b.who,
-            (Receive, Send(y)) => y == a.who,
+            (Send(_), Receive) | (Receive, Send(_)) => a.message == b.message,
             (Lock(x) | Unlock(x), Lock(y) | Unlock(y)) => x == y,
             _ => false,
         }
@@ -314,8 +323,8 @@ fn enumerate(
         let values = if matches!(deed, Deed::Choose) { 0..2 } else { 0..1 };
         for value in values {
             let (mut state, mut happens_before) = (state.clone(), happens_before.clone());
-            state.step(who, deed, value, &mut happens_before);
-            sequence.push(Taken { who, number, deed, value });
+            let message = state.step(who, deed, value, &mut happens_before);
+            sequence.push(Taken { who, number, deed, value, message });
             enumerate(program, &state, &happens_before, sequence, seen);
             sequence.pop();
         }

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dally_core::{Access, ObjectId, Op, Status};
+use dally_core::{Access, ObjectId, Resource, Status};
 
 use super::*;
 
@@ -50,17 +50,14 @@ impl System for ToySystem {
         &self.enabled
     }
 
-    fn pending(&self, _: WorkerId) -> Op {
-        Op::Local
-    }
-
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         (self.odd)(self.execution, self)?;
         let value = env.value(self.values, Tag::Program)?;
         self.cells.push((worker, value));
         self.enabled.retain(|&other| other != worker);
         let object = ObjectId { creator: worker, number: 0 };
-        env.event(Event::Accessed { object, access: Access::Write, what: Text::Str("cell") })?;
+        let access = Access::write(Resource::Object(object));
+        env.event(Event::Accessed { access, what: Text::Str("cell") })?;
         Ok(())
     }
 

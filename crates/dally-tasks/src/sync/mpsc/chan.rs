@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use dally_core::bug::PlaceOf;
-use dally_core::{Access, Op};
+use dally_core::{Access, Mode, Resource};
 
 use super::error::{SendError, TryRecvError, TrySendError};
 use crate::current::{self, Point, Stand};
@@ -67,7 +67,7 @@ impl<T> Chan<T> {
                 let closed = state.closed;
                 drop(state);
                 let deed = const { &Deed::moving::<T>("fail to send", "to") };
-                exec.touch(&self.object, Access::Write, deed);
+                exec.touch(&self.object, Mode::ReadModifyWrite, deed);
                 return Err(if closed {
                     TrySendError::Closed(value)
                 } else {
@@ -80,7 +80,11 @@ impl<T> Chan<T> {
             receiver = state.push(value);
             exec.holds(&self.object, state.queue.len());
             drop(state);
-            exec.touch(&self.object, Access::Write, const { &Deed::moving::<T>("send", "to") });
+            exec.touch(
+                &self.object,
+                Mode::ReadModifyWrite,
+                const { &Deed::moving::<T>("send", "to") },
+            );
             Ok(())
         });
         if let Some(waker) = receiver {
@@ -124,12 +128,12 @@ impl<T> Chan<T> {
         wakers: &mut (Option<Waker>, Option<Waker>),
     ) -> Done {
         let deed = const { &Deed::moving::<T>("send", "to") };
-        let op = Op::Write(self.object.id);
+        let next = Access::update(Resource::Object(self.object.id));
         current::with_own(SEND, &self.object, steps.at, |exec| {
             // Coming to wait has an effect, the place in the queue, so there is a point before
             // it whether or not there is room.
             if !steps.waited {
-                match steps.point.stand(exec, waker, op) {
+                match steps.point.stand(exec, waker, next) {
                     Stand::Past => steps.waited = true,
                     Stand::Before => return Done::NotYet,
                     Stand::Linked => return Done::Linked,
@@ -142,7 +146,7 @@ impl<T> Chan<T> {
                 }
                 drop(state);
                 let deed = const { &Deed::moving::<T>("fail to send", "to") };
-                exec.touch(&self.object, Access::Write, deed);
+                exec.touch(&self.object, Mode::ReadModifyWrite, deed);
                 return Done::Closed;
             }
             let room = match steps.ticket {
@@ -150,14 +154,14 @@ impl<T> Chan<T> {
                     let (turn, old) = state.room.ask(ticket, Some(waker));
                     wakers.1 = old;
                     if turn == Turn::NotYet {
-                        exec.brush(&self.object, Access::Read);
+                        exec.brush(&self.object, Mode::Read);
                     }
                     turn != Turn::NotYet
                 }
                 None if state.free == 0 => {
                     steps.ticket = Some(state.room.push(Some(waker.clone())));
                     // Its place in the queue depends on who came before.
-                    exec.brush(&self.object, Access::Write);
+                    exec.brush(&self.object, Mode::ReadModifyWrite);
                     false
                 }
                 None => {
@@ -169,14 +173,14 @@ impl<T> Chan<T> {
                 drop(state);
                 let wait =
                     Wait { object: self.object, deed, place: PlaceOf::Operation, at: steps.at };
-                exec.wait(wait, op, waker);
+                exec.wait(wait, next, waker);
                 return Done::NotYet;
             }
             steps.ticket = None;
             let receiver = value.take().and_then(|value| state.push(value));
             exec.holds(&self.object, state.queue.len());
             drop(state);
-            exec.touch(&self.object, Access::Write, deed);
+            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
             wakers.0 = receiver.and_then(|receiver| receiver.wake_in(exec));
             Done::Sent
         })
@@ -210,7 +214,7 @@ impl<T> Chan<T> {
                 } else {
                     const { &Deed::plain("find empty") }
                 };
-                exec.touch(&self.object, Access::Write, deed);
+                exec.touch(&self.object, Mode::ReadModifyWrite, deed);
                 return Err(if over { TryRecvError::Disconnected } else { TryRecvError::Empty });
             };
             if self.capacity.is_some() {
@@ -220,7 +224,7 @@ impl<T> Chan<T> {
             drop(state);
             exec.touch(
                 &self.object,
-                Access::Write,
+                Mode::ReadModifyWrite,
                 const { &Deed::moving::<T>("receive", "from") },
             );
             Ok(value)
@@ -260,7 +264,7 @@ impl<T> Chan<T> {
         wakers: &mut (Option<Waker>, Option<Sleeper>),
     ) -> Got<T> {
         let deed = const { &Deed::moving::<T>("receive", "from") };
-        let op = Op::Write(self.object.id);
+        let next = Access::update(Resource::Object(self.object.id));
         current::with_own(RECV, &self.object, steps.at, |exec| {
             let mut state = self.inner.lock();
             let over = state.is_over();
@@ -269,14 +273,14 @@ impl<T> Chan<T> {
                 wakers.1 = state.receiver.replace(Sleeper::new(exec, waker));
                 drop(state);
                 steps.waited = true;
-                exec.brush(&self.object, Access::Read);
+                exec.brush(&self.object, Mode::Read);
                 let wait =
                     Wait { object: self.object, deed, place: PlaceOf::Operation, at: steps.at };
-                exec.wait(wait, op, waker);
+                exec.wait(wait, next, waker);
                 return Got::NotYet;
             }
             if !steps.waited {
-                match steps.point.stand(exec, waker, op) {
+                match steps.point.stand(exec, waker, next) {
                     Stand::Past => {}
                     Stand::Before => return Got::NotYet,
                     Stand::Linked => return Got::Linked,
@@ -290,12 +294,12 @@ impl<T> Chan<T> {
             drop(state);
             match value {
                 Some(value) => {
-                    exec.touch(&self.object, Access::Write, deed);
+                    exec.touch(&self.object, Mode::ReadModifyWrite, deed);
                     Got::Value(value)
                 }
                 None => {
                     let deed = const { &Deed::plain("find closed") };
-                    exec.touch(&self.object, Access::Write, deed);
+                    exec.touch(&self.object, Mode::ReadModifyWrite, deed);
                     Got::End
                 }
             }
@@ -311,7 +315,7 @@ impl<T> Chan<T> {
             woken.extend(state.watchers.dismiss());
             woken
         };
-        current::try_with(|exec| exec.touch(&self.object, Access::Write, deed));
+        current::try_with(|exec| exec.touch(&self.object, Mode::ReadModifyWrite, deed));
         woken.into_iter().for_each(rouse);
     }
 
@@ -345,7 +349,7 @@ impl<T> Chan<T> {
     /// order; so counting them has to be a write.
     pub fn count(&self, of: impl FnOnce(&State<T>) -> usize) -> usize {
         current::try_with(|exec| {
-            exec.touch(&self.object, Access::Write, const { &Deed::plain("look at") });
+            exec.touch(&self.object, Mode::ReadModifyWrite, const { &Deed::plain("look at") });
         });
         of(&self.inner.lock())
     }
@@ -357,7 +361,11 @@ impl<T> Chan<T> {
             if state.senders == 0 { state.receiver.take() } else { None }
         };
         current::try_with(|exec| {
-            exec.touch(&self.object, Access::Write, const { &Deed::plain("drop a sender of") });
+            exec.touch(
+                &self.object,
+                Mode::ReadModifyWrite,
+                const { &Deed::plain("drop a sender of") },
+            );
         });
         if let Some(waker) = receiver {
             waker.wake();
@@ -367,7 +375,7 @@ impl<T> Chan<T> {
     /// Looks at the state, in a step that is thereby ordered with those that change it.
     pub fn look<R>(&self, f: impl FnOnce(&State<T>) -> R) -> R {
         current::try_with(|exec| {
-            exec.touch(&self.object, Access::Read, const { &Deed::plain("look at") });
+            exec.touch(&self.object, Mode::Read, const { &Deed::plain("look at") });
         });
         f(&self.inner.lock())
     }
@@ -507,12 +515,12 @@ impl<T> Future for Closed<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        let op = Op::Read(this.chan.object.id);
+        let next = Access::read(Resource::Object(this.chan.object.id));
         let mut state = this.chan.inner.lock();
         if state.closed {
             drop(state);
             let passed = this.steps.ticket.is_some()
-                || this.steps.point.passed(cx, op, "`mpsc::Sender::closed`");
+                || this.steps.point.passed(cx, next, "`mpsc::Sender::closed`");
             if !passed {
                 return Poll::Pending;
             }
@@ -531,7 +539,7 @@ impl<T> Future for Closed<'_, T> {
         let object = this.chan.object;
         current::look(&object);
         let wait = Wait { object, deed, place: PlaceOf::Operation, at: this.steps.at };
-        current::wait(wait, op, cx.waker());
+        current::wait(wait, next, cx.waker());
         Poll::Pending
     }
 }

@@ -1,0 +1,91 @@
+//! What the next step of a worker will touch.
+
+use dally_core::{Access, Footprint, MessageId, Resource, WorkerId};
+
+use crate::effect::Effect;
+use crate::inbox::Mailbox;
+use crate::machine::Reaction;
+use crate::place::Place;
+use crate::system::MachineSystem;
+use crate::worker::{Life, Worker};
+
+impl MachineSystem {
+    /// What effects do is known, what a handler will do is not.
+    pub(crate) fn foresee_touched(&self, worker: WorkerId, out: &mut Footprint) {
+        out.begin(worker);
+        match self.find(worker) {
+            Some(Place::Machine(slot)) => {
+                let worker = &self.slots[slot].worker;
+                if worker.is_busy() { self.effects(worker, out) } else { self.handler(worker, out) }
+            }
+            Some(Place::Timer(slot, timer)) => {
+                let owner = &self.slots[slot].worker;
+                let number = owner.timers.get(timer).map_or(0, |timer| timer.ticks);
+                out.sends(MessageId { sender: worker, number }, owner.id);
+                if self.can_handle_at_once() {
+                    out.add(Access::update(Resource::Worker(owner.id)));
+                }
+                // A tick that is ignored as soon as it comes leaves its timer as it was.
+                out.leave_open();
+            }
+            None if worker == WorkerId::FAULTS => {}
+            None => out.leave_open(),
+        }
+    }
+
+    fn handler(&self, worker: &Worker, out: &mut Footprint) {
+        let first = worker.ready.and_then(|at| worker.inbox.get(at as usize));
+        match first {
+            _ if worker.life == Life::New => out.add(Access::read(Resource::Life(worker.id))),
+            Some(first) => {
+                out.add(Access::update(Resource::Message(first.id)));
+                if self.rules.mailbox != Mailbox::Fifo {
+                    // It takes one of those that are there.
+                    out.add(Access::read(Resource::Inbox(worker.id)));
+                }
+            }
+            None => out.add(Access::read(Resource::Inbox(worker.id))),
+        }
+        out.leave_open();
+    }
+
+    /// The effects up to the next pause, and after the last of them a look at the inbox.
+    fn effects(&self, worker: &Worker, out: &mut Footprint) {
+        let mut number = worker.sent;
+        for (at, effect) in worker.effects.iter().rev().enumerate() {
+            if at > 0 && worker.pauses_before(effect, self.rules, self.budget) {
+                return;
+            }
+            match effect {
+                Effect::Send { to, .. } => {
+                    out.sends(MessageId { sender: worker.id, number }, *to);
+                    number = number.wrapping_add(1);
+                    // It may be lost, or come first in the look at the inbox.
+                    if *to == worker.id || self.budget.lose | self.budget.duplicate != 0 {
+                        out.leave_open();
+                    }
+                }
+                Effect::Create(created) => out.add(Access::write(Resource::Life(created.id))),
+                Effect::Announce(_) => out.add(Access::update(Resource::Monitors)),
+                Effect::Arm { .. } | Effect::Cancel { .. } => out.leave_open(),
+                Effect::Halt => {
+                    out.add(Access::write(Resource::Life(worker.id)));
+                    return out.leave_open();
+                }
+                Effect::Fail { .. } => return out.add(Access::write(Resource::Execution)),
+                Effect::Persist | Effect::Seal | Effect::Unseal => {}
+            }
+        }
+        if self.rules.mailbox == Mailbox::Fifo {
+            for envelope in worker.inbox.iter() {
+                match worker.cell().reaction(envelope.event) {
+                    Reaction::Defer => {}
+                    Reaction::Ignore => {
+                        out.add(Access::update(Resource::Message(envelope.id)));
+                    }
+                    _ => break,
+                }
+            }
+        }
+    }
+}
