@@ -18,8 +18,8 @@ use dally_core::{Access, Event, Footprint, Mode, Resource, Tag, Text, WorkerId};
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// Follows an execution and keeps the fingerprint of its partial order.
-#[derive(Clone, Default)]
-pub(crate) struct HappensBefore {
+#[derive(Clone, Default, Debug)]
+pub struct HappensBefore {
     fingerprint: u64,
     places: FxHashMap<Resource, usize>,
     marks: Vec<Marks>,
@@ -31,7 +31,7 @@ pub(crate) struct HappensBefore {
 }
 
 /// What has been done to a resource.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Debug)]
 struct Marks {
     /// The hash of the step that wrote it last.
     writer: u64,
@@ -43,7 +43,7 @@ struct Marks {
 
 impl HappensBefore {
     /// Forgets the execution and keeps the memory.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.fingerprint = 0;
         self.places.clear();
         self.marks.clear();
@@ -51,12 +51,12 @@ impl HappensBefore {
 
     /// Equal for prefixes of the same partial order, and different for others but for a collision
     /// of hashes. To be asked between steps.
-    pub(crate) fn fingerprint(&self) -> u64 {
+    pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
     /// A step of `worker` begins.
-    pub(crate) fn begin(&mut self, worker: WorkerId) {
+    pub fn begin(&mut self, worker: WorkerId) {
         self.footprint.begin(worker);
         self.hash = worker.to_bits();
         let place = self.place(Resource::Worker(worker));
@@ -66,14 +66,14 @@ impl HappensBefore {
     }
 
     /// The step was given the value `index` out of `of`. Which message it was given is told.
-    pub(crate) fn value(&mut self, index: u32, of: u32, tag: Tag) {
+    pub fn value(&mut self, index: u32, of: u32, tag: Tag) {
         self.footprint.value(index, tag);
         self.hash = mix(self.hash, tag as u64);
         self.hash = mix(self.hash, u64::from(index) << 32 | u64::from(of));
     }
 
     /// Something happened in the step.
-    pub(crate) fn event(&mut self, event: &Event<Text<'_>>) {
+    pub fn event(&mut self, event: &Event<Text<'_>>) {
         self.footprint.event(event);
         match event {
             Event::Enabled { worker } => self.wake(*worker),
@@ -87,7 +87,7 @@ impl HappensBefore {
     }
 
     /// The step is over.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         let worker = self.footprint.worker();
         self.depend(Access::read(Resource::Execution));
         self.depend(Access::update(Resource::Worker(worker)));

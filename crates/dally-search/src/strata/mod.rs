@@ -37,6 +37,7 @@ pub use explorers::{
     Bundled, ExplorerKind, IntoExplorer, ProbabilisticRoundRobin, RandomOrder, RoundRobin,
     RunToCompletion,
 };
+pub use happens_before::HappensBefore;
 pub use in_delays::in_delays;
 pub use plan::{Plan, PlanError, SearchKind};
 pub use search::explore;

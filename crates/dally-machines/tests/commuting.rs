@@ -1,0 +1,280 @@
+//! Steps of machines whose footprints commute can be exchanged: random machines that send, create,
+//! announce, persist, halt, set timers and do nothing in particular, with all mailboxes, both
+//! granularities and all faults.
+
+// Generated code names the facade; these tests stand in for it.
+extern crate self as dally;
+pub use dally_core as core;
+pub use dally_machines as machines;
+
+#[path = "../../dally-search/tests/swaps/mod.rs"]
+#[expect(dead_code, reason = "tests of systems that are not captured use the rest")]
+mod swaps;
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dally_core::BugKind;
+use dally_machines::{
+    Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Mailbox, MonitorCx, Setup,
+};
+use dally_macros::{machine, monitor};
+use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
+use dally_search::{Ended, Options};
+use fastrand::Rng;
+use swaps::{How, Tally, try_swaps, whole};
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Letter(u8);
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Parcel;
+/// Of a timer that fires once.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Alarm;
+/// Of a timer that fires again and again.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Beat;
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Said(u8);
+
+/// Remembers in which order it heard things.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Watch(u32);
+
+#[monitor(states(Only))]
+impl Watch {
+    #[on(Only, Said)]
+    fn said(&mut self, _: &mut MonitorCx<Self>, said: &Said) {
+        self.0 = self.0.wrapping_mul(31).wrapping_add(u32::from(said.0));
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Letter(usize),
+    Parcel(usize),
+    Say,
+    SetAlarm,
+    CancelAlarm,
+    StartBeat,
+    StopBeat,
+    Persist,
+    Create,
+    Halt,
+    Goto(usize),
+    Flip,
+}
+
+/// By state, then by event: entry, letter, parcel, alarm, beat, nothing.
+type Rules = [[Vec<Deed>; 6]; 3];
+
+/// The same all the time, so it is no part of the state.
+#[derive(Clone, Debug)]
+struct Fixed(Arc<Rules>);
+
+impl PartialEq for Fixed {
+    fn eq(&self, _: &Fixed) -> bool {
+        true
+    }
+}
+
+impl Eq for Fixed {}
+
+impl Hash for Fixed {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// Follows its rules until it has no strength left.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Clerk {
+    rules: Fixed,
+    all: Vec<Addr<Clerk>>,
+    state: usize,
+    strength: u8,
+    seen: u32,
+}
+
+#[machine(states(One, Two, Three), durable = u32)]
+impl Clerk {
+    #[entry(One)]
+    fn begin(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 0, 1);
+    }
+    #[on(One | Two | Three, Letter)]
+    fn letter(&mut self, cx: &mut Cx<Self>, letter: Letter) {
+        self.act(cx, 1, u32::from(letter.0) + 2);
+    }
+    #[on(One | Two, Parcel)]
+    fn parcel(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 2, 3);
+    }
+    #[on(One | Three, Alarm)]
+    fn alarm(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 3, 5);
+    }
+    #[on(One | Two, Beat)]
+    fn beat(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 4, 7);
+    }
+    #[default(Two)]
+    fn idle(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 5, 11);
+    }
+
+    #[defer(Three, Parcel)]
+    #[ignore(Two, Alarm)]
+    #[ignore(Three, Beat)]
+    const RULES: () = ();
+
+    fn recover(self, durable: Option<u32>) -> Clerk {
+        Clerk { state: 0, seen: durable.unwrap_or(1), ..self }
+    }
+
+    fn act(&mut self, cx: &mut Cx<Self>, event: usize, saw: u32) {
+        const SECOND: Duration = Duration::from_secs(1);
+        self.seen = self.seen.wrapping_mul(31).wrapping_add(saw);
+        if self.strength == 0 {
+            return;
+        }
+        self.strength -= 1;
+        let rules = Arc::clone(&self.rules.0);
+        for &deed in &rules[self.state][event] {
+            match deed {
+                Deed::Letter(to) => cx.send(self.all[to], Letter(self.strength)),
+                Deed::Parcel(to) => cx.send(self.all[to], Parcel),
+                Deed::Say => cx.announce(Said(self.strength)),
+                Deed::SetAlarm => cx.after(SECOND, Alarm),
+                Deed::CancelAlarm => cx.cancel(&Alarm),
+                Deed::StartBeat => cx.every(SECOND, Beat),
+                Deed::StopBeat => cx.cancel(&Beat),
+                Deed::Persist => cx.persist(self.seen),
+                Deed::Create => {
+                    let strength = self.strength / 2;
+                    cx.create(Clerk { state: 0, strength, seen: 0, ..self.clone() });
+                }
+                Deed::Halt => cx.halt(),
+                Deed::Flip => self.seen += u32::from(cx.flip()),
+                Deed::Goto(state) => {
+                    self.state = state;
+                    cx.goto([One, Two, Three][state]);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn random_deeds(rng: &mut Rng, clerks: usize) -> Vec<Deed> {
+    let deed = |rng: &mut Rng| match rng.u8(..32) {
+        0..10 => Deed::Letter(rng.usize(..clerks)),
+        10..15 => Deed::Parcel(rng.usize(..clerks)),
+        15..17 => Deed::Say,
+        17..20 => Deed::SetAlarm,
+        20 => Deed::CancelAlarm,
+        21..23 => Deed::StartBeat,
+        23 => Deed::StopBeat,
+        24..26 => Deed::Persist,
+        26 => Deed::Create,
+        27 => Deed::Halt,
+        28 => Deed::Flip,
+        _ => Deed::Goto(rng.usize(..3)),
+    };
+    (0..rng.usize(..4)).map(|_| deed(rng)).collect()
+}
+
+fn random(seed: u64) -> MachineProgram {
+    let mut rng = Rng::with_seed(seed);
+    let clerks = rng.usize(2..=4);
+    let rules: Vec<Arc<Rules>> = (0..clerks)
+        .map(|_| {
+            let mut deeds = || random_deeds(&mut rng, clerks);
+            Arc::new(std::array::from_fn(|_| std::array::from_fn(|_| deeds())))
+        })
+        .collect();
+    let mailboxes = [Mailbox::Fifo, Mailbox::PerSender, Mailbox::Unordered];
+    let mailbox = mailboxes[rng.usize(..mailboxes.len())];
+    let granularity = [Granularity::PerSend, Granularity::Atomic][rng.usize(..2)];
+    let mut fault = || u32::from(rng.u8(..3) == 0);
+    let faults = Faults { lose: fault(), duplicate: fault(), crash: fault() };
+    let keep = rng.bool();
+    MachineProgram::new("clerks", move |setup: &mut Setup| {
+        let all: Vec<Addr<Clerk>> = rules.iter().map(|_| setup.reserve()).collect();
+        for (&clerk, rules) in all.iter().zip(&rules) {
+            let (rules, all) = (Fixed(Arc::clone(rules)), all.clone());
+            setup.fill(clerk, Clerk { rules, all, state: 0, strength: 5, seen: 0 });
+        }
+        setup.monitor(Watch(0));
+    })
+    .mailbox(mailbox)
+    .granularity(granularity)
+    .faults(faults)
+    .keep_inbox(keep)
+    .run_twice(false)
+}
+
+#[test]
+fn exchanging_steps_of_machines_that_commute_makes_no_difference() {
+    let how = How { state: whole::<MachineSystem>, happens_before: false };
+    let mut tally = Tally::default();
+    for seed in 0..4_000 {
+        let program = random(seed);
+        for schedule in 0..3 {
+            let what = || format!("random({seed}), schedule {schedule}");
+            tally += try_swaps(&program, &how, seed << 8 | schedule, &what);
+        }
+    }
+    assert!(tally.swaps > 20_000, "{tally:?}");
+    assert!(tally.foreseen > 20_000, "{tally:?}");
+}
+
+/// Writes down what it says before it says it, and is not captured.
+#[derive(Debug)]
+struct Loose(Addr<Letters>, bool);
+
+#[machine(uncaptured, states(Start), durable = bool)]
+impl Loose {
+    #[entry(Start)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        if !self.1 {
+            cx.persist(true);
+            cx.send(self.0, Letter(0));
+            cx.send(self.0, Letter(1));
+        }
+    }
+    fn recover(self, durable: Option<bool>) -> Loose {
+        Loose(self.0, durable.unwrap_or(false))
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Letters(u8);
+
+#[machine(states(Start))]
+impl Letters {
+    #[on(Start, Letter)]
+    fn letter(&mut self, letter: Letter) {
+        self.0 = self.0 * 3 + letter.0 + 1;
+    }
+}
+
+#[test]
+fn that_a_crash_used_up_the_budget_is_not_confused_with_one_that_is_still_to_come() {
+    for granularity in [Granularity::PerSend, Granularity::Atomic] {
+        let program = MachineProgram::new("loose", |setup: &mut Setup| {
+            let letters = setup.create(Letters(0));
+            setup.create(Loose(letters, false));
+            setup.create(Loose(letters, false));
+        })
+        .faults(Faults { crash: 1, ..Faults::NONE })
+        .granularity(granularity)
+        .run_twice(false);
+        let plan = Plan { search: SearchKind::Dfs, ..Plan::default() };
+        let options = Options { keep_going: true, shrink: false, ..Options::default() };
+        let (program, observer) = (Arc::new(program), Arc::new(()));
+        let report = explore(program, RoundRobin::default(), plan, options, observer);
+        let uncontrolled = |kind: BugKind| kind == BugKind::Uncontrolled;
+        assert!(!report.findings.iter().any(|finding| uncontrolled(finding.bug.kind)));
+        assert_eq!(report.ended, Ended::Exhausted);
+    }
+}
