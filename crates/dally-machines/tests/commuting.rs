@@ -228,12 +228,12 @@ fn exchanging_steps_of_machines_that_commute_makes_no_difference() {
     assert!(tally.foreseen > 20_000, "{tally:?}");
 }
 
-/// Writes down what it says before it says it, and is not captured.
-#[derive(Debug)]
-struct Loose(Addr<Letters>, bool);
+/// Writes down what it says before it says it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Careful(Addr<Loose>, bool);
 
-#[machine(uncaptured, states(Start), durable = bool)]
-impl Loose {
+#[machine(states(Start), durable = bool)]
+impl Careful {
     #[entry(Start)]
     fn start(&mut self, cx: &mut Cx<Self>) {
         if !self.1 {
@@ -242,19 +242,20 @@ impl Loose {
             cx.send(self.0, Letter(1));
         }
     }
-    fn recover(self, durable: Option<bool>) -> Loose {
-        Loose(self.0, durable.unwrap_or(false))
+    fn recover(self, durable: Option<bool>) -> Careful {
+        Careful(self.0, durable.unwrap_or(false))
     }
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Letters(u8);
+/// Its state cannot be copied.
+#[derive(Debug)]
+struct Loose(u32);
 
-#[machine(states(Start))]
-impl Letters {
+#[machine(uncaptured, states(Start))]
+impl Loose {
     #[on(Start, Letter)]
-    fn letter(&mut self, letter: Letter) {
-        self.0 = self.0 * 3 + letter.0 + 1;
+    fn letter(&mut self, _: &mut Cx<Self>, letter: Letter) {
+        self.0 = self.0 * 3 + u32::from(letter.0) + 1;
     }
 }
 
@@ -262,9 +263,9 @@ impl Letters {
 fn that_a_crash_used_up_the_budget_is_not_confused_with_one_that_is_still_to_come() {
     for granularity in [Granularity::PerSend, Granularity::Atomic] {
         let program = MachineProgram::new("loose", |setup: &mut Setup| {
-            let letters = setup.create(Letters(0));
-            setup.create(Loose(letters, false));
-            setup.create(Loose(letters, false));
+            let loose = setup.create(Loose(0));
+            setup.create(Careful(loose, false));
+            setup.create(Careful(loose, false));
         })
         .faults(Faults { crash: 1, ..Faults::NONE })
         .granularity(granularity)

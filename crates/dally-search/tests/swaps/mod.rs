@@ -33,8 +33,9 @@ const PAIRS: usize = 6;
 
 /// The whole state of a captured system.
 pub fn whole<S: Captured>(system: &S) -> Vec<u8> {
-    let mut state = system.fingerprint().0.to_le_bytes().to_vec();
+    let mut state = Vec::new();
     system.encode(&mut state);
+    state.extend(system.fingerprint().into_iter().flat_map(|print| print.0.to_le_bytes()));
     state
 }
 
@@ -42,7 +43,7 @@ pub fn whole<S: Captured>(system: &S) -> Vec<u8> {
 pub fn seen<S: System>(system: &S) -> Vec<u8> {
     [Observe::Inboxes, Observe::Control, Observe::Custom]
         .into_iter()
-        .flat_map(|how| system.observe(how).to_le_bytes())
+        .flat_map(|how| system.observe(how).unwrap_or_default().to_le_bytes())
         .collect()
 }
 
