@@ -4,7 +4,7 @@
 
 // Generated code names the facade; these tests stand in for it.
 extern crate self as dally;
-pub use dally_core as core;
+pub use dally_core as contract;
 pub use dally_machines as machines;
 
 #[path = "../../dally-search/tests/swaps/mod.rs"]
