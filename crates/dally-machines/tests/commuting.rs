@@ -275,7 +275,7 @@ fn that_a_crash_used_up_the_budget_is_not_confused_with_one_that_is_still_to_com
         let (program, observer) = (Arc::new(program), Arc::new(()));
         let report = explore(program, RoundRobin::default(), plan, options, observer);
         let uncontrolled = |kind: BugKind| kind == BugKind::Uncontrolled;
-        assert!(!report.findings.iter().any(|finding| uncontrolled(finding.bug.kind)));
+        assert!(!report.findings.iter().any(|finding| uncontrolled(finding.bug.kind())));
         assert_eq!(report.ended, Ended::Exhausted);
     }
 }
