@@ -1,5 +1,8 @@
 //! The threads of a run, under its supervision.
 
+use std::io;
+use std::sync::Arc;
+
 use dally_core::Program;
 use dally_core::report::Ended;
 
@@ -17,7 +20,7 @@ impl<P: Program + 'static> Run<P> {
         let shared = self.shared.clone();
         let on_abort = move |bug, log: &_| shared.save_before_abort(bug, log);
         let Run { options, .. } = self;
-        Supervisor::new(&options.program, options.step_time, Some(std::sync::Arc::new(on_abort)))
+        Supervisor::new(&options.program, options.step_time, Some(Arc::new(on_abort)))
     }
 
     /// Starts a thread that runs schedules.
@@ -31,7 +34,7 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// Whether a thread could be started; a note says so if not.
-    pub(crate) fn is_started(&mut self, started: std::io::Result<()>) -> bool {
+    pub(crate) fn is_started(&mut self, started: io::Result<()>) -> bool {
         if let Err(error) = &started {
             self.report.notes.push(format!("A thread could not be started: {error}."));
         }

@@ -113,6 +113,33 @@ fn a_strategy_that_chooses_a_worker_that_cannot_step_is_told_so() {
 }
 
 #[test]
+fn a_strategy_that_panics_between_schedules_ends_the_run_with_what_it_said() {
+    #[derive(Clone)]
+    struct Panicking;
+    impl Strategy for Panicking {
+        fn begin(&mut self, schedule: u64) -> bool {
+            assert!(schedule < 3, "only three schedules are prepared");
+            true
+        }
+        fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+            Ok(point.enabled[0])
+        }
+        fn value(&mut self, _of: u32, _tag: Tag) -> Result<u32, EndSchedule> {
+            Ok(0)
+        }
+    }
+    let strategy = Box::new(Panicking);
+    let report = check(&scripts([&[ADD]]), Options { strategy, threads: 1, ..options() });
+    assert_eq!((report.ended, report.schedules), (Ended::Failed, 3));
+    let [note] = &report.notes[..] else { panic!("{:?}", report.notes) };
+    let start = "A thread of the run panicked, in a strategy, an explorer, a sink or a front end: ";
+    assert!(
+        note.starts_with(start) && note.contains("only three schedules are prepared"),
+        "{note}"
+    );
+}
+
+#[test]
 fn in_a_portfolio_whoever_brings_something_new_comes_first_and_nobody_has_more() {
     // Under round-robin this program has two schedules, under random very many.
     let program = scripts([&[Do::Store(0, 1); 30], &[ADD; 30]]);
