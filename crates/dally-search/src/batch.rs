@@ -220,13 +220,14 @@ fn run<P: Program>(
         }
         states.push(execution.observation);
         let bug = execution.bug.take().map(|bug| {
-            let notes = std::mem::take(&mut execution.notes);
-            let stem = execution.lasso.as_ref().map(|lasso| lasso.stem);
-            let (fair_from, choices) = (execution.fair_from, Vec::new());
             let cause = bug.cause();
-            let searched = false;
-            let raw =
-                RawFinding { bug, schedule, choices, fair_from, notes, trace, stem, searched };
+            let raw = RawFinding {
+                fair_from: execution.fair_from,
+                notes: std::mem::take(&mut execution.notes),
+                trace,
+                stem: execution.lasso.as_ref().map(|lasso| lasso.stem),
+                ..RawFinding::new(bug, schedule)
+            };
             (cause, keep(raw, writer, shared))
         });
         let (shown, whole) = (uncommon(&mut states, shared), is_whole(schedule, shared));

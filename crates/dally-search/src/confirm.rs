@@ -4,11 +4,10 @@ use dally_core::bug::Uncontrolled;
 use dally_core::{Bug, BugKind, Choice, Finding, Problem, Program, Shrunk, Trace};
 
 use crate::choice_log::ChoiceWriter;
-use crate::executor::{Executor, Instruments, Limits, Recorder};
+use crate::executor::{Executor, Limits};
 use crate::minimise::Budget;
-use crate::record::{Followed, Heading, Script, follow};
+use crate::record::{Followed, Heading, Script, repeat};
 use crate::replay::Divergence;
-use crate::replay_strategy::Strictness;
 use crate::shrink::{is_shrinkable, shrink};
 
 /// What is known of a bug when its schedule ends.
@@ -28,6 +27,20 @@ pub(crate) struct RawFinding {
 }
 
 impl RawFinding {
+    /// A bug of a schedule whose choices are not known yet.
+    pub(crate) fn new(bug: Bug, schedule: u64) -> RawFinding {
+        RawFinding {
+            bug,
+            schedule,
+            choices: Vec::new(),
+            fair_from: usize::MAX,
+            notes: Vec::new(),
+            trace: Trace::default(),
+            stem: None,
+            searched: false,
+        }
+    }
+
     /// The finding as it is now.
     pub(crate) fn finding(&self, heading: &Heading) -> Finding {
         let RawFinding { bug, schedule, choices, fair_from, notes, trace, .. } = self.clone();
@@ -46,10 +59,8 @@ pub(crate) fn confirm<P: Program>(
     writer: &mut ChoiceWriter,
 ) -> Finding {
     let script = Script::of(raw.choices.clone(), raw.fair_from);
-    let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
     let limits = &heading.limits.to_follow(&raw.bug, raw.stem);
-    let again =
-        follow(recorder, executor, raw.schedule, &script, Strictness::Exact, limits, instruments);
+    let again = repeat(executor, raw.schedule, &script, limits, writer);
     match mismatch(raw, &again) {
         Some(left) => {
             let mut finding = raw.finding(heading);
@@ -121,9 +132,7 @@ pub(crate) fn smaller<P: Program>(
     // Shrinking only saw its schedules fail; this one is recorded.
     let limits = heading.limits.to_follow(&finding.bug, shrunk.stem.or(stem));
     let limits = Limits { max_steps: usize::MAX, ..limits };
-    let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
-    let again =
-        follow(recorder, executor, number, &script, Strictness::Exact, &limits, instruments);
+    let again = repeat(executor, number, &script, &limits, writer);
     let same = again.left_at.is_none()
         && again.unused == 0
         && again.recording.execution.bug.as_ref().is_some_and(|bug| bug.cause() == cause);

@@ -79,6 +79,18 @@ pub(crate) fn follow<P: Program>(
     Followed { recording, left_at: player.difference(), ran_out, unused }
 }
 
+/// Repeats a schedule exactly, with a full record.
+pub(crate) fn repeat<P: Program>(
+    executor: &mut Executor<'_, P>,
+    schedule: u64,
+    script: &Script,
+    limits: &Limits,
+    writer: &mut ChoiceWriter,
+) -> Followed {
+    let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
+    follow(recorder, executor, schedule, script, Strictness::Exact, limits, instruments)
+}
+
 /// Follows a script without a record: the execution, and the choices really made are on the
 /// choice log.
 pub(crate) fn retry<P: Program>(

@@ -391,7 +391,7 @@ mod tests {
         supervisor.command_all(|place| commands[place]);
         supervisor.wait(None, |notice| match notice {
             Notice::Answer(thread, answer) => noticed.push(format!("{thread}: {answer}")),
-            Notice::Died(panic) => noticed.push(format!("died: {}", panic.unwrap().message)),
+            Notice::Died(panic) => noticed.push(format!("died: {}", panic.unwrap().message())),
             Notice::Stuck(log) => noticed.push(format!("stuck after {:?}", log.choices())),
             Notice::LeftBehind => noticed.push("left behind".into()),
             Notice::Tick => {}

@@ -45,7 +45,7 @@ struct CycleFigures {
     /// Whether the search is over with the first cycle.
     one_is_enough: bool,
     /// The properties for which a cycle was found.
-    settled: Vec<Property>,
+    violated: Vec<Property>,
     cycles: Vec<Cycle>,
     refining: Duration,
 }
@@ -125,9 +125,9 @@ impl CycleSearch {
             Algorithm::Map(_) => Algorithm::Map(FxHashMap::default()),
         };
         let exact = inside.whole.is_some();
-        let (settled, refining) = (std::mem::take(&mut inside.settled), inside.refining);
+        let (violated, refining) = (std::mem::take(&mut inside.violated), inside.refining);
         *inside = CycleFigures {
-            settled,
+            violated,
             refining,
             ..CycleFigures::new(
                 algorithm,
@@ -201,7 +201,7 @@ impl CycleFigures {
             hot: false,
             visits: 0,
             one_is_enough,
-            settled: Vec::new(),
+            violated: Vec::new(),
             cycles: Vec::new(),
             refining: Duration::ZERO,
         }
@@ -247,12 +247,12 @@ impl CycleFigures {
 
     /// A transition was added.
     fn connected(&mut self, from: Node, to: Node, new: bool) {
-        let CycleFigures { graph, algorithm, candidates, settled, .. } = self;
+        let CycleFigures { graph, algorithm, candidates, violated, .. } = self;
         let mut certain = false;
         match algorithm {
             Algorithm::Nested(nested) if !new => {
                 nested.met(graph, from, to, |property, node| {
-                    if !settled.contains(&property) {
+                    if !violated.contains(&property) {
                         candidates.entry(property).or_default().push(node);
                     }
                 });
@@ -262,7 +262,7 @@ impl CycleFigures {
                 let Some(edge) = graph.edges(from).next() else { return };
                 let hot = graph.look_of(from).hot & graph.look_of(to).hot;
                 for property in Property::all(hot, self.visits) {
-                    if settled.contains(&property) {
+                    if violated.contains(&property) {
                         continue;
                     }
                     let map = maps.entry(property).or_insert_with(|| Map::new(property));
@@ -282,12 +282,12 @@ impl CycleFigures {
         if halted {
             return;
         }
-        let CycleFigures { graph, algorithm, candidates, settled, .. } = self;
+        let CycleFigures { graph, algorithm, candidates, violated, .. } = self;
         graph.closed(node);
         let mut certain = false;
         if let Algorithm::Nested(nested) = algorithm {
             nested.left(graph, node, |property, node| {
-                if !settled.contains(&property) {
+                if !violated.contains(&property) {
                     candidates.entry(property).or_default().push(node);
                     certain = true;
                 }
@@ -329,7 +329,7 @@ impl CycleFigures {
 
     /// Whether nothing is left to look for.
     fn is_done(&self) -> bool {
-        self.one_is_enough && !self.settled.is_empty()
+        self.one_is_enough && !self.violated.is_empty()
     }
 
     /// The properties that some cycle may violate, in order.
@@ -338,7 +338,7 @@ impl CycleFigures {
             Algorithm::Nested(_) => self.candidates.keys().copied().collect(),
             Algorithm::Map(maps) => maps.keys().copied().collect(),
         };
-        properties.retain(|property| !self.settled.contains(property));
+        properties.retain(|property| !self.violated.contains(property));
         properties.sort_unstable();
         properties
     }
@@ -392,6 +392,6 @@ impl CycleFigures {
 
     fn found(&mut self, property: Property, component: &[Node]) {
         self.cycles.push(cycle(&self.graph, property, self.fairness, component));
-        self.settled.push(property);
+        self.violated.push(property);
     }
 }

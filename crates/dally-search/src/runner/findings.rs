@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use dally_core::report::Ended;
-use dally_core::{Cause, Finding, Program, Trace};
+use dally_core::{Cause, Finding, Program};
 
 use super::Run;
 use super::threads::ScheduleThreads;
 use crate::batch::{BatchCommand, BatchMessage};
 use crate::choice_log::ChoiceLog;
 use crate::confirm::RawFinding;
-use crate::executor::{Executor, Instruments, Recorder};
+use crate::executor::Executor;
 use crate::options::Phase;
-use crate::record::{Followed, Script, follow};
+use crate::record::{Followed, Script, repeat};
 use crate::replay::before_last_step;
-use crate::replay_strategy::Strictness;
 use crate::supervisor::{Notice, stuck, watched};
 
 /// More causes than this are noise: they are counted and no longer kept.
@@ -106,16 +105,7 @@ impl<P: Program + 'static> Run<P> {
         let bug = stuck(choice_log.doing(), &choices, self.options.step_time);
         let cause = bug.cause();
         let script = Script::of(before_last_step(&choices).to_vec(), 0);
-        let raw = RawFinding {
-            bug,
-            schedule,
-            choices,
-            fair_from: 0,
-            notes: Vec::new(),
-            trace: Trace::default(),
-            stem: None,
-            searched: false,
-        };
+        let raw = RawFinding { choices, fair_from: 0, ..RawFinding::new(bug, schedule) };
         let mut finding = raw.finding(&self.shared.heading);
         self.shared.sink.found(&finding);
         self.end(Ended::Stuck);
@@ -123,16 +113,7 @@ impl<P: Program + 'static> Run<P> {
         let (program, limits) = (self.program.clone(), self.shared.heading.limits);
         let led_to = watched(&self.options.program, self.options.step_time, move |writer| {
             let mut executor = Executor::new(&*program);
-            let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
-            follow(
-                recorder,
-                &mut executor,
-                schedule,
-                &script,
-                Strictness::Exact,
-                &limits,
-                instruments,
-            )
+            repeat(&mut executor, schedule, &script, &limits, writer)
         });
         if let Ok(Followed { recording, left_at: None, .. }) = led_to {
             finding.trace = recording.trace;
@@ -145,9 +126,9 @@ impl<P: Program + 'static> Run<P> {
 
     /// Puts a finding into the report. One that has turned out to be of a known cause joins it.
     fn keep(&mut self, cause: Cause, finding: Finding) {
-        let settled = finding.bug.cause();
+        let confirmed = finding.bug.cause();
         let findings = &mut self.report.findings;
-        let place = findings.iter().position(|known| known.bug.cause() == settled);
+        let place = findings.iter().position(|known| known.bug.cause() == confirmed);
         let place = place.unwrap_or_else(|| {
             findings.push(finding);
             findings.len() - 1

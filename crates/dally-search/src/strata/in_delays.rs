@@ -12,12 +12,11 @@ use super::plan::{Plan, SearchKind};
 use super::search::searched;
 use super::search_pool::Make;
 use super::state_space::StateSpace;
-use crate::executor::{Executor, Instruments, Limits, Recorder};
+use crate::executor::{Executor, Limits};
 use crate::liveness::Loops;
 use crate::minimise::Budget;
 use crate::options::Options;
-use crate::record::{Heading, Script, fairness_of, follow};
-use crate::replay_strategy::Strictness;
+use crate::record::{Heading, Script, fairness_of, repeat};
 use crate::shrink::is_shrinkable;
 use crate::supervisor::watched;
 
@@ -70,10 +69,8 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
             return Some(finding);
         }
         let script = Script::of(choices, usize::MAX);
-        let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
         let number = finding.found_at.saturating_sub(1);
-        let again =
-            follow(recorder, executor, number, &script, Strictness::Exact, limits, instruments);
+        let again = repeat(executor, number, &script, limits, writer);
         let bug = again.recording.execution.bug.clone().filter(|bug| bug.cause() == cause)?;
         let mut retold = heading.full(again.recording, bug, number);
         (retold.occurrences, retold.notes) = (finding.occurrences, finding.notes);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use dally_core::report::{Ended, Report, Samples, States};
-use dally_core::{Captured, Choice, Program, Schedule, StateVisitor, Trace};
+use dally_core::{Captured, Choice, Program, Schedule, StateVisitor};
 
 use super::cycles::{self, cycle_search};
 use super::entry::Entry;
@@ -240,18 +240,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
             None => {}
             Some(Err(bug)) => {
                 let cause = bug.cause();
-                let (schedule, fair_from) = (0, usize::MAX);
-                let (choices, notes, trace) = (Vec::new(), Vec::new(), Trace::default());
-                let raw = RawFinding {
-                    bug,
-                    schedule,
-                    choices,
-                    fair_from,
-                    notes,
-                    trace,
-                    stem: None,
-                    searched: false,
-                };
+                let raw = RawFinding::new(bug, 0);
                 run.shared.sink.found(&raw.finding(&run.shared.heading));
                 bugs.push((cause, Some(Box::new(raw))));
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dally_core::report::CachePolicy;
 use dally_core::words::bytes;
-use dally_core::{Bug, Cause, Stop, System, Trace, panics};
+use dally_core::{Bug, Cause, Stop, System, panics};
 use rustc_hash::FxHashMap;
 
 use super::entry::Entry;
@@ -285,16 +285,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
             0 => self.progress.states.load(Ordering::Relaxed).saturating_sub(1),
             sampled => sampled,
         };
-        let raw = RawFinding {
-            bug,
-            schedule: number,
-            choices: Vec::new(),
-            fair_from: usize::MAX,
-            notes: Vec::new(),
-            trace: Trace::default(),
-            stem,
-            searched: true,
-        };
+        let raw = RawFinding { stem, searched: true, ..RawFinding::new(bug, number) };
         let raw = batch::keep(raw, writer, &self.shared);
         bugs.push((cause, raw));
         if !self.shared.keep_going {
