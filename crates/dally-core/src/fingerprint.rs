@@ -9,6 +9,15 @@ use std::hash::{Hash, Hasher};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Fingerprint(pub u64);
 
+impl Fingerprint {
+    /// Of a state that is one value, all of which its `Hash` covers.
+    pub fn of<T: Hash + ?Sized>(state: &T) -> Fingerprint {
+        let mut bytes = Vec::new();
+        Encoder::encode(state, &mut bytes);
+        Fingerprint(of_bytes(&bytes))
+    }
+}
+
 /// Collects the bytes that a value feeds to its `Hash`: an encoding of the value.
 ///
 /// Derived `Hash` writes lengths and discriminants, so the encoding is injective for any type

@@ -84,7 +84,7 @@ use crate::table::Table;
 /// | argument | meaning |
 /// |---|---|
 /// | `states(Free, Held)` | the states; the machine starts in the first. They become an enum, here `LockState`; inside the functions of the block their names can be used alone. A state can have a doc comment. |
-/// | `uncaptured` | the state of the machine cannot be copied and compared. Then the type and its events need only `Debug`; searches that go back to earlier states cannot be used. |
+/// | `uncaptured` | the state of the machine cannot be copied and compared. Then the type and its events need only `Debug`; a search comes back to a state by running the program again, and does not find cycles. |
 /// | `durable = Ledger` | what survives a crash, stored by `cx.persist(Ledger { .. })`. The block must have `fn recover(self, durable: Option<Ledger>) -> Self`, which is given the machine as it was created. Only such a machine crashes. |
 ///
 /// # Rules

@@ -65,15 +65,15 @@ fn processor_time() -> Option<f64> {
     Some(ticks / 100.0)
 }
 
-fn compiled(folder: &Path, project: &str) -> triomphe::Arc<Program> {
+fn compiled(folder: &Path, project: &str) -> Arc<Program> {
     let path = folder.join(project).join(format!("{project}.pproj"));
     let sources = dally_p::project::load(&path).expect("a project");
     let compiled = dally_p::compile(sources);
     let Some(program) = compiled.program else { panic!("{:#?}", compiled.diagnostics) };
-    triomphe::Arc::new(program)
+    Arc::new(program)
 }
 
-fn test(program: &triomphe::Arc<Program>, name: &str) -> Arc<PProgram> {
+fn test(program: &Arc<Program>, name: &str) -> Arc<PProgram> {
     let index = program.tests.iter().position(|test| test.name.starts_with(name));
     let index = index.unwrap_or_else(|| panic!("a test {name}"));
     match PProgram::new(program, index, Foreign::default()) {

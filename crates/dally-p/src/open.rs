@@ -2,8 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-
-use triomphe::Arc;
+use std::sync::Arc;
 
 use crate::compile::compile;
 use crate::diagnostic::{self, Diagnostic};

@@ -9,6 +9,7 @@ use dally_core::{Bug, Finding, Problem, Program, Schedule};
 use dally_report::{About, Style, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{Ended, Mode, Report};
+use dally_tasks::TaskProgram;
 
 use crate::checking::{self, Checked, Checking};
 use crate::settings::Settings;
@@ -476,6 +477,11 @@ fn default_directory() -> PathBuf {
     });
     target.unwrap_or_else(std::env::temp_dir).join("dally")
 }
+
+/// Tests of the bundled front ends are compiled here, once, and not in every crate of tests.
+#[used]
+static COMPILED_HERE: (fn(Test, MachineProgram), fn(Test, TaskProgram), fn(Test, PProgram)) =
+    (Test::run, Test::run, Test::run);
 
 /// What may show a bug that such a run has not shown; nothing where there is no more to be seen.
 /// What was run is in the report: the environment may have changed what the test asks for.

@@ -46,7 +46,7 @@ pub fn folders() -> Vec<String> {
 /// A project that compiles, with what its tests are expected to come to.
 pub struct Project {
     name: String,
-    program: triomphe::Arc<Program>,
+    program: Arc<Program>,
     expectations: Vec<Expectation>,
 }
 
@@ -70,7 +70,7 @@ impl Project {
             expected.unwrap_or_else(|why| panic!("{name}, test {}: {why}", test.name))
         };
         let expectations = program.tests.iter().map(expectation).collect();
-        Project { name: name.to_owned(), program: triomphe::Arc::new(program), expectations }
+        Project { name: name.to_owned(), program: Arc::new(program), expectations }
     }
 
     /// Its name.

@@ -33,11 +33,7 @@ impl PProgram {
     ///
     /// # Errors
     /// If a foreign function is missing, or the program exceeds a limit of the virtual machine.
-    pub fn new(
-        program: &Arc<Program>,
-        test: usize,
-        foreign: Foreign,
-    ) -> Result<PProgram, Diagnostic> {
+    pub fn new(program: &Program, test: usize, foreign: Foreign) -> Result<PProgram, Diagnostic> {
         let Some(test) = program.tests.get(test) else {
             return Err(Diagnostic {
                 severity: crate::diagnostic::Severity::Error,

@@ -29,7 +29,7 @@ pub fn check(case: &Case) -> Vec<String> {
     let Compiled { program, mut diagnostics, sources } = compile(sources);
     let mut tests = Vec::new();
     if let Some(program) = program {
-        let program = triomphe::Arc::new(program);
+        let program = Arc::new(program);
         for test in 0..program.tests.len() {
             match PProgram::new(&program, test, Foreign::default()) {
                 Ok(test) => tests.push(Arc::new(test)),

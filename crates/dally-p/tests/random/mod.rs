@@ -4,13 +4,13 @@
 mod program;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use dally_p::diagnostic::{self, Report};
 use dally_p::source::{FileId, Sources, Span};
 use dally_p::vm::{Foreign, PProgram};
 use dally_p::{compile, syntax};
 use fastrand::Rng;
-use triomphe::Arc;
 
 pub use program::program;
 

@@ -1,6 +1,7 @@
 //! Runs small programs: along one schedule with all that is told, or along every schedule.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dally_core::{
     Bug, Captured, Cut, Env, Event, MessageId, Problem, Program, Status, Stop, System, Tag, Text,
@@ -8,7 +9,6 @@ use dally_core::{
 };
 use dally_p::source::Sources;
 use dally_p::vm::{Foreign, PProgram, PSystem};
-use triomphe::Arc;
 
 /// The first test of a source.
 pub fn program(source: &str) -> PProgram {

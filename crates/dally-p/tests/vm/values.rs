@@ -320,7 +320,7 @@ fn what_is_foreign_and_missing_is_named() {
          machine Main { fun C(): int; start state S { entry { var n: int; n = A() + C(); B(); } } }
          test t [main=Main]: {Main};",
     );
-    let program = triomphe::Arc::new(dally_p::compile(sources).program.unwrap());
+    let program = std::sync::Arc::new(dally_p::compile(sources).program.unwrap());
     let missing = dally_p::vm::PProgram::new(&program, 0, Foreign::default()).err().unwrap();
     assert_snapshot!(missing.message, @"test `t` calls foreign functions that nobody has given: `A`, `Main.C`, `B`");
 }
