@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use dally::core::fingerprint::Encoder;
-use dally::core::{
+use dally::contract::fingerprint::Encoder;
+use dally::contract::{
     Acceptance, Bug, BugKind, Captured, Env, Event, Fingerprint, Program, StateVisitor, Status,
     Stop, System, Text, WorkerId,
 };

@@ -9,7 +9,6 @@ use dally_core::{Bug, Finding, Problem, Program, Schedule};
 use dally_report::{About, Style, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{Ended, Mode, Report};
-use dally_tasks::TaskProgram;
 
 use crate::checking::{self, Checked, Checking};
 use crate::settings::Settings;
@@ -478,10 +477,13 @@ fn default_directory() -> PathBuf {
     target.unwrap_or_else(std::env::temp_dir).join("dally")
 }
 
-/// Tests of the bundled front ends are compiled here, once, and not in every crate of tests.
+/// Tests of machines and of tasks are compiled here, once, and not in every crate of tests.
+#[cfg(feature = "machines")]
 #[used]
-static COMPILED_HERE: (fn(Test, MachineProgram), fn(Test, TaskProgram), fn(Test, PProgram)) =
-    (Test::run, Test::run, Test::run);
+static TEST_OF_MACHINES: fn(Test, dally_machines::MachineProgram) = Test::run;
+#[cfg(feature = "tasks")]
+#[used]
+static TEST_OF_TASKS: fn(Test, dally_tasks::TaskProgram) = Test::run;
 
 /// What may show a bug that such a run has not shown; nothing where there is no more to be seen.
 /// What was run is in the report: the environment may have changed what the test asks for.

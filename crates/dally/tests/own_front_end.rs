@@ -7,7 +7,7 @@ mod example;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::core::{BugKind, Program};
+use dally::contract::{BugKind, Program};
 use dally::search::strata::{ExplorerKind, Plan, SearchKind, explore};
 use dally::search::{Ended, Mode, Options, Report, StrategyKind, replay, run};
 
