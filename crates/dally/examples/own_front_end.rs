@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use dally::contract::fingerprint::Encoder;
 use dally::contract::{
-    Acceptance, Bug, BugKind, Captured, Env, Event, Fingerprint, Program, StateVisitor, Status,
-    Stop, System, Text, WorkerId,
+    Acceptance, Bug, Captured, Env, Event, Fingerprint, Program, StateVisitor, Status, Stop,
+    System, Text, WorkerId,
 };
 use dally::report::text;
 use dally::search::strata::{Plan, RoundRobin, SearchKind, explore};
@@ -57,7 +57,7 @@ impl System for Racing {
         env.event(Event::Noted { text: Text::Debug(&(self.number, self.read)) })?;
         self.enabled.retain(|&other| other != worker || self.left[me] > 0);
         if self.enabled.is_empty() && self.number < 4 {
-            return Err(Bug::new(BugKind::Panic, "an update is lost").into());
+            return Err(Bug::panic("an update is lost").into());
         }
         Ok(())
     }

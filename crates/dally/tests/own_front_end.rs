@@ -63,7 +63,7 @@ fn every_strategy_finds_the_lost_update_and_its_schedule_replays() {
         let options = Options { strategy, ..Options::default() };
         let report = run(Arc::new(RUDE), options, Arc::new(()));
         let finding = &report.findings[0];
-        assert_eq!(finding.bug.kind, BugKind::Panic, "{name}");
+        assert_eq!(finding.bug.kind(), BugKind::Panic, "{name}");
         let again =
             replay(Arc::new(RUDE), &finding.schedule, Mode::Exact, 1, Duration::from_secs(10));
         assert_eq!(again.bug.as_ref(), Some(&finding.bug), "{name}");
@@ -74,7 +74,7 @@ fn every_strategy_finds_the_lost_update_and_its_schedule_replays() {
 fn a_livelock_is_told_with_its_loop() {
     let report = searched(POLITE, SearchKind::Map, 1);
     let finding = &report.findings[0];
-    assert_eq!(finding.bug.kind, BugKind::Livelock);
+    assert_eq!(finding.bug.kind(), BugKind::Livelock);
     let again =
         replay(Arc::new(POLITE), &finding.schedule, Mode::Exact, 3, Duration::from_secs(10));
     assert_eq!(again.lasso.unwrap().rounds, 3);
