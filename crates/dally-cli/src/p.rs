@@ -283,13 +283,11 @@ fn as_json(path: &Path, project: &Project, rows: &[Row]) -> String {
     let tests: Vec<serde_json::Value> = rows
         .iter()
         .map(|row| {
-            let run: serde_json::Value =
-                serde_json::from_str(&json::run(&row.run.checked.report)).unwrap_or_default();
             json!({
                 "test": row.test,
                 "verdict": table::verdict(row),
                 "coverage": coverage::json(&row.coverage),
-                "run": run,
+                "run": json::run_document(&row.run.checked.report),
             })
         })
         .collect();

@@ -20,10 +20,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
         return Err(format!(
             "--rounds is for the schedule of a livelock, which leads into a loop, and this one is \
              of another outcome: leave it out\n  the schedule was recorded with: {}",
-            match schedule.outcome.as_str() {
-                "" => "no bug",
-                outcome => outcome,
-            }
+            schedule.bug.as_ref().map_or("no bug".into(), ToString::to_string)
         ));
     }
     let rounds = arguments.rounds.unwrap_or(ROUNDS);

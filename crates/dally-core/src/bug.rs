@@ -184,7 +184,19 @@ impl Bug {
         }
     }
 
-    /// What happened, in a few words on one line: for logs and for the head of a schedule file.
+    /// What a schedule keeps of it.
+    pub fn record(&self) -> BugRecord {
+        let mut text = self.gist();
+        if let Some(culprit) = &self.culprit {
+            text += &format!(" ({culprit})");
+        }
+        if let Some(location) = &self.location {
+            text += &format!(" at {location}");
+        }
+        BugRecord { kind: self.kind(), cause: self.cause(), text }
+    }
+
+    /// What happened, in a few words on one line.
     fn gist(&self) -> String {
         let state = self.state.as_ref().map_or(String::new(), |state| format!("in state {state}"));
         match &self.problem {
@@ -240,14 +252,27 @@ impl Bug {
 /// `dally-report`.
 impl fmt::Display for Bug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind(), self.gist())?;
-        if let Some(culprit) = &self.culprit {
-            write!(f, " ({culprit})")?;
-        }
-        if let Some(location) = &self.location {
-            write!(f, " at {location}")?;
-        }
-        Ok(())
+        self.record().fmt(f)
+    }
+}
+
+/// What a schedule keeps of the bug that it was recorded with: replays are judged by its kind and
+/// cause, and its text tells people what it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BugRecord {
+    /// Its kind.
+    pub kind: BugKind,
+    /// What identifies it among others.
+    pub cause: Cause,
+    /// What happened, by whose fault and where, in one line.
+    pub text: String,
+}
+
+/// Kind and text.
+impl fmt::Display for BugRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.text)
     }
 }
 

@@ -32,7 +32,7 @@ pub mod words;
 pub mod worker;
 pub mod written;
 
-pub use bug::{Bug, BugKind, Cause, Location, Problem, Wait, Waiting};
+pub use bug::{Bug, BugKind, BugRecord, Cause, Location, Problem, Wait, Waiting};
 pub use choice::{Choice, MessageId, Tag};
 pub use clock::VectorClock;
 pub use event::{Discard, Event, ObjectId, Text, Transition};

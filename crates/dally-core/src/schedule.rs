@@ -10,6 +10,7 @@ use std::fmt;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::bug::BugRecord;
 use crate::choice::Choice;
 use crate::worker::WorkerId;
 
@@ -26,8 +27,8 @@ pub struct Schedule {
     pub program: String,
     /// The settings under which the program was run, as (name, value), in the order given.
     pub settings: Vec<(String, String)>,
-    /// What came of it, in one line, such as `deadlock: all tasks wait`.
-    pub outcome: String,
+    /// The bug that it shows, if it shows one.
+    pub bug: Option<BugRecord>,
     /// The choices in the order in which they were made.
     pub choices: Vec<Choice>,
     /// For each [`Choice::Worker`], in order, the workers that were enabled, sorted. Empty
@@ -148,7 +149,7 @@ impl Serialize for Schedule {
         let mut fields = to.serialize_struct("Schedule", 6)?;
         fields.serialize_field("program", &self.program)?;
         fields.serialize_field("settings", &self.settings)?;
-        fields.serialize_field("outcome", &self.outcome)?;
+        fields.serialize_field("bug", &self.bug)?;
         fields.serialize_field("token", &self.to_token())?;
         fields.serialize_field("choices", &self.choices)?;
         fields.serialize_field("enabled", &self.enabled)?;

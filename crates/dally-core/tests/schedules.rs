@@ -1,6 +1,6 @@
 //! The two written forms of schedules: what is written is read back, and nothing else is read.
 
-use dally_core::{Choice, MessageId, Schedule, Tag, WorkerId};
+use dally_core::{BugKind, BugRecord, Cause, Choice, MessageId, Schedule, Tag, WorkerId};
 use proptest::prelude::*;
 
 fn sample() -> Schedule {
@@ -9,7 +9,11 @@ fn sample() -> Schedule {
     Schedule {
         program: "raft-v1".into(),
         settings: vec![("bug".into(), "duplicate-votes".into()), ("nodes".into(), "3".into())],
-        outcome: "monitor: two leaders in term 2".into(),
+        bug: Some(BugRecord {
+            kind: BugKind::Monitor,
+            cause: Cause(0x3c1d_5e80_9ab2_f417),
+            text: "two leaders in term 2".into(),
+        }),
         choices: vec![
             Choice::Worker(b),
             Choice::Value { index: 1, of: 2, tag: Tag::Program },
@@ -295,18 +299,27 @@ fn choices() -> impl Strategy<Value = Choice> {
     ]
 }
 
+fn bugs() -> impl Strategy<Value = BugRecord> {
+    let kinds = prop::sample::select(BugKind::ALL.to_vec());
+    (kinds, any::<u64>(), any::<String>()).prop_map(|(kind, cause, text)| BugRecord {
+        kind,
+        cause: Cause(cause),
+        text,
+    })
+}
+
 fn schedules() -> impl Strategy<Value = Schedule> {
     let settings = prop::collection::vec((any::<String>(), any::<String>()), 0..3);
     let steps =
         prop::collection::vec((choices(), prop::collection::btree_set(workers(), 1..12)), 0..30);
-    (any::<String>(), settings, any::<String>(), steps, any::<bool>()).prop_map(
-        |(program, settings, outcome, steps, recorded)| {
+    (any::<String>(), settings, prop::option::of(bugs()), steps, any::<bool>()).prop_map(
+        |(program, settings, bug, steps, recorded)| {
             let choices: Vec<Choice> = steps.iter().map(|step| step.0).collect();
             let enabled = (steps.into_iter())
                 .filter(|step| recorded && matches!(step.0, Choice::Worker(_)))
                 .map(|step| step.1.into_iter().collect())
                 .collect();
-            Schedule { program, settings, outcome, choices, enabled, edited: false }
+            Schedule { program, settings, bug, choices, enabled, edited: false }
         },
     )
 }

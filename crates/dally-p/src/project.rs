@@ -164,8 +164,7 @@ impl Files {
         self.open += 1;
         let text = read(path)?;
         let document = roxmltree::Document::parse(&text).map_err(|error| {
-            ProjectError::new(path, format!("it is no proper XML: {}", plain(&error)))
-                .at(error.pos().row)
+            ProjectError::new(path, format!("it is no proper XML: {error}")).at(error.pos().row)
         })?;
         let line = |node: roxmltree::Node<'_, '_>| document.text_pos_at(node.range().start).row;
         let root = document.root_element();
@@ -221,15 +220,6 @@ fn asked(path: &Path, by: AskedBy<'_>, message: &str) -> ProjectError {
             ProjectError::new(project, format!("{}: {message}", tidy(path).display())).at(line)
         }
         None => ProjectError::new(path, message),
-    }
-}
-
-/// An XML error without its position, which is told as all positions are.
-fn plain(error: &roxmltree::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" at ") {
-        Some(at) => text[..at].into(),
-        None => text,
     }
 }
 

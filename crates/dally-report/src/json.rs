@@ -14,15 +14,19 @@ use crate::text;
 /// A whole run, with all its findings, as a document of the format `dally-run`, which
 /// [`Report::read`](Document::read) reads.
 pub fn run(report: &Report) -> String {
-    let document = RunDocument {
+    // Findings are two levels deep in a run.
+    layout::write(&run_document(report), 4)
+}
+
+/// The same as data, to be a part of another document.
+pub fn run_document(report: &Report) -> impl Serialize + '_ {
+    RunDocument {
         format: Report::FORMAT,
         version: Report::VERSION,
         coverage: text::coverage(report),
         stopped: text::stopped(report),
         report,
-    };
-    // Findings are two levels deep in a run.
-    layout::write(&document, 4)
+    }
 }
 
 /// A finding as a document of the format `dally-trace`. `run` is the run that showed it, as far as

@@ -66,7 +66,7 @@ pub(crate) fn confirm<P: Program>(
             let mut finding = raw.finding(heading);
             finding.notes.insert(0, format!("The first time it ended in {}.", raw.bug));
             finding.bug = uncontrolled(raw.schedule, &left).at(raw.bug.location.clone());
-            finding.schedule.outcome = finding.bug.to_string();
+            finding.schedule.bug = Some(finding.bug.record());
             finding.trace = again.recording.trace;
             finding
         }

@@ -215,8 +215,8 @@ impl Heading {
             }
             _ => {}
         }
-        let (program, outcome) = (self.program.clone(), bug.to_string());
-        Schedule { program, settings, outcome, choices, enabled, edited: false }
+        let (program, bug) = (self.program.clone(), Some(bug.record()));
+        Schedule { program, settings, bug, choices, enabled, edited: false }
     }
 
     /// A finding without a trace, as it is first known.
@@ -275,7 +275,7 @@ pub(crate) fn limits_of(schedule: &Schedule, rounds: u32, step_items: u32) -> (L
 
 /// Whether a schedule was recorded with a bug of this kind.
 pub(crate) fn ended_by(schedule: &Schedule, kind: BugKind) -> bool {
-    schedule.outcome.strip_prefix(kind.name()).is_some_and(|rest| rest.starts_with(':'))
+    schedule.bug.as_ref().is_some_and(|bug| bug.kind == kind)
 }
 
 /// What the loop of a schedule was judged by.

@@ -112,7 +112,7 @@ pub fn replay<P: Program + 'static>(
             };
             let bug = supervisor::stuck(doing, &made, step_time);
             let schedule = Schedule {
-                outcome: bug.to_string(),
+                bug: Some(bug.record()),
                 choices: made,
                 enabled: Vec::new(),
                 ..schedule.clone()
@@ -159,39 +159,30 @@ fn judged(followed: Followed, recorded: &Schedule, granularity: &'static str) ->
             Some(bug) => format!("it ends in {bug}"),
             None => "it ends without a bug".into(),
         };
-        if unused > 0 {
-            let rest = count(recorded.steps().saturating_sub(steps) as u64, "step");
-            left_at = Some(Divergence {
-                step: steps,
-                message: format!(
+        let how = match &recorded.bug {
+            _ if unused > 0 => {
+                let rest = count(recorded.steps().saturating_sub(steps) as u64, "step");
+                Some(format!(
                     "the program ends before the recording, which goes on for {rest}: {happened}"
-                ),
-            });
-        } else if execution.bug.is_some() || recorded.outcome.is_empty() {
+                ))
+            }
             // The same choices to the same end; the caller compares the bugs.
-        } else if let Some(how) = &execution.loop_divergence {
-            let message = format!("the loop does not repeat: {how}");
-            left_at = Some(Divergence { step: steps, message });
-        } else if ran_out && execution.end == End::Strategy {
-            left_at = Some(Divergence {
-                step: steps,
-                message: format!(
-                    "the recording ends here with `{}`, and the program goes on without it",
-                    recorded.outcome,
-                ),
-            });
-        } else {
-            left_at = Some(Divergence {
-                step: steps,
-                message: format!("the recording ended in `{}`, now {happened}", recorded.outcome),
-            });
-        }
+            None => None,
+            Some(_) if execution.bug.is_some() => None,
+            Some(bug) => Some(if let Some(how) = &execution.loop_divergence {
+                format!("the loop does not repeat: {how}")
+            } else if ran_out && execution.end == End::Strategy {
+                format!("the recording ends here with `{bug}`, and the program goes on without it")
+            } else {
+                format!("the recording ended in `{bug}`, now {happened}")
+            }),
+        };
+        left_at = how.map(|message| Divergence { step: steps, message });
     }
-    let outcome = execution.bug.as_ref().map_or_else(String::new, Bug::to_string);
     let schedule = Schedule {
         program: recorded.program.clone(),
         settings: recorded.settings.clone(),
-        outcome,
+        bug: execution.bug.as_ref().map(Bug::record),
         choices: recording.choices,
         enabled: recording.enabled,
         edited: false,

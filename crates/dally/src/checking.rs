@@ -204,20 +204,19 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
             ),
         });
     }
-    let outcome = &recorded.outcome;
-    match &replayed.bug {
-        Some(bug) if bug.to_string() != *outcome && !outcome.is_empty() => {
-            remarks.push(format!("The schedule was recorded with another outcome: {outcome}"));
+    match (&replayed.bug, &recorded.bug) {
+        (Some(bug), Some(before)) if bug.cause() != before.cause => {
+            remarks.push(format!("The schedule was recorded with another outcome: {before}"));
         }
-        None if !gave_up && outcome.is_empty() => {
+        (None, None) if !gave_up => {
             remarks.push("No bug was recorded with this schedule, and none shows.".into());
         }
-        None if !gave_up && recorded.edited => remarks.push(format!(
+        (None, Some(before)) if !gave_up && recorded.edited => remarks.push(format!(
             "The bug does not show: the schedule was edited, or the bug is fixed. It was recorded \
-             as: {outcome}"
+             as: {before}"
         )),
-        None if !gave_up => {
-            remarks.push(format!("The bug no longer shows. It was recorded as: {outcome}"));
+        (None, Some(before)) if !gave_up => {
+            remarks.push(format!("The bug no longer shows. It was recorded as: {before}"));
         }
         _ => {}
     }

@@ -1,7 +1,10 @@
 //! The compact form of a schedule: what a token carries and what checksums cover.
 //!
 //! Numbers are LEB128. A string is its length and its UTF-8 bytes. The whole is: program,
-//! number of settings, name and value of each, outcome, dictionary, number of choices, choices.
+//! number of settings, name and value of each, bug, dictionary, number of choices, choices.
+//!
+//! A bug is the name of its kind, its cause in eight bytes (little-endian) and its text; without
+//! one there is an empty name.
 //!
 //! The dictionary lists each worker once, the busiest first so that its place fits a byte, as
 //! the number of significant bytes of its id and these bytes from the top. A choice is a head,
@@ -19,6 +22,7 @@ use std::collections::BTreeMap;
 
 use super::Schedule;
 use super::enabled::{Builder, MOST, Sets, TooLarge};
+use crate::bug::{BugKind, BugRecord, Cause};
 use crate::choice::{Choice, MessageId, Tag};
 use crate::fingerprint;
 use crate::worker::WorkerId;
@@ -42,7 +46,11 @@ pub(super) fn encode(schedule: &Schedule) -> Vec<u8> {
         put_text(&mut out, name);
         put_text(&mut out, value);
     }
-    put_text(&mut out, &schedule.outcome);
+    put_text(&mut out, schedule.bug.as_ref().map_or("", |bug| bug.kind.name()));
+    if let Some(bug) = &schedule.bug {
+        out.extend_from_slice(&bug.cause.0.to_le_bytes());
+        put_text(&mut out, &bug.text);
+    }
 
     let dictionary = dictionary(schedule);
     put(&mut out, dictionary.len() as u64);
@@ -90,7 +98,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Schedule, String> {
     for _ in 0..reader.count()? {
         settings.push((reader.text()?, reader.text()?));
     }
-    let outcome = reader.text()?;
+    let bug = reader.bug()?;
     let mut dictionary = Vec::new();
     for _ in 0..reader.count()? {
         dictionary.push(reader.worker()?);
@@ -138,7 +146,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Schedule, String> {
     if !reader.0.is_empty() {
         return Err("more follows its last choice".to_owned());
     }
-    Ok(Schedule { program, settings, outcome, choices, enabled: sets.finish(), edited: false })
+    Ok(Schedule { program, settings, bug, choices, enabled: sets.finish(), edited: false })
 }
 
 /// Every worker the schedule names, the busiest first.
@@ -223,6 +231,16 @@ impl<'a> Reader<'a> {
         let bytes = self.take(length)?;
         let text = std::str::from_utf8(bytes).map_err(|_| "a text in it is not UTF-8")?;
         Ok(text.to_owned())
+    }
+
+    fn bug(&mut self) -> Result<Option<BugRecord>, String> {
+        let name = self.text()?;
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let kind = BugKind::from_name(&name).ok_or("it names a kind of bug that there is not")?;
+        let cause = self.take(8)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        Ok(Some(BugRecord { kind, cause: Cause(cause), text: self.text()? }))
     }
 
     fn worker(&mut self) -> Result<WorkerId, String> {

@@ -4,7 +4,9 @@
 //! dally schedule 1
 //! program: raft-v1
 //! set bug: duplicate-votes
-//! outcome: monitor: two leaders in term 2
+//! bug: monitor
+//! cause: 3c1d5e809ab2f417
+//! outcome: two leaders in term 2
 //! choices: 6
 //! checksum: 5f0c9a12
 //!
@@ -31,6 +33,7 @@
 
 use super::enabled::{Builder, MOST, Sets, TooLarge};
 use super::{Schedule, ScheduleError, VERSION, binary};
+use crate::bug::{BugKind, BugRecord, Cause};
 use crate::choice::{Choice, MessageId, Tag};
 use crate::worker::WorkerId;
 
@@ -49,8 +52,8 @@ pub(super) fn write(schedule: &Schedule) -> String {
             false => out += &format!("set {}: {}\n", in_quotes(name), quoted(value)),
         }
     }
-    if !schedule.outcome.is_empty() {
-        out += &format!("outcome: {}\n", quoted(&schedule.outcome));
+    if let Some(BugRecord { kind, cause, text }) = &schedule.bug {
+        out += &format!("bug: {kind}\ncause: {:016x}\noutcome: {}\n", cause.0, quoted(text));
     }
     let checksum = binary::checksum(&binary::encode(schedule));
     out += &format!("choices: {}\nchecksum: {checksum:08x}\n\n", schedule.choices.len());
@@ -119,7 +122,9 @@ struct Parser {
     schedule: Schedule,
     sets: Builder,
     program: bool,
-    outcome: bool,
+    kind: Option<BugKind>,
+    cause: Option<Cause>,
+    outcome: Option<String>,
     promised: Option<usize>,
     /// The checksum and its line; `Some((None, _))` where it is switched off.
     checksum: Option<(Option<u32>, usize)>,
@@ -164,10 +169,15 @@ impl Parser {
                 self.schedule.program = value;
                 !std::mem::replace(&mut self.program, true)
             }
-            "outcome" => {
-                self.schedule.outcome = value;
-                !std::mem::replace(&mut self.outcome, true)
+            "bug" => {
+                let kind = BugKind::from_name(&value).ok_or_else(malformed)?;
+                self.kind.replace(kind).is_none()
             }
+            "cause" => {
+                let cause = u64::from_str_radix(&value, 16).map_err(|_| malformed())?;
+                self.cause.replace(Cause(cause)).is_none()
+            }
+            "outcome" => self.outcome.replace(value).is_none(),
             "choices" => {
                 let count = value.parse().map_err(|_| malformed())?;
                 self.promised.replace(count).is_none()
@@ -178,6 +188,15 @@ impl Parser {
                     hex => Some(checksum(hex).ok_or_else(malformed)?),
                 };
                 self.checksum = Some((sum, number));
+                self.schedule.bug = match (self.kind, self.cause, self.outcome.take()) {
+                    (Some(kind), Some(cause), Some(text)) => Some(BugRecord { kind, cause, text }),
+                    (None, None, None) => None,
+                    _ => {
+                        return Err(format!(
+                            "`bug:`, `cause:` and `outcome:` belong together; {DAMAGED}"
+                        ));
+                    }
+                };
                 true
             }
             _ => return Err(malformed()),

@@ -71,10 +71,9 @@ impl Names<'_> {
     /// The name and id of a worker, such as `Participant 0.2`.
     pub fn of(&self, worker: WorkerId) -> String {
         let id = worker.to_string();
-        let is_timer = id.rsplit('.').next().is_some_and(|last| last.starts_with('t'));
         match self.0.get(&worker).map(String::as_str) {
             _ if worker == WorkerId::FAULTS => id,
-            None | Some("") if is_timer => format!("timer {id}"),
+            None | Some("") if worker.is_environment() => format!("timer {id}"),
             None | Some("") => id,
             Some(name) if *name == id => id,
             Some(name) => format!("{name} {id}"),

@@ -192,7 +192,7 @@ fn findings() -> impl Strategy<Value = Finding> {
 
 fn finding(bug: Bug, steps: Vec<TraceStep>, names: BTreeMap<WorkerId, String>) -> Finding {
     let choices = steps.iter().map(|step| Choice::Worker(step.worker)).collect();
-    let schedule = Schedule { outcome: bug.to_string(), choices, ..Schedule::default() };
+    let schedule = Schedule { bug: Some(bug.record()), choices, ..Schedule::default() };
     // The loop need not even be part of the trace.
     let lasso = match &bug.problem {
         Problem::Livelock { states, length, .. } => Some(Lasso {

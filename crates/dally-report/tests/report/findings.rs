@@ -108,7 +108,7 @@ impl Play {
         }
         let schedule = Schedule {
             program: program.to_owned(),
-            outcome: bug.to_string(),
+            bug: Some(bug.record()),
             choices: self.choices,
             ..Schedule::default()
         };

@@ -491,6 +491,5 @@ fn has_cycle<P: Program + 'static, S: StateSpace>(
 fn token<P: Program>(run: &Run<P>, choices: Vec<Choice>) -> String {
     let heading = &run.shared.heading;
     let (program, settings) = (heading.program.clone(), heading.settings.clone());
-    let outcome = String::new();
-    Schedule { program, settings, outcome, choices, ..Schedule::default() }.to_token()
+    Schedule { program, settings, choices, ..Schedule::default() }.to_token()
 }

@@ -44,7 +44,8 @@ fn a_lost_update_is_found_as_a_panic_with_its_place() {
     let finding = found(&program, options());
     assert_snapshot!(words(&finding.bug), @"panic: the register is 2");
     assert!(finding.bug.location.as_ref().is_some_and(|at| at.file.ends_with("programs.rs")));
-    assert!(finding.schedule.outcome.starts_with("panic: the register is 2 at "));
+    assert_eq!(finding.schedule.bug, Some(finding.bug.record()));
+    assert!(finding.bug.to_string().starts_with("panic: the register is 2 at "));
     assert_eq!(finding.schedule.program, "test");
 }
 

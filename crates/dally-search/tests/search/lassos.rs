@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{BugKind, Choice, Finding, Lasso, MessageId, Schedule, Tag, WorkerId};
+use dally_core::{
+    BugKind, BugRecord, Cause, Choice, Finding, Lasso, MessageId, Schedule, Tag, WorkerId,
+};
 use dally_search::liveness::Fairness;
 use dally_search::{Mode, Options, Replayed, StrategyKind, replay};
 use insta::assert_snapshot;
@@ -49,7 +51,7 @@ fn choices(text: &str) -> Vec<Choice> {
 fn blamed(program: &Arc<Scripts>, text: &str) -> String {
     let schedule = |fairness: &str| Schedule {
         settings: vec![("fairness".into(), fairness.into())],
-        outcome: "livelock: for ever".into(),
+        bug: Some(BugRecord { kind: BugKind::Livelock, cause: Cause(0), text: "for ever".into() }),
         choices: choices(text),
         ..Schedule::default()
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Choice, Schedule, Tag, WorkerId};
+use dally_core::{Bug, Choice, Schedule, Tag, WorkerId};
 use dally_search::{Mode, Replayed, replay};
 use insta::assert_snapshot;
 
@@ -98,7 +98,7 @@ fn other_values_are_named() {
 fn those_who_can_step_are_all_named_unless_they_are_many() {
     let stranger = vec![Choice::Worker(WorkerId::root(99))];
     let schedule =
-        Schedule { choices: stranger, outcome: "panic: x".into(), ..Schedule::default() };
+        Schedule { choices: stranger, bug: Some(Bug::panic("x").record()), ..Schedule::default() };
     let told = |workers: usize| {
         let program = Arc::new(Scripts(vec![vec![ADD]; workers]));
         replayed(&program, &schedule, Mode::Exact).left_at.unwrap().to_string()
@@ -160,7 +160,8 @@ fn nonsense_is_answered_with_a_difference() {
     let value = Choice::Value { index: 5, of: 2, tag: Tag::Program };
     let stranger = Choice::Worker(WorkerId::root(9).child(3));
     for choices in [vec![value], vec![stranger], vec![value, stranger, value], vec![]] {
-        let schedule = Schedule { choices, outcome: "panic: x".into(), ..Schedule::default() };
+        let schedule =
+            Schedule { choices, bug: Some(Bug::panic("x").record()), ..Schedule::default() };
         for mode in [Mode::Exact, Mode::BestEffort] {
             let again = replayed(&program, &schedule, mode);
             assert!(again.left_at.is_some() && again.bug.is_none());
