@@ -42,9 +42,11 @@ fn the_text_of_a_schedule() {
     program: raft-v1
     set bug: duplicate-votes
     set nodes: 3
-    outcome: monitor: two leaders in term 2
+    bug: monitor
+    cause: 3c1d5e809ab2f417
+    outcome: two leaders in term 2
     choices: 8
-    checksum: 08704a7f
+    checksum: 653640ae
 
     1 of 0 1 2
       value 1 of 2
@@ -59,7 +61,7 @@ fn the_text_of_a_schedule() {
 
 #[test]
 fn the_token_of_a_schedule() {
-    insta::assert_snapshot!(sample().to_token(), @"dally1-aH9KcAgHcmFmdC12MQIDYnVnD2R1cGxpY2F0ZS12b3RlcwVub2RlcwEzHm1vbml0b3I6IHR3byBsZWFkZXJzIGluIHRlcm0gMgYBMAEyAUACQSABEgEgCAELAQQSAQAWAA0DBwQFAQYLAxEJAg");
+    insta::assert_snapshot!(sample().to_token(), @"dally1-b65ANmUHcmFmdC12MQIDYnVnD2R1cGxpY2F0ZS12b3RlcwVub2RlcwEzB21vbml0b3IX9LKagF4dPBV0d28gbGVhZGVycyBpbiB0ZXJtIDIGATABMgFAAkEgARIBIAgBCwEEEgEAFgANAwcEBQEGCwMRCQI");
 }
 
 #[test]
@@ -152,7 +154,7 @@ fn a_step_in_between_may_lack_its_enabled_set() {
 fn every_kind_of_damage_has_its_message() {
     let text = sample().to_text();
     let token = sample().to_token();
-    let in_half: String = text.lines().take(10).map(|line| format!("{line}\n")).collect();
+    let in_half: String = text.lines().take(12).map(|line| format!("{line}\n")).collect();
     let errors: Vec<String> = [
         "",
         "hello, world\nthis is my shopping list",
@@ -162,7 +164,7 @@ fn every_kind_of_damage_has_its_message() {
         "dally2-AAAA",
         "dally schedule 1\n",
         &in_half,
-        &in_half.replace("checksum: 08704a7f", "checksum: none"),
+        &in_half.replace("checksum: 653640ae", "checksum: none"),
         &text[..text.len() - 20],
         &text.replace("1 of 2", "0 of 2"),
         &text.replace("raft-v1", "raft-v2"),
@@ -170,6 +172,8 @@ fn every_kind_of_damage_has_its_message() {
         &text.replace("fault 0 of 2", "fault 1 of 1"),
         &text.replace("fault 0 of 2", "fault 0 of 0"),
         &text.replace("program: ", "programme: "),
+        &text.replace("cause: 3c1d5e809ab2f417\n", ""),
+        &text.replace("bug: monitor\ncause", "bug: moniker\ncause"),
         &text.replace("set bug", "set bug set"),
         &format!("{text}0\n"),
         &format!("{text}<<<<<<< HEAD\n"),
@@ -190,19 +194,21 @@ fn every_kind_of_damage_has_its_message() {
     line 1: the first line should be `dally schedule 1`; the file was edited or cut off: use it as Dally wrote it, or find the bug again
     this token is of version 2; this Dally reads version 1
     line 1: there is no `checksum:` in the header; the file was edited or cut off: use it as Dally wrote it, or find the bug again
-    line 10: the file ends here, after 2 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `checksum: none` and `choices: 2`)
-    line 10: the file ends here, after 2 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `choices: 2`)
-    line 15: the file ends here, after 7 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `checksum: none` and `choices: 7`)
-    line 7: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
-    line 7: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
-    line 10: `value 7 of 2`: 7 is out of range, values are 0 to 1; the file was edited or cut off: use it as Dally wrote it, or find the bug again
-    line 12: `fault 1 of 1`: 1 is out of range, the only value is 0; the file was edited or cut off: use it as Dally wrote it, or find the bug again
-    line 12: `fault 0 of 0`: 0 is out of range, there are no values; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 12: the file ends here, after 2 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `checksum: none` and `choices: 2`)
+    line 12: the file ends here, after 2 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `choices: 2`)
+    line 17: the file ends here, after 7 of the 8 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `checksum: none` and `choices: 7`)
+    line 9: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
+    line 9: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
+    line 12: `value 7 of 2`: 7 is out of range, values are 0 to 1; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 14: `fault 1 of 1`: 1 is out of range, the only value is 0; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 14: `fault 0 of 0`: 0 is out of range, there are no values; the file was edited or cut off: use it as Dally wrote it, or find the bug again
     line 2: `programme: raft-v1` is not a line of a header; the file was edited or cut off: use it as Dally wrote it, or find the bug again
-    line 7: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
-    line 17: there are more choices than the header says; the file was edited or cut off: use it as Dally wrote it, or find the bug again
-    line 17: `<<<<<<< HEAD` is not a choice: a step is written like `0.1 of 0 0.1`, what is chosen in it like `  value 1 of 2`, `  fault 0 of 2` or `  deliver 0.1#3`; the file was edited or cut off: use it as Dally wrote it, or find the bug again
-    the token was cut off or edited: it has 98 bytes of 104; copy it again, from `dally1-` to its very end
+    line 8: `bug:`, `cause:` and `outcome:` belong together; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 5: `bug: moniker` is not a line of a header; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 9: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
+    line 19: there are more choices than the header says; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 19: `<<<<<<< HEAD` is not a choice: a step is written like `0.1 of 0 0.1`, what is chosen in it like `  value 1 of 2`, `  fault 0 of 2` or `  deliver 0.1#3`; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    the token was cut off or edited: it has 105 bytes of 111; copy it again, from `dally1-` to its very end
     the token was cut off or edited; copy it again, from `dally1-` to its very end
     the token was edited: its checksum does not match; copy it again, from `dally1-` to its very end
     the token was damaged: `é` is not a character of tokens; copy it again, from `dally1-` to its very end
