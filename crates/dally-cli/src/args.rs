@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,8 +40,10 @@ pub enum Command {
     List(ListArgs),
     /// Check a protocol or the tests of a P project under many schedules.
     Check(CheckArgs),
-    /// Run one recorded schedule again.
+    /// Run one recorded schedule again: of a protocol, a P project or a test of this workspace.
     Replay(ReplayArgs),
+    /// Run the tests of a crate with `cargo test`, with settings of Dally as flags.
+    Test(TestArgs),
     /// Compare strategies: how often, how soon and at what cost each finds a planted bug.
     Compare(CompareArgs),
 }
@@ -141,10 +144,30 @@ Examples:
   dally check chain-replication --bug two-neighbours --search ses --explorer rr --memory 1G
   dally check paxos --bug smallest-proposal --time 30s --keep-going --format json";
 
+/// Arguments of `dally test`.
+#[derive(Args, Debug)]
+#[command(after_help = TEST_EXAMPLES)]
+pub struct TestArgs {
+    /// Settings, as `dally check` takes them (`--schedules 100000`), and whatever `cargo test`
+    /// takes. Settings apply to all tests that are run, whatever their attributes say.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub arguments: Vec<OsString>,
+}
+
+const TEST_EXAMPLES: &str = "\
+Examples:
+  cargo dally test
+  cargo dally test --schedules 100000 --threads 2 -p bank
+  cargo dally test --strategy pct:10 --seed 7 --test accounts -- --nocapture
+  cargo dally test --search ses nobody_gets_money_that_is_not_there -- --exact
+
+Each setting can also be given as an environment variable: `DALLY_SCHEDULES=100000 cargo test`.
+The exit code is that of cargo.";
+
 /// Arguments of `dally replay`.
 #[derive(Args, Debug)]
 pub struct ReplayArgs {
-    /// A schedule: a file that `dally check` wrote, or a token that starts with `dally1-`.
+    /// A schedule: a file that `dally check` or a test wrote, or a token that starts with `dally1-`.
     pub schedule: String,
 
     /// The P project, if it is not where the schedule says.

@@ -1,56 +1,7 @@
-//! The `dally` command: arguments and wiring only.
+//! The command `dally`.
 
-mod args;
-mod check;
-mod compare;
-mod flags;
-mod interrupt;
-mod list;
-mod p;
-mod progress;
-mod replay;
-
-use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::args::{Cli, Command};
-
-/// No bug was found.
-const CLEAN: u8 = 0;
-/// A bug was found.
-const BUG: u8 = 1;
-/// Nothing was checked: bad usage or bad input.
-const BAD_INPUT: u8 = 2;
-/// A comparison was interrupted.
-const INTERRUPTED: u8 = 130;
-
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
-    dally::variables::warn_of_unknown();
-    let result = match command {
-        Command::List(arguments) => {
-            print(&list::list(arguments.format));
-            Ok(CLEAN)
-        }
-        Command::Check(arguments) => check::check(&arguments),
-        Command::Replay(arguments) => replay::replay(&arguments),
-        Command::Compare(arguments) => compare::compare(&arguments),
-    };
-    ExitCode::from(result.unwrap_or_else(|why| {
-        eprintln!("error: {why}");
-        BAD_INPUT
-    }))
-}
-
-/// Prints to standard output. A reader that has gone away, as `head` does, or a full disk is not
-/// the program's business: the exit code still tells.
-fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    if let Err(why) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
-        && why.kind() != std::io::ErrorKind::BrokenPipe
-    {
-        eprintln!("error: the output cannot be written: {why}");
-    }
+    dally_cli::run(std::env::args_os())
 }

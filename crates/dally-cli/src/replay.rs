@@ -9,6 +9,7 @@ use dally::search::{self, Mode, Report};
 use dally::settings::Settings;
 
 use crate::args::{Format, ReplayArgs};
+use crate::cargo;
 use crate::check::BUG_SETTING;
 use crate::list::look_up;
 use crate::{BAD_INPUT, BUG, CLEAN, p, print};
@@ -16,6 +17,9 @@ use crate::{BAD_INPUT, BUG, CLEAN, p, print};
 /// Runs a schedule again and prints what happens; answers the exit code.
 pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     let schedule = read_schedule(&arguments.schedule)?;
+    if cargo::is_of_test(&schedule) {
+        return cargo::replay(&schedule, &arguments.schedule, arguments.best_effort);
+    }
     if arguments.rounds.is_some() && !search::ends_in_loop(&schedule) {
         return Err(format!(
             "--rounds is for the schedule of a livelock, which leads into a loop, and this one is \
@@ -68,13 +72,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
 
 /// The protocol that a schedule is of.
 fn protocol(schedule: &Schedule) -> Result<Arc<dyn AnyProgram>, String> {
-    let (protocol, bug) =
-        look_up(&schedule.program, schedule.setting(BUG_SETTING)).map_err(|why| {
-            format!(
-                "{why}\n  the schedule is of `{}`; the schedule of a test is replayed with \
-                 DALLY_REPLAY=... cargo test",
-                schedule.program
-            )
-        })?;
+    let (protocol, bug) = look_up(&schedule.program, schedule.setting(BUG_SETTING))
+        .map_err(|why| format!("{why}\n  the schedule is of `{}`", schedule.program))?;
     Ok((protocol.program)(bug))
 }

@@ -1,5 +1,7 @@
 //! The `dally` command as people use it: output, exit codes, files.
 
+#[cfg(unix)]
+mod cargo;
 mod command;
 mod comparing;
 mod replays;

@@ -1,0 +1,159 @@
+//! Tests of the user's own crates: `cargo dally test`, and the replay of a schedule of a test.
+//!
+//! Cargo builds and runs the tests. What Dally is told on its command line reaches them as
+//! environment variables.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use dally::contract::Schedule;
+use dally_settings::{Kind, SETTINGS, Setting};
+use serde_json::Value;
+
+use crate::{BAD_INPUT, BUG, CLEAN};
+
+/// Runs `cargo test`. Arguments that are settings of Dally become variables of the environment, all
+/// others are cargo's.
+pub fn test(arguments: &[OsString]) -> Result<u8, String> {
+    let (settings, rest) = split(arguments)?;
+    let mut cargo = cargo();
+    cargo.arg("test").args(rest).envs(settings);
+    let status = cargo.status().map_err(cannot_run)?;
+    // What cargo says of a crate that does not compile it has said itself.
+    Ok(status.code().map_or(BAD_INPUT, |code| u8::try_from(code).unwrap_or(BAD_INPUT)))
+}
+
+/// Whether a schedule is of a test in a crate: protocols and P projects have no path.
+pub fn is_of_test(schedule: &Schedule) -> bool {
+    schedule.program.contains("::")
+}
+
+/// Runs the test that a schedule is of, under this schedule; `given` is how the user named it.
+pub fn replay(schedule: &Schedule, given: &str, best_effort: bool) -> Result<u8, String> {
+    let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
+    let selection = selection(&metadata()?, target).ok_or_else(|| {
+        format!(
+            "the schedule is of the test `{}`, and no package of this workspace has a crate `{target}`\n  \
+             run the command in the workspace that the schedule was recorded in",
+            schedule.program
+        )
+    })?;
+    let of_test = |last: &[&str]| {
+        let mut cargo = cargo();
+        cargo.arg("test").args(&selection).args([name, "--", "--exact"]).args(last);
+        cargo
+    };
+    // A filter that fits no test makes cargo succeed with nothing run.
+    let listed = run(of_test(&["--list"]).stderr(Stdio::inherit()))?;
+    if !listed.status.success() {
+        return Ok(BAD_INPUT);
+    }
+    let is_listed = |line: &str| line.strip_suffix(": test") == Some(name);
+    if !String::from_utf8_lossy(&listed.stdout).lines().any(is_listed) {
+        return Err(format!(
+            "the schedule is of the test `{name}`, and the crate `{target}` has no such test\n  \
+             was it renamed, or is it behind a feature?"
+        ));
+    }
+    let mut cargo = of_test(&[]);
+    let path = Path::new(given);
+    match std::path::absolute(path) {
+        // Tests run in the directory of their package.
+        Ok(file) if path.exists() => cargo.env("DALLY_REPLAY", file),
+        _ => cargo.env("DALLY_REPLAY", given.trim()),
+    };
+    if best_effort {
+        cargo.env("DALLY_BEST_EFFORT", "1");
+    }
+    let status = cargo.status().map_err(cannot_run)?;
+    Ok(if status.success() { CLEAN } else { BUG })
+}
+
+/// The cargo that called this program, or else the one in the path.
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").as_deref().unwrap_or(OsStr::new("cargo")))
+}
+
+fn run(command: &mut Command) -> Result<Output, String> {
+    command
+        .stdout(Stdio::piped())
+        .spawn()
+        .and_then(|child| child.wait_with_output())
+        .map_err(cannot_run)
+}
+
+fn cannot_run(why: std::io::Error) -> String {
+    format!("cargo cannot be run: {why}")
+}
+
+fn metadata() -> Result<Value, String> {
+    let mut cargo = cargo();
+    cargo.args(["metadata", "--format-version", "1", "--no-deps"]).stderr(Stdio::piped());
+    let output = run(&mut cargo)?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    }
+    serde_json::from_slice(&output.stdout)
+        .map_err(|why| format!("`cargo metadata` cannot be read: {why}"))
+}
+
+/// The arguments by which cargo tests nothing but the crate of this name.
+fn selection(metadata: &Value, krate: &str) -> Option<Vec<String>> {
+    metadata["packages"].as_array()?.iter().find_map(|package| {
+        let targets = package["targets"].as_array()?;
+        let target = targets.iter().find(|target| {
+            target["name"].as_str().is_some_and(|name| name.replace('-', "_") == krate)
+                && target["test"] != Value::Bool(false)
+        })?;
+        let name = target["name"].as_str()?;
+        let kind = target["kind"][0].as_str()?;
+        let mut arguments = vec!["--package".to_owned(), package["name"].as_str()?.to_owned()];
+        match kind {
+            "test" | "bin" | "example" | "bench" => {
+                arguments.extend([format!("--{kind}"), name.to_owned()]);
+            }
+            _ => arguments.push("--lib".to_owned()),
+        }
+        Some(arguments)
+    })
+}
+
+/// Settings of Dally as variables, and what is left for cargo.
+type Split<'a> = (Vec<(String, OsString)>, Vec<&'a OsString>);
+
+fn split(arguments: &[OsString]) -> Result<Split<'_>, String> {
+    let mut settings = Vec::new();
+    let mut rest = Vec::new();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            rest.push(argument);
+            rest.extend(arguments);
+            break;
+        }
+        let text = argument.to_str().unwrap_or_default();
+        let (flag, value) = match text.split_once('=') {
+            Some((flag, value)) => (flag, Some(OsString::from(value))),
+            None => (text, None),
+        };
+        let Some(setting) = flag.strip_prefix("--").and_then(setting_of) else {
+            rest.push(argument);
+            continue;
+        };
+        let value = match value {
+            Some(value) => value,
+            None if setting.kind == Kind::Switch => "1".into(),
+            None => arguments.next().cloned().ok_or_else(|| format!("{flag} needs a value"))?,
+        };
+        let read = value.to_str().map_or(Ok(()), |value| setting.check(value));
+        read.map_err(|why| format!("{flag} {}: {why}", value.display()))?;
+        settings.push((setting.variable(), value));
+    }
+    Ok((settings, rest))
+}
+
+/// The setting of this flag, given without its dashes.
+fn setting_of(flag: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.flag() == flag)
+}
