@@ -26,6 +26,8 @@ pub enum Choice {
     },
     /// Inside a step: the message that a mailbox without a total order delivers.
     Delivery(MessageId),
+    /// Inside a step: the number from outside that it was given.
+    Input(i64),
 }
 
 /// Who asks for a value.

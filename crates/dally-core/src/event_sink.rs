@@ -2,6 +2,7 @@
 
 use crate::choice::{MessageId, Tag};
 use crate::event::{Event, Text};
+use crate::input::Input;
 use crate::system::{Cut, Env};
 
 /// Counts events up to a limit.
@@ -138,6 +139,11 @@ impl Env for EventSink<'_> {
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         self.catch_up()?;
         self.env.delivery(candidates)
+    }
+
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
+        self.catch_up()?;
+        self.env.input(asked)
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {

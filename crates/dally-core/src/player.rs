@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use crate::choice::{Choice, MessageId, Tag};
 use crate::event::{Event, Text};
+use crate::input::Input;
 use crate::system::{Cut, Env};
 use crate::words::count;
 use crate::worker::WorkerId;
@@ -24,6 +25,8 @@ pub enum Question {
         /// How many.
         of: u32,
     },
+    /// A number from outside.
+    Input,
 }
 
 impl fmt::Display for Question {
@@ -36,6 +39,7 @@ impl fmt::Display for Question {
                 write!(f, "one of {} (a fault)", count(of.into(), "value"))
             }
             Question::Delivery { of } => write!(f, "one of {}", count(of.into(), "message")),
+            Question::Input => f.write_str("an input"),
         }
     }
 }
@@ -46,8 +50,8 @@ impl fmt::Display for Question {
 pub struct Answer {
     /// What was asked for.
     pub question: Question,
-    /// Which of the values or messages it was.
-    pub index: u32,
+    /// Which of the values or messages it was, or the number that was given.
+    pub index: i64,
 }
 
 /// What was recorded of a question and its answer.
@@ -58,6 +62,9 @@ pub trait Recorded: Copy {
     /// The place of the recorded message among these; `None` if it is not there, or if the question
     /// was another.
     fn delivery(self, candidates: &[MessageId]) -> Option<usize>;
+
+    /// The recorded number; `None` if it is out of range now, or if the question was another.
+    fn input(self, asked: Input<'_>) -> Option<i64>;
 }
 
 impl Recorded for Choice {
@@ -76,16 +83,28 @@ impl Recorded for Choice {
             _ => None,
         }
     }
+
+    fn input(self, asked: Input<'_>) -> Option<i64> {
+        match self {
+            Choice::Input(value) => (asked.clamp(value) == value).then_some(value),
+            _ => None,
+        }
+    }
 }
 
 impl Recorded for Answer {
     fn value(self, of: u32, tag: Tag) -> Option<u32> {
-        (self.question == Question::Value { of, tag }).then_some(self.index)
+        (self.question == Question::Value { of, tag }).then_some(self.index as u32)
     }
 
     fn delivery(self, candidates: &[MessageId]) -> Option<usize> {
         let of = candidates.len() as u32;
         (self.question == Question::Delivery { of }).then_some(self.index as usize)
+    }
+
+    fn input(self, asked: Input<'_>) -> Option<i64> {
+        let fits = self.question == Question::Input && asked.clamp(self.index) == self.index;
+        fits.then_some(self.index)
     }
 }
 
@@ -142,6 +161,11 @@ impl<R: Recorded, C: Deref<Target = [R]>> Player<C> {
     /// The place of the recorded message; an error is what was recorded instead.
     pub fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Option<R>> {
         self.play(|recorded| recorded.delivery(candidates))
+    }
+
+    /// The recorded number; an error is what was recorded instead.
+    pub fn input(&mut self, asked: Input<'_>) -> Result<i64, Option<R>> {
+        self.play(|recorded| recorded.input(asked))
     }
 
     fn play<T>(&mut self, fit: impl FnOnce(R) -> Option<T>) -> Result<T, Option<R>> {
@@ -215,6 +239,12 @@ impl<R: Recorded, C: Deref<Target = [R]>> Env for PlayedStep<'_, R, C> {
         self.answer(Question::Delivery { of: candidates.len() as u32 }, answer)
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
+        self.fits()?;
+        let answer = self.player.input(asked);
+        self.answer(Question::Input, answer)
+    }
+
     fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
         self.fits()
     }
@@ -240,14 +270,20 @@ impl<'a> RecordedStep<'a> {
 impl Env for RecordedStep<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         let index = self.env.value(of, tag)?;
-        self.answers.push(Answer { question: Question::Value { of, tag }, index });
+        self.answers.push(Answer { question: Question::Value { of, tag }, index: index.into() });
         Ok(index)
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         let index = self.env.delivery(candidates)?;
         let question = Question::Delivery { of: candidates.len() as u32 };
-        self.answers.push(Answer { question, index: index as u32 });
+        self.answers.push(Answer { question, index: index as i64 });
+        Ok(index)
+    }
+
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
+        let index = self.env.input(asked)?;
+        self.answers.push(Answer { question: Question::Input, index });
         Ok(index)
     }
 
@@ -295,11 +331,13 @@ mod tests {
         let mut step = RecordedStep::new(&mut env, &mut answers);
         assert_eq!(step.value(3, Tag::Fault), Ok(2));
         assert_eq!(step.delivery(&[message(4), message(5)]), Ok(1));
+        assert_eq!(step.input(Input::named("id").by_default(-7)), Ok(-7));
 
         let mut player = Player::new(answers);
         let mut again = PlayedStep::new(&mut player);
         assert_eq!(again.value(3, Tag::Fault), Ok(2));
         assert_eq!(again.delivery(&[message(7), message(8)]), Ok(1));
+        assert_eq!(again.input(Input::named("id")), Ok(-7));
         assert_eq!(again.misfit(), None);
 
         let mut player = Player::new(vec![Choice::Delivery(message(5))]);

@@ -41,6 +41,16 @@ pub struct Report {
     pub longest: usize,
     /// How many schedules were cut by the step bound or by the strategy's own depth bound.
     pub cut: u64,
+    /// How many schedules the strategy ended since what would have followed is covered by others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redundant: u64,
+    /// What the strategy itself says that it has covered, as the end of a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated: Option<String>,
+    /// Whether the program asks for inputs and had the given ones only, since the strategy or
+    /// search does not vary them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub given_inputs: bool,
     /// The step bound.
     pub max_steps: usize,
     /// Distinct observations of last states, and of all states where the options ask for them.
@@ -100,6 +110,11 @@ pub enum Ended {
     Unsound,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // what serde asks for
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl Document for Report {
     const FORMAT: &'static str = "dally-run";
     const VERSION: u32 = 2;
@@ -118,6 +133,9 @@ impl Report {
             steps: 0,
             longest: 0,
             cut: 0,
+            redundant: 0,
+            stated: None,
+            given_inputs: false,
             max_steps: 0,
             observations: 0,
             novelty: None,
@@ -131,10 +149,11 @@ impl Report {
     }
 
     /// Whether all that can happen was tried. A search that has nothing left to try may have left
-    /// something out on the way: states that the program had sealed, or that the step bound cut.
+    /// something out on the way: states that the program had sealed, or that the step bound cut, or
+    /// other inputs than those given.
     pub fn is_exhausted(&self) -> bool {
         let all = self.states.as_ref().map_or(self.cut == 0, States::is_exhausted);
-        self.ended == Ended::Exhausted && all
+        self.ended == Ended::Exhausted && all && !self.given_inputs
     }
 
     /// The figures of the run without what it found, for a document about one of its findings.

@@ -5,6 +5,7 @@ use crate::choice::{MessageId, Tag};
 use crate::event::{Event, Text};
 use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
+use crate::input::Input;
 use crate::worker::WorkerId;
 
 /// One live execution of a program: who can step, how they step, and when it is over. What else it
@@ -134,6 +135,11 @@ pub trait Env {
 
     /// Asks which of these messages, at least one, the mailbox delivers; answers a position.
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut>;
+
+    /// Asks for a number from outside. Whoever does not vary inputs answers with the given one.
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
+        Ok(asked.given())
+    }
 
     /// Tells what happened.
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut>;

@@ -41,6 +41,14 @@ pub struct TraceStep {
 pub enum Item {
     /// A value or a delivery was chosen.
     Chose(Choice),
+    /// A number from outside was given.
+    Input {
+        /// What the program calls it.
+        name: String,
+        /// The number.
+        #[serde(rename = "input")]
+        value: i64,
+    },
     /// Something happened.
     Told(Event<String>),
 }
@@ -120,6 +128,13 @@ impl Tracer {
         }
         if let Some(step) = self.trace.steps.last_mut() {
             step.items.push(Item::Chose(choice));
+        }
+    }
+
+    /// A number from outside was given inside the step.
+    pub fn input(&mut self, name: &str, value: i64) {
+        if let Some(step) = self.trace.steps.last_mut() {
+            step.items.push(Item::Input { name: name.to_owned(), value });
         }
     }
 

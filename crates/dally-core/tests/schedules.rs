@@ -60,6 +60,31 @@ fn the_text_of_a_schedule() {
 }
 
 #[test]
+fn inputs_are_written_as_numbers() {
+    let choices = [0, -1, 7, i64::MAX, i64::MIN].map(Choice::Input);
+    let a = WorkerId::root(0);
+    let choices = [Choice::Worker(a)].into_iter().chain(choices).collect();
+    let schedule = Schedule { program: "inputs".into(), choices, ..Schedule::default() };
+    let text = schedule.to_text();
+    let (_, written) = text.split_once("\n\n").unwrap();
+    insta::assert_snapshot!(written, @"
+    0
+      input 0
+      input -1
+      input 7
+      input 9223372036854775807
+      input -9223372036854775808
+    ");
+    for written in [schedule.to_text(), schedule.to_token()] {
+        assert_eq!(Schedule::parse(&written).unwrap().choices, schedule.choices);
+    }
+    for bad in ["+7", "07", "-0", "9223372036854775808", ""] {
+        let error = Schedule::parse(&text.replace("input 7", &format!("input {bad}")));
+        assert!(error.unwrap_err().message.contains("is not a choice"), "{bad}");
+    }
+}
+
+#[test]
 fn the_token_of_a_schedule() {
     insta::assert_snapshot!(sample().to_token(), @"dally1-b65ANmUHcmFmdC12MQIDYnVnD2R1cGxpY2F0ZS12b3RlcwVub2RlcwEzB21vbml0b3IX9LKagF4dPBV0d28gbGVhZGVycyBpbiB0ZXJtIDIGATABMgFAAkEgARIBIAgBCwEEEgEAFgANAwcEBQEGCwMRCQI");
 }
@@ -207,7 +232,7 @@ fn every_kind_of_damage_has_its_message() {
     line 5: `bug: moniker` is not a line of a header; the file was edited or cut off: use it as Dally wrote it, or find the bug again
     line 9: the checksum does not match; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay it as it is now, write `checksum: none`)
     line 19: there are more choices than the header says; the file was edited or cut off: use it as Dally wrote it, or find the bug again
-    line 19: `<<<<<<< HEAD` is not a choice: a step is written like `0.1 of 0 0.1`, what is chosen in it like `  value 1 of 2`, `  fault 0 of 2` or `  deliver 0.1#3`; the file was edited or cut off: use it as Dally wrote it, or find the bug again
+    line 19: `<<<<<<< HEAD` is not a choice: a step is written like `0.1 of 0 0.1`, what is chosen in it like `  value 1 of 2`, `  fault 0 of 2`, `  deliver 0.1#3` or `  input 7`; the file was edited or cut off: use it as Dally wrote it, or find the bug again
     the token was cut off or edited: it has 105 bytes of 111; copy it again, from `dally1-` to its very end
     the token was cut off or edited; copy it again, from `dally1-` to its very end
     the token was edited: its checksum does not match; copy it again, from `dally1-` to its very end
@@ -302,6 +327,7 @@ fn choices() -> impl Strategy<Value = Choice> {
             .prop_map(|(of, index, tag)| Choice::Value { index: index % of, of, tag }),
         1 => (workers(), any::<u32>())
             .prop_map(|(sender, number)| Choice::Delivery(MessageId { sender, number })),
+        1 => any::<i64>().prop_map(Choice::Input),
     ]
 }
 

@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Debug};
 use std::hash::Hash;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use dally_core::bug::Endless;
-use dally_core::{Bug, Cut, Env, Event, Problem, Tag, Text, WorkerId, panics};
+use dally_core::{Bug, Cut, Env, Event, Input, Problem, Tag, Text, WorkerId, panics};
 
 use crate::addr::Addr;
 use crate::effect::{Effect, MAX_EFFECTS, Told};
@@ -161,6 +162,26 @@ impl<M: Machine> Cx<'_, M> {
     pub fn pick<'t, T>(&mut self, from: &'t [T]) -> &'t T {
         assert!(!from.is_empty(), "`pick(&[])`: there is nothing to pick from");
         &from[self.choose(from.len())]
+    }
+
+    /// A number from outside, such as an id or an amount, under a name for the reader: any 64-bit
+    /// number, and 0 where nobody picks another. [`Input`] says more of it. Strategies that draw at
+    /// random vary inputs, searches of states use the given ones.
+    pub fn input<'i>(&mut self, asked: impl Into<Input<'i>>) -> i64 {
+        match self.turn.env.input(asked.into()) {
+            Ok(value) => value,
+            Err(Cut) => panics::cut(),
+        }
+    }
+
+    /// A number from outside that lies in this range; where nobody picks another, the one nearest
+    /// to 0.
+    ///
+    /// # Panics
+    /// If the range is empty.
+    #[track_caller]
+    pub fn input_in(&mut self, name: &str, range: RangeInclusive<i64>) -> i64 {
+        self.input(Input::named(name).within(range))
     }
 
     /// Arms a timer that sends this event to the machine once. Under test it may fire at any

@@ -84,7 +84,7 @@ impl TransitionCache {
     fn learn(&mut self, mut key: u64, change: u64) {
         for &Answer { question, index } in &self.note.asked {
             self.steps.insert(key, Next::Ask(question));
-            key = after(key, index);
+            key = after(key, index as u32);
         }
         if self.steps.contains_key(&key) {
             return;
@@ -117,7 +117,8 @@ impl MachineSystem {
         let (change, tellings) = loop {
             let transition_cache = self.transition_cache.get_or_insert_default();
             match transition_cache.steps.get(&key).copied() {
-                None => return Ok(None),
+                // What was asked of an input is not noted.
+                None | Some(Next::Ask(Question::Input)) => return Ok(None),
                 Some(Next::End { change, first, end }) => break (change, first..end),
                 Some(Next::Ask(Question::Value { of, tag })) => {
                     key = after(key, env.value(of, tag)?);

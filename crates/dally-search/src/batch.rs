@@ -86,8 +86,9 @@ pub(crate) enum BatchCommand {
     Run(Arc<Batch>, usize),
     /// Say whether there would be a schedule of this number, after learning of these.
     Ask(u64, Vec<Outcome>),
-    /// Say all that was learnt, after learning of these.
-    Tell(Vec<Outcome>),
+    /// Say what the strategy has covered, after learning of these; and all that it has learnt, if
+    /// that is asked for.
+    Tell { outcomes: Vec<Outcome>, learned: bool },
     /// Repeat this bug and shrink its schedule.
     Confirm(Box<RawFinding>),
 }
@@ -98,8 +99,8 @@ pub(crate) enum BatchMessage {
     Ran,
     /// Whether there would be one more schedule.
     More(bool),
-    /// All that was learnt.
-    Learned(Option<Vec<u8>>),
+    /// What the strategy has covered and learnt.
+    Told { coverage: Option<String>, learned: Option<Vec<u8>> },
     /// A finding that was repeated, and perhaps shrunk.
     Confirmed(Box<Finding>),
 }
@@ -114,6 +115,8 @@ pub(crate) struct Ran {
     /// Whether all its states were observed.
     pub(crate) whole: bool,
     pub(crate) notes: Vec<String>,
+    /// Whether it asked for inputs and had the given ones.
+    pub(crate) given_inputs: bool,
 }
 
 /// Does what it is told until there are no more commands.
@@ -137,9 +140,11 @@ pub(crate) fn work<P: Program>(
                 learn(&mut *strategy, &outcomes);
                 BatchMessage::More(strategy.begin(schedule))
             }
-            BatchCommand::Tell(outcomes) => {
+            BatchCommand::Tell { outcomes, learned } => {
                 learn(&mut *strategy, &outcomes);
-                BatchMessage::Learned(strategy.learner().and_then(|learner| learner.learned()))
+                let learner = if learned { strategy.learner() } else { None };
+                let learned = learner.and_then(|learner| learner.learned());
+                BatchMessage::Told { coverage: strategy.coverage(), learned }
             }
             BatchCommand::Confirm(raw) => {
                 let finding =
@@ -212,6 +217,7 @@ fn run<P: Program>(
             values: execution.values,
             observation: execution.observation,
             complete: execution.end == End::Complete,
+            redundant: execution.end == End::Redundant && execution.bug.is_none(),
             bug: execution.bug.is_some(),
             lesson: execution.lesson.take(),
         };
@@ -231,7 +237,8 @@ fn run<P: Program>(
             (cause, keep(raw, writer, shared))
         });
         let (shown, whole) = (uncommon(&mut states, shared), is_whole(schedule, shared));
-        results.push(Ran { outcome, bug, shown, whole, notes: execution.notes });
+        let given_inputs = execution.given_inputs;
+        results.push(Ran { outcome, bug, shown, whole, notes: execution.notes, given_inputs });
     }
 }
 

@@ -223,6 +223,7 @@ fn encode(choice: Choice) -> [u64; 2] {
             };
             [kind, u64::from(index) << 32 | u64::from(of)]
         }
+        Choice::Input(value) => [4, value as u64],
         Choice::Delivery(message) => {
             [3 | u64::from(message.number) << 32, message.sender.to_bits()]
         }
@@ -242,10 +243,11 @@ fn words(chunks: &[Arc<Chunk>]) -> impl Iterator<Item = &[AtomicU64; 2]> {
 fn decoded([head, body]: &[AtomicU64; 2]) -> Choice {
     let (head, body) = (head.load(Ordering::Relaxed), body.load(Ordering::Relaxed));
     let value = |tag| Choice::Value { index: (body >> 32) as u32, of: body as u32, tag };
-    match head & 3 {
+    match head & 7 {
         0 => Choice::Worker(WorkerId::from_bits(body)),
         1 => value(Tag::Program),
         2 => value(Tag::Fault),
+        4 => Choice::Input(body as i64),
         _ => Choice::Delivery(MessageId {
             sender: WorkerId::from_bits(body),
             number: (head >> 32) as u32,
@@ -270,6 +272,7 @@ mod tests {
             }),
             (worker, any::<u32>())
                 .prop_map(|(sender, number)| Choice::Delivery(MessageId { sender, number })),
+            any::<i64>().prop_map(Choice::Input),
         ];
         prop::collection::vec(choice, 0..3_000)
     }

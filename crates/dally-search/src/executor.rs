@@ -19,7 +19,7 @@ pub(crate) use self::recorder::Recorder;
 use self::rounds::LoopCheck;
 use crate::choice_log::{Activity, ChoiceWriter};
 use crate::liveness::{LoopDetector, Loops};
-use crate::strategy::{Lesson, Point, Strategy};
+use crate::strategy::{EndSchedule, Lesson, Point, Strategy};
 
 /// What came of one execution.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ pub(crate) struct Execution {
     pub(crate) loop_divergence: Option<String>,
     /// The steps of the rounds after a loop, which the choice log does not have.
     pub(crate) round_steps: usize,
+    /// Whether it asked for inputs under a strategy that answers with the given ones.
+    pub(crate) given_inputs: bool,
     /// What the strategy has learnt.
     pub(crate) lesson: Option<Lesson>,
 }
@@ -55,8 +57,19 @@ pub(crate) enum End {
     StepBound,
     /// The strategy wanted no more.
     Strategy,
+    /// The strategy knows that what follows is covered by other schedules.
+    Redundant,
     /// The run is to stop: the execution counts for nothing.
     Halted,
+}
+
+impl From<EndSchedule> for End {
+    fn from(why: EndSchedule) -> End {
+        match why {
+            EndSchedule::Cut => End::Strategy,
+            EndSchedule::Redundant => End::Redundant,
+        }
+    }
 }
 
 /// What an execution is watched by, and what may stop it.
@@ -109,6 +122,7 @@ impl<'p, P: Program> Executor<'p, P> {
             lasso: None,
             loop_divergence: None,
             round_steps: 0,
+            given_inputs: false,
             lesson: None,
         };
         let mut ended = false;
@@ -213,6 +227,7 @@ fn run<S: System>(
             worker: WorkerId::FAULTS,
             steps: 0,
             values: 0,
+            inputs: false,
             items: EventBudget::new(limits.step_items),
             cut: None,
         },
@@ -253,15 +268,18 @@ fn run<S: System>(
             break Conclusion::Ended(End::Halted);
         }
         let point = Point::new(enabled, last, steps, system);
-        let Ok(worker) = live.env.strategy.worker(&point) else {
-            break match live.look_at_end(system) {
-                None => Conclusion::Ended(End::Strategy),
-                Some(LoopCheck::Concluded(conclusion)) => conclusion,
-                Some(LoopCheck::Diverged(how)) => {
-                    execution.loop_divergence = Some(how);
-                    Conclusion::Ended(End::Strategy)
-                }
-            };
+        let worker = match live.env.strategy.worker(&point) {
+            Ok(worker) => worker,
+            Err(why) => {
+                break match live.look_at_end(system) {
+                    None => Conclusion::Ended(why.into()),
+                    Some(LoopCheck::Concluded(conclusion)) => conclusion,
+                    Some(LoopCheck::Diverged(how)) => {
+                        execution.loop_divergence = Some(how);
+                        Conclusion::Ended(why.into())
+                    }
+                };
+            }
         };
         let is_fair = properties.fair || point.is_fair();
         if !system.is_enabled(worker) {
@@ -295,6 +313,7 @@ fn run<S: System>(
         recorder.tracer.name_mentioned(|worker| system.name(worker));
     }
     (execution.steps, execution.values) = (env.steps, env.values);
+    execution.given_inputs = env.inputs && !properties.varies_inputs;
     match conclusion {
         Conclusion::Ended(end) => execution.end = end,
         Conclusion::Failed(failure) => {

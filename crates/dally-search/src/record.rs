@@ -171,6 +171,7 @@ fn items_differ(a: &TraceStep, b: &TraceStep, trace: &Trace) -> String {
     let told = |step: &TraceStep| match step.items.get(at) {
         Some(Item::Told(event)) => format!("`{event:?}`"),
         Some(Item::Chose(choice)) => format!("`{choice:?}`"),
+        Some(Item::Input { name, value }) => format!("`input {name} = {value}`"),
         None => "nothing more".into(),
     };
     let worker = a.worker;

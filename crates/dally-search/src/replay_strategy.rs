@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dally_core::words::count;
-use dally_core::{Choice, MessageId, Player, Question, System, Tag, WorkerId};
+use dally_core::{Choice, Input, MessageId, Player, Question, System, Tag, WorkerId};
 
 use crate::replay::Divergence;
 use crate::strategy::{EndSchedule, Point, Strategy};
@@ -164,6 +164,7 @@ impl ReplayStrategy {
                 Some(Choice::Worker(_)) => "the recording goes on with the next step",
                 Some(Choice::Value { .. }) => "the recording has a value here",
                 Some(Choice::Delivery(_)) => "the recording has a delivery here",
+                Some(Choice::Input(_)) => "the recording has an input here",
             };
             format!("{} asks for {question}, and {instead}", replay.here())
         })?;
@@ -246,6 +247,25 @@ impl Strategy for ReplayStrategy {
                 let question = Question::Delivery { of: candidates.len() as u32 };
                 self.unrecorded(question, recorded).map(|index| index as usize)
             }
+        }
+    }
+
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        match self.player.input(asked) {
+            Ok(value) => Ok(value),
+            Err(Some(Choice::Input(value))) => {
+                self.differs(|replay| {
+                    let (name, least, most) = (asked.name(), asked.least(), asked.most());
+                    format!(
+                        "{} asks for the input `{name}` from {least} to {most}, and in the \
+                         recording it is {value}",
+                        replay.here(),
+                    )
+                })?;
+                self.player.skip(1);
+                Ok(value)
+            }
+            Err(recorded) => self.unrecorded(Question::Input, recorded).map(|_| asked.given()),
         }
     }
 }

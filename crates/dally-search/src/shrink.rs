@@ -89,6 +89,8 @@ impl Size {
             if let Choice::Value { index, tag, .. } = *choice {
                 size.values += u64::from(index);
                 size.faults += usize::from(tag == Tag::Fault && index > 0);
+            } else if let Choice::Input(value) = *choice {
+                size.values = size.values.saturating_add(magnitude(value));
             }
         }
         size
@@ -185,7 +187,7 @@ impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
     }
 
     /// Tries to choose lower values: no fault where there is one, the first value, half of it,
-    /// one less.
+    /// one less. Inputs come nearer to 0 in the same way.
     fn lower_values(&mut self) {
         let mut at = (0, 0);
         while at.0 < self.best.units.len() && self.stopped().is_none() {
@@ -193,21 +195,47 @@ impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
                 at = (at.0 + 1, 0);
                 continue;
             };
-            if let Choice::Value { index, of, tag } = choice {
-                let mut lower = vec![0, index / 2, index.saturating_sub(1)];
-                lower.dedup();
-                lower.retain(|&value| value < index);
-                for value in lower {
-                    let mut candidate = self.best.units.clone();
-                    candidate[at.0].inside[at.1] = Choice::Value { index: value, of, tag };
-                    if self.accepts(&candidate) {
-                        break;
-                    }
+            let mut again = false;
+            for lower in lower(choice) {
+                let mut candidate = self.best.units.clone();
+                candidate[at.0].inside[at.1] = lower;
+                if self.accepts(&candidate) {
+                    // An input has a long way to go.
+                    again = matches!(choice, Choice::Input(_));
+                    break;
                 }
             }
-            at.1 += 1;
+            at.1 += usize::from(!again);
         }
     }
+}
+
+/// What to try instead of a value or an input, the lowest first.
+fn lower(choice: Choice) -> Vec<Choice> {
+    let mut lower = match choice {
+        Choice::Value { index, of, tag } => [0, index / 2, index.saturating_sub(1)]
+            .map(|index| Choice::Value { index, of, tag })
+            .to_vec(),
+        // A positive number is simpler, where that does; then less by a half, a quarter and so on.
+        Choice::Input(value) => {
+            let less = (1..63).map(|bits| value / (1 << bits)).take_while(|&part| part != 0);
+            let less = less.chain([value.signum()]).map(|part| value - part);
+            [0, value.saturating_neg()].into_iter().chain(less).map(Choice::Input).collect()
+        }
+        Choice::Worker(_) | Choice::Delivery(_) => Vec::new(),
+    };
+    lower.dedup();
+    lower.retain(|&lower| match (lower, choice) {
+        (Choice::Value { index, .. }, Choice::Value { index: now, .. }) => index < now,
+        (Choice::Input(value), Choice::Input(now)) => magnitude(value) < magnitude(now),
+        _ => false,
+    });
+    lower
+}
+
+/// How far an input is from 0, and of two as far the negative one is larger.
+fn magnitude(value: i64) -> u64 {
+    value.unsigned_abs().saturating_mul(2).saturating_add(u64::from(value < 0))
 }
 
 /// How many units at the front are of one worker.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
+use dally_core::{Event, Input, MessageId, System, Tag, Text, WorkerId};
 
 /// Picks the choices of one schedule after another.
 ///
@@ -58,6 +58,12 @@ pub trait Strategy: Fork + Send {
         self.value(of, Tag::Program).map(|index| index as usize)
     }
 
+    /// The number from outside that the step is given, within the range of what is asked: by
+    /// default the given one. Whoever picks others [says so](Properties::varies_inputs).
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(asked.given())
+    }
+
     /// Its name with its parameters, such as `pct(3)`: by default that of its type, `NewestFirst`
     /// as `newest-first`.
     fn name(&self) -> String {
@@ -79,6 +85,13 @@ pub trait Strategy: Fork + Send {
     /// An event of the present step, if the strategy [`listens`](Properties::listens).
     fn heard(&mut self, event: &Event<Text<'_>>) {
         let _ = event;
+    }
+
+    /// What the schedules of the run have covered, as the end of a sentence that begins with how
+    /// many there were: such as `every order of steps that race`. Asked after the last schedule, of
+    /// a copy that has learnt of all of them.
+    fn coverage(&self) -> Option<String> {
+        None
     }
 
     /// The part of it that learns from the schedules of a run, if it does.
@@ -109,6 +122,8 @@ pub struct Properties {
     /// which it may learn what programs are like. Only then do the schedules run so far say how
     /// likely the next one is to show something new.
     pub draws_alike: bool,
+    /// It picks inputs, and not only the given ones. A report says where nobody did.
+    pub varies_inputs: bool,
     /// How many schedules a batch has at most, at least 1. Small batches bring lessons home soon
     /// and make threads wait for each other. Batches start small and grow to this.
     pub batch: u64,
@@ -123,6 +138,7 @@ impl Default for Properties {
             sequential: false,
             listens: false,
             draws_alike: false,
+            varies_inputs: false,
             batch: 1_024,
             longest: usize::MAX,
         }
@@ -131,9 +147,12 @@ impl Default for Properties {
 
 /// Why a strategy ends a schedule before the program does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum EndSchedule {
     /// It goes no further, as at a depth bound: what would have followed is not covered.
     Cut,
+    /// Whatever would follow is covered by other schedules: going on would show nothing new.
+    Redundant,
 }
 
 /// What a strategy learns from the schedules of a run.
@@ -238,8 +257,10 @@ pub struct Outcome {
     pub values: usize,
     /// The observation (inboxes, control states, pending operations) of the state it ended in.
     pub observation: u64,
-    /// Whether it ran to its own end: it was neither cut by a bound nor by the strategy.
+    /// Whether it ran to its own end: it was neither cut by a bound nor ended by the strategy.
     pub complete: bool,
+    /// Whether the strategy ended it as [redundant](EndSchedule::Redundant).
+    pub redundant: bool,
     /// Whether it showed a bug.
     pub bug: bool,
     /// What [`Learner::lesson`] answered.

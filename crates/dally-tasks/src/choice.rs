@@ -1,8 +1,9 @@
 //! Value choices, and words to monitors, explorers and readers.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
-use dally_core::{Announcement, Event, Stop, Tag, Text};
+use dally_core::{Announcement, Event, Input, Stop, Tag, Text};
 
 use crate::current;
 use crate::exec::Phase;
@@ -49,6 +50,40 @@ pub fn flip() -> bool {
 pub fn pick<T>(options: &[T]) -> &T {
     assert!(!options.is_empty(), "pick from an empty slice: there is nothing to choose from");
     &options[choose(options.len())]
+}
+
+/// A number from outside, such as an id or an amount, under a name for the reader: any 64-bit
+/// number, and 0 where nobody picks another. [`Input`] says more of it. Strategies that draw at
+/// random vary inputs, searches of states use the given ones.
+///
+/// # Panics
+/// Where [`choose`] does.
+#[track_caller]
+pub fn input<'i>(asked: impl Into<Input<'i>>) -> i64 {
+    let asked = asked.into();
+    let given = current::with("`input`", |exec| {
+        let answer = current::ask(exec, |exec, env| {
+            env.input(asked).unwrap_or_else(|_| {
+                exec.cut = true;
+                asked.given()
+            })
+        });
+        // A destructor has the given one: nothing is explored any more.
+        answer.or((exec.phase == Phase::TearDown).then_some(asked.given()))
+    });
+    let Some(given) = given else {
+        panic!("an input outside of the program's tasks: ask inside of the async block");
+    };
+    given
+}
+
+/// A number from outside that lies in this range; where nobody picks another, the one nearest to 0.
+///
+/// # Panics
+/// If the range is empty, and where [`choose`] does.
+#[track_caller]
+pub fn input_in(name: &str, range: RangeInclusive<i64>) -> i64 {
+    input(Input::named(name).within(range))
 }
 
 /// Announces an event to the program's monitors, at once.

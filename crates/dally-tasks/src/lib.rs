@@ -69,7 +69,7 @@ mod text;
 pub mod time;
 mod waker;
 
-pub use choice::{announce, choose, flip, hint, note, pick};
+pub use choice::{announce, choose, flip, hint, input, input_in, note, pick};
 pub use join::{AbortHandle, JoinError, JoinHandle};
 pub use observe::{observe, observe_shared};
 pub use program::TaskProgram;

@@ -47,7 +47,7 @@ pub mod testing;
 pub mod variables;
 
 pub use dally_core as contract;
-pub use dally_core::{Moment, Property, Proposition};
+pub use dally_core::{Input, Moment, Property, Proposition};
 #[cfg(feature = "machines")]
 pub use dally_machines as machines;
 pub use dally_macros::test;

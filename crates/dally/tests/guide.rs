@@ -29,6 +29,8 @@ mod production_3;
 mod strategies_1;
 #[path = "guide/strategies_2.rs"]
 mod strategies_2;
+#[path = "guide/strategies_3.rs"]
+mod strategies_3;
 #[path = "guide/tasks_1.rs"]
 mod tasks_1;
 #[path = "guide/writing_an_explorer_1.rs"]

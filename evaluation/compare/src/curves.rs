@@ -169,6 +169,10 @@ impl Strategy for Watched {
         }
     }
 
+    fn coverage(&self) -> Option<String> {
+        self.inner.coverage()
+    }
+
     fn learner(&mut self) -> Option<&mut dyn Learner> {
         self.inner.learner()
     }

@@ -15,6 +15,7 @@
 //! | 0 | a worker, enabled set as before | its place | |
 //! | 1 | a worker, another enabled set | its place | each worker that came or went: place * 2 + 1 if more follow |
 //! | 2 | a value | number of values * 2 + 1 for a fault | index |
+//! | 2 | an input | 0, since no value is one of none | zigzag: 0, -1, 1, -2, ... are 0, 1, 2, 3, ... |
 //! | 3 | a delivery | place of the sender | number of the message |
 
 use std::cmp::Reverse;
@@ -81,6 +82,10 @@ pub(super) fn encode(schedule: &Schedule) -> Vec<u8> {
                 put(&mut out, (u64::from(of) << 1 | u64::from(tag == Tag::Fault)) << 2 | VALUE);
                 put(&mut out, u64::from(index));
             }
+            Choice::Input(value) => {
+                put(&mut out, VALUE);
+                put(&mut out, (value << 1 ^ value >> 63) as u64);
+            }
             Choice::Delivery(message) => {
                 put(&mut out, places[&message.sender] << 2 | DELIVERY);
                 put(&mut out, u64::from(message.number));
@@ -114,6 +119,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Schedule, String> {
         let head = reader.number()?;
         let rest = head >> 2;
         choices.push(match head & 3 {
+            VALUE if rest == 0 => {
+                let zigzag = reader.number()?;
+                Choice::Input((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+            }
             VALUE => {
                 let of = u32::try_from(rest >> 1).map_err(|_| "a number is too large")?;
                 let tag = if rest & 1 == 1 { Tag::Fault } else { Tag::Program };
@@ -163,7 +172,7 @@ fn dictionary(schedule: &Schedule) -> Vec<WorkerId> {
                 }
             }
             Choice::Delivery(message) => *uses.entry(message.sender).or_default() += 1,
-            Choice::Value { .. } => {}
+            Choice::Value { .. } | Choice::Input(_) => {}
         }
     }
     let mut workers: Vec<_> = uses.into_iter().collect();

@@ -82,6 +82,7 @@ pub(super) fn write(schedule: &Schedule) -> String {
                 out += &format!("  fault {index} of {of}");
             }
             Choice::Delivery(message) => out += &format!("  deliver {message}"),
+            Choice::Input(value) => out += &format!("  input {value}"),
         }
         out.push('\n');
     }
@@ -284,6 +285,11 @@ fn inner(text: &str, line: &str) -> Result<Choice, String> {
             });
             return message.map(Choice::Delivery).ok_or_else(|| not_a_choice(line));
         }
+        ["input", value] => {
+            // Only one way to write a number: no leading zeros, no plus sign.
+            let read = value.parse::<i64>().ok().filter(|read| read.to_string() == value);
+            return read.map(Choice::Input).ok_or_else(|| not_a_choice(line));
+        }
         ["value", index, "of", of] => (Tag::Program, number(index)?, number(of)?),
         ["fault", index, "of", of] => (Tag::Fault, number(index)?, number(of)?),
         _ => return Err(not_a_choice(line)),
@@ -307,7 +313,7 @@ fn checksum(hex: &str) -> Option<u32> {
 fn not_a_choice(line: &str) -> String {
     format!(
         "`{}` is not a choice: a step is written like `0.1 of 0 0.1`, what is chosen in it like \
-         `  value 1 of 2`, `  fault 0 of 2` or `  deliver 0.1#3`; {DAMAGED}",
+         `  value 1 of 2`, `  fault 0 of 2`, `  deliver 0.1#3` or `  input 7`; {DAMAGED}",
         clip(line)
     )
 }

@@ -49,6 +49,7 @@ impl Action {
                 Choice::Value { index, tag: Tag::Fault, .. } => action.fault |= index > 0,
                 Choice::Value { index, of, .. } => action.parts.push(Part::Value { index, of }),
                 Choice::Delivery(message) => action.parts.push(Part::From(message.sender)),
+                Choice::Input(_) => unreachable!("no machine here asks for inputs"),
                 Choice::Worker(_) => panic!("a worker inside a step"),
             }
         }

@@ -17,21 +17,41 @@ use dally_core::words::{count, grouped};
 pub fn coverage(report: &Report) -> String {
     let (schedules, cut) = (count(report.schedules, "schedule"), grouped(report.cut));
     let by = &report.strategy;
+    let more = stated(report);
     match (&report.states, report.ended) {
         (Some(states), ended) => match &states.samples {
-            Some(samples) => sampled(states, samples) + until(ended),
-            None => searched(states, ended) + until(ended),
+            Some(samples) => sampled(states, samples) + &more + until(ended),
+            None => searched(states, ended) + &more + until(ended),
         },
-        (None, Ended::Exhausted) if report.cut == 0 => format!("exhausted: {schedules}"),
+        (None, Ended::Exhausted) if report.cut == 0 => format!("exhausted: {schedules}{more}"),
         (None, Ended::Exhausted) => format!(
-            "exhausted up to the step bound of {}: {schedules}, {cut} of them cut by the bound",
+            "exhausted up to the step bound of {}: {schedules}, {cut} of them cut by the bound\
+             {more}",
             grouped(report.max_steps as u64),
         ),
-        (None, ended) if report.cut == 0 => format!("sampled {schedules} by {by}{}", until(ended)),
+        (None, ended) if report.cut == 0 => {
+            format!("sampled {schedules} by {by}{more}{}", until(ended))
+        }
         (None, ended) => {
-            format!("sampled {schedules} by {by}, {cut} of them cut by a bound{}", until(ended))
+            let until = until(ended);
+            format!("sampled {schedules} by {by}, {cut} of them cut by a bound{more}{until}")
         }
     }
+}
+
+/// What the strategy or search says of itself.
+fn stated(report: &Report) -> String {
+    let mut text = String::new();
+    if report.redundant > 0 {
+        text += &format!(", {} of them ended as redundant", grouped(report.redundant));
+    }
+    if let Some(stated) = &report.stated {
+        text += &format!(", {stated}");
+    }
+    if report.given_inputs {
+        text += ", with the given inputs only";
+    }
+    text
 }
 
 /// Why a run stopped.
@@ -167,6 +187,19 @@ mod tests {
         insta::assert_snapshot!(said(1, 1, Ended::Exhausted), @"exhausted up to the step bound of 10,000: 1 schedule, 1 of them cut by the bound");
         insta::assert_snapshot!(said(1_000, 0, Ended::Schedules), @"sampled 1,000 schedules by pct(3)");
         insta::assert_snapshot!(said(12, 3, Ended::Time), @"sampled 12 schedules by pct(3), 3 of them cut by a bound, until the time was up");
+    }
+
+    #[test]
+    fn coverage_says_what_was_redundant_and_what_the_strategy_states() {
+        let mut report = Report::new("test", "step");
+        (report.schedules, report.redundant, report.ended) = (90, 50, Ended::Exhausted);
+        report.stated = Some("every order of sends".into());
+        insta::assert_snapshot!(coverage(&report), @"exhausted: 90 schedules, 50 of them ended as redundant, every order of sends");
+        report.given_inputs = true;
+        (report.strategy, report.cut) = ("dpor".into(), 2);
+        insta::assert_snapshot!(coverage(&report), @"exhausted up to the step bound of 0: 90 schedules, 2 of them cut by the bound, 50 of them ended as redundant, every order of sends, with the given inputs only");
+        report.ended = Ended::Time;
+        insta::assert_snapshot!(coverage(&report), @"sampled 90 schedules by dpor, 2 of them cut by a bound, 50 of them ended as redundant, every order of sends, with the given inputs only, until the time was up");
     }
 
     #[test]

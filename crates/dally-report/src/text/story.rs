@@ -94,6 +94,7 @@ impl<'a> Story<'a> {
     fn line(&mut self, number: usize, step: &'a TraceStep, item: &'a Item) -> Option<Line> {
         match item {
             Item::Chose(choice) => self.choice(step, choice),
+            Item::Input { name, value } => Some(plain(format!("input {name} = {value}"))),
             Item::Told(event) => self.event(number, step, event),
         }
     }
@@ -111,6 +112,7 @@ impl<'a> Story<'a> {
             // No fault is no news, and the event of a fault says more than its choice.
             Choice::Value { index, of, tag: Tag::Fault } => (index > 0 && !told(is_fault))
                 .then(|| fault(format!("chooses {index} from 0..{of}"))),
+            Choice::Input(value) => Some(plain(format!("input {value}"))),
             Choice::Delivery(message) => {
                 let taken = step.items.iter().any(|item| {
                     matches!(item, Item::Told(Event::Received { message: taken, .. }

@@ -1,6 +1,8 @@
 //! The [`Env`] of the steps of an execution under a strategy.
 
-use dally_core::{Choice, Cut, Env, Event, EventBudget, MessageId, System, Tag, Text, WorkerId};
+use dally_core::{
+    Choice, Cut, Env, Event, EventBudget, Input, MessageId, System, Tag, Text, WorkerId,
+};
 
 use super::recorder::Recorder;
 use crate::choice_log::ChoiceWriter;
@@ -10,7 +12,7 @@ use crate::strategy::{EndSchedule, Strategy};
 /// Why a step was cut.
 #[derive(Clone, Copy)]
 pub(super) enum CutReason {
-    Strategy,
+    Strategy(EndSchedule),
     Endless,
 }
 
@@ -30,6 +32,8 @@ pub(super) struct StepEnv<'a> {
     pub(super) worker: WorkerId,
     pub(super) steps: usize,
     pub(super) values: usize,
+    /// Whether an input was asked for.
+    pub(super) inputs: bool,
     /// Values and events of the present step.
     pub(super) items: EventBudget,
     pub(super) cut: Option<CutReason>,
@@ -74,8 +78,8 @@ impl StepEnv<'_> {
     }
 
     fn by_strategy<T>(&mut self, answer: Result<T, EndSchedule>) -> Result<T, Cut> {
-        answer.map_err(|_| {
-            self.cut = Some(CutReason::Strategy);
+        answer.map_err(|why| {
+            self.cut = Some(CutReason::Strategy(why));
             Cut
         })
     }
@@ -112,6 +116,27 @@ impl Env for StepEnv<'_> {
             }
         }
         Ok(index)
+    }
+
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
+        self.item()?;
+        self.inputs = true;
+        let answer = match self.loop_detector.input_again(asked) {
+            None => self.strategy.input(asked),
+            Some(again) => Ok(again),
+        };
+        // A strategy that answers out of range gets the nearest number.
+        let value = asked.clamp(self.by_strategy(answer)?);
+        self.steps += 1;
+        self.values += 1;
+        self.writer.write(Choice::Input(value));
+        if let Some(recorder) = self.recorder.as_deref_mut() {
+            recorder.tracer.input(asked.name(), value);
+        }
+        if self.loop_detector.is_logging() {
+            self.loop_detector.given(value);
+        }
+        Ok(value)
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {

@@ -54,7 +54,8 @@ impl LiveExecution<'_> {
                     Conclusion::failed(endless(system, worker, self.limits.step_items))
                 }
                 (_, Err(Stop::Bug(bug))) => Conclusion::failed(bug.in_step_of(worker)),
-                (_, Ok(()) | Err(Stop::Cut)) => Conclusion::Ended(End::Strategy),
+                (Some(CutReason::Strategy(why)), _) => Conclusion::Ended(why.into()),
+                (None, _) => Conclusion::Ended(End::Strategy),
             });
         }
         Ok(system.acceptance())

@@ -1,6 +1,6 @@
 //! Q-learning (Mukherjee et al., "Learning-Based Controlled Concurrency Testing").
 
-use dally_core::{Observe, System, Tag, WorkerId};
+use dally_core::{Input, Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::knowledge;
@@ -230,8 +230,12 @@ impl Strategy for Ql {
         Ok(index)
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
-        Properties { batch: self.batch, ..Properties::default() }
+        Properties { batch: self.batch, varies_inputs: true, ..Properties::default() }
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {

@@ -122,12 +122,15 @@ impl LoopDetector {
                 match answer.question {
                     Question::Value { tag: Tag::Fault, .. } => {}
                     Question::Value { of, .. } => {
-                        taken.push((state, worker, question, answer.index));
+                        taken.push((state, worker, question, answer.index as u32));
                         asked.push((state, worker, question, of));
                         question += 1;
                     }
+                    // Chance would give another number sooner or later.
+                    Question::Input if by_chance => return false,
+                    Question::Input => {}
                     Question::Delivery { of } if by_chance => {
-                        taken.push((state, worker, question, answer.index));
+                        taken.push((state, worker, question, answer.index as u32));
                         asked.push((state, worker, question, of));
                         question += 1;
                     }

@@ -273,6 +273,7 @@ fn action(worker: WorkerId, choices: &[Choice]) -> Option<u64> {
             Choice::Value { tag: Tag::Fault, .. } => continue,
             Choice::Value { index, of, .. } => u64::from(index) << 32 | u64::from(of),
             Choice::Delivery(message) => message.sender.to_bits(),
+            Choice::Input(value) => value as u64,
         };
         hash = fingerprint::mix(hash, word);
     }

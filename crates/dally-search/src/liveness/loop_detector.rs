@@ -186,13 +186,19 @@ impl LoopDetector {
 
     /// A value was chosen inside the present step.
     pub(crate) fn chose(&mut self, index: u32, of: u32, tag: Tag) {
-        self.log_answer(Answer { question: Question::Value { of, tag }, index }, &[]);
+        let question = Question::Value { of, tag };
+        self.log_answer(Answer { question, index: index.into() }, &[]);
     }
 
     /// A message was chosen inside the present step.
     pub(crate) fn delivered(&mut self, index: usize, candidates: &[MessageId]) {
         let question = Question::Delivery { of: candidates.len() as u32 };
-        self.log_answer(Answer { question, index: index as u32 }, candidates);
+        self.log_answer(Answer { question, index: index as i64 }, candidates);
+    }
+
+    /// This number from outside was given inside the present step.
+    pub(crate) fn given(&mut self, value: i64) {
+        self.log_answer(Answer { question: Question::Input, index: value }, &[]);
     }
 
     fn log_answer(&mut self, answer: Answer, candidates: &[MessageId]) {
@@ -235,7 +241,7 @@ impl LoopDetector {
         self.answers_of(step).map(|place| {
             let answer = self.answers[place];
             let senders = match answer.question {
-                Question::Value { .. } => 0,
+                Question::Value { .. } | Question::Input => 0,
                 Question::Delivery { of } => of as usize,
             };
             (answer, &self.senders[self.first_senders[place] as usize..][..senders])

@@ -1,6 +1,6 @@
 //! Reinforcement learning with an exploration bonus that is passed on by its maximum.
 
-use dally_core::{Observe, System, Tag, WorkerId};
+use dally_core::{Input, Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 
 use crate::learning::knowledge;
@@ -154,8 +154,12 @@ impl Strategy for BonusMax {
         Ok(index)
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
-        Properties { batch: 4, ..Properties::default() }
+        Properties { batch: 4, varies_inputs: true, ..Properties::default() }
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {

@@ -1,6 +1,6 @@
 //! The greedy baseline (Mukherjee et al., "Learning-Based Controlled Concurrency Testing").
 
-use dally_core::{Observe, System, Tag, WorkerId};
+use dally_core::{Input, Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashMap;
 
@@ -110,8 +110,12 @@ impl Strategy for Greedy {
         Ok(Random::choose(&mut self.rng, of, tag))
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
-        Properties { batch: 4, ..Properties::default() }
+        Properties { batch: 4, varies_inputs: true, ..Properties::default() }
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {

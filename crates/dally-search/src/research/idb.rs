@@ -1,7 +1,7 @@
 //! The baseline of iterative delay bounding (Mukherjee et al., "Learning-Based Controlled
 //! Concurrency Testing").
 
-use dally_core::{Observe, System, Tag, WorkerId};
+use dally_core::{Input, Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashSet;
 
@@ -104,8 +104,12 @@ impl Strategy for Idb {
         Ok(Random::choose(&mut self.rng, of, tag))
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
-        Properties { batch: 16, ..Properties::default() }
+        Properties { batch: 16, varies_inputs: true, ..Properties::default() }
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {

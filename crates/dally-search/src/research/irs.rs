@@ -1,6 +1,6 @@
 //! Random with iterative depth bounding.
 
-use dally_core::{Tag, WorkerId};
+use dally_core::{Input, Tag, WorkerId};
 
 use crate::sampling::Random;
 use crate::strategy::{EndSchedule, Point, Properties, Strategy};
@@ -63,8 +63,12 @@ impl Strategy for Irs {
         self.random.value(of, tag)
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        self.random.input(asked)
+    }
+
     fn properties(&self) -> Properties {
-        Properties { fair: true, longest: self.bound, ..Properties::default() }
+        Properties { fair: true, varies_inputs: true, longest: self.bound, ..Properties::default() }
     }
 }
 

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dally_core::{System, Tag, WorkerId};
+use dally_core::{Input, System, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::splits::Splits;
 use crate::sampling::Random;
 use crate::sampling::profile::{Profile, Profiler};
-use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// Periodical scheduling (Wen, He, Wu, Xu and Qin, "Controlled concurrency testing via periodical
 /// scheduling", ICSE 2022): an execution is a sequence of periods, in each of which every worker,
@@ -183,6 +183,14 @@ impl Strategy for Period {
 
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         Ok(Random::choose(&mut self.rng, of, tag))
+    }
+
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { varies_inputs: true, ..Properties::default() }
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {

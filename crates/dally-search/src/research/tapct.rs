@@ -1,6 +1,6 @@
 //! PCT over chains of messages, with change points at races only.
 
-use dally_core::{Event, Footprint, MessageId, System, Tag, Text, WorkerId};
+use dally_core::{Event, Footprint, Input, MessageId, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashSet;
 
@@ -118,8 +118,17 @@ impl Strategy for TaPct {
         Ok(self.chains.delivery(candidates))
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
-        Properties { listens: true, draws_alike: true, ..Properties::default() }
+        Properties {
+            listens: true,
+            draws_alike: true,
+            varies_inputs: true,
+            ..Properties::default()
+        }
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {

@@ -89,9 +89,7 @@ impl<P: Program + 'static> Run<P> {
                 self.ended = Some(Ended::Exhausted);
             }
         }
-        if self.options.learned.is_some() {
-            self.keep_learned(&mut threads, learn);
-        }
+        self.ask_strategy(&mut threads, learn);
         let sightings = self.shared.sightings.read().unwrap_or_else(PoisonError::into_inner);
         self.report.novelty = Some(sightings.novelty(draws_alike));
         drop(sightings);
@@ -111,11 +109,14 @@ impl<P: Program + 'static> Run<P> {
         let mut raws = Vec::new();
         let mut outcomes = Vec::with_capacity(ran.len());
         let mut sightings = self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner);
-        for Ran { outcome, bug, shown, whole, notes } in ran {
+        for Ran { outcome, bug, shown, whole, notes, given_inputs } in ran {
             self.report.schedules += 1;
             self.report.steps += outcome.steps as u64;
             self.report.longest = self.report.longest.max(outcome.steps);
-            self.report.cut += u64::from(!outcome.complete && !outcome.bug);
+            self.report.given_inputs |= given_inputs;
+            self.report.redundant += u64::from(outcome.redundant);
+            let cut = !(outcome.complete || outcome.redundant || outcome.bug);
+            self.report.cut += u64::from(cut);
             for note in notes {
                 if !self.report.notes.contains(&note) {
                     self.report.notes.push(note);
@@ -131,20 +132,25 @@ impl<P: Program + 'static> Run<P> {
         (outcomes, raws)
     }
 
-    /// Writes to a file what any of the threads has learnt, after it has learnt this too.
-    fn keep_learned(&mut self, threads: &mut ScheduleThreads, learn: Vec<Outcome>) {
-        let Some(path) = &self.options.learned else { return };
-        let kept = if threads.is_empty() {
-            Err("What was learnt is lost with the threads that learnt it.".into())
-        } else if let Some(BatchMessage::Learned(Some(learned))) =
-            threads.ask_first(BatchCommand::Tell(learn), TELLING)
-        {
-            let Report { program, strategy, granularity, .. } = &self.report;
-            let settings = &self.options.settings;
-            let key = file::Key::new(program, settings, granularity, strategy);
-            file::save(path, &key, &learned)
-        } else {
-            Err("What was learnt is lost: the strategy did not tell it.".into())
+    /// Has any of the threads say what the strategy has covered, after it has learnt this too, and
+    /// writes to a file what it has learnt, if there is one.
+    fn ask_strategy(&mut self, threads: &mut ScheduleThreads, outcomes: Vec<Outcome>) {
+        let path = self.options.learned.as_deref();
+        let tell = BatchCommand::Tell { outcomes, learned: path.is_some() };
+        let (coverage, learned) = match threads.ask_first(tell, TELLING) {
+            Some(BatchMessage::Told { coverage, learned }) => (coverage, learned),
+            _ => (None, None),
+        };
+        self.report.stated = coverage;
+        let Some(path) = path else { return };
+        let kept = match learned {
+            Some(learned) => {
+                let Report { program, strategy, granularity, .. } = &self.report;
+                let settings = &self.options.settings;
+                let key = file::Key::new(program, settings, granularity, strategy);
+                file::save(path, &key, &learned)
+            }
+            None => Err("What was learnt is lost: the strategy did not tell it.".into()),
         };
         self.report.notes.extend(kept.err());
     }

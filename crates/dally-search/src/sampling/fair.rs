@@ -1,6 +1,6 @@
 //! Fairness by falling back to random.
 
-use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
+use dally_core::{Event, Input, MessageId, System, Tag, Text, WorkerId};
 
 use super::Random;
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
@@ -84,6 +84,15 @@ impl Strategy for Fair {
             self.random.delivery(candidates)
         } else {
             self.inner.delivery(candidates)
+        }
+    }
+
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        // An inner strategy that uses the given inputs has them in the tail too.
+        if self.in_tail && self.inner.properties().varies_inputs {
+            self.random.input(asked)
+        } else {
+            self.inner.input(asked)
         }
     }
 

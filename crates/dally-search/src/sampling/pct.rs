@@ -1,6 +1,6 @@
 //! Probabilistic concurrency testing.
 
-use dally_core::{Tag, WorkerId};
+use dally_core::{Input, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
@@ -208,8 +208,12 @@ impl Strategy for Pct {
         Ok(Random::choose(&mut self.rng, of, tag))
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
-        Properties { draws_alike: true, ..Properties::default() }
+        Properties { draws_alike: true, varies_inputs: true, ..Properties::default() }
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {

@@ -1,6 +1,6 @@
 //! PCT over chains of messages.
 
-use dally_core::{Event, MessageId, System, Tag, Text, WorkerId};
+use dally_core::{Event, Input, MessageId, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 
 use super::chains::{Chains, Mailbox};
@@ -96,8 +96,17 @@ impl Strategy for Pctcp {
         Ok(self.chains.delivery(candidates))
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
-        Properties { listens: true, draws_alike: true, ..Properties::default() }
+        Properties {
+            listens: true,
+            draws_alike: true,
+            varies_inputs: true,
+            ..Properties::default()
+        }
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {

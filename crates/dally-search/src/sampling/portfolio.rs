@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use dally_core::{Event, MessageId, System, Tag, Text, WorkerId, fingerprint};
+use dally_core::{Event, Input, MessageId, System, Tag, Text, WorkerId, fingerprint};
 use rustc_hash::FxHashSet;
 
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
@@ -145,6 +145,10 @@ impl Strategy for Portfolio {
         self.member().delivery(candidates)
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        self.member().input(asked)
+    }
+
     /// Those of the member whose schedule this is, but what members are told must not be late for
     /// any of them, and one that is sequential is so for all.
     fn properties(&self) -> Properties {
@@ -247,6 +251,7 @@ mod tests {
             values: 0,
             observation,
             complete: true,
+            redundant: false,
             bug: false,
             lesson: None,
         }

@@ -1,6 +1,6 @@
 //! Partial order sampling.
 
-use dally_core::{Footprint, Tag, WorkerId};
+use dally_core::{Footprint, Input, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
@@ -91,7 +91,11 @@ impl Strategy for Pos {
         Ok(Random::choose(&mut self.rng, of, tag))
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
-        Properties { draws_alike: true, ..Properties::default() }
+        Properties { draws_alike: true, varies_inputs: true, ..Properties::default() }
     }
 }

@@ -277,7 +277,16 @@ mod tests {
     fn outcome(complete: bool, bug: bool, steps: u64) -> Outcome {
         let lesson = Some([WorkerId::root(0).to_bits(), 0, steps, 0].into());
         let schedule = 0;
-        Outcome { schedule, steps: 1, values: 0, observation: 0, complete, bug, lesson }
+        Outcome {
+            schedule,
+            steps: 1,
+            values: 0,
+            observation: 0,
+            complete,
+            redundant: false,
+            bug,
+            lesson,
+        }
     }
 
     fn counts(batch: &[Outcome]) -> Vec<u64> {

@@ -1,6 +1,6 @@
 //! Uniform random choice.
 
-use dally_core::{Tag, WorkerId, fingerprint};
+use dally_core::{Input, Tag, WorkerId, fingerprint};
 use fastrand::Rng;
 
 use crate::strategy::{EndSchedule, Point, Properties, Strategy};
@@ -63,6 +63,33 @@ impl Random {
     }
 }
 
+impl Random {
+    /// A number from outside: one time in four each the given one, one at a boundary (an end of the
+    /// range, 0, or a neighbour of these), a small one near 0 or the given one, where every number
+    /// of bits is as likely, and one that is uniform in the range.
+    pub(crate) fn number(rng: &mut Rng, asked: Input<'_>) -> i64 {
+        let (least, most) = (asked.least(), asked.most());
+        let near = match rng.u8(..4) {
+            0 => asked.given(),
+            1 => {
+                let boundary = [least, most, 0][rng.usize(..3)];
+                boundary.saturating_add(rng.i64(-1..=1))
+            }
+            2 => {
+                let centre = [0, asked.given()][rng.usize(..2)];
+                let distance = rng.i64(0..=i64::MAX) >> rng.u32(0..63);
+                if rng.bool() {
+                    centre.saturating_add(distance)
+                } else {
+                    centre.saturating_sub(distance)
+                }
+            }
+            _ => rng.i64(least..=most),
+        };
+        asked.clamp(near)
+    }
+}
+
 impl Strategy for Random {
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
@@ -81,8 +108,12 @@ impl Strategy for Random {
         Ok(Random::choose(&mut self.rng, of, tag))
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
-        Properties { fair: true, draws_alike: true, ..Properties::default() }
+        Properties { fair: true, draws_alike: true, varies_inputs: true, ..Properties::default() }
     }
 }
 
@@ -110,6 +141,27 @@ mod tests {
         let picks = (0..32_000).filter(|_| Random::pick(&mut rng, &enabled) == WorkerId::FAULTS);
         assert!(picks.count().abs_diff(1_000) < 160);
         assert_eq!(Random::pick(&mut rng, &enabled[..1]), WorkerId::FAULTS);
+    }
+
+    #[test]
+    fn inputs_are_given_at_boundaries_small_and_anywhere_in_the_range() {
+        let mut rng = Random::generator(5, 6);
+        let port = Input::named("port").within(1..=65_535).by_default(8_080);
+        let drawn: Vec<i64> = (0..16_000).map(|_| Random::number(&mut rng, port)).collect();
+        assert!(drawn.iter().all(|port| (1..=65_535).contains(port)));
+        let share = |wanted: &dyn Fn(i64) -> bool| {
+            drawn.iter().filter(|&&port| wanted(port)).count() * 100 / drawn.len()
+        };
+        assert!((24..=40).contains(&share(&|port| port == 8_080)));
+        assert!((24..=45).contains(&share(&|port| [1, 2, 65_534, 65_535].contains(&port))));
+        // A quarter is uniform.
+        assert!(share(&|port| port > 32_768 && port < 65_534) >= 11);
+        let any = Input::named("id");
+        let drawn: Vec<i64> = (0..16_000).map(|_| Random::number(&mut rng, any)).collect();
+        for wanted in [i64::MIN, i64::MAX, -1, 0, 1, 2] {
+            assert!(drawn.contains(&wanted), "{wanted}");
+        }
+        assert_eq!(Random::number(&mut rng, Input::named("one").within(3..=3)), 3);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Workers in turn.
 
-use dally_core::{Tag, WorkerId};
+use dally_core::{Input, Tag, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
-use crate::strategy::{EndSchedule, Point, Strategy};
+use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 
 /// Steps the workers in turn, in the order in which they came to be enabled. Values are uniform.
 ///
@@ -74,5 +74,13 @@ impl Strategy for RoundRobin {
 
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
         Ok(Random::choose(&mut self.rng, of, tag))
+    }
+
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { varies_inputs: true, ..Properties::default() }
     }
 }

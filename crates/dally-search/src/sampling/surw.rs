@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dally_core::{Event, Footprint, System, Tag, Text, WorkerId};
+use dally_core::{Event, Footprint, Input, System, Tag, Text, WorkerId};
 use fastrand::Rng;
 
 use super::profile::{Profile, Profiler, Spot, Weights, draw};
@@ -148,9 +148,13 @@ impl Strategy for Surw {
         Ok(Random::choose(&mut self.rng, of, tag))
     }
 
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        Ok(Random::number(&mut self.rng, asked))
+    }
+
     fn properties(&self) -> Properties {
         let listens = self.profiles.is_empty();
-        Properties { listens, draws_alike: true, ..Properties::default() }
+        Properties { listens, draws_alike: true, varies_inputs: true, ..Properties::default() }
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dally_core::{Choice, DelayAt, Delays, Event, MessageId, Player, Tag, Text, WorkerId};
+use dally_core::{Choice, DelayAt, Delays, Event, Input, MessageId, Player, Tag, Text, WorkerId};
 
 use super::explorer::Explorer;
 use super::explorer_on_path::{ExplorerOnPath, StepSummary};
@@ -56,7 +56,12 @@ pub(crate) struct Delaying<E: Explorer> {
     spent: Vec<(Place, u32)>,
     at: Vec<DelayAt>,
     trouble: Option<String>,
+    /// The inputs of the recording, which stay what they are.
+    inputs: Inputs,
 }
+
+/// Numbers from outside, by the places that ask for them.
+pub(crate) type Inputs = BTreeMap<Place, i64>;
 
 impl<E: Explorer> Delaying<E> {
     pub(crate) fn new(explorer: &E, source: ChoiceSource) -> Delaying<E> {
@@ -72,7 +77,18 @@ impl<E: Explorer> Delaying<E> {
             spent: Vec::new(),
             at: Vec::new(),
             trouble: None,
+            inputs: Inputs::new(),
         }
+    }
+
+    /// With these inputs, and elsewhere those given.
+    pub(crate) fn with_inputs(self, inputs: Inputs) -> Delaying<E> {
+        Delaying { inputs, ..self }
+    }
+
+    /// The inputs so far.
+    pub(crate) fn inputs(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// What was spent, each delay of a worker for itself, in order; and the same for a reader. An
@@ -206,6 +222,21 @@ impl<E: Explorer> Strategy for Delaying<E> {
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
         self.answer(candidates.len(), |player| player.delivery(candidates).ok())
+    }
+
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        let here = self.here.as_mut().ok_or(EndSchedule::Cut)?;
+        here.question += 1;
+        let here = *here;
+        let ChoiceSource::Recording(player) = &mut self.source else {
+            return Ok(self.inputs.get(&here).copied().unwrap_or(asked.given()));
+        };
+        let Ok(value) = player.input(asked) else {
+            let step = self.steps;
+            return self.cannot(format!("step {step} asks for what was not recorded"));
+        };
+        self.inputs.insert(here, value);
+        Ok(value)
     }
 
     fn properties(&self) -> Properties {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dally_core::{Bug, Cause, Choice, Delays, Player, Program};
 
-use super::delaying::{ChoiceSource, Delaying, Place};
+use super::delaying::{ChoiceSource, Delaying, Inputs, Place};
 use super::explorer::Explorer;
 use crate::choice_log::ChoiceWriter;
 use crate::executor::{Execution, Executor, Instruments, Limits};
@@ -32,12 +32,13 @@ pub(crate) fn fewest<P: Program, E: Explorer>(
     if !fails_with(&execution, &cause) {
         return None;
     }
+    let inputs = strategy.inputs().clone();
     let (spent, delays) = strategy.finish().ok()?;
     // What takes a few delays less but goes on for ever is no better story.
     let max_steps = limits.max_steps.min(execution.steps.saturating_mul(4).saturating_add(64));
     let best = FewestDelays { spent, delays, choices: writer.choices(), steps: execution.steps };
     let limits = Limits { max_steps, loops: limits.loops.loosely(), ..limits };
-    let subject = Candidates { executor, explorer, cause, limits, writer };
+    let subject = Candidates { executor, explorer, inputs, cause, limits, writer };
     let mut minimiser = Minimiser::new(subject, best, budget);
     minimiser.spend(START + execution.steps as u64);
     minimiser.repeat(|minimiser| {
@@ -74,6 +75,7 @@ impl FewestDelays {
 struct Candidates<'a, 'p, P: Program, E: Explorer> {
     executor: &'a mut Executor<'p, P>,
     explorer: &'a E,
+    inputs: Inputs,
     cause: Cause,
     limits: Limits,
     writer: &'a mut ChoiceWriter,
@@ -101,7 +103,8 @@ impl<P: Program, E: Explorer> Subject for Candidates<'_, '_, P, E> {
         for &(place, delays) in candidate {
             *left.entry(place).or_default() += delays;
         }
-        let mut strategy = Delaying::new(self.explorer, ChoiceSource::Spending(left));
+        let strategy = Delaying::new(self.explorer, ChoiceSource::Spending(left));
+        let mut strategy = strategy.with_inputs(self.inputs.clone());
         let instruments = Instruments::uninterrupted(self.writer);
         let execution = self.executor.execute(0, &mut strategy, &self.limits, instruments);
         let steps = execution.steps;

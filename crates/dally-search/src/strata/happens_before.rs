@@ -72,6 +72,11 @@ impl HappensBefore {
         self.hash = mix(self.hash, u64::from(index) << 32 | u64::from(of));
     }
 
+    /// The step was given this number from outside.
+    pub fn input(&mut self, value: i64) {
+        self.hash = mix(mix(self.hash, INPUT), value as u64);
+    }
+
     /// Something happened in the step.
     pub fn event(&mut self, event: &Event<Text<'_>>) {
         self.footprint.event(event);
@@ -145,6 +150,9 @@ impl HappensBefore {
 fn is_wake(access: Access) -> bool {
     matches!(access, Access { resource: Resource::Worker(_), mode: Mode::Write, .. })
 }
+
+/// What the hash of a step that was given an input is marked with: no [`Tag`] is as large.
+const INPUT: u64 = u64::MAX;
 
 /// What the fingerprint of a worker that was woken is marked with.
 const WOKEN: u64 = 0x3b5c_1d2e_77a1_90c5;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dally_core::report::Ended;
-use dally_core::{Finding, Program};
+use dally_core::{Choice, Finding, Program};
 
 use super::delays;
 use super::explorer::Explorer;
@@ -96,7 +96,9 @@ where
     S: StateSpace,
 {
     let mut retold = in_delays(program, explorer, finding, options)?;
-    if !options.shrink || explorer.is_random() {
+    // The search that would show it does not vary inputs.
+    let has_inputs = finding.schedule.choices.iter().any(|c| matches!(c, Choice::Input(_)));
+    if !options.shrink || explorer.is_random() || has_inputs {
         return Some(retold);
     }
     let minimal = loop {

@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, Choice, Cut, Env, Event, Footprint, MessageId, Observe, PlayedStep, Player, Program,
-    Question, Stop, System, Tag, Text, WorkerId, fingerprint, panics,
+    Bug, Choice, Cut, Env, Event, Footprint, Input, MessageId, Observe, PlayedStep, Player,
+    Program, Question, Stop, System, Tag, Text, WorkerId, fingerprint, panics,
 };
 use rustc_hash::FxHasher;
 
@@ -234,6 +234,7 @@ fn in_words(choice: Choice) -> String {
         Choice::Worker(worker) => format!("a step of {worker}"),
         Choice::Value { of, tag, .. } => Question::Value { of, tag }.to_string(),
         Choice::Delivery(message) => format!("a message and got {message}"),
+        Choice::Input(_) => Question::Input.to_string(),
     }
 }
 
@@ -252,6 +253,12 @@ impl Env for Listening<'_> {
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         self.env.delivery(candidates)
+    }
+
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
+        let value = self.env.input(asked)?;
+        self.happens_before.input(value);
+        Ok(value)
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {

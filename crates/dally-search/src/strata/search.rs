@@ -298,6 +298,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
         run.report.steps = states.transitions;
         run.report.longest = states.deepest;
         run.report.cut = states.cut;
+        run.report.given_inputs = shared_state.inputs.load(Ordering::Relaxed);
         run.report.states = Some(states);
         run.finish()
     }

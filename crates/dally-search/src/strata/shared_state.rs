@@ -50,6 +50,8 @@ pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
     fault: Mutex<Option<SearchFailure>>,
     full: AtomicBool,
     keep_unfinished: AtomicBool,
+    /// Whether a step asked for an input.
+    pub(crate) inputs: AtomicBool,
     /// Whether bugs are somebody else's business.
     ignores_bugs: bool,
 }
@@ -150,6 +152,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
             fault: Mutex::default(),
             full: AtomicBool::new(false),
             keep_unfinished: AtomicBool::new(false),
+            inputs: AtomicBool::new(false),
             ignores_bugs: false,
         }
     }

@@ -1,6 +1,6 @@
 //! What a step of an exhaustive search may ask and tell: its values are written beforehand.
 
-use dally_core::{Choice, Cut, Env, Event, EventBudget, MessageId, Tag, Text};
+use dally_core::{Choice, Cut, Env, Event, EventBudget, Input, MessageId, Tag, Text};
 
 use super::entry::Value;
 use super::explorer_on_path::StepSummary;
@@ -14,6 +14,8 @@ pub(crate) struct StepEnv<'a> {
     pub(crate) answered: usize,
     /// Whether there may be values at all; a step that asks for one is cut short otherwise.
     pub(crate) chooses: bool,
+    /// Whether an input was asked for.
+    pub(crate) inputs: bool,
     /// Who wants to hear what happens, if anybody.
     pub(crate) summary: Option<&'a mut StepSummary>,
     /// Values and events so far, and how many there may be.
@@ -65,6 +67,14 @@ impl Env for StepEnv<'_> {
             self.writer.write(Choice::Delivery(message));
         }
         Ok(index)
+    }
+
+    /// Inputs are as given: they are neither part of the transition nor varied.
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
+        self.item(1)?;
+        self.inputs = true;
+        self.writer.write(Choice::Input(asked.given()));
+        Ok(asked.given())
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {

@@ -1,5 +1,7 @@
 //! How a search takes transitions, and goes back to take others.
 
+use std::sync::atomic::Ordering;
+
 use dally_core::bug::Uncontrolled;
 use dally_core::{Bug, Choice, EventBudget, Problem, Stop, WorkerId};
 
@@ -69,11 +71,15 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             values,
             answered: 0,
             chooses,
+            inputs: false,
             summary: O::LISTENS.then_some(&mut self.summary),
             items: EventBudget::new(self.shared_state.limits.step_items),
             endless: false,
         };
         let stepped = step(&mut self.space, &mut env);
+        if env.inputs {
+            self.shared_state.inputs.store(true, Ordering::Relaxed);
+        }
         match stepped {
             Ok(()) if !env.endless => Ok(()),
             Err(Stop::Bug(bug)) if !env.endless => Err(Some(bug)),

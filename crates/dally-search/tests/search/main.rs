@@ -3,12 +3,14 @@
 mod abort;
 mod bugs;
 mod dfs;
+mod inputs;
 mod lassos;
 mod learning;
 mod lessons;
 mod limits;
 mod pct;
 mod programs;
+mod pruning;
 mod replaying;
 mod shrinking;
 mod strategies;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use dally_core::bug::Object;
 use dally_core::{
-    Acceptance, Bug, Choice, Env, Event, Finding, MessageId, Observe, Program, Status, Stop,
+    Acceptance, Bug, Choice, Env, Event, Finding, Input, MessageId, Observe, Program, Status, Stop,
     System, Tag, Text, Wait, Waiting, WorkerId, fingerprint, panics,
 };
 use dally_search::sampling::Random;
@@ -33,6 +33,8 @@ pub enum Do {
     Unlock(usize),
     /// Sets the register to one of so many values.
     Choose(u32),
+    /// Sets the register to an input of this range, which is called `number`.
+    Input(i64, i64),
     /// Lets the engine decide on a fault; the counter goes up if it is injected.
     Fault(usize),
     /// Sends a number to a worker, by its place.
@@ -43,6 +45,8 @@ pub enum Do {
     PanicIf(usize, i64),
     /// Panics if the register has this value.
     PanicIfRegister(i64),
+    /// Panics if the register is above this value.
+    PanicAbove(i64),
     /// Fails with a message of its own for each value of the register.
     FailByRegister,
     /// The monitor goes hot.
@@ -177,6 +181,10 @@ impl Live {
             Do::Lock(lock) => self.locks[lock] = Some(me),
             Do::Unlock(lock) => self.locks[lock] = None,
             Do::Choose(of) => self.workers[me].register = env.value(of, Tag::Program)?.into(),
+            Do::Input(least, most) => {
+                self.workers[me].register =
+                    env.input(Input::named("number").within(least..=most))?;
+            }
             Do::Fault(counter) => {
                 if env.value(2, Tag::Fault)? == 1 {
                     self.shared[counter] += 1;
@@ -209,6 +217,10 @@ impl Live {
             Do::PanicIfRegister(n) => {
                 let value = self.workers[me].register;
                 panics::catch(|| assert!(value != n, "the register is {n}"))?;
+            }
+            Do::PanicAbove(n) => {
+                let value = self.workers[me].register;
+                panics::catch(|| assert!(value <= n, "the register is above {n}"))?;
             }
             Do::FailByRegister => {
                 let message = "!".repeat(self.workers[me].register as usize);
@@ -366,7 +378,7 @@ pub fn words(bug: &Bug) -> String {
     format!("{}{by}: {}", bug.kind(), dally_report::text::bug(&bug))
 }
 
-/// Choices in short: workers as numbers, values as `=2`, deliveries as `<1#0`.
+/// Choices in short: workers as numbers, values as `=2`, deliveries as `<1#0`, inputs as `?7`.
 pub fn short(choices: &[Choice]) -> String {
     let words: Vec<String> = choices
         .iter()
@@ -374,6 +386,7 @@ pub fn short(choices: &[Choice]) -> String {
             Choice::Worker(worker) => worker.to_string(),
             Choice::Value { index, .. } => format!("={index}"),
             Choice::Delivery(message) => format!("<{message}"),
+            Choice::Input(value) => format!("?{value}"),
         })
         .collect();
     words.join(" ")
@@ -428,6 +441,11 @@ impl Strategy for Spy {
         let place = self.inner.delivery(candidates)?;
         self.current.push(Choice::Delivery(candidates[place]));
         Ok(place)
+    }
+    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
+        let value = self.inner.input(asked)?;
+        self.current.push(Choice::Input(value));
+        Ok(value)
     }
     fn properties(&self) -> Properties {
         self.inner.properties()

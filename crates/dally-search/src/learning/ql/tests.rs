@@ -156,6 +156,7 @@ fn run(ql: &mut Ql, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, Outcome) 
         values: 0,
         observation: 0,
         complete: true,
+        redundant: false,
         bug: false,
         lesson,
     };

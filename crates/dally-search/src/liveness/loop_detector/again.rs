@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dally_core::{Acceptance, Answer, MessageId, Recorded, System, Tag, WorkerId};
+use dally_core::{Acceptance, Answer, Input, MessageId, Recorded, System, Tag, WorkerId};
 
 use super::{LoopDetector, hash};
 
@@ -44,6 +44,12 @@ impl LoopDetector {
     #[inline]
     pub(crate) fn delivery_again(&mut self, candidates: &[MessageId]) -> Option<usize> {
         self.round.is_some().then(|| self.play(|answer| answer.delivery(candidates)))?
+    }
+
+    /// As [`LoopDetector::value_again`], for a number from outside.
+    #[inline]
+    pub(crate) fn input_again(&mut self, asked: Input<'_>) -> Option<i64> {
+        self.round.is_some().then(|| self.play(|answer| answer.input(asked)))?
     }
 
     fn play<T>(&mut self, fit: impl FnOnce(Answer) -> Option<T>) -> Option<T> {

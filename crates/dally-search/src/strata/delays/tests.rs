@@ -120,7 +120,7 @@ fn log(choices: &[Choice]) -> String {
         match choice {
             Choice::Worker(worker) => write!(log, " {worker}").unwrap(),
             Choice::Value { index, .. } => write!(log, "={index}").unwrap(),
-            Choice::Delivery(_) => {}
+            Choice::Delivery(_) | Choice::Input(_) => {}
         }
     }
     log.trim().to_owned()
