@@ -62,8 +62,13 @@ fn story<P: dally::contract::Program + 'static>(program: impl Fn() -> P) -> Stri
 
 #[test]
 fn the_inputs_of_a_finding_are_in_its_story_by_name() {
-    insta::assert_snapshot!(story(machines), @"");
-    insta::assert_snapshot!(story(tasks), @"");
+    let machines = story(machines);
+    // Shrunk to the least backlog that fails.
+    assert!(machines.contains("input port = 65535"), "{machines}");
+    assert!(machines.contains("input backlog = 1"), "{machines}");
+    let tasks = story(tasks);
+    assert!(tasks.contains("input amount = 922337203685477580"), "{tasks}");
+    assert!(tasks.contains("input fee = "), "{tasks}");
 }
 
 #[test]
@@ -77,8 +82,10 @@ fn searches_of_states_use_the_given_inputs_and_say_so() {
         assert!(!report.is_exhausted());
         dally::report::text::coverage(report)
     };
-    insta::assert_snapshot!(said(&captured), @"");
-    insta::assert_snapshot!(said(&replayed), @"");
+    for said in [said(&captured), said(&replayed)] {
+        assert!(said.starts_with("exhausted: "), "{said}");
+        assert!(said.ends_with(", with the given inputs only"), "{said}");
+    }
 }
 
 #[test]

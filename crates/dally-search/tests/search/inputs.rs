@@ -75,10 +75,10 @@ fn a_recorded_input_that_is_out_of_range_now_is_named() {
         format!("{} {left_at}", short(&replayed.schedule.choices))
     };
     let narrow = [Do::Input(0, 3), Do::PanicIfRegister(3)];
-    insta::assert_snapshot!(left(&narrow, Mode::Exact), @"");
-    insta::assert_snapshot!(left(&narrow, Mode::BestEffort), @"");
+    insta::assert_snapshot!(left(&narrow, Mode::Exact), @"0 step 1: the step of Script (0) asks for the input `number` from 0 to 3, and in the recording it is 9");
+    insta::assert_snapshot!(left(&narrow, Mode::BestEffort), @"0 ?3 0 step 1: the step of Script (0) asks for the input `number` from 0 to 3, and in the recording it is 9");
     let other = [Do::Choose(2), Do::PanicIfRegister(1)];
-    insta::assert_snapshot!(left(&other, Mode::Exact), @"");
+    insta::assert_snapshot!(left(&other, Mode::Exact), @"0 step 1: the step of Script (0) asks for one of 2 values, and the recording has an input here");
     let none = [Do::Add(0, 1), Do::Input(0, 9)];
-    insta::assert_snapshot!(left(&none, Mode::Exact), @"");
+    insta::assert_snapshot!(left(&none, Mode::Exact), @"0 step 1: the recording makes 1 further choice inside the step of Script (0), the program none");
 }
