@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use dally_core::bug::{Endless, Phase};
-use dally_core::{Bug, Choice, Problem, Stop, panics};
+use dally_core::{Bug, Choice, Problem, Stop, WorkerId, panics};
 
 use crate::choice_log::{Activity, ChoiceLog, ChoiceWriter};
 use crate::deadline::Stopwatch;
@@ -303,7 +303,8 @@ pub(crate) fn stuck(doing: Activity, choices: &[Choice], limit: Duration) -> Bug
     Bug { worker, ..Bug::new(problem) }
 }
 
-fn last_step(choices: &[Choice]) -> Option<(usize, dally_core::WorkerId)> {
+/// The last step of a worker among these choices, counted from 1.
+pub(crate) fn last_step(choices: &[Choice]) -> Option<(usize, WorkerId)> {
     let workers = choices.iter().filter_map(|choice| match choice {
         Choice::Worker(worker) => Some(*worker),
         _ => None,
@@ -347,7 +348,6 @@ pub(crate) fn watched<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dally_core::WorkerId;
 
     /// What a thread of these tests does.
     #[derive(Clone, Copy)]

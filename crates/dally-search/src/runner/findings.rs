@@ -9,13 +9,13 @@ use dally_core::{Cause, Finding, Program};
 use super::Run;
 use super::threads::ScheduleThreads;
 use crate::batch::{BatchCommand, BatchMessage};
-use crate::choice_log::ChoiceLog;
+use crate::choice_log::{Activity, ChoiceLog};
 use crate::confirm::RawFinding;
 use crate::executor::Executor;
 use crate::options::Phase;
 use crate::record::{Followed, Script, repeat};
 use crate::replay::before_last_step;
-use crate::supervisor::{Notice, stuck, watched};
+use crate::supervisor::{Notice, last_step, stuck, watched};
 
 /// More causes than this are noise: they are counted and no longer kept.
 const MAX_FINDINGS: usize = 100;
@@ -73,9 +73,15 @@ impl<P: Program + 'static> Run<P> {
                 *finding = *confirmed;
                 self.hurry_if_late();
             }
-            Notice::Stuck(_) => {
+            Notice::Stuck(log) => {
                 let limit = self.options.step_time;
-                stuck_step = Some(format!("a step has not come back after {limit:?}"));
+                let what = match last_step(&log.choices()) {
+                    Some((step, worker)) if log.doing() == Activity::Stepping => {
+                        format!("step {step}, of worker {worker},")
+                    }
+                    _ => "its start or its end".to_owned(),
+                };
+                stuck_step = Some(format!("{what} has not come back after {limit:?}"));
             }
             Notice::Tick => {
                 self.hurry_if_late();
