@@ -1,6 +1,7 @@
 //! What a run found and covered: one family of figures, which texts, JSON documents and merging
 //! read.
 
+mod merge;
 mod novelty;
 pub(crate) mod seconds;
 mod states;
@@ -13,6 +14,7 @@ use crate::bug::Cause;
 use crate::finding::Finding;
 use crate::written::Document;
 
+pub use merge::{Batch, MergeError, Part};
 pub use novelty::{MAX_OBSERVATIONS, Novelty, Sightings};
 pub use states::{CachePolicy, Cycles, Samples, States, Stratum, UnknownCachePolicy};
 
@@ -74,10 +76,17 @@ pub struct Report {
     /// One finding for each cause, in the order in which their first schedules come.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// Causes that came when there were too many findings already: counted and not kept, sorted.
+    /// Causes that came when there were [`MAX_FINDINGS`] findings already, sorted: how often each
+    /// came is counted, and nothing else is kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub further_causes: Vec<Cause>,
+    pub further_causes: Vec<(Cause, u64)>,
+    /// Which part of a run this is, if only a part was to be run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
 }
+
+/// More causes than this are noise: they are counted and no longer kept.
+pub const MAX_FINDINGS: usize = 100;
 
 /// Why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -145,6 +154,7 @@ impl Report {
             notes: Vec::new(),
             findings: Vec::new(),
             further_causes: Vec::new(),
+            part: None,
         }
     }
 
@@ -159,7 +169,7 @@ impl Report {
     /// The figures of the run without what it found, for a document about one of its findings.
     #[must_use]
     pub fn without_findings(&self) -> Report {
-        Report { findings: Vec::new(), further_causes: Vec::new(), ..self.clone() }
+        Report { findings: Vec::new(), further_causes: Vec::new(), part: None, ..self.clone() }
     }
 
     /// The report without times and the number of threads: what is the same in every such run.

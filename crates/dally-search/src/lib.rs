@@ -28,10 +28,10 @@ pub mod strata;
 mod strategy;
 mod supervisor;
 
-pub use dally_core::report::{Ended, Novelty, Report};
+pub use dally_core::report::{Batch, Ended, Novelty, Report};
 pub use dally_settings::UnknownName;
 pub use kind::StrategyKind;
 pub use options::{Options, Phase, Progress, Reached, Sink};
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, replay};
-pub use runner::run;
+pub use runner::{NotIndependent, run, run_batch};
 pub use strategy::{EndSchedule, Fork, Learner, Lesson, Outcome, Point, Properties, Strategy};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use dally_core::report::{Ended, Report};
+use dally_core::report::{Batch, Ended, Part, Report, Sightings};
 use dally_core::{Cause, Program};
 
 use crate::batch::Shared;
@@ -33,6 +33,49 @@ pub(crate) use findings::count_bug;
 /// number of threads: schedules are numbered, batches have fixed sizes, and what comes after
 /// the first failing schedule does not count.
 pub fn run<P: Program + 'static>(program: Arc<P>, options: Options, sink: Arc<dyn Sink>) -> Report {
+    run_from(0, program, options, sink).0
+}
+
+/// Runs the schedules of this batch, and tells in [`Report::part`] what is needed to
+/// [merge](Report::merge) it with other batches of the same run. Of the options, the seed and the
+/// number of schedules are those of the batch.
+///
+/// Only strategies whose schedules depend on the seed and their number alone can do that.
+pub fn run_batch<P: Program + 'static>(
+    program: Arc<P>,
+    batch: Batch,
+    mut options: Options,
+    sink: Arc<dyn Sink>,
+) -> Result<Report, NotIndependent> {
+    let sequential = options.strategy.properties().sequential;
+    if sequential || options.strategy.learner().is_some() {
+        return Err(NotIndependent { strategy: options.strategy.name() });
+    }
+    (options.seed, options.schedules) = (batch.seed, batch.count);
+    let (mut report, sightings) = run_from(batch.first, program, options, sink);
+    report.part = Some(Part::new(batch, sightings));
+    Ok(report)
+}
+
+/// A batch of schedules cannot be run alone.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "the schedules of {strategy} depend on those before them, so a batch of them cannot be run \
+     alone: take a strategy that neither learns nor goes on from the schedule before, such as \
+     random or pos"
+)]
+pub struct NotIndependent {
+    /// The strategy, by its name.
+    pub strategy: String,
+}
+
+/// Runs schedules from this number on.
+fn run_from<P: Program + 'static>(
+    first: u64,
+    program: Arc<P>,
+    options: Options,
+    sink: Arc<dyn Sink>,
+) -> (Report, Sightings) {
     let mut options = options.naming(&*program);
     options.strategy.reseed(options.seed);
     options.fairness = options.fairness.under_a_strategy();
@@ -43,13 +86,15 @@ pub fn run<P: Program + 'static>(program: Arc<P>, options: Options, sink: Arc<dy
     let recalled = path.map_or(Ok(()), |path| file::load(path, &key, &mut **strategy));
     let mut run = Run::new(program, options, name, sink);
     match recalled {
-        Ok(()) => run.all_schedules(),
+        Ok(()) => run.all_schedules(first),
         Err(why) => {
             run.report.notes.push(why);
             run.end(Ended::Failed);
         }
     }
-    run.finish()
+    let sightings =
+        std::mem::take(&mut *run.shared.sightings.write().unwrap_or_else(PoisonError::into_inner));
+    (run.finish(), sightings)
 }
 
 /// A run under supervision: by schedules here, by states in `strata`.
@@ -162,7 +207,7 @@ impl<P: Program + 'static> Run<P> {
         for (&cause, group) in &self.groups {
             match group.finding {
                 Some(place) => findings[place].occurrences += group.occurrences,
-                None => self.report.further_causes.push(cause),
+                None => self.report.further_causes.push((cause, group.occurrences)),
             }
         }
         findings.sort_by_key(|finding| finding.found_at);

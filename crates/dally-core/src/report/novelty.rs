@@ -50,6 +50,7 @@ pub const MAX_OBSERVATIONS: usize = 1 << 22;
 /// The observations of schedules with consecutive numbers, and who showed them: all that
 /// [`Novelty`] is calculated from, so that those of two parts of a run make those of the whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "Written"))]
 #[serde(from = "Written", into = "Written")]
 pub struct Sightings {
     /// The number of the first schedule, from 0.
@@ -150,8 +151,11 @@ impl Sightings {
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Written {
+    /// The number of the first schedule, from 0.
     first: u64,
+    /// How many schedules there were.
     schedules: u64,
+    /// How many of them the estimate is about.
     judged: u64,
     /// The observation, the first schedule that showed it, and whether no other did.
     shown: Vec<(u64, u64, bool)>,

@@ -1,9 +1,21 @@
 //! The JSON schema of all documents, which is generated from the types.
 
+use dally_core::report::Batch;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::{RunDocument, TraceDocument};
+
+/// What [`Batch`] writes.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct BatchDocument {
+    /// `dally-batch`
+    format: &'static str,
+    /// The version of this form.
+    version: u32,
+    #[serde(flatten)]
+    batch: Batch,
+}
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.schema.json");
 
@@ -12,6 +24,7 @@ fn schema() -> Value {
     let documents = [
         generator.subschema_for::<RunDocument<'_>>(),
         generator.subschema_for::<TraceDocument<'_>>(),
+        generator.subschema_for::<BatchDocument>(),
     ];
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

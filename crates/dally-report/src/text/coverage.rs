@@ -206,7 +206,7 @@ mod tests {
     fn what_was_not_kept_is_noted() {
         let mut report = Report::new("test", "step");
         report.notes.push("It was dark.".into());
-        report.further_causes = [1, 2].map(dally_core::Cause).to_vec();
+        report.further_causes = [1, 2].map(|cause| (dally_core::Cause(cause), 1)).to_vec();
         report.observations = MAX_OBSERVATIONS as u64;
         insta::assert_snapshot!(notes(&report).join("\n"), @r"
         It was dark.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use dally_core::report::Ended;
+use dally_core::report::{Ended, MAX_FINDINGS};
 use dally_core::{Cause, Finding, Program};
 
 use super::Run;
@@ -16,9 +16,6 @@ use crate::options::Phase;
 use crate::record::{Followed, Script, repeat};
 use crate::replay::before_last_step;
 use crate::supervisor::{Notice, last_step, stuck, watched};
-
-/// More causes than this are noise: they are counted and no longer kept.
-const MAX_FINDINGS: usize = 100;
 
 /// The schedules that showed one cause.
 #[derive(Default)]

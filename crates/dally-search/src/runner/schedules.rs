@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use dally_core::Program;
-use dally_core::report::{Ended, Report};
+use dally_core::report::{Ended, Report, Sightings};
 
 use super::threads::ScheduleThreads;
 use super::{Run, count_bug};
@@ -27,18 +27,20 @@ const ALONE: u64 = 64;
 const TELLING: Duration = Duration::from_secs(60);
 
 impl<P: Program + 'static> Run<P> {
-    /// Runs schedules batch after batch, until no more are wanted.
-    pub(super) fn all_schedules(&mut self) {
+    /// Runs schedules from this number on, batch after batch, until no more are wanted.
+    pub(super) fn all_schedules(&mut self, first: u64) {
         let Properties { sequential, batch: largest, draws_alike, .. } =
             self.options.strategy.properties();
         let largest = largest.max(1);
         let threads = if sequential { 1 } else { self.options.threads.clamp(1, 1024) };
         self.report.threads = threads;
         let mut threads = self.started(threads);
-        let mut next = 0;
+        *self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner) =
+            Sightings::starting_at(first);
+        let (mut next, last) = (first, first.saturating_add(self.options.schedules));
         let mut size = FIRST_BATCH.min(largest);
         let mut learn = Vec::new();
-        while next < self.options.schedules {
+        while next < last {
             self.check_limits();
             self.show_progress(Phase::Searching);
             if threads.is_empty() {
@@ -49,7 +51,7 @@ impl<P: Program + 'static> Run<P> {
             }
             let alone = (threads.len() == 1 && largest <= FIRST_BATCH).then_some(size);
             let batches = if alone.is_some() { ALONE } else { 1 };
-            let end = self.options.schedules.min(next.saturating_add(size * batches));
+            let end = last.min(next.saturating_add(size * batches));
             let batch = Arc::new(Batch {
                 next: AtomicU64::new(next),
                 end: AtomicU64::new(end),

@@ -8,6 +8,7 @@ mod lassos;
 mod learning;
 mod lessons;
 mod limits;
+mod merging;
 mod pct;
 mod programs;
 mod pruning;
