@@ -203,7 +203,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bug, BugKind, Finding, Schedule};
+    use crate::{Bug, Finding, Schedule};
 
     fn part(first: u64, count: u64) -> Report {
         let mut report = Report::new("pool", "per-send");
@@ -217,7 +217,7 @@ mod tests {
     fn found(mut report: Report, causes: std::ops::Range<u32>) -> Report {
         for line in causes {
             let location = crate::Location { file: "pool.rs".into(), line, column: 1 };
-            let bug = Bug::new(BugKind::Panic, "boom").at(Some(location));
+            let bug = Bug::panic("boom").at(Some(location));
             report.findings.push(Finding::new(bug, Schedule::default(), u64::from(line)));
         }
         report
