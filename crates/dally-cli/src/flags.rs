@@ -130,16 +130,19 @@ fn texts(setting: &Setting) -> (String, String) {
     for paragraph in setting.more() {
         long += &format!("\n\n{paragraph}");
     }
+    let mut research = false;
     for (place, name) in names.iter().flat_map(|names| names.all).enumerate() {
+        if name.research && !research {
+            long += "\nFor comparisons:";
+            research = true;
+        }
         let changes =
             if name.parameter { format!(", {}:CHANGES", name.name) } else { String::new() };
         let long_name = name.long.map_or_else(String::new, |name| format!(", {name}"));
         let separator = if place == 0 { "\n\n" } else { "\n" };
         long += &format!("{separator}{}{changes}{long_name}: {}", name.name, name.help);
     }
-    if !default.is_empty() {
-        long += &format!("\n\n{}", default.trim_start());
-    }
+    long += &format!("\n\n[variable: {}]{default}", setting.variable());
     (in_flags(help) + &default, in_flags(long))
 }
 

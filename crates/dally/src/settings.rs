@@ -39,6 +39,8 @@ macro_rules! given {
     };
 }
 
+pub(crate) use given;
+
 /// Whether a field holds zero.
 macro_rules! is_zero {
     ($field:expr) => {
@@ -227,7 +229,7 @@ pub enum SettingsError {
 }
 
 /// A type that settings have as their values.
-trait Value: Sized {
+pub(crate) trait Value: Sized {
     /// Reads it.
     fn read(text: &str) -> Result<Self, ValueError>;
 

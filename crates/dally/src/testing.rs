@@ -1,5 +1,7 @@
 //! What `#[dally::test]` expands to.
 
+mod builder;
+
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +12,9 @@ use dally_report::{About, Style, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{Ended, Mode, Report};
 
+pub use self::builder::{IntoSetting, Mistake};
 use crate::checking::{self, Checked, Checking};
-use crate::settings::Settings;
+use crate::settings::{Settings, ValueError};
 use crate::variables;
 
 /// A test: a program with settings, run under `cargo test`.
@@ -40,8 +43,8 @@ pub struct Test<E = Bundled> {
     expected: Option<&'static str>,
     /// What runs it, if not `cargo test`.
     command: Option<&'static str>,
-    /// A bad option of the attribute, told when the test runs.
-    mistake: Option<String>,
+    /// A setting that cannot be read, told when the test runs.
+    mistake: Option<Mistake>,
 }
 
 impl Test {
@@ -61,32 +64,19 @@ impl Test {
 }
 
 impl<E: Explorer> Test<E> {
+    /// The settings as they stand, without the explorer and without what variables say.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Picks the choices: a name of [`StrategyKind::all`](crate::search::StrategyKind::all), such as
     /// `random` or `pct:10`.
     #[must_use]
+    #[track_caller]
     pub fn strategy(mut self, name: &str) -> Test<E> {
         match name.parse() {
             Ok(strategy) => self.settings.strategy = strategy,
-            Err(why) => self.mistake = Some(format!("strategy = {name:?}: {why}")),
-        }
-        self
-    }
-
-    /// The file that the strategy goes on learning from, if it is there, and writes what it has
-    /// learnt to.
-    #[must_use]
-    pub fn learned(mut self, file: impl Into<PathBuf>) -> Test<E> {
-        self.settings.learned = Some(file.into());
-        self
-    }
-
-    /// Searches states instead of running schedules: `ses`, `ss`, `hybrid`, `pb`, `depth`, `dfs`,
-    /// `bfs`.
-    #[must_use]
-    pub fn search(mut self, name: &str) -> Test<E> {
-        match name.parse() {
-            Ok(search) => self.settings.search = Some(search),
-            Err(why) => self.mistake = Some(format!("search = {name:?}: {why}")),
+            Err(why) => self.mistake = Some(Mistake::here("strategy", ValueError::Name(why))),
         }
         self
     }
@@ -94,150 +84,17 @@ impl<E: Explorer> Test<E> {
     /// The explorer of the search: a name (`"rr"`, `"rtc"`, `"prr"`, `"random"`) or an explorer of
     /// one's own. Without a search, findings are told in its delays.
     #[must_use]
+    #[track_caller]
     pub fn explorer<F: IntoExplorer>(self, explorer: F) -> Test<F::Explorer> {
         let Test { package, path, settings, expected, command, mut mistake, .. } = self;
         let explorer = match explorer.into_explorer() {
             Ok(explorer) => Some(explorer),
             Err(why) => {
-                mistake = Some(format!("explorer: {why}"));
+                mistake = Some(Mistake::here("explorer", ValueError::Name(why)));
                 None
             }
         };
         Test { package, path, settings, explorer, expected, command, mistake }
-    }
-
-    /// The last stratum of a search: so many delays.
-    #[must_use]
-    pub fn delays(mut self, delays: u32) -> Test<E> {
-        self.settings.delays = Some(delays);
-        self
-    }
-
-    /// By how many delays a stratum of a search goes beyond the one before.
-    #[must_use]
-    pub fn delta(mut self, delta: u32) -> Test<E> {
-        self.settings.delta = Some(delta);
-        self
-    }
-
-    /// How much memory the visited states and the frontier of a search may take, such as `"2G"`.
-    #[must_use]
-    pub fn memory(mut self, memory: &str) -> Test<E> {
-        match crate::settings::parse_bytes(memory) {
-            Ok(memory) => self.settings.memory = memory.into(),
-            Err(why) => self.mistake = Some(format!("memory = {memory:?}: {why}")),
-        }
-        self
-    }
-
-    /// What a search remembers of visited states: `all`, `none`, `stop`, `replace`.
-    #[must_use]
-    pub fn cache(mut self, name: &str) -> Test<E> {
-        match name.parse() {
-            Ok(cache) => self.settings.cache = cache,
-            Err(why) => self.mistake = Some(format!("cache = {name:?}: {why}")),
-        }
-        self
-    }
-
-    /// Whether a search stores states whole instead of by their fingerprints.
-    #[must_use]
-    pub fn exact(mut self, exact: bool) -> Test<E> {
-        self.settings.exact = exact;
-        self
-    }
-
-    /// Whether a search stores its explorer beside each state.
-    #[must_use]
-    pub fn with_explorer(mut self, with_explorer: bool) -> Test<E> {
-        self.settings.with_explorer = with_explorer;
-        self
-    }
-
-    /// How many schedules to run; if not said, as many as fit into the time, or else 1,000.
-    #[must_use]
-    pub fn schedules(mut self, schedules: u64) -> Test<E> {
-        self.settings.schedules = Some(schedules);
-        self
-    }
-
-    /// How long to run, such as `"30s"`.
-    #[must_use]
-    pub fn time(mut self, time: &str) -> Test<E> {
-        match crate::settings::parse_time(time) {
-            Ok(time) => self.settings.time = Some(time),
-            Err(why) => self.mistake = Some(format!("time = {time:?}: {why}")),
-        }
-        self
-    }
-
-    /// Where random choices start from.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Test<E> {
-        self.settings.seed = seed;
-        self
-    }
-
-    /// How many steps a schedule may have.
-    #[must_use]
-    pub fn max_steps(mut self, steps: usize) -> Test<E> {
-        self.settings.max_steps = steps;
-        self
-    }
-
-    /// How many threads run schedules.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Test<E> {
-        self.settings.threads = threads;
-        self
-    }
-
-    /// Whether to go on after the first bug.
-    #[must_use]
-    pub fn keep_going(mut self, keep_going: bool) -> Test<E> {
-        self.settings.keep_going = keep_going;
-        self
-    }
-
-    /// Whether to shrink what is found.
-    #[must_use]
-    pub fn shrink(mut self, shrink: bool) -> Test<E> {
-        self.settings.shrink = shrink;
-        self
-    }
-
-    /// How many steps a monitor may stay hot.
-    #[must_use]
-    pub fn temperature(mut self, steps: usize) -> Test<E> {
-        self.settings.temperature = Some(steps);
-        self
-    }
-
-    /// Which loops count as livelocks while a monitor is hot: `"weak"`, `"strong"` or `"none"`.
-    #[must_use]
-    pub fn fairness(mut self, fairness: &str) -> Test<E> {
-        match fairness.parse() {
-            Ok(fairness) => self.settings.fairness = fairness,
-            Err(why) => self.mistake = Some(format!("fairness = {fairness:?}: {why}")),
-        }
-        self
-    }
-
-    /// Whether a schedule that reaches the step bound is a bug.
-    #[must_use]
-    pub fn fail_on_max_steps(mut self, fail: bool) -> Test<E> {
-        self.settings.fail_on_max_steps = fail;
-        self
-    }
-
-    /// How long one step may take, such as `"10s"`, before it counts as blocking its thread.
-    #[must_use]
-    pub fn step_time(mut self, time: &str) -> Test<E> {
-        match crate::settings::parse_time(time) {
-            Ok(time) => self.settings.step_time = time,
-            Err(why) => self.mistake = Some(format!("step_time = {time:?}: {why}")),
-        }
-        self
     }
 
     /// The test passes if and only if a bug is found, of the kind with this name (such as
@@ -278,7 +135,7 @@ impl<E: Explorer> Test<E> {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<String, String> {
         if let Some(mistake) = self.mistake {
-            return Err(format!("error: in the attribute of {}: {mistake}\n", self.path));
+            return Err(format!("error: in the settings of {}: {mistake}\n", self.path));
         }
         let mut settings = self.settings.clone();
         settings
