@@ -1,9 +1,10 @@
 //! The arguments of `#[machine(..)]` and `#[monitor(..)]`.
 
 use proc_macro2::TokenStream;
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Error, Ident, Token, Type, parenthesized};
+use syn::{Attribute, Error, Ident, Path, Token, Type, parenthesized};
 
 use crate::names;
 use crate::problems::Problems;
@@ -36,8 +37,8 @@ impl Kind {
 
     fn arguments(self) -> &'static [&'static str] {
         match self {
-            Kind::Machine => &["states", "uncaptured", "durable"],
-            Kind::Monitor => &["states"],
+            Kind::Machine => &["states", "uncaptured", "durable", "crate"],
+            Kind::Monitor => &["states", "crate"],
         }
     }
 }
@@ -50,6 +51,23 @@ pub struct Arguments {
     pub uncaptured: Option<Ident>,
     /// The type in `durable = T`.
     pub durable: Option<Type>,
+    /// The path in `crate = path`: where the crate `dally` is.
+    pub facade: Option<Path>,
+}
+
+impl Arguments {
+    /// The module that generated code uses.
+    pub fn private(&self) -> TokenStream {
+        private(self.facade.as_ref())
+    }
+}
+
+/// The module of the crate `dally`, wherever it is, that generated code uses.
+pub fn private(facade: Option<&Path>) -> TokenStream {
+    match facade {
+        Some(facade) => quote!(#facade::__private),
+        None => quote!(::dally::__private),
+    }
 }
 
 /// A declared state.
@@ -83,9 +101,10 @@ impl Arguments {
             listed: false,
             uncaptured: None,
             durable: None,
+            facade: None,
         };
         let parsed = (|input: ParseStream<'_>| found.parse(input)).parse2(tokens);
-        let Found { states, listed, uncaptured, durable, .. } = found;
+        let Found { states, listed, uncaptured, durable, facade, .. } = found;
         problems.keep(parsed)?;
         if states.is_empty() {
             let attribute = kind.name();
@@ -101,7 +120,7 @@ impl Arguments {
             ));
             return None;
         }
-        Some(Arguments { states, uncaptured, durable })
+        Some(Arguments { states, uncaptured, durable, facade })
     }
 }
 
@@ -112,6 +131,7 @@ struct Found<'a> {
     listed: bool,
     uncaptured: Option<Ident>,
     durable: Option<Type>,
+    facade: Option<Path>,
 }
 
 impl Found<'_> {
@@ -132,6 +152,7 @@ impl Found<'_> {
             "states" => self.listed,
             "uncaptured" => self.uncaptured.is_some(),
             "durable" => self.durable.is_some(),
+            "crate" => self.facade.is_some(),
             _ => false,
         };
         if twice {
@@ -149,6 +170,14 @@ impl Found<'_> {
             "durable" => {
                 input.parse::<Token![=]>()?;
                 self.durable = Some(input.parse()?);
+                Ok(())
+            }
+            "crate" if !input.peek(Token![=]) => {
+                Err(Error::new(name.span(), "say where the crate is: `crate = my_crate::dally`"))
+            }
+            "crate" => {
+                input.parse::<Token![=]>()?;
+                self.facade = Some(input.call(Path::parse_mod_style)?);
                 Ok(())
             }
             _ => {

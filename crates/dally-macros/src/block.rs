@@ -1,6 +1,7 @@
 //! The block as a model: what it declares, and what is left of it as ordinary Rust.
 
-use quote::ToTokens;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
 use syn::{
     Attribute, Error, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl, Meta,
     ReceiverKind, ReturnType, Type, parse_quote,
@@ -44,6 +45,18 @@ pub struct Placed {
 }
 
 impl Block {
+    /// The front end of machines, as generated code names it.
+    pub fn machines(&self) -> TokenStream {
+        let private = self.arguments.private();
+        quote!(#private::machines)
+    }
+
+    /// The contract of programs, as generated code names it.
+    pub fn contract(&self) -> TokenStream {
+        let private = self.arguments.private();
+        quote!(#private::contract)
+    }
+
     /// Reads a block; none if it is of no use without a fix.
     pub fn read(
         kind: Kind,

@@ -21,15 +21,10 @@ pub struct Dispatch<'a> {
     pub table: &'a Table,
 }
 
-/// The path of the crate that generated code uses.
-pub fn machines() -> TokenStream {
-    quote!(::dally::machines)
-}
-
 impl Dispatch<'_> {
     /// From `state` and `event` to a `Reaction`.
     pub fn reaction(&self) -> TokenStream {
-        let machines = machines();
+        let machines = self.block.machines();
         let arms = self.arms(|placed| {
             let reaction = match placed.rule.verb {
                 Verb::Defer => quote!(Defer),
@@ -191,9 +186,9 @@ pub fn implementation(block: &Block, of: TokenStream, items: TokenStream) -> Tok
 }
 
 /// The type of the context in a generated signature.
-pub fn context(kind: Kind) -> TokenStream {
-    let machines = machines();
-    match kind {
+pub fn context(block: &Block) -> TokenStream {
+    let machines = block.machines();
+    match block.kind {
         Kind::Machine => quote!(&mut #machines::Cx<'_, Self>),
         Kind::Monitor => quote!(&mut #machines::MonitorCx<'_, Self>),
     }

@@ -85,6 +85,7 @@ use crate::table::Table;
 /// |---|---|
 /// | `states(Free, Held)` | the states; the machine starts in the first. They become an enum, here `LockState`; inside the functions of the block their names can be used alone. A state can have a doc comment. |
 /// | `uncaptured` | the state of the machine cannot be copied and compared. Then the type and its events need only `Debug`; a search comes back to a state by running the program again, and does not find cycles. |
+/// | `crate = my_crate::dally` | where the crate `dally` is, for those who re-export it. |
 /// | `durable = Ledger` | what survives a crash, stored by `cx.persist(Ledger { .. })`. The block must have `fn recover(self, durable: Option<Ledger>) -> Self`, which is given the machine as it was created. Only such a machine crashes. |
 ///
 /// # Rules
@@ -219,28 +220,12 @@ pub fn monitor(
 ///
 /// Options, all of them optional, as `#[dally::test(schedules = 5000, strategy = "pct:3")]`:
 ///
-/// | option | meaning | environment variable |
-/// |---|---|---|
-/// | `strategy = "pct:3"` | one of the guide's strategies, such as `random`; `portfolio` if not given | `DALLY_STRATEGY` |
-/// | `schedules = 5000` | how many schedules to run (1,000) | `DALLY_SCHEDULES` |
-/// | `time = "30s"` | how long to run, if that comes first | `DALLY_TIME` |
-/// | `seed = 7` | where random choices start from (0) | `DALLY_SEED` |
-/// | `max_steps = 2000` | how many steps a schedule may have (10,000) | `DALLY_MAX_STEPS` |
-/// | `threads = 2` | how many threads run schedules (1) | `DALLY_THREADS` |
-/// | `should_fail = "deadlock"` | passes only if a bug of this kind, or with this text, is found | |
-/// | `keep_going = true` | goes on after the first bug | `DALLY_KEEP_GOING` |
-/// | `shrink = false` | shows the first failing schedule as it is | `DALLY_SHRINK` |
-/// | `temperature = 500` | how many steps a monitor may stay hot | `DALLY_TEMPERATURE` |
-/// | `fairness = "strong"` | which loops count as livelocks: weak, strong, none (weak) | `DALLY_FAIRNESS` |
-/// | `fail_on_max_steps = true` | reaching the step bound is a bug | `DALLY_FAIL_ON_MAX_STEPS` |
-/// | `step_time = "10s"` | how long one step may take before it counts as blocking | `DALLY_STEP_TIME` |
+#[doc = include_str!("options.md")]
 ///
-/// With machines also `granularity`, `mailbox` and `faults`, which take the types of the same
-/// names, such as `mailbox = Mailbox::Unordered`.
-///
-/// An environment variable wins over the attribute, so that a nightly build can turn the budget
-/// up without a change to the code. `DALLY_REPLAY` holds a schedule to run again, `DALLY_OUT` the
-/// directory that findings are written to.
+/// Each is also a method of `dally::testing::Test`, where more is said of it, and those of a run are
+/// environment variables (`DALLY_SCHEDULES`), which win over the attribute, so that a nightly build
+/// can turn the budget up without a change to the code. `DALLY_REPLAY` holds a schedule to run
+/// again. The guide has all of them on its page of settings.
 #[proc_macro_attribute]
 pub fn test(
     arguments: proc_macro::TokenStream,

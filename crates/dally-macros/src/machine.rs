@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::dispatch::{Dispatch, context, implementation, machines};
+use crate::dispatch::{Dispatch, context, implementation};
 use crate::rules::Verb;
 use crate::table::event_name;
 
@@ -16,12 +16,12 @@ pub fn generate(dispatch: &Dispatch<'_>) -> TokenStream {
 }
 
 fn machine(dispatch: &Dispatch<'_>) -> TokenStream {
-    let machines = machines();
+    let machines = dispatch.block.machines();
     let block = dispatch.block;
     let (enum_name, name) = (&block.enum_name, block.name.to_string());
     let start = &block.arguments.states[0].name;
     let events = (0..block.events.len()).map(|event| event_name(block, event));
-    let cx = context(block.kind);
+    let cx = context(block);
     let state_name = dispatch.state_name();
     let reaction = dispatch.reaction();
     let handle = handle(dispatch);
@@ -33,7 +33,7 @@ fn machine(dispatch: &Dispatch<'_>) -> TokenStream {
     let capture = capture(dispatch);
     let show = block.observe.as_ref().map(|name| {
         // A value that cannot be hashed is an error of rustc's, which is to point at the function.
-        let shown = quote_spanned!(name.span()=> ::dally::machines::machine::shown(&value));
+        let shown = quote_spanned!(name.span()=> #machines::machine::shown(&value));
         quote!(fn show(&self) -> u64 { let value = Self::#name(self); #shown })
     });
     let items = quote! {
@@ -72,9 +72,10 @@ fn machine(dispatch: &Dispatch<'_>) -> TokenStream {
 }
 
 fn handle(dispatch: &Dispatch<'_>) -> TokenStream {
+    let machines = dispatch.block.machines();
     let arms = dispatch.arms(|placed| {
         dispatch.body(placed, |event, _| {
-            quote_spanned!(event.span()=> ::dally::machines::message::take::<Self, #event>(message))
+            quote_spanned!(event.span()=> #machines::message::take::<Self, #event>(message))
         })
     });
     quote! {
@@ -86,7 +87,7 @@ fn handle(dispatch: &Dispatch<'_>) -> TokenStream {
 }
 
 fn durability(dispatch: &Dispatch<'_>) -> TokenStream {
-    let machines = machines();
+    let machines = dispatch.block.machines();
     let Some(durable) = &dispatch.block.arguments.durable else {
         return quote! {
             type Durable = #machines::NotDurable;
@@ -107,7 +108,7 @@ fn durability(dispatch: &Dispatch<'_>) -> TokenStream {
 }
 
 fn capture(dispatch: &Dispatch<'_>) -> TokenStream {
-    let machines = machines();
+    let machines = dispatch.block.machines();
     let answer = if dispatch.block.arguments.uncaptured.is_some() {
         quote!(::core::option::Option::None)
     } else {
@@ -121,11 +122,11 @@ fn capture(dispatch: &Dispatch<'_>) -> TokenStream {
 }
 
 fn handles(dispatch: &Dispatch<'_>, event: usize) -> TokenStream {
-    let machines = machines();
+    let machines = dispatch.block.machines();
     let (number, ty) = (Literal::u16_suffixed(event as u16), &dispatch.block.events[event]);
     let event = match dispatch.block.arguments.uncaptured {
-        Some(_) => quote_spanned!(ty.span()=> ::dally::machines::capture::OpaqueEvent),
-        None => quote_spanned!(ty.span()=> ::dally::machines::capture::CapturedEvent),
+        Some(_) => quote_spanned!(ty.span()=> #machines::capture::OpaqueEvent),
+        None => quote_spanned!(ty.span()=> #machines::capture::CapturedEvent),
     };
     // An event without the derives is an error of rustc's, which is to point at the event.
     let slot = quote_spanned!(ty.span()=> type Slot = <#ty as #event>::Slot;);

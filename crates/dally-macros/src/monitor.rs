@@ -5,18 +5,19 @@ use quote::quote;
 use syn::Type;
 
 use crate::arguments::Heat;
-use crate::dispatch::{Dispatch, context, implementation, machines};
+use crate::dispatch::{Dispatch, context, implementation};
 use crate::rules::Verb;
 use crate::table::event_name;
 
 /// The implementation of `MonitorMachine`.
 pub fn generate(dispatch: &Dispatch<'_>) -> TokenStream {
-    let machines = machines();
+    let machines = dispatch.block.machines();
     let block = dispatch.block;
+    let contract = block.contract();
     let (enum_name, name) = (&block.enum_name, block.name.to_string());
     let start = &block.arguments.states[0].name;
     let events = &block.events;
-    let cx = context(block.kind);
+    let cx = context(block);
     let state_name = dispatch.state_name();
     let heat = heat(dispatch);
     let handle = (0..events.len()).map(|event| handle(dispatch, event));
@@ -29,7 +30,7 @@ pub fn generate(dispatch: &Dispatch<'_>) -> TokenStream {
 
         fn state_name(state: #enum_name) -> &'static str { #state_name }
 
-        fn heat(state: #enum_name) -> ::dally::contract::Heat { #heat }
+        fn heat(state: #enum_name) -> #contract::Heat { #heat }
 
         fn observes(event: ::core::any::TypeId) -> bool {
             [#(::core::any::TypeId::of::<#events>()),*].contains(&event)
@@ -50,17 +51,18 @@ pub fn generate(dispatch: &Dispatch<'_>) -> TokenStream {
         fn leave(&mut self, cx: #cx, state: #enum_name) { #leave }
     };
     let put_to_work = quote! {
-        fn into_monitor(self) -> ::core::result::Result<::dally::contract::SharedMonitor, ::dally::contract::Bug> {
+        fn into_monitor(self) -> ::core::result::Result<#contract::SharedMonitor, #contract::Bug> {
             #machines::monitor::start(self)
         }
     };
-    let contract = implementation(block, quote!(#machines::MonitorMachine), items);
-    let monitor = implementation(block, quote!(::dally::contract::IntoMonitor), put_to_work);
-    quote!(#contract #monitor)
+    let machine = implementation(block, quote!(#machines::MonitorMachine), items);
+    let monitor = implementation(block, quote!(#contract::IntoMonitor), put_to_work);
+    quote!(#machine #monitor)
 }
 
 fn heat(dispatch: &Dispatch<'_>) -> TokenStream {
     let enum_name = &dispatch.block.enum_name;
+    let contract = dispatch.block.contract();
     let arms = dispatch.block.arguments.states.iter().map(|state| {
         let name = &state.name;
         let heat = match state.heat {
@@ -68,13 +70,13 @@ fn heat(dispatch: &Dispatch<'_>) -> TokenStream {
             Heat::Cold => quote!(Cold),
             Heat::Neutral => quote!(Neutral),
         };
-        quote!(#enum_name::#name => ::dally::contract::Heat::#heat,)
+        quote!(#enum_name::#name => #contract::Heat::#heat,)
     });
     quote!(match state { #(#arms)* })
 }
 
 fn handle(dispatch: &Dispatch<'_>, event: usize) -> TokenStream {
-    let machines = machines();
+    let machines = dispatch.block.machines();
     let (ty, name) = (&dispatch.block.events[event], event_name(dispatch.block, event));
     let arms = dispatch.arms_of_event(event, |placed| {
         if placed.rule.verb == Verb::Ignore {

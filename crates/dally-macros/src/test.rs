@@ -1,40 +1,15 @@
 //! `#[dally::test]`: a test function becomes a program, and the program is checked.
 
+use dally_settings::{Group, Kind, OF_ATTRIBUTES, SETTINGS, Setting};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, FnArg, Ident, ItemFn, ReturnType, Token};
+use syn::{Error, Expr, ExprLit, FnArg, Ident, ItemFn, Lit, Path, ReturnType, Token};
 
-/// Options that are methods of `dally::testing::Test`.
-const TEST_OPTIONS: [&str; 22] = [
-    "strategy",
-    "learned",
-    "schedules",
-    "time",
-    "seed",
-    "max_steps",
-    "threads",
-    "should_fail",
-    "keep_going",
-    "shrink",
-    "temperature",
-    "fairness",
-    "fail_on_max_steps",
-    "step_time",
-    "search",
-    "explorer",
-    "delays",
-    "delta",
-    "memory",
-    "cache",
-    "exact",
-    "with_explorer",
-];
-
-/// Options that are methods of `dally::machines::MachineProgram`.
-const MACHINE_OPTIONS: [&str; 3] = ["granularity", "mailbox", "faults"];
+use crate::arguments::private;
+use crate::names;
 
 /// The expansion, or the errors in place of it with the function kept for the IDE.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -43,7 +18,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Err(error) => return failed(error, item),
     };
     let options = match syn::parse2::<Options>(arguments) {
-        Ok(options) => options.0,
+        Ok(options) => options,
         Err(error) => return failed(error, item),
     };
     generate(function, options).unwrap_or_else(|error| failed(error, item))
@@ -54,41 +29,71 @@ fn failed(error: Error, item: TokenStream) -> TokenStream {
     quote!(#error #item)
 }
 
-struct Options(Vec<(Ident, Expr)>);
+/// The options of the attribute.
+#[derive(Default)]
+struct Options {
+    /// Those of settings, with their values.
+    given: Vec<(Ident, &'static Setting, Expr)>,
+    /// The path in `crate = path`.
+    facade: Option<Path>,
+}
 
 impl Parse for Options {
     fn parse(input: ParseStream<'_>) -> syn::Result<Options> {
-        let parsed = Punctuated::<KeyValue, Token![,]>::parse_terminated(input)?;
-        let mut options: Vec<(Ident, Expr)> = Vec::new();
-        for KeyValue(name, value) in parsed {
+        let mut options = Options::default();
+        while !input.is_empty() {
+            let name = input.call(Ident::parse_any)?;
             let text = name.to_string();
-            let known = TEST_OPTIONS.iter().chain(&MACHINE_OPTIONS);
-            if !known.clone().any(|option| *option == text) {
-                let names = known.copied().collect::<Vec<_>>().join(", ");
-                let message = format!("`{text}` is not an option of a test; there are: {names}");
+            let known = SETTINGS.iter().chain(OF_ATTRIBUTES);
+            let Some(setting) = known.clone().find(|setting| setting.name == text) else {
+                let names: Vec<&str> = known.map(|setting| setting.name).collect();
+                let guess = names::did_you_mean(&text, &names);
+                let list = names.join(", ");
+                let message =
+                    format!("`{text}` is not an option of a test{guess}; there are: {list}");
                 return Err(Error::new(name.span(), message));
-            }
-            if options.iter().any(|(earlier, _)| *earlier == name) {
+            };
+            let twice = options.given.iter().any(|(earlier, ..)| *earlier == name);
+            if twice || (text == "crate" && options.facade.is_some()) {
                 return Err(Error::new(name.span(), format!("`{text}` is given twice")));
             }
-            options.push((name, value));
+            if !input.peek(Token![=]) {
+                return Err(Error::new(name.span(), format!("write `{text} = value`")));
+            }
+            input.parse::<Token![=]>()?;
+            if text == "crate" {
+                options.facade = Some(input.call(Path::parse_mod_style)?);
+            } else {
+                let value = input.parse()?;
+                check(setting, &value)?;
+                options.given.push((name, setting, value));
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
         }
-        Ok(Options(options))
+        Ok(options)
     }
 }
 
-struct KeyValue(Ident, Expr);
-
-impl Parse for KeyValue {
-    fn parse(input: ParseStream<'_>) -> syn::Result<KeyValue> {
-        let name: Ident = input.parse()?;
-        if !input.peek(Token![=]) {
-            let message = format!("write `{name} = value`");
-            return Err(Error::new(name.span(), message));
-        }
-        input.parse::<Token![=]>()?;
-        Ok(KeyValue(name, input.parse()?))
-    }
+/// Sees that a literal is a value of the setting. Other expressions are left to the compiler and
+/// to the run.
+fn check(setting: &Setting, value: &Expr) -> syn::Result<()> {
+    let (name, kind) = (setting.name, setting.kind);
+    let Expr::Lit(ExprLit { lit, .. }) = value else { return Ok(()) };
+    let wrong_kind = || {
+        let message = format!("`{name}` takes {}, as in `{}`", kind.words(), kind.example(name));
+        Error::new(lit.span(), message)
+    };
+    let text = match (kind, lit) {
+        (Kind::Count { .. } | Kind::Bytes, Lit::Int(number)) => number.base10_digits().to_owned(),
+        (Kind::Switch, Lit::Bool(switch)) => switch.value.to_string(),
+        (Kind::Expression(_), _) => return Ok(()),
+        (Kind::Count { .. } | Kind::Switch, _) => return Err(wrong_kind()),
+        (_, Lit::Str(text)) => text.value(),
+        _ => return Err(wrong_kind()),
+    };
+    setting.check(&text).map_err(|why| Error::new(lit.span(), why))
 }
 
 /// What the function describes.
@@ -101,15 +106,16 @@ enum Shape {
     Program,
 }
 
-fn generate(function: ItemFn, options: Vec<(Ident, Expr)>) -> syn::Result<TokenStream> {
+fn generate(function: ItemFn, options: Options) -> syn::Result<TokenStream> {
     let shape = shape_of(&function)?;
     let ItemFn { attrs, vis, sig, block, .. } = &function;
     let name = &sig.ident;
     let mut of_test = TokenStream::new();
     let mut of_program = TokenStream::new();
-    for (option, value) in options {
+    let private = private(options.facade.as_ref());
+    for (option, setting, value) in options.given {
         let call = quote_spanned!(value.span()=> .#option(#value));
-        if TEST_OPTIONS.iter().any(|known| option == known) {
+        if setting.group != Group::Machines {
             of_test.extend(call);
         } else if matches!(shape, Shape::Machines) {
             of_program.extend(call);
@@ -120,19 +126,19 @@ fn generate(function: ItemFn, options: Vec<(Ident, Expr)>) -> syn::Result<TokenS
     }
     let program = match shape {
         Shape::Tasks => quote! {
-            ::dally::tasks::TaskProgram::new(
+            #private::tasks::TaskProgram::new(
                 stringify!(#name),
-                || async { ::dally::testing::Verdict::check(#name().await) },
+                || async { #private::Verdict::check(#name().await) },
             )
         },
         Shape::Machines => quote! {
-            ::dally::machines::MachineProgram::new(stringify!(#name), |setup| #name(setup))
+            #private::machines::MachineProgram::new(stringify!(#name), |setup| #name(setup))
                 #of_program
         },
         Shape::Program => quote!(#name()),
     };
     let test = quote! {
-        ::dally::testing::Test::new(
+        #private::Test::new(
             ::core::env!("CARGO_PKG_NAME"),
             ::core::concat!(::core::module_path!(), "::", stringify!(#name)),
         )

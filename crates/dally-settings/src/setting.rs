@@ -124,6 +124,22 @@ impl Kind {
         }
     }
 
+    /// How it is written in an attribute.
+    pub fn example(self, setting: &str) -> String {
+        let value = match self {
+            Kind::Count { .. } => "1000".to_owned(),
+            Kind::Switch => "true".to_owned(),
+            Kind::Time => "\"30s\"".to_owned(),
+            Kind::Bytes => "\"2G\"".to_owned(),
+            Kind::Name(names) => format!("\"{}\"", names.all[0].name),
+            Kind::Strategy => "\"pct:10\"".to_owned(),
+            Kind::Path => "\"target/findings\"".to_owned(),
+            Kind::Text => "\"deadlock\"".to_owned(),
+            Kind::Expression(of) => format!("{of}::.."),
+        };
+        format!("{setting} = {value}")
+    }
+
     /// The names that it takes.
     pub fn names(self) -> Option<&'static Names> {
         match self {

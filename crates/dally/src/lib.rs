@@ -63,3 +63,15 @@ pub use dally_tasks as tasks;
 pub mod p {
     pub use dally_p::{Compiled, OpenError, Project, compile, diagnostic, program, project, vm};
 }
+
+/// What the macros expand to. It is for nobody else, and changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use dally_core as contract;
+    #[cfg(feature = "machines")]
+    pub use dally_machines as machines;
+    #[cfg(feature = "tasks")]
+    pub use dally_tasks as tasks;
+
+    pub use crate::testing::{Test, Verdict};
+}

@@ -140,7 +140,7 @@ fn a_variable_wins_over_a_method_and_a_method_over_the_default() {
     temperature = 100,
     fairness = "strong",
     fail_on_max_steps = true,
-    step_time = std::time::Duration::from_secs(20),
+    step_time = Duration::from_secs(20),
     keep_going = true,
     shrink = false,
     out = std::env::temp_dir(),
