@@ -10,8 +10,11 @@ use dally_machines::{Addr, Cx, Faults, Granularity, MachineProgram, Mailbox, Mon
 use dally_macros::{machine, monitor};
 
 extern crate self as dally;
-pub use dally_core as contract;
-pub use dally_machines as machines;
+#[allow(unused_imports)]
+mod __private {
+    pub use dally_core as contract;
+    pub use dally_machines as machines;
+}
 
 /// Counts allocations of the thread.
 struct Counting;

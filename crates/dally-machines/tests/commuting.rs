@@ -4,8 +4,11 @@
 
 // Generated code names the facade; these tests stand in for it.
 extern crate self as dally;
-pub use dally_core as contract;
-pub use dally_machines as machines;
+#[allow(unused_imports)]
+mod __private {
+    pub use dally_core as contract;
+    pub use dally_machines as machines;
+}
 
 #[path = "../../dally-search/tests/swaps/mod.rs"]
 #[expect(dead_code, reason = "tests of systems that are not captured use the rest")]

@@ -2,8 +2,11 @@
 
 // Generated code names the facade; these tests stand in for it.
 extern crate self as dally;
-pub use dally_core as contract;
-pub use dally_machines as machines;
+#[allow(unused_imports)]
+mod __private {
+    pub use dally_core as contract;
+    pub use dally_machines as machines;
+}
 
 mod durable;
 mod failures;
