@@ -29,6 +29,7 @@ pub mod report;
 pub mod schedule;
 pub mod system;
 pub mod trace;
+pub mod transition_cache;
 pub mod words;
 pub mod worker;
 pub mod written;

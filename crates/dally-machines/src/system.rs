@@ -17,7 +17,7 @@ use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::sealing::Predicates;
 use crate::slot::Slot;
-use crate::transition_cache::TransitionCache;
+use crate::transition_cache::KnownSteps;
 use crate::worker::Worker;
 
 /// An execution of machines: workers shared copy-on-write with its forks, in the order of their
@@ -52,7 +52,7 @@ pub struct MachineSystem {
     pub(crate) stepped: bool,
     pub(crate) pool: Pool,
     /// Where steps lead; made when a search first asks.
-    pub(crate) transition_cache: Option<Box<TransitionCache>>,
+    pub(crate) known_steps: Option<Box<KnownSteps>>,
     /// Whether what the present step changes is being noted there.
     pub(crate) noting: bool,
     pub(crate) candidates: Vec<(MessageId, u32)>,
@@ -108,7 +108,7 @@ impl System for MachineSystem {
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         self.stepped = true;
         self.monitors.begin_step();
-        if self.transition_cache.is_some() && env.leeway() > 0 {
+        if self.known_steps.is_some() {
             return self.step_noted(worker, env);
         }
         self.step_of(worker, &mut EventSink::new(env))

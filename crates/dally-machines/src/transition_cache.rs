@@ -1,17 +1,17 @@
-//! Where steps lead, known without taking them.
+//! Where steps of machines lead, known without taking them.
 //!
-//! In a search of states most steps lead to states that were visited before, and nothing of such
-//! a state is needed but its fingerprint. That is a sum of shares, and a step changes few of them:
-//! that of the machine that steps, by the machine's own state and the values chosen; that of each
-//! machine it sends to, by that machine's state and the message; that of the monitors, by theirs
-//! and the announcement. So what a step changed once is noted, part by part, and a step whose
-//! parts have all been seen before need not be taken to know where it leads.
+//! The fingerprint of a state is a sum of shares, and a step changes few of them: that of the
+//! machine that steps, by the machine's own state and the values chosen; that of each machine it
+//! sends to, by that machine's state and the message; that of the monitors, by theirs and the
+//! announcement. So what a step changed once is noted, part by part, and a step whose parts have
+//! all been seen before need not be taken to know where it leads.
 //!
 //! Parts are known by their shares, as states are by their fingerprints. A search that compares
 //! whole states does not use this.
 
 use std::ops::Range;
 
+use dally_core::transition_cache::{FACTOR, Known, TransitionCache, after};
 use dally_core::{Answer, Cut, Env, EventSink, MessageId, Question, RecordedStep, Stop, WorkerId};
 use rustc_hash::FxHashMap;
 
@@ -23,14 +23,11 @@ use crate::system::MachineSystem;
 /// How many parts are noted before all are forgotten: some megabytes.
 const MOST: usize = 1 << 16;
 
-/// Makes different actions of one machine different keys.
-const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-
 /// What is known of steps.
 #[derive(Default)]
-pub(crate) struct TransitionCache {
+pub(crate) struct KnownSteps {
     /// What comes next in a step, by the state of its machine and the answers so far.
-    steps: FxHashMap<u64, Next>,
+    steps: TransitionCache<Ending>,
     /// The share of a machine, or of the monitors, after it was told something.
     told: FxHashMap<u64, u64>,
     /// What others are told in the steps that are known.
@@ -40,14 +37,13 @@ pub(crate) struct TransitionCache {
     note: Note,
 }
 
-/// What a step does next.
+/// What a step comes to: so much is added to the share of its machine, and these of the tellings
+/// are what others are told.
 #[derive(Clone, Copy)]
-enum Next {
-    /// It asks.
-    Ask(Question),
-    /// Nothing more. So much is added to the share of its machine, and these of the tellings are
-    /// what others are told.
-    End { change: u64, first: u32, end: u32 },
+struct Ending {
+    change: u64,
+    first: u32,
+    end: u32,
 }
 
 /// A machine gets a message or, where no machine is named, the monitors get an announcement.
@@ -67,7 +63,7 @@ struct Note {
     asked: Vec<Answer>,
 }
 
-impl TransitionCache {
+impl KnownSteps {
     /// For a step of the machine in this slot.
     fn begin_note(&mut self, slot: usize) {
         if self.steps.len() + self.told.len() + self.tellings.len() > MOST {
@@ -81,18 +77,13 @@ impl TransitionCache {
     }
 
     /// Takes note of a step that has come to its end.
-    fn learn(&mut self, mut key: u64, change: u64) {
-        for &Answer { question, index } in &self.note.asked {
-            self.steps.insert(key, Next::Ask(question));
-            key = after(key, index as u32);
-        }
-        if self.steps.contains_key(&key) {
-            return;
-        }
-        let first = self.tellings.len() as u32;
-        self.tellings.extend_from_slice(&self.note.tellings);
-        let end = self.tellings.len() as u32;
-        self.steps.insert(key, Next::End { change, first, end });
+    fn learn(&mut self, key: u64, change: u64) {
+        let KnownSteps { steps, tellings, note, .. } = self;
+        steps.learn(key, &note.asked, || {
+            let first = tellings.len() as u32;
+            tellings.extend_from_slice(&note.tellings);
+            Ending { change, first, end: tellings.len() as u32 }
+        });
     }
 
     fn heard(&mut self, to: Option<WorkerId>, what: u64, before: u64, after: u64) {
@@ -115,15 +106,14 @@ impl MachineSystem {
         }
         let Some((slot, mut key)) = self.beginning(worker) else { return Ok(None) };
         let (change, tellings) = loop {
-            let transition_cache = self.transition_cache.get_or_insert_default();
-            match transition_cache.steps.get(&key).copied() {
-                // What was asked of an input is not noted.
-                None | Some(Next::Ask(Question::Input)) => return Ok(None),
-                Some(Next::End { change, first, end }) => break (change, first..end),
-                Some(Next::Ask(Question::Value { of, tag })) => {
+            match self.known_steps.get_or_insert_default().steps.get(key) {
+                // What a step does with an input is not noted.
+                None | Some(Known::Asks(Question::Input)) => return Ok(None),
+                Some(Known::Ends(Ending { change, first, end })) => break (change, first..end),
+                Some(Known::Asks(Question::Value { of, tag })) => {
                     key = after(key, env.value(of, tag)?);
                 }
-                Some(Next::Ask(Question::Delivery { .. })) => {
+                Some(Known::Asks(Question::Delivery { .. })) => {
                     self.list_candidates(slot);
                     key = after(key, env.delivery(&self.candidate_ids)? as u32);
                 }
@@ -139,11 +129,11 @@ impl MachineSystem {
         if tellings.is_empty() {
             return Some(sum);
         }
-        let mut transition_cache = self.transition_cache.take()?;
-        transition_cache.shares.clear();
+        let mut known_steps = self.known_steps.take()?;
+        known_steps.shares.clear();
         let mut known = true;
         for at in tellings {
-            let Telling { to, what } = transition_cache.tellings[at as usize];
+            let Telling { to, what } = known_steps.tellings[at as usize];
             // The monitors have a place that no machine has.
             let (there, untold) = match to.map(|to| self.find(to)) {
                 None => (usize::MAX, self.monitors_share()),
@@ -155,16 +145,16 @@ impl MachineSystem {
                     break;
                 }
             };
-            let earlier = transition_cache.shares.iter().rfind(|&&(told, _)| told == there);
+            let earlier = known_steps.shares.iter().rfind(|&&(told, _)| told == there);
             let before = earlier.map_or(untold, |&(_, share)| share);
-            let Some(&after) = transition_cache.told.get(&before.wrapping_add(what)) else {
+            let Some(&after) = known_steps.told.get(&before.wrapping_add(what)) else {
                 known = false;
                 break;
             };
             sum = sum.wrapping_add(after).wrapping_sub(before);
-            transition_cache.shares.push((there, after));
+            known_steps.shares.push((there, after));
         }
-        self.transition_cache = Some(transition_cache);
+        self.known_steps = Some(known_steps);
         known.then_some(sum)
     }
 
@@ -177,9 +167,9 @@ impl MachineSystem {
         if self.is_known(key) {
             return self.step_in_search(worker, &mut EventSink::new(env));
         }
-        let transition_cache = self.transition_cache.get_or_insert_default();
-        transition_cache.begin_note(slot);
-        let mut asked = std::mem::take(&mut transition_cache.note.asked);
+        let known_steps = self.known_steps.get_or_insert_default();
+        known_steps.begin_note(slot);
+        let mut asked = std::mem::take(&mut known_steps.note.asked);
         let before = self.slots[slot].share(self.rules.mailbox);
         let (budget, machines) = (self.budget, self.slots.len());
         self.noting = true;
@@ -187,11 +177,11 @@ impl MachineSystem {
             .step_in_search(worker, &mut EventSink::new(&mut RecordedStep::new(env, &mut asked)));
         // `noting` has been cleared if the step did something that a note cannot express.
         let noted = std::mem::take(&mut self.noting);
-        let Some(transition_cache) = &mut self.transition_cache else { return stepped };
-        transition_cache.note.asked = asked;
+        let Some(known_steps) = &mut self.known_steps else { return stepped };
+        known_steps.note.asked = asked;
         if noted && stepped.is_ok() && budget == self.budget && machines == self.slots.len() {
             let after = self.slots[slot].share(self.rules.mailbox);
-            transition_cache.learn(key, after.wrapping_sub(before));
+            known_steps.learn(key, after.wrapping_sub(before));
         }
         stepped
     }
@@ -205,12 +195,10 @@ impl MachineSystem {
 
     /// Whether the step with this key asks for nothing and is known.
     fn is_known(&mut self, key: u64) -> bool {
-        let next = self
-            .transition_cache
-            .as_ref()
-            .and_then(|transition_cache| transition_cache.steps.get(&key));
-        match next {
-            Some(&Next::End { change, first, end }) => self.sum_after(change, first..end).is_some(),
+        match self.known_steps.as_ref().and_then(|known| known.steps.get(key)) {
+            Some(Known::Ends(Ending { change, first, end })) => {
+                self.sum_after(change, first..end).is_some()
+            }
             _ => false,
         }
     }
@@ -235,11 +223,7 @@ impl MachineSystem {
     /// what it does.
     #[inline]
     pub(crate) fn notes_message_to(&self, slot: usize) -> bool {
-        self.noting
-            && self
-                .transition_cache
-                .as_ref()
-                .is_some_and(|transition_cache| transition_cache.note.slot != slot)
+        self.noting && self.known_steps.as_ref().is_some_and(|known| known.note.slot != slot)
     }
 
     /// The share of a machine that is about to get this message, and a hash of the message.
@@ -260,8 +244,8 @@ impl MachineSystem {
     pub(crate) fn note_message(&mut self, slot: usize, (before, what): (u64, u64)) {
         let after = self.slots[slot].share(self.rules.mailbox);
         let to = self.slots[slot].id;
-        if let Some(transition_cache) = &mut self.transition_cache {
-            transition_cache.heard(Some(to), what, before, after);
+        if let Some(known_steps) = &mut self.known_steps {
+            known_steps.heard(Some(to), what, before, after);
         }
     }
 
@@ -270,14 +254,8 @@ impl MachineSystem {
         let after = self.monitors_share();
         let mut what = Digest::new(0);
         what.word(hash);
-        if let Some(transition_cache) = &mut self.transition_cache {
-            transition_cache.heard(None, what.value(), before, after);
+        if let Some(known_steps) = &mut self.known_steps {
+            known_steps.heard(None, what.value(), before, after);
         }
     }
-}
-
-/// The key of what comes after an answer.
-#[inline]
-fn after(key: u64, answer: u32) -> u64 {
-    (key.rotate_left(23) ^ (u64::from(answer) + 1)).wrapping_mul(FACTOR)
 }

@@ -107,7 +107,9 @@ fn main() {
             memory(project, &test(&program, searched));
         }
         if wanted("states") {
-            states(project, test(&program, searched));
+            for search in [SearchKind::Dfs, SearchKind::Ses] {
+                states(project, search, test(&program, searched));
+            }
         }
     }
     if wanted("start") {
@@ -129,15 +131,15 @@ fn random(project: &str, program: &Arc<PProgram>) {
     );
 }
 
-fn states(project: &str, program: Arc<PProgram>) {
-    let plan = Plan { search: SearchKind::Dfs, ..Plan::default() };
+fn states(project: &str, search: SearchKind, program: Arc<PProgram>) {
+    let plan = Plan { search, ..Plan::default() };
     let options = Options { time: Some(Duration::from_secs(10)), ..Options::default() };
     let (report, seconds) =
         timed(|| explore(program, RoundRobin::default(), plan, options, Arc::new(())));
     let states = report.states.as_ref().map_or(0, |states| states.states);
     let transitions = report.states.as_ref().map_or(0, |states| states.transitions);
     println!(
-        "{project}, exhaustive: {:.0} thousand states per CPU second ({states} states, {transitions} \
+        "{project}, {search}: {:.0} thousand states per CPU second ({states} states, {transitions} \
          transitions, {:?}, {} findings)",
         states as f64 / seconds / 1e3,
         report.ended,

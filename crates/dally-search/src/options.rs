@@ -9,6 +9,7 @@ use dally_core::{Finding, Program};
 
 use crate::kind::StrategyKind;
 use crate::liveness::Fairness;
+use crate::strata::WrittenEntry;
 use crate::strategy::Strategy;
 
 /// What a run is asked to do.
@@ -134,6 +135,12 @@ pub trait Sink: Send + Sync {
     /// while it unwound, and nothing can be done after this.
     fn aborting(&self, finding: &Finding) {
         self.found(finding);
+    }
+
+    /// Work that a search of states has left undone at its end, one entry after the other, if its
+    /// plan says [`keep_frontier`](crate::strata::Plan::keep_frontier).
+    fn left(&self, entry: WrittenEntry) {
+        let _ = entry;
     }
 
     /// How far the run is: several times a second, from the thread that called

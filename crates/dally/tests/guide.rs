@@ -42,7 +42,8 @@ use std::fs;
 use std::path::Path;
 
 /// Pages that walk through an example, and which.
-const WALKED: [(&str, &str); 1] = [("writing_a_front_end", "own_front_end")];
+const WALKED: [(&str, &str); 2] =
+    [("writing_a_front_end", "own_front_end"), ("writing_a_search", "own_search/main")];
 
 #[test]
 fn every_snippet_of_the_guide_is_run_as_it_is_shown() {

@@ -33,6 +33,7 @@ mod program;
 mod run;
 mod step;
 mod system;
+mod transition_cache;
 mod tuple;
 mod value;
 mod workshop;

@@ -147,7 +147,7 @@ fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
         machine.renew(code, WorkerId::root(0), kind, main);
         machines.add(Arc::new(machine));
     }
-    Ok(PSystem { shared: shared.clone(), machines })
+    Ok(PSystem { shared: shared.clone(), machines, known_steps: None })
 }
 
 fn endless(spec: &str) -> Bug {

@@ -2,8 +2,8 @@
 
 use dally_core::bug::{Place, PlaceOf, Uncontrolled};
 use dally_core::{
-    Acceptance, Access, Bug, Captured, Env, EventSink, Fingerprint, Footprint, MessageId, Observe,
-    Problem, Resource, Status, Stop, System, Wait, Waiting, WorkerId,
+    Acceptance, Access, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, MessageId,
+    Observe, Problem, Resource, Status, Stop, System, Wait, Waiting, WorkerId,
 };
 use triomphe::Arc;
 
@@ -12,6 +12,7 @@ use super::digest::Digest;
 use super::machine::{Machine, Phase};
 use super::print::name_of;
 use super::run::{state_of, unshared};
+use super::transition_cache::KnownSteps;
 use super::workshop;
 use crate::lower::code::Code;
 
@@ -19,6 +20,8 @@ use crate::lower::code::Code;
 pub struct PSystem {
     pub(super) shared: Arc<Shared>,
     pub(super) machines: Machines,
+    /// What is known of steps, once a search has asked.
+    pub(super) known_steps: Option<Box<KnownSteps>>,
 }
 
 /// All machines and specs of an execution, shared copy-on-write with its forks.
@@ -78,12 +81,14 @@ impl System for PSystem {
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let machines = &mut self.machines;
         match machines.find(worker).filter(|&at| machines.get(at).is_enabled()) {
-            Some(at) => {
-                // What a machine was about to do changes it in any case.
-                machines.unshared(at);
-                machines.relieved = 0;
-                machines.run(&self.shared, at, &mut EventSink::new(env))
-            }
+            Some(at) => match self.known_steps.take() {
+                None => machines.step(&self.shared, at, &mut EventSink::new(env)),
+                Some(mut known) => {
+                    let stepped = self.step_noted(at, &mut known, env);
+                    self.known_steps = Some(known);
+                    stepped
+                }
+            },
             None => {
                 let problem = Problem::Uncontrolled(Uncontrolled::NotEnabled);
                 Err(Bug::new(problem).in_step_of(worker).into())
@@ -131,8 +136,7 @@ impl System for PSystem {
 
     #[inline]
     fn fingerprint(&self) -> Option<Fingerprint> {
-        let sum = self.machines.slots.iter().fold(0u64, |sum, slot| sum.wrapping_add(slot.share()));
-        Some(Fingerprint(sum))
+        Some(Fingerprint(self.machines.sum()))
     }
 
     fn name(&self, worker: WorkerId) -> String {
@@ -149,6 +153,12 @@ impl System for PSystem {
 }
 
 impl Captured for PSystem {
+    const FORESEES: bool = true;
+
+    fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<Fingerprint>, Cut> {
+        self.machines.find(worker).map_or(Ok(None), |at| self.look_ahead(at, env))
+    }
+
     fn encode(&self, out: &mut Vec<u8>) {
         for slot in &self.machines.slots {
             let start = out.len();
@@ -169,7 +179,8 @@ impl Captured for PSystem {
     }
 
     fn fork(&self) -> PSystem {
-        PSystem { shared: self.shared.clone(), machines: self.machines.clone() }
+        let (shared, machines) = (self.shared.clone(), self.machines.clone());
+        PSystem { shared, machines, known_steps: None }
     }
 
     /// The list of machines is its own; the machines it shares with other states, nearly all of
@@ -232,6 +243,20 @@ impl Machines {
             hot: 0,
             relieved: 0,
         }
+    }
+
+    /// A step of the machine at this place, which is enabled.
+    #[inline]
+    pub(super) fn step(
+        &mut self,
+        shared: &Shared,
+        at: usize,
+        env: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
+        // What a machine was about to do changes it in any case.
+        self.unshared(at);
+        self.relieved = 0;
+        self.run(shared, at, env)
     }
 
     fn all(&self) -> &[Arc<Machine>] {

@@ -44,7 +44,7 @@ pub(crate) struct Delaying<E: Explorer> {
     explorer: E,
     on_path_explorer: Option<ExplorerOnPath<E>>,
     summary: StepSummary,
-    /// Who could step before the present step.
+    /// The workers that could step before the present step.
     before: Vec<WorkerId>,
     /// How many steps each worker has taken.
     taken: BTreeMap<WorkerId, u32>,

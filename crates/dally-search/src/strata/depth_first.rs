@@ -1,29 +1,28 @@
-//! Bounded depth-first search from one entry: the workhorse of all searches by strata (Desai,
+//! Bounded depth-first search from one entry, which all searches by strata are made of (Desai,
 //! Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", Fig. 5,
 //! `DelayBoundedDFS`), with an explicit stack.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dally_core::bug::Uncontrolled;
-use dally_core::{Bug, Problem, System, fingerprint};
+use dally_core::{Bug, System};
 use rustc_hash::FxHashSet;
 
 use super::entry::{Entry, NextTransition, Offered, Value};
 use super::explorer_on_path::StepSummary;
 use super::frame::Frame;
+use super::identity::identity_of;
 use super::look_ahead::LookAhead;
 use super::shared_state::{SharedState, ThreadCounters};
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
-use super::visited::{ThreadSlot, Visit};
+use super::visited::Visited;
 use crate::choice_log::{Activity, ChoiceWriter};
-use crate::liveness::Node;
 
 /// One thread's part in a search: a live state, and the stack of states that led there.
 pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
     pub(super) shared_state: Arc<SharedState<S, O>>,
-    slot: ThreadSlot,
+    pub(super) slot: <S::Visited as Visited>::Slot,
     pub(super) space: S,
     pub(super) writer: ChoiceWriter,
     /// The stack, of which the first `depth` count; the memory of the others is used again.
@@ -33,14 +32,14 @@ pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
     pub(super) at_top: bool,
     /// Whether transitions are tried before they are taken.
     pub(super) looks_ahead: bool,
-    /// When to look next whether others need work, in transitions.
+    /// After how many transitions to look next whether other threads need work.
     share_at: u64,
-    /// How often it was asked for its progress when it last told it.
+    /// How many requests for its progress it has answered.
     answered: u64,
     /// The identities of the states on the path, where not all visited states are remembered.
     on_path: FxHashSet<u64>,
     pub(super) summary: StepSummary,
-    /// An order that nobody needs, for its memory.
+    /// An order that is no longer used; the next one is made in its memory.
     pub(super) spare: Option<O>,
     /// What is left for the next stratum.
     pub(super) frontier: Vec<Box<Entry<S, O>>>,
@@ -57,10 +56,11 @@ pub(super) enum Pick {
     Unsound,
 }
 
-/// How many transitions are taken between two looks at whether others need work.
+/// How many transitions are taken between two looks at whether other threads need work.
 const SHARE_EVERY: u64 = 64;
 
-/// How many transitions are taken before they are told unasked: all threads tell in the same place.
+/// How many transitions are taken before the thread reports its progress unasked. All threads write
+/// it to the same cache line, so they do it seldom.
 const TELL_EVERY: u64 = 1024;
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
@@ -97,10 +97,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let system = self.space.system();
         order.begin(system, self.shared_state.seed);
         let enabled = system.enabled().to_vec();
-        let mut identity = self.space.identity();
-        if self.shared_state.with_order {
-            identity = fingerprint::mix(identity, order.hash());
-        }
+        let identity = self.identity(&order);
         let node = self.log_first(identity);
         if node.is_none() {
             self.remember(identity);
@@ -134,14 +131,14 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// than `bound`, until there is nothing left.
     pub(crate) fn search_within(&mut self, bound: u32) {
         let shared_state = self.shared_state.clone();
-        while let Some(entry) = shared_state.queue.take(|| shared_state.is_halted()) {
+        while let Some(entry) = shared_state.frontier.take(&|| shared_state.is_halted()) {
             shared_state.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
             self.resume(*entry);
             self.writer.now(Activity::Stepping);
             self.descend(i64::from(bound));
-            // Who waits for work is not stuck.
+            // A thread that waits for work is not stuck in a step.
             self.writer.now(Activity::Nothing);
-            shared_state.queue.done();
+            shared_state.frontier.done();
         }
     }
 
@@ -166,7 +163,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
                 if self.counters.untold() >= TELL_EVERY {
                     self.shared_state.progress(&mut self.counters);
                 }
-                if self.shared_state.queue.has_idle_threads() {
+                if self.shared_state.frontier.has_idle_threads() {
                     self.share_work(bound);
                 }
             }
@@ -240,7 +237,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         let offer = frame.order.offer(frame.next, &frame.enabled);
         let place = offer.and_then(|worker| match frame.enabled.get(frame.next as usize) {
-            // Most orders keep close to that of the ids.
+            // Most orders offer workers nearly in the order of ids, so this guess is often right.
             Some(&same) if same == worker => Some(frame.next as usize),
             _ => worker.place_in(&frame.enabled).ok(),
         });
@@ -270,14 +267,13 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         let (below, above) = self.frames.split_at_mut(depth);
         let (parent, child) = (&below[depth - 1], &mut above[0]);
-        let mut identity = self.space.identity();
         let with_order = self.shared_state.with_order;
         if with_order {
             child.order.clone_from(&parent.order);
             let (system, before) = (self.space.system(), &parent.enabled);
             child.order.stepped(parent.worker, before, system, &mut self.summary);
-            identity = fingerprint::mix(identity, child.order.hash());
         }
+        let identity = identity_of(&mut self.space, &child.order, with_order);
         if self.shared_state.partial && self.on_path.contains(&identity) {
             self.counters.cyclic = true;
             return;
@@ -325,45 +321,6 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         if sealed {
             self.log_gap(node);
         }
-    }
-
-    /// Remembers the state that a step from the top of the stack has led to. If it is to be gone
-    /// on from, its number in the log, or 0 if there is none.
-    fn is_new(&mut self, identity: u64) -> Option<Node> {
-        if self.shared_state.log.is_some() {
-            return self.log_arrival(identity);
-        }
-        self.remember(identity).then_some(0)
-    }
-
-    /// Remembers the live state; whether it is to be gone on from.
-    fn remember(&mut self, identity: u64) -> bool {
-        let seen = if self.shared_state.exact {
-            let (space, with_order) = (&self.space, self.shared_state.with_order);
-            self.shared_state.visited.insert_exact(&mut self.slot, identity, |part| {
-                space.parts(part);
-                if with_order {
-                    // The explorer is known by its hash alone, which is part of the identity.
-                    part(&identity.to_le_bytes());
-                }
-            })
-        } else {
-            self.shared_state.visited.insert(&mut self.slot, identity)
-        };
-        let new = match seen {
-            Visit::New | Visit::Unstored => true,
-            Visit::Known => false,
-            Visit::NoRoom => {
-                self.shared_state.memory_is_full();
-                true
-            }
-        };
-        if let Some(look) = self.space.visible_hash()
-            && !self.shared_state.is_visibly_same(identity, look, new)
-        {
-            self.found(Bug::new(Problem::Uncontrolled(Uncontrolled::State)));
-        }
-        new
     }
 
     pub(super) fn pop(&mut self) {

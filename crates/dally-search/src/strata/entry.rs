@@ -12,9 +12,11 @@ use crate::prefix::Prefix;
 
 /// A value chosen inside a step, or the position of a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Value {
-    pub(crate) index: u32,
-    pub(crate) of: u32,
+pub struct Value {
+    /// Its position, from 0.
+    pub index: u32,
+    /// How many there are.
+    pub of: u32,
 }
 
 /// A state with transitions that have not been taken: the frontier is a list of these, and what
@@ -41,9 +43,22 @@ pub(crate) struct Entry<S: StateSpace, O: TransitionOrder> {
     pub(crate) bytes: usize,
 }
 
+impl<S: StateSpace, O: TransitionOrder> Entry<S, O> {
+    /// What the next transition costs, with all that led to it.
+    pub(super) fn next_cost(&self) -> u32 {
+        let (index, values) = match &self.next {
+            NextTransition::Worker(index) => (*index, &[][..]),
+            NextTransition::Values(index, _, values) => (*index, &values[..]),
+        };
+        let chosen = values.iter().map(|value| value.index).sum::<u32>();
+        let base = self.cost + self.order.cost(index, &self.enabled);
+        base + if self.sealed { 0 } else { O::VALUE * chosen }
+    }
+}
+
 /// Which transition of an entry comes next.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum NextTransition {
+pub enum NextTransition {
     /// The one of this index, and those after it.
     Worker(u32),
     /// The one of this index, whose worker has been offered, with its values beginning like

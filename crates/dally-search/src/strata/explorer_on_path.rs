@@ -1,4 +1,5 @@
-//! What goes with an explorer along a path: who has started, and what the last step brought.
+//! An explorer on its way along a path, with the workers that have started and what the last step
+//! did.
 
 use dally_core::{Event, System, Text, WorkerId, fingerprint};
 
@@ -8,7 +9,7 @@ use super::explorer::{Explorer, Stepped};
 #[derive(Debug)]
 pub(crate) struct ExplorerOnPath<E> {
     explorer: E,
-    /// Who has started and has not finished, sorted.
+    /// The workers that have started and have not finished, sorted.
     known: Vec<WorkerId>,
 }
 
@@ -56,7 +57,7 @@ impl<E: Explorer> ExplorerOnPath<E> {
             if halted.place_in(enabled).is_ok() {
                 continue;
             }
-            // Whoever finishes is forgotten, so that it starts anew should it come back.
+            // A worker that has finished is forgotten, so that it starts anew should it come back.
             if let Ok(place) = halted.place_in(&self.known) {
                 self.known.remove(place);
                 self.explorer.finished(halted);
@@ -83,7 +84,7 @@ impl<E: Explorer> ExplorerOnPath<E> {
         fingerprint::of_bytes(scratch)
     }
 
-    /// Who has started and has not finished, sorted.
+    /// The workers that have started and have not finished, sorted.
     pub(crate) fn known(&self) -> &[WorkerId] {
         &self.known
     }
@@ -107,7 +108,8 @@ impl<E: Clone> Clone for ExplorerOnPath<E> {
     }
 }
 
-/// What is heard during a step, as far as explorers care. Kept from step to step for its memory.
+/// What a step did, as far as explorers care. One is used for all steps, so that its lists are not
+/// allocated anew.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StepSummary {
     sent: Vec<WorkerId>,
@@ -139,7 +141,7 @@ impl StepSummary {
         }
     }
 
-    /// Who can step now and could not before, and the other way round: a walk along both lists.
+    /// Finds the workers that can step now and could not before, and the other way round.
     fn compare(&mut self, before: &[WorkerId], now: &[WorkerId]) {
         self.woken.clear();
         self.blocked.clear();

@@ -40,12 +40,12 @@ pub(super) struct Frame<S: StateSpace, O: TransitionOrder> {
     pub(super) identity: u64,
     /// Its number in the log, if there is one.
     pub(super) node: Node,
-    /// The path, once somebody needed it.
+    /// The path, once an entry has needed it.
     pub(super) prefix: Option<Arc<Prefix>>,
 }
 
 impl<S: StateSpace, O: TransitionOrder> Frame<S, O> {
-    /// Nothing yet, for its memory.
+    /// A frame without a state, to be filled later.
     pub(super) fn blank(order: O) -> Frame<S, O> {
         Frame {
             snapshot: None,

@@ -1,13 +1,13 @@
-//! Looking ahead: where the transitions out of a state lead is asked for all of them together
-//! before they are taken one by one, so that the waits for memory overlap.
+//! Looking ahead: a transition that is known to lead to a visited state is counted and passed over.
 //!
-//! To ask whether a state was visited is to wait for memory: nothing else of a cheap transition
-//! takes as long. One after the other the waits add up; asked together, they are one wait.
+//! Before a transition is taken, the system is asked where it leads ([`StateSpace::foresee`]). That
+//! decides nothing but whether the transition has to be taken at all: one whose target is unknown
+//! or new is taken, and its target may turn out to have been visited meanwhile. So the search is
+//! the same, transition by transition, with or without looking ahead.
 //!
-//! What is foreseen decides nothing but whether a transition has to be taken at all. Those that
-//! lead to visited states are counted and passed over; the others are taken in their turn, and
-//! may lead to states that were visited meanwhile. So the search is the same, transition by
-//! transition.
+//! Where transitions come in the order of ids, all transitions of a state are asked for together.
+//! To ask whether a state was visited is to wait for memory, and nothing else of a cheap transition
+//! takes as long: asked one after the other the waits add up, asked together they overlap.
 
 use dally_core::WorkerId;
 
@@ -16,12 +16,13 @@ use super::entry::Value;
 use super::frame::Frame;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
+use super::visited::Visited;
 
 /// What is known of the transitions out of a state, by the places of their workers among the
 /// enabled.
 #[derive(Default)]
 pub(crate) struct LookAhead {
-    /// Whether somebody has looked.
+    /// Whether the transitions of the state were asked for together.
     looked: bool,
     /// The transitions of which it is known where they lead. Those that choose values, fail or
     /// never end are not among them.
@@ -55,19 +56,20 @@ impl LookAhead {
 }
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
-    /// Whether a search is one that can look ahead: of a system that foresees, and by identities
-    /// alone, which are never forgotten.
+    /// Whether a search can look ahead: the system must foresee, and visited states must be known
+    /// by identities alone, which are never forgotten. A search that stores explorers beside states
+    /// needs the explorer after the step, and one that logs transitions needs the transition.
     pub(super) fn can_look_ahead(&self) -> bool {
         let shared_state = &self.shared_state;
         let by_identity = !shared_state.exact
             && !shared_state.partial
             && !shared_state.with_order
             && shared_state.log.is_none();
-        S::FORESEES && !O::LISTENS && by_identity
+        S::FORESEES && by_identity
     }
 
     /// Passes over the transitions of the frame on top, from the next on, that lead to visited
-    /// states. If nobody has looked yet where they lead, somebody does now.
+    /// states. If they have not been asked for together yet and can be, they are now.
     #[inline]
     pub(super) fn pass_over(&mut self, bound: i64) {
         let frame = &mut self.frames[self.depth - 1];
@@ -104,7 +106,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             if !ahead.is_foreseen(next as usize) {
                 return None;
             }
-            // What was new when somebody looked may have been visited since.
+            // What was new when it was asked for may have been visited since.
             let target = ahead.targets[next as usize];
             if !self.shared_state.visited.holds(target) {
                 return Some(target);
@@ -158,7 +160,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         self.frames[top].ahead = LookAhead { looked: true, foreseen, visited, targets };
     }
 
-    /// The identity of the state that a step from the one at hand leads to, if it is known.
+    /// The identity of the state that a step from the live state leads to, if it is known.
     #[inline]
     fn foresee(&mut self, worker: WorkerId, values: &mut Vec<Value>, chooses: bool) -> Option<u64> {
         let mut there = None;
@@ -169,8 +171,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         asked.ok().and(there)
     }
 
-    /// Whether the transition of the frame on top, with these values, is known to lead to a
-    /// visited state, where nobody has asked before. The state on top is at hand, and stays so.
+    /// Whether the transition of the frame on top, with these values, is known to lead to a visited
+    /// state; `false` if it was asked for before. The state on top is the live state, and stays so.
     #[inline]
     pub(super) fn leads_nowhere_new(&mut self, values: &mut Vec<Value>) -> bool {
         let frame = &self.frames[self.depth - 1];
@@ -187,10 +189,10 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
 /// Whether transitions are left, all within the bound, in the order of their places.
 #[inline]
 fn is_worth_it<S: StateSpace, O: TransitionOrder>(frame: &Frame<S, O>, bound: i64) -> bool {
-    frame.next < frame.end
+    frame.order.is_by_id()
+        && frame.next < frame.end
         && frame.end <= 64
         && !frame.ready
         && frame.values.is_empty()
-        && frame.order.is_by_id()
         && i64::from(frame.cost + frame.order.cost(frame.end - 1, &frame.enabled)) <= bound
 }

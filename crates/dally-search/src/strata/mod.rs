@@ -9,7 +9,9 @@ mod explorer;
 mod explorer_on_path;
 mod explorers;
 mod frame;
+mod frontier;
 mod happens_before;
+mod identity;
 mod in_delays;
 mod look_ahead;
 mod outcome;
@@ -20,6 +22,7 @@ mod sampler;
 mod search;
 mod search_failure;
 mod search_pool;
+mod ses;
 mod shared_state;
 mod state_space;
 mod states;
@@ -28,18 +31,21 @@ mod transition;
 mod transition_log;
 mod transition_order;
 mod visited;
-mod work_queue;
+mod written_entry;
 
 pub use dally_core::report::{CachePolicy, Cycles, Samples, States, Stratum};
-pub(crate) use entry::Value;
+pub use entry::{NextTransition, Value};
 pub use explorer::{Explorer, Stepped};
 pub use explorers::{
     Bundled, ExplorerKind, IntoExplorer, ProbabilisticRoundRobin, RandomOrder, RoundRobin,
     RunToCompletion,
 };
+pub use frontier::{Frontier, WorkQueue};
 pub use happens_before::HappensBefore;
 pub use in_delays::in_delays;
 pub use plan::{Plan, PlanError, SearchKind};
 pub use search::explore;
 pub(crate) use transition_log::{Arrival, Logged, TransitionLog};
 pub(crate) use visited::{Lookup, Numbered, Table};
+pub use visited::{ThreadSlot, Visit, Visited, VisitedStates};
+pub use written_entry::{WrittenEntry, WrittenEntryError};

@@ -6,6 +6,8 @@ use thiserror::Error;
 
 use crate::named::named;
 
+use super::written_entry::WrittenEntry;
+
 /// How the states of a program are gone through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SearchKind {
@@ -58,6 +60,12 @@ pub struct Plan {
     pub with_explorer: bool,
     /// How many samples a stratum gets: `c1 + c2^delays`, as `(c1, c2)`.
     pub samples: (u64, u64),
+    /// Whether what the search leaves undone, because it ends before it is exhausted, is handed to
+    /// [`Sink::left`](crate::Sink::left).
+    pub keep_frontier: bool,
+    /// What another search has left undone, to go on from; if there is nothing, the search starts
+    /// at the first state.
+    pub resume: Vec<WrittenEntry>,
 }
 
 impl Default for Plan {
@@ -71,14 +79,30 @@ impl Default for Plan {
             exact: false,
             with_explorer: false,
             samples: (100, 3),
+            keep_frontier: false,
+            resume: Vec::new(),
         }
     }
 }
 
 impl Plan {
+    /// How many bytes the visited states may take. A cache that forgets takes all it gets, sooner
+    /// or later: the frontier needs some too.
+    pub(super) fn visited_memory(&self) -> u64 {
+        match self.cache {
+            CachePolicy::All | CachePolicy::None => self.memory,
+            CachePolicy::Stop | CachePolicy::Replace => self.memory / 2,
+        }
+    }
+
     /// Why the search cannot be done with what the plan says of it, if so.
     pub fn check(&self) -> Result<(), PlanError> {
         let search = self.search;
+        let has_frontier =
+            !search.finds_cycles() && !matches!(search, SearchKind::Ss | SearchKind::Hybrid);
+        if (self.keep_frontier || !self.resume.is_empty()) && !has_frontier {
+            return Err(PlanError::NoFrontier { search });
+        }
         if !search.finds_cycles() {
             Ok(())
         } else if self.with_explorer {
@@ -108,6 +132,15 @@ pub enum PlanError {
         "{search} finds a cycle only if it remembers all of its states: leave the cache at all"
     )]
     CyclesForgotten {
+        /// The search.
+        search: SearchKind,
+    },
+    /// A search whose frontier is not all that it leaves undone is asked to keep or to resume one.
+    #[error(
+        "{search} is not resumed from a frontier: leave out keep_frontier and resume, or search by \
+         ses, pb, depth, dfs or bfs"
+    )]
+    NoFrontier {
         /// The search.
         search: SearchKind,
     },

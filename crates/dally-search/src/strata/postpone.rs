@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use dally_core::WorkerId;
+
 use super::depth_first::{DepthFirstWorker, Pick};
 use super::entry::{Entry, NextTransition};
 use super::look_ahead::LookAhead;
@@ -14,7 +16,7 @@ use crate::prefix::Prefix;
 const NOTHING: i64 = -1;
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
-    /// Gives up all that is on the stack; to the frontier, if somebody will go on from there.
+    /// Empties the stack. What was left to do there becomes entries, if they are to be kept.
     pub(super) fn abandon_stack(&mut self) {
         while self.depth > 0 {
             if self.shared_state.keeps_unfinished() {
@@ -40,10 +42,10 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// Gives the oldest transitions that are left to somebody who has nothing to do.
+    /// Gives the transitions that are left nearest to the bottom of the stack to an idle thread.
     pub(super) fn share_work(&mut self, bound: i64) {
         let spare = (0..self.depth).find(|&at| {
-            // Nobody shall be woken for what has been visited since.
+            // No thread is woken for transitions to states that were visited since.
             self.pass_over_visited(at);
             let frame = &self.frames[at];
             let cost = || frame.cost + frame.order.cost(frame.next, &frame.enabled);
@@ -53,10 +55,10 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let next = self.frames[at].next;
         if let Some(mut entry) = self.entry(at, NextTransition::Worker(next), false) {
             self.frames[at].end = next;
-            // What was tried is not tried again.
+            // What is known of the transitions goes with them.
             entry.ahead = std::mem::take(&mut self.frames[at].ahead);
             self.shared_state.frontier_bytes.fetch_add(entry.bytes as u64, Ordering::Relaxed);
-            self.shared_state.queue.push(entry);
+            self.shared_state.frontier.push(entry);
         }
     }
 
@@ -68,11 +70,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let frame = &mut self.frames[at];
         let snapshot =
             if take { frame.snapshot.take()? } else { S::copy(frame.snapshot.as_ref()?) };
-        let bytes = size_of::<Entry<S, O>>()
-            + self.space.snapshot_bytes()
-            + frame.order.bytes()
-            + 8 * frame.enabled.len()
-            + Prefix::BYTES;
+        let bytes = self.space.snapshot_bytes() + entry_bytes::<S, O>(&frame.order, &frame.enabled);
         let (order, enabled) = match self.spare.take() {
             Some(spare) if take => {
                 let order = std::mem::replace(&mut frame.order, spare);
@@ -108,4 +106,12 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         self.frames[at].prefix.clone()
     }
+}
+
+/// About how many bytes an entry takes, but for its snapshot.
+pub(super) fn entry_bytes<S: StateSpace, O: TransitionOrder>(
+    order: &O,
+    enabled: &[WorkerId],
+) -> usize {
+    size_of::<Entry<S, O>>() + order.bytes() + size_of_val(enabled) + Prefix::BYTES
 }

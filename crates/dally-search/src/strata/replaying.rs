@@ -11,7 +11,9 @@ use dally_core::{
 use rustc_hash::FxHasher;
 
 use super::happens_before::HappensBefore;
+use super::plan::Plan;
 use super::state_space::{ReturnError, StateSpace};
+use super::visited::VisitedStates;
 use crate::choice_log::{Activity, ChoiceWriter};
 use crate::replay_strategy::named;
 
@@ -107,8 +109,13 @@ impl<P: Program + 'static> Replaying<P> {
 
 impl<P: Program + 'static> StateSpace for Replaying<P> {
     type System = P::System;
-    /// The length of the prefix, which is on the choice log.
+    /// The length of the prefix, which is in the choice log.
     type Snapshot = usize;
+    type Visited = VisitedStates;
+
+    fn visited(plan: &Plan, threads: usize) -> VisitedStates {
+        VisitedStates::new(plan.cache, plan.exact, plan.visited_memory(), threads)
+    }
 
     fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug> {
         writer.now(Activity::Ending);

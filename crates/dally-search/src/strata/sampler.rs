@@ -10,13 +10,67 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dally_core::{System, WorkerId, fingerprint};
+use dally_core::report::{Ended, Samples, States};
+use dally_core::{Program, System, WorkerId, fingerprint};
 
 use super::depth_first::DepthFirstWorker;
 use super::entry::{Entry, NextTransition, Offered, Value};
+use super::plan::Plan;
+use super::search_pool::SearchPool;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use crate::choice_log::Activity;
+use crate::options::Reached;
+use crate::runner::Run;
+
+/// Samples with one delay, then with two, and so on (Desai, Qadeer and Seshia, "Systematic Testing
+/// of Asynchronous Reactive Systems", Fig. 7, `SS`), from these states of a frontier, or else from
+/// the first state.
+pub(super) fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
+    run: &mut Run<P>,
+    pool: &mut SearchPool<S, O>,
+    plan: &Plan,
+    from: Vec<Box<Entry<S, O>>>,
+    order: &O,
+    states: &mut States,
+) {
+    let from_frontier = from.len() as u64;
+    pool.start(run, from, order);
+    let executions = Arc::new(AtomicU64::new(run.options.schedules));
+    let mut drawn = SampleCounters::default();
+    // From a frontier, one delay is spent by setting out.
+    let mut delays = if from_frontier > 0 { 0 } else { 1 };
+    let mut completed = 0;
+    while run.ended.is_none() && !pool.shared_state.is_halted() {
+        let (c1, c2) = plan.samples;
+        let of = c1.saturating_add(c2.saturating_pow(delays)).max(1);
+        let (taken, executions) = (AtomicU64::new(0), executions.clone());
+        let samples = Arc::new(SampleQuota { delays, of, taken, executions });
+        run.reached = Some(Reached { bound: delays, ..run.reached.unwrap_or_default() });
+        drawn.add(&pool.sample(run, &samples));
+        if samples.executions.load(Ordering::Relaxed) == 0 {
+            run.ended = run.ended.or(Some(Ended::Schedules));
+        } else if !pool.shared_state.is_halted() {
+            completed = delays;
+            if delays >= plan.delays.unwrap_or(u32::MAX) {
+                run.ended = run.ended.or(Some(Ended::Bound));
+            }
+        }
+        run.check_limits();
+        delays += 1;
+    }
+    states.transitions += drawn.transitions;
+    states.executions += drawn.executions;
+    states.cut += drawn.cut;
+    states.deepest = states.deepest.max(drawn.longest);
+    let mut samples = Samples::default();
+    samples.samples = drawn.samples;
+    samples.executions = drawn.executions;
+    samples.delays = completed;
+    samples.longest = drawn.longest;
+    samples.from_frontier = from_frontier;
+    states.samples = Some(samples);
+}
 
 /// The samples of one stratum, taken one by one by all threads.
 pub(crate) struct SampleQuota {
@@ -30,7 +84,7 @@ pub(crate) struct SampleQuota {
 }
 
 impl SampleQuota {
-    /// The number of the next sample that nobody has taken.
+    /// The number of the next sample that no thread has taken.
     fn take(&self) -> Option<u64> {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         (number < self.of && self.executions.load(Ordering::Relaxed) > 0).then_some(number)

@@ -1,29 +1,27 @@
-//! Searches of states: stratum after stratum until nothing is left, or enough.
+//! Searches of states: their entry points, and their reports.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
-use dally_core::report::{Ended, Report, Samples, States};
+use dally_core::report::{Ended, Report};
 use dally_core::{Captured, Choice, Program, Schedule, StateVisitor};
 
 use super::cycles::{self, cycle_search};
-use super::entry::Entry;
 use super::explorer::Explorer;
 use super::in_delays::with_fewest;
 use super::plan::{Plan, SearchKind};
 use super::replaying::Replaying;
-use super::sampler::{SampleCounters, SampleQuota};
+use super::sampler::sample;
 use super::search_pool::{Make, SearchPool};
-use super::shared_state::{SharedState, ThreadCounters};
+use super::ses::{has_cycle, strata};
+use super::shared_state::SharedState;
 use super::state_space::{Forking, StateSpace};
-use super::states::{add, add_stratum, none_yet};
+use super::states::none_yet;
 use super::transition_log::TransitionLog;
 use super::transition_order::{Delayed, Fixed, TransitionOrder};
-use super::visited::expected_omissions;
+use super::visited::{Visited, expected_omissions};
 use crate::choice_log::Activity;
 use crate::confirm::RawFinding;
-use crate::deadline::Stopwatch;
 use crate::options::{Options, Reached, Sink};
 use crate::runner::{Run, count_bug};
 use crate::supervisor::watched;
@@ -160,7 +158,7 @@ struct SearchSetup<P, S> {
     note: Option<String>,
 }
 
-/// A search by an explorer for itself alone: nobody hears of its findings.
+/// A search inside of another one, which does not hand its findings to the sink.
 pub(super) fn searched<P, E, S>(
     program: Arc<P>,
     explorer: E,
@@ -258,8 +256,8 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
                     &mut states,
                 );
             }
-            Some(Ok((first, begun))) => {
-                let left = strata(&mut run, &mut pool, &plan, first, begun, &mut states);
+            Some(Ok(begun)) => {
+                let left = strata(&mut run, &mut pool, &plan, begun, &order, &mut states);
                 if plan.search == SearchKind::Hybrid && !left.is_empty() {
                     sample(&mut run, &mut pool, &plan, left, &order, &mut states);
                 }
@@ -302,190 +300,6 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
         run.report.states = Some(states);
         run.finish()
     }
-}
-
-/// Stratum after stratum (Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive
-/// Systems", Fig. 5, `SES`), from the first state, which is what was counted when the search had
-/// begun. Answers what a hybrid search goes on from.
-fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
-    run: &mut Run<P>,
-    pool: &mut SearchPool<S, O>,
-    plan: &Plan,
-    first: Box<Entry<S, O>>,
-    mut begun: ThreadCounters,
-    states: &mut States,
-) -> Vec<Box<Entry<S, O>>> {
-    let shared_state = pool.shared_state.clone();
-    let hybrid = plan.search == SearchKind::Hybrid;
-    if hybrid {
-        shared_state.keep_unfinished();
-    }
-    shared_state.root.store(first.identity, Ordering::Relaxed);
-    let delta = plan.delta.unwrap_or(if plan.search == SearchKind::Depth { 5 } else { 1 }).max(1);
-    let mut bound = match plan.search {
-        SearchKind::Dfs => u32::MAX,
-        SearchKind::Depth => delta,
-        _ => 0,
-    };
-    let last = plan.delays.unwrap_or(u32::MAX);
-    let mut frontier = vec![first];
-    while run.ended.is_none() {
-        bound = bound.min(last);
-        let clock = Stopwatch::start();
-        let counters;
-        (frontier, counters) = stratum(run, pool, bound, frontier, &mut begun, |run| {
-            let spent = hybrid && nearly_spent(run, &shared_state);
-            if shared_state.is_full() && !spent {
-                run.end(Ended::Memory);
-            }
-            spent || run.ended.is_some()
-        });
-        // A stratum can be so short that nobody has asked whether it is enough.
-        let enough = shared_state.is_halted() || hybrid && nearly_spent(run, &shared_state);
-        let hands_over = hybrid
-            && enough
-            && run.ended.is_none()
-            && !shared_state.has_bugs()
-            && !shared_state.has_fault()
-            && !frontier.is_empty();
-        if shared_state.is_full() && !hands_over {
-            run.end(Ended::Memory);
-        }
-        let complete = !shared_state.is_halted();
-        add_stratum(
-            states,
-            bound,
-            &counters,
-            frontier.len(),
-            shared_state.visited.bytes(),
-            complete,
-            &clock,
-        );
-        if hands_over {
-            shared_state.resume();
-            return frontier;
-        }
-        if shared_state.is_halted() {
-            break;
-        }
-        after_stratum(run, frontier.is_empty(), bound >= last);
-        bound = bound.saturating_add(delta);
-    }
-    // There may have been no stratum at all.
-    add(states, &begun);
-    Vec::new()
-}
-
-/// Has all threads go through what these entries lead to within a bound: what is left for the
-/// next stratum, and what was counted. `enough` is asked from time to time whether to stop.
-pub(super) fn stratum<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
-    run: &mut Run<P>,
-    pool: &mut SearchPool<S, O>,
-    bound: u32,
-    entries: Vec<Box<Entry<S, O>>>,
-    begun: &mut ThreadCounters,
-    enough: impl Fn(&mut Run<P>) -> bool,
-) -> (Vec<Box<Entry<S, O>>>, ThreadCounters) {
-    let reached = run.reached.unwrap_or_default();
-    run.reached = Some(Reached { bound, frontier: entries.len() as u64, ..reached });
-    pool.shared_state.queue.fill(entries);
-    let (mut left, mut counters) = pool.search_within(run, bound, enough);
-    left.extend(pool.shared_state.queue.drain());
-    // The first state is new in the first stratum.
-    counters.add(&std::mem::take(begun));
-    (left, counters)
-}
-
-/// A stratum was gone through: whether it was the last, because nothing is left to do or no more
-/// was asked for.
-pub(super) fn after_stratum<P: Program + 'static>(run: &mut Run<P>, empty: bool, last: bool) {
-    if empty {
-        run.ended = Some(Ended::Exhausted);
-    } else if last {
-        run.ended = Some(Ended::Bound);
-    } else {
-        // Strata can be so short that nobody has looked.
-        run.check_limits();
-    }
-}
-
-/// Whether a hybrid search has used so much of its memory or time that it should sample from now
-/// on.
-fn nearly_spent<P: Program, S: StateSpace, O: TransitionOrder>(
-    run: &Run<P>,
-    shared_state: &SharedState<S, O>,
-) -> bool {
-    let late = |limit: Duration| run.clock.is_past(limit.mul_f64(0.75));
-    shared_state.is_nearly_full() || run.options.time.is_some_and(late)
-}
-
-/// Samples with one delay, then with two, and so on (Desai, Qadeer and Seshia, "Systematic Testing
-/// of Asynchronous Reactive Systems", Fig. 7, `SS`), from these states of a frontier, or else from
-/// the first state.
-fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
-    run: &mut Run<P>,
-    pool: &mut SearchPool<S, O>,
-    plan: &Plan,
-    from: Vec<Box<Entry<S, O>>>,
-    order: &O,
-    states: &mut States,
-) {
-    let from_frontier = from.len() as u64;
-    pool.start(run, from, order);
-    let executions = Arc::new(AtomicU64::new(run.options.schedules));
-    let mut drawn = SampleCounters::default();
-    // From a frontier, one delay is spent by setting out.
-    let mut delays = if from_frontier > 0 { 0 } else { 1 };
-    let mut completed = 0;
-    while run.ended.is_none() && !pool.shared_state.is_halted() {
-        let (c1, c2) = plan.samples;
-        let of = c1.saturating_add(c2.saturating_pow(delays)).max(1);
-        let (taken, executions) = (AtomicU64::new(0), executions.clone());
-        let samples = Arc::new(SampleQuota { delays, of, taken, executions });
-        run.reached = Some(Reached { bound: delays, ..run.reached.unwrap_or_default() });
-        drawn.add(&pool.sample(run, &samples));
-        if samples.executions.load(Ordering::Relaxed) == 0 {
-            run.ended = run.ended.or(Some(Ended::Schedules));
-        } else if !pool.shared_state.is_halted() {
-            completed = delays;
-            if delays >= plan.delays.unwrap_or(u32::MAX) {
-                run.ended = run.ended.or(Some(Ended::Bound));
-            }
-        }
-        run.check_limits();
-        delays += 1;
-    }
-    states.transitions += drawn.transitions;
-    states.executions += drawn.executions;
-    states.cut += drawn.cut;
-    states.deepest = states.deepest.max(drawn.longest);
-    let mut samples = Samples::default();
-    samples.samples = drawn.samples;
-    samples.executions = drawn.executions;
-    samples.delays = completed;
-    samples.longest = drawn.longest;
-    samples.from_frontier = from_frontier;
-    states.samples = Some(samples);
-}
-
-/// Whether an execution can come back to a state that it has been in: depth first, so that a
-/// state which is found again is either on the path or done with. A search by strata does not
-/// show it, since there a state can be known and not yet gone on from.
-fn has_cycle<P: Program + 'static, S: StateSpace>(
-    run: &mut Run<P>,
-    make: Make<P, S>,
-    plan: &Plan,
-) -> bool {
-    let plan = Plan { exact: false, with_explorer: false, ..plan.clone() };
-    let mut shared_state = SharedState::new(&plan, 0, 1, run.shared.clone());
-    shared_state.ignore_bugs();
-    let mut pool = SearchPool::<S, Fixed>::start_threads(run, Arc::new(shared_state), make, 1);
-    let Some(Ok((first, _))) = pool.begin(run, Fixed::Free) else { return true };
-    pool.shared_state.root.store(first.identity, Ordering::Relaxed);
-    pool.shared_state.queue.fill(vec![first]);
-    let (_, counters) =
-        pool.search_within(run, u32::MAX, |run| run.ended != Some(Ended::Exhausted));
-    counters.cyclic || pool.shared_state.is_halted()
 }
 
 /// The token of a schedule with these choices.

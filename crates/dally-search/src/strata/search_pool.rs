@@ -11,7 +11,8 @@ use super::sampler::{SampleCounters, SampleQuota, SampleStart};
 use super::shared_state::{SharedState, ThreadCounters};
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
-use crate::choice_log::ChoiceWriter;
+use super::written_entry::{WrittenEntry, WrittenEntryError};
+use crate::choice_log::{Activity, ChoiceWriter};
 use crate::liveness::Cycle;
 use crate::runner::Run;
 use crate::supervisor::{LeaveBehind, Supervised, Supervisor};
@@ -28,6 +29,8 @@ pub(crate) enum Task<S: StateSpace, O: TransitionOrder> {
     Sample(Arc<SampleQuota>),
     /// Go round this cycle.
     Retrace(Cycle),
+    /// Go to the states of these entries of the search by this name.
+    Restore(Vec<WrittenEntry>, String, O),
 }
 
 /// What a thread says.
@@ -38,6 +41,7 @@ pub(crate) enum Answer<S: StateSpace, O: TransitionOrder> {
     Started,
     Sampled(SampleCounters),
     Retraced,
+    Restored(Result<Vec<Box<Entry<S, O>>>, WrittenEntryError>),
 }
 
 /// The first state, and what was counted there.
@@ -154,6 +158,25 @@ impl<S: StateSpace, O: TransitionOrder> SearchPool<S, O> {
         commanded
     }
 
+    /// Has the first thread go to the states of these entries of the search by this name.
+    pub(crate) fn restore<P: Program + 'static>(
+        &mut self,
+        run: &mut Run<P>,
+        written: Vec<WrittenEntry>,
+        search: String,
+        order: O,
+    ) -> Option<Result<Vec<Box<Entry<S, O>>>, WrittenEntryError>> {
+        self.threads.command_first(Task::Restore(written, search, order));
+        let mut restored = None;
+        let no_end = |_: &mut Run<P>| false;
+        self.wait(run, no_end, |_, answer| {
+            if let Answer::Restored(result) = answer {
+                restored = Some(result);
+            }
+        });
+        restored
+    }
+
     /// How many threads there are.
     pub(crate) fn size(&self) -> usize {
         self.threads.len()
@@ -224,6 +247,14 @@ fn work<P: Program, S: StateSpace, O: TransitionOrder>(
             Task::Retrace(cycle) => {
                 searcher.retrace(cycle);
                 Answer::Retraced
+            }
+            Task::Restore(written, search, order) => {
+                let restored = written
+                    .iter()
+                    .map(|written| searcher.restore(written, &search, order.clone()))
+                    .collect();
+                searcher.writer.now(Activity::Nothing);
+                Answer::Restored(restored)
             }
             Task::Sample(samples) => {
                 let drawn = searcher.draw(&starts, &samples);

@@ -9,13 +9,13 @@ use dally_core::{Bug, Cause, Stop, System, panics};
 use rustc_hash::FxHashMap;
 
 use super::entry::Entry;
+use super::frontier::{Frontier, WorkQueue};
 use super::plan::Plan;
 use super::search_failure::SearchFailure;
 use super::state_space::StateSpace;
 use super::transition_log::TransitionLog;
 use super::transition_order::TransitionOrder;
 use super::visited::Visited;
-use super::work_queue::WorkQueue;
 use crate::batch::{self, Shared};
 use crate::choice_log::ChoiceWriter;
 use crate::confirm::RawFinding;
@@ -26,7 +26,7 @@ pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
-    pub(crate) visited: Visited,
+    pub(crate) visited: S::Visited,
     /// Where transitions are kept, and states with them, if they are.
     pub(crate) log: Option<Arc<dyn TransitionLog>>,
     /// Whether a state counts as visited only together with the order it is left in.
@@ -36,7 +36,7 @@ pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
     pub(crate) partial: bool,
     /// The identity of the first state.
     pub(crate) root: AtomicU64,
-    pub(crate) queue: WorkQueue<Box<Entry<S, O>>>,
+    pub(crate) frontier: Box<dyn Frontier<Box<Entry<S, O>>>>,
     /// The bytes of all entries that wait.
     pub(crate) frontier_bytes: AtomicU64,
     /// The bytes of all stacks.
@@ -52,12 +52,12 @@ pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
     keep_unfinished: AtomicBool,
     /// Whether a step asked for an input.
     pub(crate) inputs: AtomicBool,
-    /// Whether bugs are somebody else's business.
+    /// Whether bugs are not reported: another search has found them already.
     ignores_bugs: bool,
 }
 
-/// What all threads have counted so far, in cache lines of its own: all of them write here now and
-/// then, and none shall wait for that when it reads what never changes.
+/// What all threads have counted so far. All of them write here now and then, so it has cache lines
+/// of its own: a thread that reads fields which never change does not wait for these writes.
 #[derive(Default)]
 #[repr(align(128))]
 struct Progress {
@@ -65,8 +65,8 @@ struct Progress {
     transitions: AtomicU64,
 }
 
-/// How often somebody wanted to know how far the threads are. They look before each transition, so
-/// that slow ones are told too; few write here, so it costs them next to nothing.
+/// How many times the supervisor has asked all threads for their progress. Threads read it before
+/// each transition, so that slow ones answer too; it is written seldom, so reading it is cheap.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct ProgressRequests(AtomicU64);
@@ -82,7 +82,7 @@ impl ProgressRequests {
     }
 }
 
-/// A bug's cause, and the bug itself if it is the first known of its cause.
+/// The cause of a bug, and the bug itself if it is the first of its cause.
 pub(crate) type FoundBug = (Cause, Option<Box<RawFinding>>);
 
 /// What one thread counts.
@@ -126,22 +126,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
     pub(crate) fn new(plan: &Plan, seed: u64, threads: usize, shared: Arc<Shared>) -> Self {
-        // A cache that forgets takes all it gets, sooner or later: the frontier needs some too.
-        let cache_memory = match plan.cache {
-            CachePolicy::All | CachePolicy::None => plan.memory,
-            CachePolicy::Stop | CachePolicy::Replace => plan.memory / 2,
-        };
         SharedState {
             limits: shared.heading.limits,
             shared,
             seed,
-            visited: Visited::new(plan.cache, plan.exact, cache_memory, threads),
+            visited: S::visited(plan, threads),
             log: None,
             with_order: plan.with_explorer,
             exact: plan.exact,
             partial: plan.cache != CachePolicy::All,
             root: AtomicU64::new(0),
-            queue: WorkQueue::new(),
+            frontier: Box::new(WorkQueue::default()),
             frontier_bytes: AtomicU64::new(0),
             stack_bytes: AtomicU64::new(0),
             memory: plan.memory,
@@ -157,7 +152,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         }
     }
 
-    /// Bugs are known already: only states matter.
+    /// Has bugs not be reported: another search has found them already.
     pub(crate) fn ignore_bugs(&mut self) {
         self.ignores_bugs = true;
     }
@@ -177,7 +172,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         self.shared.halt.store(false, Ordering::Relaxed);
     }
 
-    /// Threads that stop put what they leave undone on the frontier.
+    /// Has threads that stop put what they leave undone on the frontier.
     pub(crate) fn keep_unfinished(&self) {
         self.keep_unfinished.store(true, Ordering::Relaxed);
     }
@@ -263,12 +258,12 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         (states.load(Ordering::Relaxed), transitions.load(Ordering::Relaxed))
     }
 
-    /// A bug, to which the choices on the choice log lead.
+    /// A bug, to which the choices in the choice log lead.
     pub(crate) fn found(&self, bug: Bug, writer: &ChoiceWriter) {
         self.found_with(bug, None, writer);
     }
 
-    /// A loop that can be gone round for ever, once round which the choices on the choice log lead; so
+    /// A loop that can be gone round for ever, once round which the choices in the choice log lead; so
     /// many steps of workers lead to it.
     pub(crate) fn found_loop(&self, bug: Bug, stem: usize, writer: &ChoiceWriter) {
         self.found_with(bug, Some(stem), writer);
@@ -318,7 +313,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         lock(&self.fault).take()
     }
 
-    /// Whether the program has sealed this state, to which the choices on the choice log lead. If its
+    /// Whether the program has sealed this state, to which the choices in the choice log lead. If its
     /// code does not say so but panics, the search is over.
     pub(crate) fn is_sealed(&self, system: &impl System, writer: &ChoiceWriter) -> bool {
         match panics::catch(|| system.sealed()) {

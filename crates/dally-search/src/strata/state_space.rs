@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use dally_core::{Bug, Captured, Env, Program, Stop, System, WorkerId, fingerprint};
 
+use super::plan::Plan;
+use super::visited::{Visited, VisitedStates};
 use crate::choice_log::{Activity, ChoiceWriter};
 
-/// The states of a program, and one of them at hand.
+/// The states of a program, one of which is live.
 ///
-/// The choices that lead to the live state are on the writer's choice log, always; the search keeps
+/// The choices that lead to the live state are always in the writer's choice log: the search keeps
 /// them there.
 pub(crate) trait StateSpace: 'static {
     type System: System;
@@ -17,8 +19,14 @@ pub(crate) trait StateSpace: 'static {
     /// What it takes to come back to a state.
     type Snapshot: Send;
 
+    /// The set in which visited states are remembered.
+    type Visited: Visited;
+
     /// Whether the system may know where a step leads without taking it.
     const FORESEES: bool = false;
+
+    /// An empty set of visited states, as the plan says, for so many threads.
+    fn visited(plan: &Plan, threads: usize) -> Self::Visited;
 
     /// Goes to the first state; the choice log is empty.
     fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug>;
@@ -29,8 +37,8 @@ pub(crate) trait StateSpace: 'static {
     /// A step from the live state.
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop>;
 
-    /// The identity of the state that a step from the one at hand leads to, if it is known. The
-    /// state at hand stays as it is.
+    /// The identity of the state that a step from the live state leads to, if it is known. The live
+    /// state stays as it is.
     fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<u64>, Stop> {
         let _ = (worker, env);
         Ok(None)
@@ -48,8 +56,7 @@ pub(crate) trait StateSpace: 'static {
     /// The live state, to come back to.
     fn snapshot(&mut self, writer: &ChoiceWriter) -> Self::Snapshot;
 
-    /// Marks the live state in the place of an old snapshot, and in its memory: marks can be large
-    /// and stay where they are.
+    /// A snapshot of the live state in the place of an old one, and in its memory.
     fn snapshot_in(&mut self, writer: &ChoiceWriter, place: &mut Option<Self::Snapshot>) {
         *place = Some(self.snapshot(writer));
     }
@@ -57,7 +64,7 @@ pub(crate) trait StateSpace: 'static {
     /// A second snapshot of the same state.
     fn copy(snapshot: &Self::Snapshot) -> Self::Snapshot;
 
-    /// Goes to a marked state, to which the choices on the choice log lead.
+    /// Goes to the state of a snapshot, to which the choices in the choice log lead.
     fn go_to(
         &mut self,
         snapshot: &Self::Snapshot,
@@ -71,7 +78,7 @@ pub(crate) trait StateSpace: 'static {
     fn snapshot_bytes(&self) -> usize;
 }
 
-/// Why a state could not be come back to.
+/// Why a search could not come back to a state.
 #[derive(Debug)]
 pub(crate) enum ReturnError {
     /// The program fails on the way, where it did not the first time.
@@ -100,8 +107,13 @@ where
 {
     type System = P::System;
     type Snapshot = P::System;
+    type Visited = VisitedStates;
 
     const FORESEES: bool = P::System::FORESEES;
+
+    fn visited(plan: &Plan, threads: usize) -> VisitedStates {
+        VisitedStates::new(plan.cache, plan.exact, plan.visited_memory(), threads)
+    }
 
     fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug> {
         writer.now(Activity::Starting);

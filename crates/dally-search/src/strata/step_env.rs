@@ -16,7 +16,7 @@ pub(crate) struct StepEnv<'a> {
     pub(crate) chooses: bool,
     /// Whether an input was asked for.
     pub(crate) inputs: bool,
-    /// Who wants to hear what happens, if anybody.
+    /// What the step did is noted here, if an explorer wants to know.
     pub(crate) summary: Option<&'a mut StepSummary>,
     /// Values and events so far, and how many there may be.
     pub(crate) items: EventBudget,

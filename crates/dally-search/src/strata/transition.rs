@@ -94,7 +94,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// Makes the state on top of the stack the one at hand. `false` if that cannot be done.
+    /// Makes the state on top of the stack the live state. `false` if that cannot be done.
     pub(super) fn return_to_top(&mut self) -> bool {
         self.leave();
         let top = self.depth - 1;
@@ -107,8 +107,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         self.at_top
     }
 
-    /// Goes to a marked state, to which the choices on the choice log lead. `false` if that cannot be
-    /// done: then the search is over.
+    /// Goes to the state of a snapshot, to which the choices in the choice log lead. `false` if that
+    /// cannot be done: then the search is over.
     pub(super) fn go_to(&mut self, snapshot: &S::Snapshot) -> bool {
         match self.space.go_to(snapshot, &mut self.writer) {
             Ok(()) => true,
@@ -116,7 +116,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// A state could not be come back to: the search is over.
+    /// The search could not come back to a state, and is over.
     #[cold]
     fn cannot_return(&mut self, error: ReturnError) -> bool {
         let difference = match error {

@@ -1,7 +1,7 @@
-//! In which order a search takes the transitions out of a state, and what each of them costs.
+//! Which worker a search of states runs next, and what that costs.
 //!
-//! A stratum is what can be reached at a cost. With a delaying explorer the cost is in delays;
-//! the other searches are the same loop under another price list.
+//! A stratum is what can be reached at a cost. With a delaying explorer each delay costs one;
+//! the other searches are the same loop with other costs.
 
 use dally_core::{System, WorkerId, fingerprint};
 
@@ -33,7 +33,8 @@ pub(crate) trait TransitionOrder: Clone + Send + 'static {
     /// need not be asked for each.
     fn is_by_id(&self) -> bool;
 
-    /// The worker stepped; those who could step before, the system now, and what was heard.
+    /// The worker has stepped: the workers that could step before, the system now, and what the step
+    /// did.
     fn stepped(
         &mut self,
         worker: WorkerId,
@@ -145,7 +146,7 @@ pub(crate) enum Fixed {
     },
     /// Preemption bounding: to leave a worker that could go on costs one, all else is free.
     Preempting {
-        /// Who stepped last.
+        /// The worker that stepped last.
         last: Option<WorkerId>,
     },
 }

@@ -1,4 +1,4 @@
-//! The states that were visited.
+//! The visited states: whether a state that was reached is new.
 
 mod exact;
 mod fingerprints;
@@ -15,11 +15,90 @@ use fingerprints::Fingerprints;
 use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use table::{Lookup, Table};
 
-/// Remembers the states that were visited, within a budget of memory.
+/// A set of visited states that many threads insert into.
 ///
-/// As many threads may insert as it was made for, each by a slot of its own: one alone pays for no
-/// locks.
-pub(crate) struct Visited {
+/// [`VisitedStates`] is the one for the threads of a process. One for many processes has to hold
+/// to the same contract: of all threads that insert the same state, at the same time or not, one is
+/// told that it is [new](Visit::New), if states are stored at all. A search that is told so more
+/// than once visits a state more than once and is still right; a search that is told
+/// [known](Visit::Known) of a new state misses states.
+pub trait Visited: Send + Sync {
+    /// The right of one thread to insert. Each thread has its own.
+    type Slot: Send;
+
+    /// A slot for one more thread.
+    fn slot(&self) -> Self::Slot;
+
+    /// Visits the state of this identity and these parts: `parts` gives them, one after the other,
+    /// to the function that it gets. A set that stores identities alone does not ask for them.
+    fn insert(
+        &self,
+        slot: &mut Self::Slot,
+        identity: u64,
+        parts: impl FnOnce(&mut dyn FnMut(&[u8])),
+    ) -> Visit;
+
+    /// Whether the state of this identity was visited. `false` may be wrong, `true` may not: a
+    /// search asks in order to pass over transitions that lead to visited states.
+    fn holds(&self, identity: u64) -> bool {
+        let _ = identity;
+        false
+    }
+
+    /// [`Visited::holds`] will be asked for this identity soon.
+    fn prefetch(&self, identity: u64) {
+        let _ = identity;
+    }
+
+    /// This identity will probably be inserted soon.
+    fn prefetch_to_write(&self, identity: u64) {
+        let _ = identity;
+    }
+
+    /// How many bytes the set takes.
+    fn bytes(&self) -> u64;
+
+    /// How many times a state was forgotten or, for want of room, not stored.
+    fn dropped(&self) -> u64 {
+        0
+    }
+
+    /// How many states are expected to have been taken for others because their identities are
+    /// the same.
+    fn expected_omissions(&self) -> f64 {
+        0.0
+    }
+}
+
+/// What is known of a state that was reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Visit {
+    /// It was not known, and is now.
+    New,
+    /// It was visited before. Only identities without parts may be wrong about that, see
+    /// [`Visited::expected_omissions`].
+    Known,
+    /// It is not known and was not stored: it will be as unknown next time.
+    Unstored,
+    /// It is not known and was not stored: all states were to be stored, and there is no room.
+    NoRoom,
+}
+
+/// The visited states of a search in one process, within a budget of memory: by their
+/// fingerprints, whole, or not at all.
+///
+/// As many threads may insert as it was made for; one alone pays for no locks.
+///
+/// ```
+/// use dally_search::strata::{CachePolicy, Visit, Visited, VisitedStates};
+///
+/// let visited = VisitedStates::new(CachePolicy::All, false, 1 << 20, 1);
+/// let mut slot = visited.slot();
+/// assert_eq!(visited.insert(&mut slot, 7, |_| {}), Visit::New);
+/// assert_eq!(visited.insert(&mut slot, 7, |_| {}), Visit::Known);
+/// assert!(visited.holds(7) && !visited.holds(8));
+/// ```
+pub struct VisitedStates {
     /// How many slots there are, and how many are taken.
     slots: usize,
     taken: AtomicUsize,
@@ -36,7 +115,7 @@ enum Store {
 
 /// The right of one thread to insert; there is one for each, and none is ever used by two.
 #[derive(Debug)]
-pub(crate) struct ThreadSlot(usize);
+pub struct ThreadSlot(usize);
 
 impl ThreadSlot {
     fn number(&self) -> usize {
@@ -44,101 +123,23 @@ impl ThreadSlot {
     }
 }
 
-/// What is known of a state that was reached.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Visit {
-    /// It was not known, and is now.
-    New,
-    /// It was visited before. Only fingerprints may be wrong about that, see
-    /// [`Visited::expected_omissions`].
-    Known,
-    /// It is not known and was not stored: it will be as unknown next time.
-    Unstored,
-    /// It is not known and was not stored: all states were to be stored, and there is no room.
-    NoRoom,
-}
-
-impl Visited {
-    /// An empty cache of `budget` bytes. Nothing is allocated for states before there are any;
+impl VisitedStates {
+    /// An empty set of `budget` bytes. Nothing is allocated for states before there are any;
     /// fingerprints take 64 bytes for every 8 states, so less than that is room for none.
     ///
     /// What counts are tables and stored states, also while a table grows: there is never a
     /// second one, but for the 512 bytes that each began with. The system rounds up to pages.
     ///
-    /// `exact` states are replaced by generations: when the younger half of the cache is full,
+    /// `exact` states are replaced by generations: when the younger half of the set is full,
     /// the older half is forgotten.
-    pub(crate) fn new(policy: CachePolicy, exact: bool, budget: u64, threads: usize) -> Visited {
+    pub fn new(policy: CachePolicy, exact: bool, budget: u64, threads: usize) -> VisitedStates {
         let store = match policy {
             CachePolicy::None => Store::Nothing,
             _ if exact => Store::Exact(Exact::new(policy, budget, threads)),
             _ => Store::Fingerprints(Fingerprints::new(policy, budget, threads)),
         };
         let refusal = if policy == CachePolicy::All { Visit::NoRoom } else { Visit::Unstored };
-        Visited { slots: threads.max(1), taken: AtomicUsize::new(0), refusal, store }
-    }
-
-    /// A slot that nobody has.
-    ///
-    /// # Panics
-    ///
-    /// If there is none: as many threads have asked as there were to be.
-    pub(crate) fn slot(&self) -> ThreadSlot {
-        let number = self.taken.fetch_add(1, Ordering::Relaxed);
-        assert!(number < self.slots, "{} slots are taken", self.slots);
-        ThreadSlot(number)
-    }
-
-    /// Visits the state with this fingerprint. Of the threads that visit a new state at the same
-    /// time, one is told that it is new.
-    ///
-    /// # Panics
-    ///
-    /// If states are stored whole.
-    #[inline]
-    pub(crate) fn insert(&self, slot: &mut ThreadSlot, hash: u64) -> Visit {
-        match &self.store {
-            Store::Nothing => self.refusal,
-            Store::Fingerprints(store) => store.insert(slot, hash).unwrap_or(self.refusal),
-            Store::Exact(_) => panic!("a state that is stored whole has parts"),
-        }
-    }
-
-    /// Whether the state with this fingerprint was visited; `false` may be wrong while other
-    /// threads visit. Not to be asked where states are stored whole or forgotten.
-    #[inline]
-    pub(crate) fn holds(&self, hash: u64) -> bool {
-        matches!(&self.store, Store::Fingerprints(store) if store.holds(hash))
-    }
-
-    /// Has the memory brought that [`Visited::holds`] will look at.
-    #[inline]
-    pub(crate) fn prefetch(&self, hash: u64) {
-        if let Store::Fingerprints(store) = &self.store {
-            store.prefetch(hash);
-        }
-    }
-
-    /// Has the memory brought that [`Visited::insert`] will probably write.
-    #[inline]
-    pub(crate) fn prefetch_to_write(&self, hash: u64) {
-        if let Store::Fingerprints(store) = &self.store {
-            store.prefetch_to_write(hash);
-        }
-    }
-
-    /// Visits the state with this fingerprint and these parts: `parts` gives them, one after the
-    /// other, to the function that it gets. Where states are not stored whole the fingerprint
-    /// must do.
-    pub(crate) fn insert_exact(
-        &self,
-        slot: &mut ThreadSlot,
-        hash: u64,
-        parts: impl FnOnce(&mut dyn FnMut(&[u8])),
-    ) -> Visit {
-        match &self.store {
-            Store::Exact(store) => store.insert(hash, parts).unwrap_or(self.refusal),
-            _ => self.insert(slot, hash),
-        }
+        VisitedStates { slots: threads.max(1), taken: AtomicUsize::new(0), refusal, store }
     }
 
     /// How many states are stored.
@@ -150,9 +151,56 @@ impl Visited {
             Store::Exact(store) => store.len(),
         }
     }
+}
 
-    /// How many bytes it takes.
-    pub(crate) fn bytes(&self) -> u64 {
+impl Visited for VisitedStates {
+    type Slot = ThreadSlot;
+
+    /// # Panics
+    ///
+    /// If as many threads have asked as there were to be.
+    fn slot(&self) -> ThreadSlot {
+        let number = self.taken.fetch_add(1, Ordering::Relaxed);
+        assert!(number < self.slots, "{} slots are taken", self.slots);
+        ThreadSlot(number)
+    }
+
+    #[inline]
+    fn insert(
+        &self,
+        slot: &mut ThreadSlot,
+        identity: u64,
+        parts: impl FnOnce(&mut dyn FnMut(&[u8])),
+    ) -> Visit {
+        let visit = match &self.store {
+            Store::Nothing => None,
+            Store::Fingerprints(store) => store.insert(slot, identity),
+            Store::Exact(store) => store.insert(identity, parts),
+        };
+        visit.unwrap_or(self.refusal)
+    }
+
+    /// Always `false` where states are stored whole: an identity alone does not tell.
+    #[inline]
+    fn holds(&self, identity: u64) -> bool {
+        matches!(&self.store, Store::Fingerprints(store) if store.holds(identity))
+    }
+
+    #[inline]
+    fn prefetch(&self, identity: u64) {
+        if let Store::Fingerprints(store) = &self.store {
+            store.prefetch(identity);
+        }
+    }
+
+    #[inline]
+    fn prefetch_to_write(&self, identity: u64) {
+        if let Store::Fingerprints(store) = &self.store {
+            store.prefetch_to_write(identity);
+        }
+    }
+
+    fn bytes(&self) -> u64 {
         match &self.store {
             Store::Nothing => 0,
             Store::Fingerprints(store) => store.bytes(),
@@ -160,8 +208,7 @@ impl Visited {
         }
     }
 
-    /// How many times a state was forgotten or, for want of room, not stored.
-    pub(crate) fn dropped(&self) -> u64 {
+    fn dropped(&self) -> u64 {
         match &self.store {
             Store::Nothing => 0,
             Store::Fingerprints(store) => store.dropped(),
@@ -169,8 +216,7 @@ impl Visited {
         }
     }
 
-    /// How many states are expected to have been taken for others.
-    pub(crate) fn expected_omissions(&self) -> f64 {
+    fn expected_omissions(&self) -> f64 {
         match &self.store {
             Store::Nothing | Store::Exact(_) => 0.0,
             Store::Fingerprints(store) => expected_omissions(store.len(), store.dropped()),

@@ -15,7 +15,7 @@ use crate::random::{Shape, random_places};
 use crate::walk::{Walk, failure};
 
 /// A random graph with some transitions that fail, and some states that cannot be left.
-fn faulty(rng: &mut Rng) -> Arc<Graph> {
+pub fn faulty(rng: &mut Rng) -> Arc<Graph> {
     let shape = Shape { states: rng.u32(2..=24), acyclic: rng.bool(), choosing: 30 };
     let mut places = random_places(rng, shape);
     for place in &mut places {

@@ -13,3 +13,4 @@ mod sealing;
 mod soundness;
 mod strata;
 mod walk;
+mod written;

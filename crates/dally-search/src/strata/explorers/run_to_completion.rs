@@ -7,8 +7,8 @@ use crate::strata::{Explorer, Stepped};
 /// Follows the causal sequence of events: the receiver of the most recently sent event runs first
 /// (Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", section 6.2).
 ///
-/// The workers that can step are a stack. Who starts, is woken or is sent to comes on top, the
-/// last one uppermost; who blocks is taken off; a delay moves the top to the bottom. Zing left a
+/// The workers that can step are a stack. A worker that starts, is woken or is sent to comes on top,
+/// the last one uppermost; one that blocks is taken off; a delay moves the top to the bottom. Zing left a
 /// receiver that was on the stack already where it was, so that there a delay lasts until the
 /// worker has run; here, by the words of the paper, it lasts until somebody sends to the worker
 /// again.

@@ -26,7 +26,8 @@ struct Shard {
     parts: Parts,
 }
 
-/// The parts of the live state; lives on for its memory.
+/// The parts of the state that is inserted. One is used for all states, so that its lists are not
+/// allocated anew.
 #[derive(Default)]
 struct Parts {
     bytes: Vec<u8>,
@@ -93,7 +94,7 @@ fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// States whole, each with a number: for who keeps something about each of them.
+/// Whole states, each with a number, by which the graph of a search for cycles knows them.
 pub(crate) struct Numbered {
     all: Generation,
     parts: Parts,

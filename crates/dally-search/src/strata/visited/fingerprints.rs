@@ -261,7 +261,7 @@ impl Fingerprints {
     }
 }
 
-/// Counts one more, where nobody else does.
+/// Counts one more in a counter that one thread alone writes.
 #[inline]
 fn count(counter: &AtomicU64) {
     counter.store(counter.load(Relaxed) + 1, Relaxed);

@@ -23,7 +23,7 @@ const SMALL: usize = 1024;
 /// even for a moment.
 pub(crate) struct Table<const PAYLOAD: u32> {
     first: OnceLock<Box<[Bucket]>>,
-    /// Where the table is after its first buckets, which stay: somebody may be reading them.
+    /// Where the table is after its first buckets. Those stay: another thread may be reading them.
     memory: OnceLock<Memory>,
     /// The most buckets.
     most: usize,
@@ -73,8 +73,8 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
 
     /// Looks for a word with this key for which `same` holds, from its home over `reach` buckets.
     ///
-    /// Others may add words meanwhile. Who then takes the free slot by comparing and exchanging
-    /// has seen all words before it.
+    /// Other threads may add words meanwhile. A thread that then takes the free slot by comparing and
+    /// exchanging has seen all words before it.
     #[inline]
     pub(crate) fn find(
         &self,
@@ -152,7 +152,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     }
 
     /// Grows by what suits its size, to at most `budget` bytes. False if it cannot, or not by
-    /// enough. Nobody else may use the table meanwhile.
+    /// enough. No other thread may use the table meanwhile.
     pub(crate) fn grow(&self, budget: u64) -> bool {
         let old = self.buckets();
         // With 7/8 of the slots taken before, 3/2 is 14 bytes a word, and 4/3 is 12.5.
@@ -195,7 +195,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         self.memory.get().map_or(&[], |memory| memory)
     }
 
-    /// The buckets in use. Who looks while the table grows may get fewer.
+    /// The buckets in use. A thread that looks while the table grows may get fewer.
     #[inline]
     fn in_use(&self) -> &[Bucket] {
         match self.memory.get() {
@@ -309,7 +309,7 @@ impl Bucket {
         used + taken(7)
     }
 
-    /// Adds a word if there is room. Nobody else may meanwhile.
+    /// Adds a word if there is room. No other thread may use the bucket meanwhile.
     #[inline]
     fn add(&self, word: u64) -> bool {
         let slot = self.0.get(self.used());

@@ -27,16 +27,16 @@ enum Way {
 const WAYS: [Way; 3] = [Way::Fingerprint, Way::Exact, Way::Collided];
 
 impl Way {
-    fn cache(self, policy: CachePolicy, budget: u64, threads: usize) -> Visited {
+    fn cache(self, policy: CachePolicy, budget: u64, threads: usize) -> VisitedStates {
         let exact = matches!(self, Way::Exact | Way::Collided);
-        Visited::new(policy, exact, budget, threads)
+        VisitedStates::new(policy, exact, budget, threads)
     }
 
-    fn insert(self, cache: &Visited, slot: &mut ThreadSlot, number: u64) -> Visit {
+    fn insert(self, cache: &VisitedStates, slot: &mut ThreadSlot, number: u64) -> Visit {
         match self {
-            Way::Fingerprint => cache.insert(slot, hash(number)),
-            Way::Exact => cache.insert_exact(slot, hash(number), |part| state(number, part)),
-            Way::Collided => cache.insert_exact(slot, 7, |part| state(number, part)),
+            Way::Fingerprint => cache.insert(slot, hash(number), |_| {}),
+            Way::Exact => cache.insert(slot, hash(number), |part| state(number, part)),
+            Way::Collided => cache.insert(slot, 7, |part| state(number, part)),
         }
     }
 }
@@ -53,10 +53,10 @@ proptest! {
         for way in WAYS {
             for policy in [CachePolicy::All, CachePolicy::None, CachePolicy::Stop] {
                 let cache = way.cache(policy, budget, threads);
-                let mut seats: Vec<ThreadSlot> = (0..threads).map(|_| cache.slot()).collect();
+                let mut slots: Vec<ThreadSlot> = (0..threads).map(|_| cache.slot()).collect();
                 let (mut stored, mut refused) = (BTreeSet::new(), 0);
                 for (turn, &number) in numbers.iter().enumerate() {
-                    let seen = way.insert(&cache, &mut seats[turn % threads], number);
+                    let seen = way.insert(&cache, &mut slots[turn % threads], number);
                     if stored.contains(&number) {
                         prop_assert_eq!(seen, Visit::Known);
                     } else if seen == Visit::New {
@@ -86,11 +86,11 @@ proptest! {
     ) {
         for way in WAYS {
             let cache = way.cache(CachePolicy::Replace, budget, threads);
-            let mut seats: Vec<ThreadSlot> = (0..threads).map(|_| cache.slot()).collect();
+            let mut slots: Vec<ThreadSlot> = (0..threads).map(|_| cache.slot()).collect();
             let (mut met, mut new) = (BTreeSet::new(), 0);
             for (turn, &number) in numbers.iter().enumerate() {
                 let dropped = cache.dropped();
-                let slot = &mut seats[turn % threads];
+                let slot = &mut slots[turn % threads];
                 let seen = way.insert(&cache, slot, number);
                 let first = met.insert(number);
                 new += u64::from(seen == Visit::New);
@@ -118,9 +118,10 @@ fn a_budget_of_ten_states_holds_a_bucket_of_eight() {
         (CachePolicy::Stop, Visit::Unstored),
         (CachePolicy::Replace, Visit::New),
     ] {
-        let cache = Visited::new(policy, false, 80, 1);
+        let cache = VisitedStates::new(policy, false, 80, 1);
         let mut slot = cache.slot();
-        let seen = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| cache.insert(&mut slot, number));
+        let seen =
+            [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| cache.insert(&mut slot, number, |_| {}));
         assert_eq!(seen[..8], [Visit::New; 8]);
         assert_eq!(seen[8], ninth);
         assert_eq!((cache.len(), cache.bytes(), cache.dropped()), (8, 64, 1));
@@ -130,16 +131,16 @@ fn a_budget_of_ten_states_holds_a_bucket_of_eight() {
 #[test]
 fn a_state_takes_at_most_16_bytes() {
     for (threads, states) in [(1, 2_000_000), (2, 400_000)] {
-        let cache = Visited::new(CachePolicy::All, false, 1 << 30, threads);
+        let cache = VisitedStates::new(CachePolicy::All, false, 1 << 30, threads);
         let mut slot = cache.slot();
         for number in 1..=states {
-            assert_eq!(cache.insert(&mut slot, hash(number)), Visit::New);
+            assert_eq!(cache.insert(&mut slot, hash(number), |_| {}), Visit::New);
             if number >= 10_000 && number % 64 == 0 {
                 let bytes = cache.bytes() as f64 / number as f64;
                 assert!(bytes <= 16.0, "{bytes} a state with {number} states, {threads} threads");
             }
         }
-        assert!((1..=states).all(|n| cache.insert(&mut slot, hash(n)) == Visit::Known));
+        assert!((1..=states).all(|n| cache.insert(&mut slot, hash(n), |_| {}) == Visit::Known));
         assert_eq!(cache.len(), states);
     }
 }
@@ -148,10 +149,10 @@ fn a_state_takes_at_most_16_bytes() {
 fn a_budget_is_used_and_respected() {
     for threads in [1, 4] {
         for budget in [1_000, 10_000, 100_000, 1_000_000, 3_333_333] {
-            let cache = Visited::new(CachePolicy::Stop, false, budget, threads);
-            let mut seats: Vec<ThreadSlot> = (0..threads).map(|_| cache.slot()).collect();
+            let cache = VisitedStates::new(CachePolicy::Stop, false, budget, threads);
+            let mut slots: Vec<ThreadSlot> = (0..threads).map(|_| cache.slot()).collect();
             for number in 0..budget / 6 {
-                cache.insert(&mut seats[number as usize % threads], hash(number));
+                cache.insert(&mut slots[number as usize % threads], hash(number), |_| {});
             }
             assert!(cache.bytes() <= budget);
             assert!(cache.bytes() > budget * 9 / 10, "{} of {budget}", cache.bytes());
@@ -164,10 +165,10 @@ fn a_budget_is_used_and_respected() {
 fn fingerprints_may_be_as_poor_as_counters() {
     for step in [1, 64, 1 << 20, 1 << 40] {
         for threads in [1, 2] {
-            let cache = Visited::new(CachePolicy::All, false, 1 << 24, threads);
+            let cache = VisitedStates::new(CachePolicy::All, false, 1 << 24, threads);
             let mut slot = cache.slot();
             for round in [Visit::New, Visit::Known] {
-                let mut insert = |number| cache.insert(&mut slot, number * step);
+                let mut insert = |number| cache.insert(&mut slot, number * step, |_| {});
                 assert!((0..100_000_u64).all(|number| insert(number) == round));
             }
         }
@@ -183,12 +184,12 @@ fn of_several_threads_exactly_one_finds_a_state_new() {
         (false, CachePolicy::Replace),
         (true, CachePolicy::All),
     ] {
-        let cache = Visited::new(policy, exact, 1 << 23, 4);
+        let cache = VisitedStates::new(policy, exact, 1 << 23, 4);
         let run = |start: u64| {
             let mut slot = cache.slot();
             let order = (0..states).map(|number| (number + start) % states);
             let mut seen =
-                |number| cache.insert_exact(&mut slot, hash(number), |part| state(number, part));
+                |number| cache.insert(&mut slot, hash(number), |part| state(number, part));
             order.filter(|&number| seen(number) == Visit::New).count()
         };
         let new: usize = std::thread::scope(|scope| {
@@ -208,13 +209,12 @@ fn threads_share_a_cache_that_is_full() {
         .into_iter()
         .flat_map(|policy| [(false, policy), (true, policy)])
     {
-        let cache = Visited::new(policy, exact, 1 << 16, 4);
+        let cache = VisitedStates::new(policy, exact, 1 << 16, 4);
         let (new, known): (u64, u64) = std::thread::scope(|scope| {
             let run = || {
                 let mut slot = cache.slot();
-                let seen = |number| {
-                    cache.insert_exact(&mut slot, hash(number), |part| state(number, part))
-                };
+                let seen =
+                    |number| cache.insert(&mut slot, hash(number), |part| state(number, part));
                 let seen: Vec<Visit> = (0..states).map(seen).collect();
                 let count = |what| seen.iter().filter(|&&seen| seen == what).count() as u64;
                 (count(Visit::New), count(Visit::Known))
@@ -236,10 +236,10 @@ fn threads_share_a_cache_that_is_full() {
 
 #[test]
 fn exact_storage_takes_few_bytes_and_omits_nothing() {
-    let cache = Visited::new(CachePolicy::All, true, 1 << 26, 1);
+    let cache = VisitedStates::new(CachePolicy::All, true, 1 << 26, 1);
     let mut slot = cache.slot();
     for number in 0..100_000 {
-        cache.insert_exact(&mut slot, hash(number), |part| state(number, part));
+        cache.insert(&mut slot, hash(number), |part| state(number, part));
     }
     let bytes = cache.bytes() as f64 / cache.len() as f64;
     assert!(bytes < 32.0, "{bytes} bytes a state");
@@ -248,7 +248,7 @@ fn exact_storage_takes_few_bytes_and_omits_nothing() {
 
 #[test]
 fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
-    let cache = Visited::new(CachePolicy::All, true, 1 << 20, 1);
+    let cache = VisitedStates::new(CachePolicy::All, true, 1 << 20, 1);
     let mut slot = cache.slot();
     let long = vec![b'a'; 300_000];
     let states: [&[&[u8]]; 8] = [
@@ -264,7 +264,7 @@ fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
     for round in [Visit::New, Visit::Known] {
         for parts in states {
             let all = |part: &mut dyn FnMut(&[u8])| parts.iter().for_each(|bytes| part(bytes));
-            let seen = cache.insert_exact(&mut slot, 1, all);
+            let seen = cache.insert(&mut slot, 1, all);
             assert_eq!(seen, round);
         }
     }
@@ -272,9 +272,9 @@ fn parts_are_told_apart_by_where_they_end_and_by_their_order() {
 
 #[test]
 fn omissions_are_the_pairs_of_states_among_the_fingerprints_there_are() {
-    let cache = Visited::new(CachePolicy::All, false, 1 << 20, 1);
+    let cache = VisitedStates::new(CachePolicy::All, false, 1 << 20, 1);
     assert_eq!(cache.expected_omissions(), 0.0);
     let mut slot = cache.slot();
-    (0..1000).for_each(|number| _ = cache.insert(&mut slot, hash(number)));
+    (0..1000).for_each(|number| _ = cache.insert(&mut slot, hash(number), |_| {}));
     assert_eq!(cache.expected_omissions(), 499_500.0 / 18_446_744_073_709_551_616.0);
 }

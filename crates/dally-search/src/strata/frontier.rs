@@ -1,21 +1,68 @@
-//! Work that threads share: a list of entries, and the summary of who has none.
+//! The frontier: entries that wait, and which threads have nothing to do.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A list that threads take from and push to until it is empty and nobody works any more.
-pub(crate) struct WorkQueue<T> {
+/// The work of one stratum: entries that threads take and add until none is left and no thread
+/// works any more.
+///
+/// A search fills it, has all its threads take entries, and drains what they have left when the
+/// search was stopped. What an entry leads to beyond the bound of the stratum is not added here but
+/// handed to the next [`Frontier::fill`].
+///
+/// [`WorkQueue`] is the one for the threads of a process. One for many processes has to hold to
+/// the same contract: each entry is taken once, and [`Frontier::take`] answers `None` only when no
+/// entry is left *and* all that were taken are [done](Frontier::done), since until then a worker
+/// may add more. Its entries travel as [`WrittenEntry`](super::WrittenEntry).
+///
+/// ```
+/// use dally_search::strata::{Frontier, WorkQueue};
+///
+/// let frontier = WorkQueue::default();
+/// frontier.fill(vec![3]);
+/// let mut taken = Vec::new();
+/// while let Some(entry) = frontier.take(&|| false) {
+///     taken.push(entry);
+///     (0..entry).for_each(|more| frontier.push(more));
+///     frontier.done();
+/// }
+/// assert_eq!(taken, [3, 0, 1, 2, 0, 0, 1, 0]);
+/// ```
+pub trait Frontier<T>: Send + Sync {
+    /// Puts in all that there is to do, before any thread takes.
+    fn fill(&self, entries: Vec<T>);
+
+    /// Takes out what no thread has taken.
+    fn drain(&self) -> Vec<T>;
+
+    /// An entry to work on; waits while other threads may still add some. `None` when all is
+    /// done, or when `stopped` says so.
+    fn take(&self, stopped: &dyn Fn() -> bool) -> Option<T>;
+
+    /// The calling thread has finished the entry that it took.
+    fn done(&self);
+
+    /// Adds an entry, for any thread.
+    fn push(&self, entry: T);
+
+    /// Whether a thread waits for work: then those that have some should
+    /// [push](Frontier::push) a part of it. Asked often, so it has to be quick.
+    fn has_idle_threads(&self) -> bool;
+}
+
+/// The frontier of the threads of a process: first in, first out.
+pub struct WorkQueue<T> {
     inside: Mutex<Work<T>>,
     changed: Condvar,
     idle: AtomicUsize,
-    /// How many entries wait in the list, to be looked at without the lock.
+    /// How many entries wait in the list, to be read without the lock.
     waiting: AtomicUsize,
 }
 
-/// How many times a thread looks whether there is something for it before it sleeps: to be woken
-/// takes longer than most others need to push something.
+/// How many times a thread looks for an entry before it sleeps: to be woken takes longer than
+/// most other threads need to push one.
 const LOOKS: u32 = 1000;
 
 /// What is left to do, and how many threads do some of it.
@@ -24,45 +71,54 @@ struct Work<T> {
     working: usize,
 }
 
-impl<T> WorkQueue<T> {
-    pub(crate) fn new() -> WorkQueue<T> {
+impl<T> Default for WorkQueue<T> {
+    fn default() -> WorkQueue<T> {
         let inside = Work { list: VecDeque::new(), working: 0 };
         let (idle, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
         WorkQueue { inside: Mutex::new(inside), changed: Condvar::new(), idle, waiting }
     }
+}
 
+impl<T> WorkQueue<T> {
     fn lock(&self) -> MutexGuard<'_, Work<T>> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be called by who has changed the list.
+    /// Called after each change of the list.
     fn recount(&self, inside: &Work<T>) {
         self.waiting.store(inside.list.len(), Ordering::Relaxed);
     }
 
-    /// Puts in all that there is to do, before anybody takes. Whoever takes it is counted as
-    /// working by itself.
-    pub(crate) fn fill(&self, list: Vec<T>) {
+    /// Spins for a while, until there is an entry to take.
+    fn spin(&self) {
+        for _ in 0..LOOKS {
+            if self.waiting.load(Ordering::Relaxed) > 0 {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
+
+impl<T: Send> Frontier<T> for WorkQueue<T> {
+    fn fill(&self, entries: Vec<T>) {
         let mut inside = self.lock();
-        inside.list = list.into();
+        inside.list = entries.into();
         inside.working = 0;
         self.recount(&inside);
     }
 
-    /// Takes out what nobody has taken.
-    pub(crate) fn drain(&self) -> Vec<T> {
+    fn drain(&self) -> Vec<T> {
         let mut inside = self.lock();
         let list = std::mem::take(&mut inside.list);
         self.recount(&inside);
         list.into()
     }
 
-    /// The oldest entry; waits while others may still push some. `None` when all is done, or
-    /// when `halted` says so.
-    pub(crate) fn take(&self, halted: impl Fn() -> bool) -> Option<T> {
+    fn take(&self, stopped: &dyn Fn() -> bool) -> Option<T> {
         let mut inside = self.lock();
         loop {
-            if halted() {
+            if stopped() {
                 return None;
             }
             if let Some(entry) = inside.list.pop_front() {
@@ -75,7 +131,7 @@ impl<T> WorkQueue<T> {
             }
             self.idle.fetch_add(1, Ordering::Relaxed);
             drop(inside);
-            self.look_out();
+            self.spin();
             inside = self.lock();
             if inside.list.is_empty() && inside.working > 0 {
                 let waited = self.changed.wait_timeout(inside, Duration::from_millis(20));
@@ -85,18 +141,7 @@ impl<T> WorkQueue<T> {
         }
     }
 
-    /// Looks for a while whether there is something to take.
-    fn look_out(&self) {
-        for _ in 0..LOOKS {
-            if self.waiting.load(Ordering::Relaxed) > 0 {
-                return;
-            }
-            std::hint::spin_loop();
-        }
-    }
-
-    /// What was taken is done.
-    pub(crate) fn done(&self) {
+    fn done(&self) {
         let mut inside = self.lock();
         inside.working = inside.working.saturating_sub(1);
         if inside.working == 0 && self.has_idle_threads() {
@@ -104,19 +149,17 @@ impl<T> WorkQueue<T> {
         }
     }
 
-    /// Whether somebody waits for work.
-    #[inline]
-    pub(crate) fn has_idle_threads(&self) -> bool {
-        self.idle.load(Ordering::Relaxed) > 0
-    }
-
-    /// Work for somebody else.
-    pub(crate) fn push(&self, entry: T) {
+    fn push(&self, entry: T) {
         let mut inside = self.lock();
         inside.list.push_back(entry);
         self.recount(&inside);
         drop(inside);
         self.changed.notify_one();
+    }
+
+    #[inline]
+    fn has_idle_threads(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -129,7 +172,7 @@ mod tests {
     #[test]
     fn all_that_is_given_is_taken_once_by_any_number_of_threads() {
         for threads in [1, 3] {
-            let queue = Arc::new(WorkQueue::new());
+            let queue = Arc::new(WorkQueue::default());
             let sum = Arc::new(AtomicU64::new(0));
             // Each number gives all below it: 2^n are taken for n.
             queue.fill(vec![10u64]);
@@ -137,7 +180,7 @@ mod tests {
                 .map(|_| {
                     let (queue, sum) = (queue.clone(), sum.clone());
                     std::thread::spawn(move || {
-                        while let Some(n) = queue.take(|| false) {
+                        while let Some(n) = queue.take(&|| false) {
                             sum.fetch_add(1, Ordering::Relaxed);
                             (0..n).for_each(|less| queue.push(less));
                             queue.done();

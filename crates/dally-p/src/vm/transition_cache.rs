@@ -1,0 +1,95 @@
+//! Where steps of machines lead, known without taking them.
+//!
+//! What a step does is decided by the machine that takes it, the machine that its message goes to,
+//! the specs, and the values chosen. It changes no other machine unless it creates one. So a step is
+//! known if the same parts have taken it before, whatever the other machines did meanwhile.
+
+use dally_core::transition_cache::{Known, TransitionCache, after};
+use dally_core::{
+    Answer, Cut, Env, EventSink, Fingerprint, Question, RecordedStep, Stop, fingerprint,
+};
+
+use super::machine::Phase;
+use super::system::{Machines, PSystem};
+
+/// How many steps are known before all are forgotten: some megabytes.
+const MOST: usize = 1 << 17;
+
+/// What steps add to the fingerprint.
+#[derive(Default)]
+pub(super) struct KnownSteps {
+    changes: TransitionCache<u64>,
+    asked: Vec<Answer>,
+}
+
+impl PSystem {
+    /// The fingerprint after a step of the machine at this place, if it is known.
+    pub(super) fn look_ahead(
+        &mut self,
+        at: usize,
+        env: &mut dyn Env,
+    ) -> Result<Option<Fingerprint>, Cut> {
+        let known = self.known_steps.get_or_insert_default();
+        let Some(mut key) = self.machines.key(at, self.shared.atomic) else { return Ok(None) };
+        loop {
+            match known.changes.get(key) {
+                None | Some(Known::Asks(Question::Delivery { .. } | Question::Input)) => {
+                    return Ok(None);
+                }
+                Some(Known::Ends(change)) => {
+                    return Ok(Some(Fingerprint(self.machines.sum().wrapping_add(change))));
+                }
+                Some(Known::Asks(Question::Value { of, tag })) => {
+                    key = after(key, env.value(of, tag)?);
+                }
+            }
+        }
+    }
+
+    /// Takes a step of the machine at this place, and notes what it changes.
+    #[inline(never)]
+    pub(super) fn step_noted(
+        &mut self,
+        at: usize,
+        known: &mut KnownSteps,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let PSystem { shared, machines, .. } = self;
+        let key = machines.key(at, shared.atomic);
+        let key = key.filter(|&key| !matches!(known.changes.get(key), Some(Known::Ends(_))));
+        let Some(key) = key else { return machines.step(shared, at, &mut EventSink::new(env)) };
+        let before = machines.sum();
+        known.asked.clear();
+        let mut recorded = RecordedStep::new(env, &mut known.asked);
+        machines.step(shared, at, &mut EventSink::new(&mut recorded))?;
+        if known.changes.len() > MOST {
+            known.changes.clear();
+        }
+        known.changes.learn(key, &known.asked, || machines.sum().wrapping_sub(before));
+        Ok(())
+    }
+}
+
+impl Machines {
+    /// The sum of all shares: the fingerprint.
+    pub(super) fn sum(&self) -> u64 {
+        self.slots.iter().fold(0, |sum: u64, slot| sum.wrapping_add(slot.share()))
+    }
+
+    /// A hash of all that decides what a step of the machine at this place does, but for the values
+    /// chosen. `None` where that may be more: atomic handlers send to any number of machines, and
+    /// whether a machine that is created has its place to itself depends on all of them.
+    fn key(&self, at: usize, atomic: bool) -> Option<u64> {
+        let machine = self.get(at);
+        if atomic || matches!(machine.phase, Phase::Creating(..)) {
+            return None;
+        }
+        let mut key = machine.share();
+        if machine.phase == Phase::Sending {
+            let receiver = self.find(machine.to).map_or(0, |to| self.get(to).share());
+            key = fingerprint::mix(key, receiver);
+        }
+        let specs = self.slots[..self.specs].iter();
+        Some(specs.fold(key, |key, spec| fingerprint::mix(key, spec.share())))
+    }
+}
