@@ -186,6 +186,32 @@ impl FromStr for StrategyKind {
     }
 }
 
+/// What can be given where a strategy is wanted: the name of a bundled one, or one's own.
+pub trait IntoStrategy {
+    /// The strategy; an error if there is none of that name.
+    fn into_strategy(self) -> Result<ChosenStrategy, UnknownName>;
+}
+
+/// A strategy by its name, or one's own.
+pub enum ChosenStrategy {
+    /// A bundled one, which is built when seed and step bound are known.
+    Bundled(StrategyKind),
+    /// One's own. It is used as it is: it becomes fair only if it says so, see [`Fair`].
+    Own(Box<dyn Strategy>),
+}
+
+impl IntoStrategy for &str {
+    fn into_strategy(self) -> Result<ChosenStrategy, UnknownName> {
+        self.parse().map(ChosenStrategy::Bundled)
+    }
+}
+
+impl<S: Strategy + 'static> IntoStrategy for S {
+    fn into_strategy(self) -> Result<ChosenStrategy, UnknownName> {
+        Ok(ChosenStrategy::Own(Box::new(self)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,7 +30,7 @@ mod supervisor;
 
 pub use dally_core::report::{Batch, Ended, Novelty, Report};
 pub use dally_settings::UnknownName;
-pub use kind::StrategyKind;
+pub use kind::{ChosenStrategy, IntoStrategy, StrategyKind};
 pub use options::{Options, Phase, Progress, Reached, Sink};
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, replay};
 pub use runner::{NotIndependent, run, run_batch};

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use dally_core::{Finding, Program, Schedule};
 use dally_search::strata::{self, Explorer, ExplorerKind, Plan};
-use dally_search::{Divergence, Mode, Options, Progress, Replayed, Report, Sink};
+use dally_search::{Divergence, Mode, Options, Progress, Replayed, Report, Sink, Strategy};
 
 pub use self::any_program::AnyProgram;
 use self::keeper::Keeper;
@@ -25,6 +25,8 @@ pub struct Checking {
     pub replay_settings: Vec<(String, String)>,
     /// How to check it.
     pub settings: Settings,
+    /// Who picks the choices, instead of the strategy that the settings name.
+    pub strategy: Option<Box<dyn Strategy>>,
     /// The commands that replay a schedule, saved in this file, the best last.
     pub replay_commands: Box<ReplayCommands>,
     /// Called several times a second.
@@ -56,6 +58,7 @@ impl Checking {
             program,
             replay_settings: Vec::new(),
             settings,
+            strategy: None,
             replay_commands: Box::new(replay_on_command_line),
             watch: Box::new(|_| {}),
             stop: Arc::default(),
@@ -74,7 +77,9 @@ impl Checking {
         let options = Options {
             program: self.program.clone(),
             settings: self.replay_settings,
-            strategy: settings.strategy.build(settings.seed, settings.max_steps),
+            strategy: self
+                .strategy
+                .unwrap_or_else(|| settings.strategy.build(settings.seed, settings.max_steps)),
             seed: settings.seed,
             schedules: settings.schedules(),
             time: settings.time,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use dally_core::{Bug, Finding, Problem, Program, Schedule};
 use dally_report::{About, Style, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
-use dally_search::{Ended, Mode, Report};
+use dally_search::{ChosenStrategy, Ended, IntoStrategy, Mode, Report, Strategy};
 
 pub use self::builder::{IntoSetting, Mistake};
 use crate::checking::{self, Checked, Checking};
@@ -40,6 +40,8 @@ pub struct Test<E = Bundled> {
     settings: Settings,
     /// The explorer where the settings name none.
     explorer: Option<E>,
+    /// The strategy where no variable names another.
+    strategy: Option<Box<dyn Strategy>>,
     expected: Option<&'static str>,
     /// What runs it, if not `cargo test`.
     command: Option<&'static str>,
@@ -56,6 +58,7 @@ impl Test {
             path,
             settings,
             explorer: None,
+            strategy: None,
             expected: None,
             command: None,
             mistake: None,
@@ -70,12 +73,15 @@ impl<E: Explorer> Test<E> {
     }
 
     /// Picks the choices: a name of [`StrategyKind::all`](crate::search::StrategyKind::all), such as
-    /// `random` or `pct:10`.
+    /// `random` or `pct:10`, or a strategy of one's own. `DALLY_STRATEGY` overrides both.
     #[must_use]
     #[track_caller]
-    pub fn strategy(mut self, name: &str) -> Test<E> {
-        match name.parse() {
-            Ok(strategy) => self.settings.strategy = strategy,
+    pub fn strategy(mut self, strategy: impl IntoStrategy) -> Test<E> {
+        match strategy.into_strategy() {
+            Ok(ChosenStrategy::Bundled(kind)) => {
+                (self.settings.strategy, self.strategy) = (kind, None);
+            }
+            Ok(ChosenStrategy::Own(own)) => self.strategy = Some(own),
             Err(why) => self.mistake = Some(Mistake::here("strategy", ValueError::Name(why))),
         }
         self
@@ -86,7 +92,7 @@ impl<E: Explorer> Test<E> {
     #[must_use]
     #[track_caller]
     pub fn explorer<F: IntoExplorer>(self, explorer: F) -> Test<F::Explorer> {
-        let Test { package, path, settings, expected, command, mut mistake, .. } = self;
+        let Test { package, path, settings, strategy, expected, command, mut mistake, .. } = self;
         let explorer = match explorer.into_explorer() {
             Ok(explorer) => Some(explorer),
             Err(why) => {
@@ -94,7 +100,7 @@ impl<E: Explorer> Test<E> {
                 None
             }
         };
-        Test { package, path, settings, explorer, expected, command, mistake }
+        Test { package, path, settings, explorer, strategy, expected, command, mistake }
     }
 
     /// The test passes if and only if a bug is found, of the kind with this name (such as
@@ -150,6 +156,7 @@ impl<E: Explorer> Test<E> {
         }
         let command = self.command_line();
         let checking = Checking {
+            strategy: self.strategy.take().filter(|_| variable("DALLY_STRATEGY").is_none()),
             replay_commands: Box::new(move |schedule, saved| {
                 replay_commands(&command, schedule, saved)
             }),
