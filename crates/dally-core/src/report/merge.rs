@@ -165,6 +165,10 @@ impl Report {
         self.steps += later.steps;
         self.longest = self.longest.max(later.longest);
         self.cut += later.cut;
+        self.redundant += later.redundant;
+        self.given_inputs |= later.given_inputs;
+        // What a strategy says of a part need not hold of the whole, unless it says the same of all.
+        self.stated = self.stated.take().filter(|stated| later.stated.as_ref() == Some(stated));
         self.threads = self.threads.max(later.threads);
         self.elapsed += later.elapsed;
         self.ended = later.ended;
