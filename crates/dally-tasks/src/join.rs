@@ -75,6 +75,8 @@ impl<T> Future for JoinHandle<T> {
         }
         drop(content);
         if !this.waited && !this.point.passed(cx, next, "`JoinHandle`") {
+            // It has seen that there is no need to wait.
+            current::look(&result);
             return Poll::Pending;
         }
         current::with("`JoinHandle`", |exec| {

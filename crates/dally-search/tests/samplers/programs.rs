@@ -212,10 +212,11 @@ impl System for Live {
             }
             Some(Do::Send(to)) => out.sends(self.next_message(index), self.program.ids[to]),
             Some(op @ (Do::Receive | Do::Any)) => {
-                if let Some(&first) = self.inboxes[index].first() {
-                    out.add(Access::update(Resource::Message(first)));
+                let any = op == Do::Any;
+                for &message in self.inboxes[index].iter().take(if any { usize::MAX } else { 1 }) {
+                    out.add(Access::update(Resource::Message(message)));
                 }
-                if op == Do::Any {
+                if any {
                     out.add(Access::read(Resource::Inbox(worker)));
                 }
             }

@@ -157,6 +157,8 @@ impl<T> Future for Closed<'_, T> {
         }
         drop(state);
         if !this.waited && !this.point.passed(cx, next, "`oneshot::Sender::closed`") {
+            // It has seen that there is no need to wait.
+            current::look(&shared.object);
             return Poll::Pending;
         }
         shared.tell(const { &Deed::plain("find closed") }, 0);
@@ -237,6 +239,8 @@ impl<T> Future for Receiver<T> {
         }
         drop(state);
         if !this.waited && !this.point.passed(cx, next, "`oneshot::Receiver`") {
+            // It has seen that there is no need to wait.
+            current::look(&shared.object);
             return Poll::Pending;
         }
         current::with_own("`oneshot::Receiver`", &shared.object, this.at, |_| ());

@@ -280,10 +280,11 @@ impl<T> Chan<T> {
                 return Got::NotYet;
             }
             if !steps.waited {
-                match steps.point.stand(exec, waker, next) {
-                    Stand::Past => {}
-                    Stand::Before => return Got::NotYet,
-                    Stand::Linked => return Got::Linked,
+                let stand = steps.point.stand(exec, waker, next);
+                if stand != Stand::Past {
+                    // It has seen that there is no need to wait.
+                    exec.brush(&self.object, Mode::Read);
+                    return if stand == Stand::Before { Got::NotYet } else { Got::Linked };
                 }
             }
             let value = state.queue.pop_front();
@@ -522,6 +523,8 @@ impl<T> Future for Closed<'_, T> {
             let passed = this.steps.ticket.is_some()
                 || this.steps.point.passed(cx, next, "`mpsc::Sender::closed`");
             if !passed {
+                // It has seen that there is no need to wait.
+                current::look(&this.chan.object);
                 return Poll::Pending;
             }
             return this.chan.look(|_| Poll::Ready(()));
