@@ -1,6 +1,5 @@
 //! Steps of tasks whose footprints commute can be exchanged.
 
-#[expect(dead_code, reason = "other tests use the rest")]
 mod programs;
 #[path = "../../dally-search/tests/swaps/mod.rs"]
 #[expect(dead_code, reason = "tests of captured systems use the rest")]

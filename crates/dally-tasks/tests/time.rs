@@ -136,17 +136,18 @@ fn a_timer_is_a_worker_of_its_task() {
     result.unwrap();
     insta::assert_snapshot!(log.join("\n"), @r#"
     -- 0 main
-    Accessed { object: ObjectId { creator: 0, number: 4294967294 }, access: Read, what: "read `clock 0`" }
-    Accessed { object: ObjectId { creator: 0, number: 4294967294 }, access: Read, what: "" }
+    Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967294 }), mode: Read, ordering: None }, what: "read `clock 0`" }
+    Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967294 }), mode: Read, ordering: None }, what: "" }
     TimerSet { timer: 0.t0, payload: "wakes at 1s" }
     Blocked { on: "wake up by `clock 0` at crates/dally-tasks/tests/time.rs:134:57" }
     -- 0.t0 timer
-    Accessed { object: ObjectId { creator: 0, number: 4294967294 }, access: Write, what: "move `clock 0` to 1s" }
+    Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967294 }), mode: ReadModifyWrite, ordering: None }, what: "move `clock 0` to 1s" }
     Halted { worker: 0.t0 }
     Enabled { worker: 0 }
     -- 0 main
-    Accessed { object: ObjectId { creator: 0, number: 4294967294 }, access: Read, what: "" }
-    Accessed { object: ObjectId { creator: 0, number: 4294967295 }, access: Write, what: "end `task 0`" }
+    Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967294 }), mode: Read, ordering: None }, what: "" }
+    Accessed { access: Access { resource: Execution, mode: Write, ordering: None }, what: "" }
+    Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967295 }), mode: ReadModifyWrite, ordering: None }, what: "end `task 0`" }
     Halted { worker: 0 }
     "#);
 }
