@@ -78,12 +78,13 @@ pub fn settings(
     max_steps: usize,
 ) -> Result<Settings, SettingsError> {
     let flags = &arguments.settings;
-    let mut settings = flags.over(Settings {
+    let suits = Settings {
         max_steps,
         observe_every: OBSERVE_EVERY,
         out: Some(PathBuf::from(OUT)),
         ..Settings::default()
-    })?;
+    };
+    let mut settings = flags.over(suits, |name| std::env::var(name).ok())?;
     settings.search = search.or(settings.search);
     settings.check()?;
     let samples = |search| matches!(search, SearchKind::Ss | SearchKind::Hybrid);

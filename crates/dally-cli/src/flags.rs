@@ -45,12 +45,17 @@ impl<T: Taken> Flags<T> {
         self.given.iter().any(|(given, _)| *given == name)
     }
 
-    /// What is set: by a flag, or else by an environment variable, or else in `otherwise`.
-    pub fn over(&self, otherwise: Settings) -> Result<Settings, SettingsError> {
+    /// What is set: by a flag, or else by an environment variable, which `variable` looks up, or
+    /// else in `otherwise`.
+    pub fn over(
+        &self,
+        otherwise: Settings,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Settings, SettingsError> {
         let mut settings = otherwise;
         settings.override_by(|name| {
             let taken = SETTINGS.iter().any(|row| T::takes(row.name) && row.variable() == name);
-            std::env::var(name).ok().filter(|_| taken)
+            variable(name).filter(|_| taken)
         })?;
         if self.has("strategy") {
             // Whoever names a strategy does not want the search of a variable.
@@ -151,4 +156,81 @@ fn in_flags(text: String) -> String {
     SETTINGS.iter().fold(text, |text, setting| {
         text.replace(&format!("`{}`", setting.name), &format!("--{}", setting.flag()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn flags(given: &[&str]) -> Flags<All> {
+        let line = ["dally", "check", "paxos"].iter().chain(given);
+        match Cli::try_parse_from(line).unwrap().command {
+            Command::Check(arguments) => arguments.settings,
+            _ => unreachable!("the command is check"),
+        }
+    }
+
+    /// A value that is not the default.
+    fn another(setting: &Setting) -> &'static str {
+        match setting.kind {
+            Kind::Count { .. } => "7",
+            Kind::Time => "7s",
+            Kind::Bytes => "7M",
+            Kind::Switch if setting.default == Some("true") => "false",
+            Kind::Switch => "true",
+            Kind::Name(names) => names.all[2].name,
+            Kind::Strategy => "pct:7",
+            _ => "some/path",
+        }
+    }
+
+    #[test]
+    fn every_setting_has_a_flag_that_reaches_it() {
+        let unset = format!("{:?}", Settings::default());
+        for setting in SETTINGS {
+            let flag = format!("--{}={}", setting.flag(), another(setting));
+            let settings = flags(&[&flag]).over(Settings::default(), |_| None).unwrap();
+            let mut expected = Settings::default();
+            expected.set(setting.name, another(setting)).unwrap();
+            assert_eq!(format!("{settings:?}"), format!("{expected:?}"), "{flag}");
+            assert_ne!(format!("{settings:?}"), unset, "{flag}");
+        }
+    }
+
+    #[test]
+    fn a_flag_wins_over_a_variable_that_over_what_suits_the_program_and_that_over_the_default() {
+        let variable = |name: &str| match name {
+            "DALLY_SEED" | "DALLY_MAX_STEPS" => Some("2".to_owned()),
+            _ => None,
+        };
+        let suits =
+            || Settings { seed: 1, max_steps: 1, temperature: Some(1), ..Settings::default() };
+        let settings = flags(&["--seed", "3"]).over(suits(), variable).unwrap();
+        let found = (settings.seed, settings.max_steps, settings.temperature, settings.threads);
+        assert_eq!(found, (3, 2, Some(1), 1));
+    }
+
+    #[test]
+    fn a_switch_is_on_alone_and_can_be_turned_off() {
+        let switched = |given: &[&str]| {
+            let on = |name: &str| (name == "DALLY_EXACT").then(|| "1".to_owned());
+            let settings = flags(given).over(Settings::default(), on).unwrap();
+            (settings.exact, settings.shrink, settings.keep_going)
+        };
+        assert_eq!(switched(&[]), (true, true, false));
+        assert_eq!(switched(&["--keep-going"]), (true, true, true));
+        assert_eq!(switched(&["--exact=false", "--shrink=0"]), (false, false, false));
+    }
+
+    #[test]
+    fn a_strategy_on_the_command_line_is_not_overruled_by_the_search_of_a_variable() {
+        let searching = |name: &str| (name == "DALLY_SEARCH").then(|| "ses".to_owned());
+        let search =
+            |given: &[&str]| flags(given).over(Settings::default(), searching).unwrap().search;
+        assert!(search(&[]).is_some());
+        assert_eq!(search(&["--strategy", "random"]), None);
+    }
 }

@@ -28,8 +28,9 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
         ));
     }
     let rounds = arguments.rounds.unwrap_or(ROUNDS);
-    let settings = arguments.settings.over(Settings::default()).map_err(|why| why.to_string())?;
-    let step_time = settings.step_time;
+    let variable = |name: &str| std::env::var(name).ok();
+    let settings = arguments.settings.over(Settings::default(), variable);
+    let step_time = settings.map_err(|why| why.to_string())?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let project = arguments.project.as_deref();
     let replayed = if project.is_some() || p::is_recorded(&schedule) {

@@ -367,6 +367,21 @@ fn options_that_would_have_no_effect_are_refused() {
 }
 
 #[test]
+fn variables_are_read_and_flags_win_over_them() {
+    let scratch = Scratch::new("precedence");
+    let seed = |more: &[&str]| {
+        let arguments = ["check", "stale-cache", "--schedules", "10", "--format", "json"];
+        let mut command = command(&[&arguments[..], more].concat(), &scratch.0);
+        command.env("DALLY_SEED", "21");
+        let ran = ran(command.output().unwrap(), &scratch.0);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        ran.out.lines().find(|line| line.contains("\"seed\"")).unwrap().trim().to_owned()
+    };
+    assert_eq!(seed(&[]), "\"seed\": 21,");
+    assert_eq!(seed(&["--seed", "22"]), "\"seed\": 22,");
+}
+
+#[test]
 fn a_variable_that_nobody_reads_is_told() {
     let scratch = Scratch::new("variable");
     let mut command = command(&["check", "stale-cache", "--schedules", "10"], &scratch.0);

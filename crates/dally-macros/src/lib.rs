@@ -271,3 +271,52 @@ fn generate(
     let item = block.item.to_token_stream();
     Some(quote!(#states #item #implementation))
 }
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use crate::arguments::Kind;
+    use crate::expand;
+
+    #[test]
+    fn what_is_generated_for_who_re_exports_the_crate_names_it_where_they_have_it() {
+        let machine = quote! {
+            impl Lock {
+                #[on(Free, Acquire)]
+                fn acquire(&mut self, cx: &mut Cx<Self>, event: Acquire) {}
+                #[observe]
+                fn shown(&self) -> u32 { 1 }
+            }
+        };
+        let monitor = quote! {
+            impl Watch {
+                #[on(Quiet, Acquire)]
+                fn acquired(&mut self, cx: &mut MonitorCx<Self>, event: &Acquire) {}
+            }
+        };
+        let machines = quote!(states(Free), crate = my::tools);
+        let monitors = quote!(states(Quiet), crate = my::tools);
+        let tests = quote!(crate = my::tools, seed = 7);
+        for code in [
+            expand(Kind::Machine, machines, machine),
+            expand(Kind::Monitor, monitors, monitor),
+            crate::test::expand(
+                tests.clone(),
+                quote!(
+                    async fn test() {}
+                ),
+            ),
+            crate::test::expand(
+                tests,
+                quote!(
+                    fn test(setup: &mut Setup) {}
+                ),
+            ),
+        ] {
+            let code = code.to_string();
+            assert!(code.contains("my :: tools :: __private :: "), "{code}");
+            assert!(!code.contains("dally") && !code.contains("compile_error"), "{code}");
+        }
+    }
+}

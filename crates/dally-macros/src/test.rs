@@ -50,7 +50,7 @@ impl Parse for Options {
                 let guess = names::did_you_mean(&text, &names);
                 let list = names.join(", ");
                 let message =
-                    format!("`{text}` is not an option of a test{guess}; there are: {list}");
+                    format!("`{text}` is not an option of a test{guess}\nthere are: {list}");
                 return Err(Error::new(name.span(), message));
             };
             let twice = options.given.iter().any(|(earlier, ..)| *earlier == name);

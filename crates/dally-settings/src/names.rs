@@ -230,7 +230,8 @@ impl fmt::Display for UnknownName {
         }
         write!(f, "no {} `{}`", self.known.what, self.text)?;
         let spellings = all.iter().flat_map(|name| [Some(name.name), name.long]).flatten();
-        match nearest(&self.text, spellings) {
+        let name = self.text.split(':').next().unwrap_or_default();
+        match nearest(&self.text, spellings.clone()).or_else(|| nearest(name, spellings)) {
             Some(near) => write!(f, ": did you mean `{near}`? ")?,
             None => f.write_str(". ")?,
         }

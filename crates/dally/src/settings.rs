@@ -1,6 +1,8 @@
 //! What a run can be told: by the attribute of a test, by environment variables, by the command
 //! line. Which settings there are stands in the table of the crate `dally-settings`.
 
+mod value;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,9 +10,10 @@ use dally_search::StrategyKind;
 use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, Plan, PlanError, SearchKind};
 pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
-use dally_settings::{CACHES, SEARCHES, SETTINGS, UnknownName, with_settings};
-use dally_settings::{parse_count, parse_switch};
+use dally_settings::{SEARCHES, SETTINGS, with_settings};
 use thiserror::Error;
+
+pub(crate) use self::value::Value;
 
 /// The field of a setting: without a default it may be missing.
 macro_rules! field {
@@ -228,86 +231,10 @@ pub enum SettingsError {
     },
 }
 
-/// A type that settings have as their values.
-pub(crate) trait Value: Sized {
-    /// Reads it.
-    fn read(text: &str) -> Result<Self, ValueError>;
-
-    /// Whether it is zero.
-    fn is_zero(&self) -> bool {
-        false
-    }
-}
-
-macro_rules! counts {
-    ($($count:ident)*) => {$(
-        impl Value for $count {
-            fn read(text: &str) -> Result<$count, ValueError> {
-                parse_count(text)
-            }
-
-            fn is_zero(&self) -> bool {
-                *self == 0
-            }
-        }
-    )*};
-}
-
-counts!(u32 u64 usize);
-
-macro_rules! names {
-    ($($named:ident)*) => {$(
-        impl Value for $named {
-            fn read(text: &str) -> Result<$named, ValueError> {
-                Ok(text.parse()?)
-            }
-        }
-    )*};
-}
-
-names!(StrategyKind SearchKind ExplorerKind Fairness);
-
-impl Value for CachePolicy {
-    fn read(text: &str) -> Result<CachePolicy, ValueError> {
-        let unknown = |_| UnknownName { text: text.to_owned(), known: &CACHES };
-        Ok(text.parse().map_err(unknown)?)
-    }
-}
-
-impl Value for bool {
-    fn read(text: &str) -> Result<bool, ValueError> {
-        parse_switch(text)
-    }
-}
-
-impl Value for Duration {
-    fn read(text: &str) -> Result<Duration, ValueError> {
-        parse_time(text)
-    }
-
-    fn is_zero(&self) -> bool {
-        Duration::is_zero(self)
-    }
-}
-
-impl Value for Bytes {
-    fn read(text: &str) -> Result<Bytes, ValueError> {
-        parse_bytes(text).map(Bytes)
-    }
-
-    fn is_zero(&self) -> bool {
-        self.0 == 0
-    }
-}
-
-impl Value for PathBuf {
-    fn read(text: &str) -> Result<PathBuf, ValueError> {
-        Ok(PathBuf::from(text))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use dally_settings::CACHES;
+
     use super::*;
 
     fn with(name: &'static str, value: &'static str) -> Result<Settings, SettingsError> {

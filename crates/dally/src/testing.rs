@@ -1,6 +1,7 @@
 //! What `#[dally::test]` expands to.
 
 mod builder;
+mod what_else;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{ChosenStrategy, Ended, IntoStrategy, Mode, Report, Strategy};
 
 pub use self::builder::{IntoSetting, Mistake};
+use self::what_else::what_else;
 use crate::checking::{self, Checked, Checking};
 use crate::settings::{Settings, ValueError};
 use crate::variables;
@@ -348,62 +350,3 @@ static TEST_OF_MACHINES: fn(Test, dally_machines::MachineProgram) = Test::run;
 #[cfg(feature = "tasks")]
 #[used]
 static TEST_OF_TASKS: fn(Test, dally_tasks::TaskProgram) = Test::run;
-
-/// What may show a bug that such a run has not shown; nothing where there is no more to be seen.
-/// What was run is in the report: the environment may have changed what the test asks for.
-fn what_else(report: &Report) -> Option<String> {
-    let more = report.schedules.saturating_mul(10);
-    if report.is_exhausted() {
-        return None;
-    }
-    if report.states.is_some() {
-        return Some("a higher bound, more memory or less that is sealed may show it".to_owned());
-    }
-    if report.ended == Ended::Exhausted {
-        return Some("longer schedules may show it: DALLY_MAX_STEPS".to_owned());
-    }
-    Some(if report.strategy.starts_with("portfolio(") {
-        format!(
-            "more schedules with another seed may show it, or a strategy that the portfolio does \
-             not have: DALLY_SCHEDULES={more} DALLY_SEED={}, DALLY_STRATEGY=pct:10; a search of \
-             states tells whether there is anything to be found: DALLY_SEARCH=ses",
-            report.seed.wrapping_add(1),
-        )
-    } else {
-        format!(
-            "more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES={more} \
-             DALLY_STRATEGY=portfolio"
-        )
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use dally_search::StrategyKind;
-    use dally_search::strata::States;
-
-    use super::*;
-
-    #[test]
-    fn a_run_without_the_expected_failure_is_told_what_else_may_show_it() {
-        let by = |kind: &str| {
-            let mut report = Report::new("test", "await points");
-            report.strategy = kind.parse::<StrategyKind>().unwrap().build(0, 100).name();
-            report.schedules = 1_000;
-            report
-        };
-        let said = |exhausted, mut report: Report| {
-            report.ended = if exhausted { Ended::Exhausted } else { Ended::Schedules };
-            what_else(&report).unwrap_or_else(|| "nothing".into())
-        };
-        insta::assert_snapshot!(said(false, by("portfolio")), @"more schedules with another seed may show it, or a strategy that the portfolio does not have: DALLY_SCHEDULES=10000 DALLY_SEED=1, DALLY_STRATEGY=pct:10; a search of states tells whether there is anything to be found: DALLY_SEARCH=ses");
-        insta::assert_snapshot!(said(false, by("random")), @"more schedules or the portfolio of strategies may show it: DALLY_SCHEDULES=10000 DALLY_STRATEGY=portfolio");
-        let mut searched = by("portfolio");
-        searched.states = Some(States::default());
-        insta::assert_snapshot!(said(false, searched), @"a higher bound, more memory or less that is sealed may show it");
-        assert_eq!(said(true, by("dfs")), "nothing");
-        let mut cut = by("dfs");
-        cut.cut = 1;
-        insta::assert_snapshot!(said(true, cut), @"longer schedules may show it: DALLY_MAX_STEPS");
-    }
-}

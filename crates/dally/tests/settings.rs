@@ -129,6 +129,11 @@ fn a_variable_wins_over_a_method_and_a_method_over_the_default() {
     );
 }
 
+/// Where a crate that re-exports Dally has it.
+mod tools {
+    pub use dally as testing;
+}
+
 /// Options of the attribute reach the methods: each of these tests would fail otherwise.
 #[dally::test(
     strategy = "random",
@@ -148,7 +153,7 @@ fn a_variable_wins_over_a_method_and_a_method_over_the_default() {
     cache = "all",
     exact = false,
     with_explorer = false,
-    crate = dally
+    crate = crate::tools::testing
 )]
 async fn options_of_schedules() {}
 

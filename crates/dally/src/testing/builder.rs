@@ -39,21 +39,19 @@ impl<T: Value> IntoSetting<T> for T {
     }
 }
 
-/// Values that are given as texts too.
-trait Text: Value {}
-
-impl Text for Duration {}
-impl Text for Bytes {}
-impl Text for PathBuf {}
-impl Text for SearchKind {}
-impl Text for CachePolicy {}
-impl Text for Fairness {}
-
-impl<T: Text> IntoSetting<T> for &str {
-    fn into_setting(self) -> Result<T, ValueError> {
-        T::read(self)
-    }
+/// Values that are given as texts too. Each is told to the compiler by itself, so that what it says
+/// of others is about the setting.
+macro_rules! texts {
+    ($($value:ident)*) => {$(
+        impl IntoSetting<$value> for &str {
+            fn into_setting(self) -> Result<$value, ValueError> {
+                Value::read(self)
+            }
+        }
+    )*};
 }
+
+texts!(Duration Bytes PathBuf SearchKind CachePolicy Fairness);
 
 impl IntoSetting<Bytes> for u64 {
     fn into_setting(self) -> Result<Bytes, ValueError> {

@@ -37,11 +37,4 @@ async fn a_count_that_does_not_fit() {}
 #[dally::test(shrink = "off")]
 async fn a_switch_that_is_a_text() {}
 
-#[dally::test(threads = how_many())]
-async fn an_expression_of_another_type() {}
-
-fn how_many() -> &'static str {
-    "two"
-}
-
 fn main() {}
