@@ -9,7 +9,7 @@
 //! ```
 //! # extern crate self as dally;
 //! # pub mod machines { pub use ::dally_machines::*; }
-//! # pub mod __private { pub use ::dally_core as contract; pub use ::dally_machines as machines; }
+//! # pub mod __private { pub use ::dally_core as contract; pub use crate::machines; }
 //! use dally::machines::host::Host;
 //! use dally::machines::{Addr, Cx};
 //! # use dally_macros::machine;

@@ -279,7 +279,7 @@ impl Setup {
     /// ```
     /// # extern crate self as dally;
     /// # pub mod machines { pub use ::dally_machines::*; }
-    /// # pub mod __private { pub use ::dally_core as contract; pub use ::dally_machines as machines; }
+    /// # pub mod __private { pub use ::dally_core as contract; pub use crate::machines; }
     /// # use dally_core::{Cut, Env, Event, MessageId, Program, System, Tag, Text};
     /// # use dally_macros::machine;
     /// # struct First;
