@@ -32,7 +32,13 @@ pub fn is_of_test(schedule: &Schedule) -> bool {
 /// Runs the test that a schedule is of, under this schedule; `given` is how the user named it.
 pub fn replay(schedule: &Schedule, given: &str, best_effort: bool) -> Result<u8, String> {
     let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
-    let selection = selection(&metadata()?, target).ok_or_else(|| {
+    let metadata = metadata().map_err(|why| {
+        format!(
+            "the schedule is of the test `{}`, which cargo cannot find: {why}",
+            schedule.program
+        )
+    })?;
+    let selection = selection(&metadata, target).ok_or_else(|| {
         format!(
             "the schedule is of the test `{}`, and no package of this workspace has a crate `{target}`\n  \
              run the command in the workspace that the schedule was recorded in",
@@ -92,7 +98,8 @@ fn metadata() -> Result<Value, String> {
     cargo.args(["metadata", "--format-version", "1", "--no-deps"]).stderr(Stdio::piped());
     let output = run(&mut cargo)?;
     if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+        let why = String::from_utf8_lossy(&output.stderr);
+        return Err(why.trim().trim_start_matches("error: ").to_owned());
     }
     serde_json::from_slice(&output.stdout)
         .map_err(|why| format!("`cargo metadata` cannot be read: {why}"))

@@ -203,9 +203,16 @@ impl Bug {
             Problem::Panic { .. } | Problem::Monitor(Violation::Assertion { .. }) => {
                 self.message().lines().next().unwrap_or("").to_owned()
             }
-            Problem::UnhandledEvent(Unhandled { event, .. })
-            | Problem::Monitor(Violation::UnhandledEvent(Unhandled { event, .. })) => {
-                format!("event {event} {state}")
+            Problem::UnhandledEvent(Unhandled { event, origin, .. })
+            | Problem::Monitor(Violation::UnhandledEvent(Unhandled { event, origin, .. })) => {
+                let from = match origin {
+                    Origin::Sent(sender) if sender.worker == WorkerId::OUTSIDE => {
+                        " from outside".to_owned()
+                    }
+                    Origin::Sent(sender) => format!(" from {}({})", sender.name, sender.worker),
+                    _ => String::new(),
+                };
+                format!("event {event}{from} {state}")
             }
             Problem::Monitor(Violation::Always { proposition }) => {
                 format!("`{proposition}` does not hold")

@@ -23,20 +23,24 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-// An allocator cannot be written without `unsafe`; this one only counts and passes on.
-#[allow(unsafe_code)]
+// SAFETY: it counts and passes everything on to the system's allocator as it is, which keeps the
+// contract of `GlobalAlloc`.
+#[allow(unsafe_code, reason = "an allocator cannot be written without it")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller keeps the contract, and the arguments are the same.
         unsafe { Heap.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract, and the arguments are the same.
         unsafe { Heap.dealloc(place, layout) }
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller keeps the contract, and the arguments are the same.
         unsafe { Heap.realloc(place, layout, size) }
     }
 }

@@ -165,9 +165,9 @@ fn a_project_file_that_is_no_project_file_says_why() {
             ("d.pproj", ""),
         ],
     );
-    insta::assert_snapshot!(folder.load("a.pproj"), @"a.pproj:3: it is no proper XML: expected 'InputFiles' tag, not 'Project'");
+    insta::assert_snapshot!(folder.load("a.pproj"), @"a.pproj:3: it is no proper XML: expected 'InputFiles' tag, not 'Project' at 3:1");
     insta::assert_snapshot!(folder.load("b.pproj"), @"b.pproj:1: expected <Project>, found <Solution>");
-    insta::assert_snapshot!(folder.load("c.pproj"), @"c.pproj:1: it is no proper XML: unknown token");
+    insta::assert_snapshot!(folder.load("c.pproj"), @"c.pproj:1: it is no proper XML: unknown token at 1:1");
     insta::assert_snapshot!(folder.load("d.pproj"), @"d.pproj:1: it is no proper XML: the document does not have a root node");
 }
 

@@ -332,7 +332,7 @@ impl TaskSystem {
         Waiting {
             worker: task.id,
             name: task.name.to_string(),
-            on: task.waits.iter().map(crate::text::Wait::to_data).collect(),
+            on: task.waits.iter().map(crate::text::Wait::as_data).collect(),
             woken_outside: self.exec().shared.is_foreign(),
         }
     }

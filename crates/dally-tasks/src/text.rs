@@ -139,7 +139,7 @@ impl fmt::Display for Wait {
 
 impl Wait {
     /// The same as part of a bug.
-    pub fn to_data(&self) -> bug::Wait {
+    pub fn as_data(&self) -> bug::Wait {
         let payload = self.deed.payload.map(|full| Short(full()).to_string());
         let place = Place { of: self.place, location: self.at.into() };
         bug::Wait {

@@ -152,7 +152,10 @@ fn a_foreign_future_that_nobody_wakes_is_named_as_such() {
     let program = TaskProgram::new("foreign", || async { std::future::pending().await });
     let (_, _, status) = run_one(&program, &[]);
     let Status::Stuck(waiting) = status else { panic!("{status:?}") };
-    insta::assert_snapshot!(dally_report::text::bug(&Bug::new(Problem::Deadlock { waiting })), @r"");
+    insta::assert_snapshot!(dally_report::text::bug(&Bug::new(Problem::Deadlock { waiting })), @"
+    no worker can step, and one still waits:
+      main (0) waits for a future that Dally does not control and that nobody has woken
+    ");
 }
 
 #[test]

@@ -41,12 +41,13 @@ fn each_task_says_what_it_waits_for_and_where() {
         last.await.unwrap();
         rx.recv().await;
     });
-    insta::assert_snapshot!(stuck(&program), @r"
-    0 main waits to join `task 0.3` spawned at crates/dally-tasks/tests/deadlock.rs:40:14
-    0.0 reader:31 waits to lock `mutex 0#0` at crates/dally-tasks/tests/deadlock.rs:23:14
-    0.1 sender waits to send `String` to `channel 0#2` at crates/dally-tasks/tests/deadlock.rs:34:16
-    0.2 asker waits to receive `Result<u8, String>` from `oneshot 0#3` made at crates/dally-tasks/tests/deadlock.rs:29:30
-    0.3 notified waits to be notified by `notify 0#1` at crates/dally-tasks/tests/deadlock.rs:40:40
+    insta::assert_snapshot!(stuck(&program), @"
+    no worker can step, and 5 still wait:
+      main (0) waits to join `task 0.3` spawned at crates/dally-tasks/tests/deadlock.rs:39:14
+      reader:30 (0.0) waits to lock `mutex 0#0` at crates/dally-tasks/tests/deadlock.rs:22:14
+      sender (0.1) waits to send `String` to `channel 0#2` at crates/dally-tasks/tests/deadlock.rs:33:16
+      asker (0.2) waits to receive `Result<u8, String>` from `oneshot 0#3` made at crates/dally-tasks/tests/deadlock.rs:28:30
+      notified (0.3) waits to be notified by `notify 0#1` at crates/dally-tasks/tests/deadlock.rs:39:40
     ");
 }
 
@@ -57,5 +58,8 @@ fn a_task_in_a_race_waits_for_either() {
         let (_b, right) = oneshot::channel::<u8>();
         futures_util::future::select(std::pin::pin!(left.recv()), right).await;
     });
-    insta::assert_snapshot!(stuck(&program), @"0 main waits to receive `u8` from `channel 0#0` at crates/dally-tasks/tests/deadlock.rs:59:58, or receive `u8` from `oneshot 0#1` made at crates/dally-tasks/tests/deadlock.rs:58:27");
+    insta::assert_snapshot!(stuck(&program), @"
+    no worker can step, and one still waits:
+      main (0) waits to receive `u8` from `channel 0#0` at crates/dally-tasks/tests/deadlock.rs:58:58, or receive `u8` from `oneshot 0#1` made at crates/dally-tasks/tests/deadlock.rs:57:27
+    ");
 }

@@ -100,7 +100,7 @@ mod tests {
         read_under(&root.join("crates"), &mut names);
         read_under(&root.join("protocols"), &mut names);
         names.retain(|name| name.starts_with(PREFIX));
-        assert_eq!(names.len(), 9, "{names:?}");
+        assert_eq!(names.len(), 10, "{names:?}");
         assert_eq!(unknown(names.into_iter()), None);
     }
 }

@@ -357,5 +357,5 @@ fn an_assertion_of_a_monitor_and_an_event_without_a_rule_are_bugs() {
 
     let story = monitored(|setup, herald| setup.send(herald, B(3)));
     let bug = story.last().expect("there is a story");
-    assert!(bug.contains("`Watch` in state `Calm` has no handler for `B`"), "{bug}");
+    assert!(bug.contains("event B in state Calm (Watch)"), "{bug}");
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use dally::contract::{Bug, BugKind};
+use dally::report::text;
 
 /// What becomes of a test.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,7 +49,7 @@ impl Expectation {
             (Expectation::Pass | Expectation::PassSampled, None) => true,
             (Expectation::Fail(kind, fragment), Some(bug)) => {
                 let by = bug.culprit.as_deref().unwrap_or("");
-                bug.kind() == *kind && (bug.message().contains(fragment) || by == fragment)
+                bug.kind() == *kind && (text::bug(bug).contains(fragment) || by == fragment)
             }
             _ => false,
         }

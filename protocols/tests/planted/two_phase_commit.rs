@@ -69,10 +69,8 @@ fn a_timer_that_is_left_running_surprises_the_coordinator_within_ten_schedules()
         let caught = Hunt { schedules: 10, ..hunt }.catch(calm);
         assert_eq!(caught.kind(), BugKind::UnhandledEvent);
         assert_eq!(caught.culprit.as_deref(), Some("Coordinator"));
-        assert!(
-            caught.message().contains("Timeout") && caught.message().contains("Idle"),
-            "{caught}"
-        );
+        assert!(caught.to_string().contains("event Timeout"), "{caught}");
+        assert_eq!(caught.state.as_deref(), Some("Idle"));
     }
 }
 

@@ -9,7 +9,7 @@ pub fn document(text: &str) -> Value {
     let document: Value = serde_json::from_str(text).unwrap();
     let schema: Value =
         serde_json::from_str(include_str!("../../../../docs/json.schema.json")).unwrap();
-    if let Err(why) = (Schema { definitions: &schema["$defs"] }).fits(&schema, &document) {
+    if let Err(why) = (Schema { definitions: &schema["$defs"] }).fits(&schema, &document, &[]) {
         panic!("{why}");
     }
     document
@@ -20,15 +20,17 @@ struct Schema<'a> {
 }
 
 impl Schema<'_> {
-    fn fits(&self, schema: &Value, value: &Value) -> Result<(), String> {
+    /// `around` are the fields that the schemas say which this one is an alternative in.
+    fn fits(&self, schema: &Value, value: &Value, around: &[&Value]) -> Result<(), String> {
+        let within = [around, &[&schema["properties"]]].concat();
         if let Some(name) = schema["$ref"].as_str() {
             let name = name.strip_prefix("#/$defs/").unwrap();
-            return self.fits(&self.definitions[name], value);
+            self.fits(&self.definitions[name], value, &within)?;
         }
         for several in ["oneOf", "anyOf"] {
             if let Some(cases) = schema[several].as_array() {
-                let wrong: Vec<String> =
-                    cases.iter().filter_map(|case| self.fits(case, value).err()).collect();
+                let fit = |case| self.fits(case, value, &within);
+                let wrong: Vec<String> = cases.iter().filter_map(|case| fit(case).err()).collect();
                 if wrong.len() == cases.len() {
                     return Err(wrong.join("; "));
                 }
@@ -56,10 +58,10 @@ impl Schema<'_> {
             return Err(format!("{value} is not of type {}", schema["type"]));
         }
         match value {
-            Value::Object(fields) => self.fields_fit(schema, fields),
+            Value::Object(fields) => self.fields_fit(schema, fields, around),
             Value::Array(items) => items.iter().enumerate().try_for_each(|(place, item)| {
                 let prefix = schema["prefixItems"].get(place);
-                self.fits(prefix.unwrap_or(&schema["items"]), item)
+                self.fits(prefix.unwrap_or(&schema["items"]), item, &[])
             }),
             _ => Ok(()),
         }
@@ -69,20 +71,25 @@ impl Schema<'_> {
         &self,
         schema: &Value,
         fields: &serde_json::Map<String, Value>,
+        around: &[&Value],
     ) -> Result<(), String> {
         for name in schema["required"].as_array().into_iter().flatten() {
             if !fields.contains_key(name.as_str().unwrap()) {
                 return Err(format!("{name} is missing"));
             }
         }
-        // An alternative has said already what its fields are.
-        if schema.get("oneOf").is_some() || schema.get("anyOf").is_some() {
-            return Ok(());
-        }
+        // An alternative or another definition has said already what the other fields are.
+        let has_cases = ["$ref", "oneOf", "anyOf"].iter().any(|key| schema.get(key).is_some());
         for (name, value) in fields {
             let field = schema["properties"].get(name).or(schema.get("additionalProperties"));
-            let Some(field) = field else { return Err(format!("`{name}` is not in the schema")) };
-            self.fits(field, value).map_err(|why| format!("{name}: {why}"))?;
+            let elsewhere = has_cases || around.iter().any(|fields| fields.get(name).is_some());
+            match field {
+                Some(field) => {
+                    self.fits(field, value, &[]).map_err(|why| format!("{name}: {why}"))?;
+                }
+                None if elsewhere => {}
+                None => return Err(format!("`{name}` is not in the schema")),
+            }
         }
         Ok(())
     }

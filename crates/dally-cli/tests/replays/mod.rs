@@ -24,13 +24,13 @@ fn replayed(schedule: &str, scratch: &Scratch) -> (i32, String) {
 fn a_recording_that_was_cut_off_by_hand_is_incomplete_unless_its_header_says_so_too() {
     let scratch = Scratch::new("cut-by-hand");
     let good = deadlock(&scratch);
-    let cut: String = good.lines().take(9).map(|line| format!("{line}\n")).collect();
+    let cut: String = good.lines().take(11).map(|line| format!("{line}\n")).collect();
     let (code, said) = replayed(&cut, &scratch);
     assert_eq!(code, 2);
-    assert_snapshot!(said, @"error: `DIR/edited.txt`, line 9: the file ends here, after 2 of the 11 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `choices: 2`)");
+    assert_snapshot!(said, @"error: `DIR/edited.txt`, line 11: the file ends here, after 2 of the 11 choices that its header promises, so the recording is incomplete; the file was edited or cut off: use it as Dally wrote it, or find the bug again (to replay what is left, write `choices: 2`)");
     let (code, said) = replayed(&cut.replace("choices: 11", "choices: 2"), &scratch);
     assert_eq!(code, 0);
-    assert_snapshot!(said, @"The bug does not show: the schedule was edited, or the bug is fixed. It was recorded as: deadlock: no worker can step, and 3 still wait");
+    assert_snapshot!(said, @"The bug does not show: the schedule was edited, or the bug is fixed. It was recorded as: deadlock: 3 waiting workers");
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_value_that_is_out_of_range_is_told_with_the_range() {
     let (code, said) =
         replayed(&good.replacen("\n0 of 0\n", "\n0 of 0\n  value 7 of 2\n", 1), &scratch);
     assert_eq!(code, 2);
-    assert_snapshot!(said, @"error: `DIR/edited.txt`, line 9: `value 7 of 2`: 7 is out of range, values are 0 to 1; the file was edited or cut off: use it as Dally wrote it, or find the bug again");
+    assert_snapshot!(said, @"error: `DIR/edited.txt`, line 11: `value 7 of 2`: 7 is out of range, values are 0 to 1; the file was edited or cut off: use it as Dally wrote it, or find the bug again");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn rounds_are_for_loops() {
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     assert_snapshot!(ran.err, @"
     error: --rounds is for the schedule of a livelock, which leads into a loop, and this one is of another outcome: leave it out
-      the schedule was recorded with: deadlock: no worker can step, and 3 still wait
+      the schedule was recorded with: deadlock: 3 waiting workers
     ");
 }
 
@@ -82,5 +82,5 @@ fn a_schedule_of_an_earlier_run_is_replaced_by_another_of_the_same_bug_and_that_
     let (said, second) = found("1");
     assert_ne!(first, second);
     assert_eq!(scratch.schedules().len(), 1);
-    assert_snapshot!(said, @"note: ./connection-pool-deadlock-74b19ce6.schedule held another schedule of the same bug, from an earlier run, which was replaced; to keep a schedule, copy it elsewhere");
+    assert_snapshot!(said, @"note: ./connection-pool-deadlock-5f86e45d.schedule held another schedule of the same bug, from an earlier run, which was replaced; to keep a schedule, copy it elsewhere");
 }

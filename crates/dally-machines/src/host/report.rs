@@ -20,7 +20,7 @@ impl fmt::Display for Failure {
         let bug = Bug { culprit: None, ..self.bug.clone() };
         match self.worker {
             Some(worker) => write!(f, "machine `{name}({worker})` stopped: {bug}"),
-            None => write!(f, "monitor `{name}` was violated: {bug}"),
+            None => write!(f, "monitor `{name}` was violated: {}", bug.record().text),
         }
     }
 }

@@ -528,8 +528,8 @@ fn strata_are_those_of_the_regions_that_a_predicate_stands_for() {
             let [not, regions, predicate] = [&not, &regions, &predicate].map(searched);
             assert!(regions.sealed > 10 && regions.strata.len() > 1, "{kind}: {regions:?}");
             assert_eq!(predicate.sealed, regions.sealed, "{kind}");
-            assert_eq!(strata(&predicate), strata(&regions), "{kind}");
-            assert_ne!(strata(&predicate), strata(&not), "{kind}");
+            assert_eq!(strata(predicate), strata(regions), "{kind}");
+            assert_ne!(strata(predicate), strata(not), "{kind}");
         }
     }
 }

@@ -91,10 +91,9 @@ async fn an_event_without_a_rule_stops_the_machine_and_names_the_sender() {
     assert_eq!(
         told,
         [
-            "machine `Divider(1)` stopped: unhandled-event: `Divider(1)` in state `Ready` has no \
-             handler for event `Odd` from outside the host",
-            "machine `Divider(2)` stopped: unhandled-event: `Divider(2)` in state `Ready` has no \
-             handler for event `Odd` from `Meddler(3)`",
+            "machine `Divider(1)` stopped: unhandled-event: event Odd from outside in state Ready",
+            "machine `Divider(2)` stopped: unhandled-event: event Odd from Meddler(3) in state \
+             Ready",
         ]
     );
 }

@@ -280,8 +280,8 @@ impl Cx<'_, '_> {
                 Bug::new(Problem::UnhandledEvent(unhandled(origin))).in_step_of(machine.id)
             }
             _ => {
-                let violation = Violation::UnhandledEvent(unhandled(Origin::Announced));
-                Bug::new(Problem::Monitor(violation))
+                let origin = if raised { Origin::Raised } else { Origin::Announced };
+                Bug::new(Problem::Monitor(Violation::UnhandledEvent(unhandled(origin))))
             }
         };
         bug.by(&*declared.name).in_state(&*state.name)

@@ -176,7 +176,7 @@ impl Verdict {
 fn described(finding: &Finding) -> String {
     let bug = &finding.bug;
     let at = bug.location.as_ref().map_or(String::new(), |at| at.to_string());
-    format!("{}: {} at {at}", bug.kind(), dally_report::text::bug(&bug))
+    format!("{}: {} at {at}", bug.kind(), dally_report::text::bug(bug))
 }
 
 /// Whether the traces of findings contain the fragments that are expected, in order.

@@ -188,7 +188,7 @@ fn events_to_a_halted_machine_are_dropped_but_specs_see_them() {
          machine Late { start state S { } }
          spec Seen observes a { start state No { on a goto Yes; } state Yes { ignore a; } }
          test t [main=Main]: assert Seen in {Main, Child, Late};"
-    ), @"
+    ), @r#"
     Main 0: Start S
     Main 0: creates Child 0.0
     Child 0.0: Start S
@@ -196,11 +196,12 @@ fn events_to_a_halted_machine_are_dropped_but_specs_see_them() {
     Child 0.0: raises halt
     Child 0.0: 0.0 halts
     Main 0: takes gone with payload (Child(0.0))
+    Main 0: Accessed { access: Access { resource: Monitors, mode: ReadModifyWrite, ordering: None }, what: "" }
     Main 0: Seen is in Yes, Neutral
     Main 0: sends a to 0.0
     Main 0: Gone: 0#0
     done
-    ");
+    "#);
 }
 
 #[test]
@@ -216,14 +217,16 @@ fn null_is_handled_when_nothing_can_be_taken_and_only_then() {
              state T { }
          }
          test t [main=Main]: {Main};"
-    ), @"
+    ), @r#"
     Main 0: Start S
     Main 0: sends a to 0
+    Main 0: Accessed { access: Access { resource: Inbox(0), mode: Read, ordering: None }, what: "" }
     Main 0: takes a
     Main 0: prints a
+    Main 0: Accessed { access: Access { resource: Inbox(0), mode: Read, ordering: None }, what: "" }
     Main 0: Goto T
     done
-    ");
+    "#);
 }
 
 #[test]

@@ -110,7 +110,11 @@ fn a_machine_that_waits_in_vain_is_a_deadlock() {
          }
          machine Other { start state S { entry { receive { case c: { } } } } }
          test t [main=Main]: {Main, Other};"
-    ).join("\n"), @"Main (0) waits to receive `a` or `b` at test.p:3:51, Other (0.0) waits to receive `c` at test.p:5:50");
+    ).join("\n"), @"
+    no worker can step, and 2 still wait:
+      Main (0) waits to receive `a` or `b` at test.p:3:51
+      Other (0.0) waits to receive `c` at test.p:5:50
+    ");
 }
 
 #[test]

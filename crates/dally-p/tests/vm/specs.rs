@@ -11,14 +11,15 @@ fn a_spec_is_told_before_the_event_can_arrive() {
              start state S { on a do (n: int) { print format(\"seen {0}\", n); } }
          }
          test t [main=Main]: assert Watch in {Main};"
-    ), @"
+    ), @r#"
     Main 0: Start S
+    Main 0: Accessed { access: Access { resource: Monitors, mode: ReadModifyWrite, ordering: None }, what: "" }
     Main 0: prints seen 1
     Main 0: sends a with payload (1) to 0
     Main 0: takes a with payload (1)
     Main 0: prints arrived
     done
-    ");
+    "#);
 }
 
 #[test]

@@ -185,19 +185,6 @@ fn wait(Wait { operation, payload, object, place }: &Wait) -> String {
 fn no_handler(bug: &Bug, Unhandled { event, origin, declared }: &Unhandled) -> Words {
     let name = bug.culprit.as_deref().unwrap_or("?");
     let state = bug.state.as_deref().unwrap_or("?");
-    if *origin == Origin::Announced {
-        return match declared {
-            Some(place) => Words::from(format!(
-                "spec `{name}` in state `{state}` has no handler for event `{event}`"
-            ))
-            .and(format!("the state is at {place}; handle the event there or `ignore` it")),
-            None => Words::from(format!(
-                "monitor `{name}` in state `{state}` has no handler for `{event}`: add \
-                 `#[on({state}, {event})]` or `#[ignore({state}, {event})]`"
-            )),
-        };
-    }
-    let who = bug.worker.map_or(name.to_owned(), |worker| format!("{name}({worker})"));
     let from = match origin {
         Origin::Raised => ", which it raised itself".to_owned(),
         Origin::Itself => ", which it sent itself".to_owned(),
@@ -207,6 +194,19 @@ fn no_handler(bug: &Bug, Unhandled { event, origin, declared }: &Unhandled) -> W
         Origin::Sent(sender) => format!(" from `{}({})`", sender.name, sender.worker),
         _ => String::new(),
     };
+    if bug.kind() == BugKind::Monitor {
+        return match declared {
+            Some(place) => Words::from(format!(
+                "spec `{name}` in state `{state}` has no handler for event `{event}`{from}"
+            ))
+            .and(format!("the state is at {place}; handle the event there or `ignore` it")),
+            None => Words::from(format!(
+                "monitor `{name}` in state `{state}` has no handler for `{event}`: add \
+                 `#[on({state}, {event})]` or `#[ignore({state}, {event})]`"
+            )),
+        };
+    }
+    let who = bug.worker.map_or(name.to_owned(), |worker| format!("{name}({worker})"));
     let words =
         Words::from(format!("`{who}` in state `{state}` has no handler for event `{event}`{from}"));
     words.and(match declared {

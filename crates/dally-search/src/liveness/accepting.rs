@@ -47,7 +47,7 @@ use dally_core::{
 /// let plan = Plan { search: SearchKind::Map, ..Plan::default() };
 /// let (order, options) = (RoundRobin::default(), Options::default());
 /// let report = explore(Arc::new(clock), order, plan, options, Arc::new(()));
-/// assert_eq!(report.findings[0].bug.kind, BugKind::Livelock);
+/// assert_eq!(report.findings[0].bug.kind(), BugKind::Livelock);
 /// ```
 pub struct Accepting<P, F> {
     program: Arc<P>,

@@ -41,7 +41,7 @@ pub(crate) enum Answer<S: StateSpace, O: TransitionOrder> {
     Started,
     Sampled(SampleCounters),
     Retraced,
-    Restored(Result<Vec<Box<Entry<S, O>>>, WrittenEntryError>),
+    Restored(Restored<S, O>),
 }
 
 /// The first state, and what was counted there.
@@ -49,6 +49,9 @@ pub(crate) type Begun<S, O> = (Box<Entry<S, O>>, ThreadCounters);
 
 /// How the space of states is made: in the thread that uses it.
 pub(crate) type Make<P, S> = fn(Arc<P>) -> Result<S, Bug>;
+
+/// Entries whose states a thread has gone to, or why one of them does not fit the program.
+type Restored<S, O> = Result<Vec<Box<Entry<S, O>>>, WrittenEntryError>;
 
 /// All threads of a search.
 pub(crate) struct SearchPool<S: StateSpace, O: TransitionOrder> {
@@ -165,7 +168,7 @@ impl<S: StateSpace, O: TransitionOrder> SearchPool<S, O> {
         written: Vec<WrittenEntry>,
         search: String,
         order: O,
-    ) -> Option<Result<Vec<Box<Entry<S, O>>>, WrittenEntryError>> {
+    ) -> Option<Restored<S, O>> {
         self.threads.command_first(Task::Restore(written, search, order));
         let mut restored = None;
         let no_end = |_: &mut Run<P>| false;

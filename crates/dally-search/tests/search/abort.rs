@@ -21,7 +21,7 @@ impl Sink for Writer {
         let text = format!(
             "{} in schedule {found_at}\n{}\n{}\n{}\n",
             bug.kind(),
-            dally_report::text::bug(&bug),
+            dally_report::text::bug(bug),
             short(&schedule.choices),
             notes.join("\n"),
         );

@@ -57,11 +57,11 @@ fn a_deadlock_names_who_waits_for_what() {
     ]);
     let finding = found(&program, options());
     assert_eq!(finding.bug.kind(), BugKind::Deadlock);
-    assert_snapshot!(dally_report::text::bug(&finding.bug), @r#"
-        no worker can step, and 2 still wait:
-          Script (0) waits to lock 1
-          Script (1) waits to lock 0
-    "#);
+    assert_snapshot!(dally_report::text::bug(&finding.bug), @"
+    no worker can step, and 2 still wait:
+      Script (0) waits to lock `lock 1`
+      Script (1) waits to lock `lock 0`
+    ");
     assert_eq!(short(&finding.schedule.choices), "0 1");
 }
 

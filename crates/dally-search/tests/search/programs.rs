@@ -375,7 +375,7 @@ pub fn only_finding(program: &Arc<Scripts>, options: Options) -> Finding {
 /// Kind and message of a bug, with the place of a panic left out.
 pub fn words(bug: &Bug) -> String {
     let by = bug.culprit.as_ref().map_or_else(String::new, |culprit| format!(" by {culprit}"));
-    format!("{}{by}: {}", bug.kind(), dally_report::text::bug(&bug))
+    format!("{}{by}: {}", bug.kind(), dally_report::text::bug(bug))
 }
 
 /// Choices in short: workers as numbers, values as `=2`, deliveries as `<1#0`, inputs as `?7`.

@@ -111,7 +111,7 @@ fn assert_honest(graph: &Graph, report: &Report, what: &str) {
     assert_eq!(graph.visited(), reachable, "{what}");
     let claims = states.forgotten == 0 || !graph.is_cyclic();
     assert_eq!(states.is_exhausted(), claims, "{what}");
-    let text = coverage(&report);
+    let text = coverage(report);
     assert_eq!(text.starts_with("exhausted: "), claims, "{what}: {text}");
     if states.forgotten == 0 {
         assert_eq!(states.states, reachable.len() as u64, "{what}");

@@ -45,7 +45,7 @@ fn assert_exhausted(graph: &Graph, report: &Report, what: &str) {
     let last = reachable.iter().filter(|&&at| graph.places[at as usize].enabled.is_empty());
     assert_eq!(states.executions, last.count() as u64, "{what}: {graph:?}");
     assert_eq!((report.ended, states.is_exhausted()), (Ended::Exhausted, true), "{what}");
-    assert!(coverage(&report).starts_with("exhausted: "), "{what}");
+    assert!(coverage(report).starts_with("exhausted: "), "{what}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use dally::contract::BugKind;
 use dally::contract::words::grouped;
+use dally::report::text;
 use dally::search::strata::{self, Cycles, Explorer, ExplorerKind, Plan, SearchKind, States};
 use dally::search::{Ended, Options, Progress, Sink};
 
@@ -112,7 +113,7 @@ impl Hunt<'_> {
         };
         let bug = &finding.bug;
         if bug.kind() != BugKind::Livelock || bug.culprit.as_deref() != Some(livelock.monitor) {
-            return wrong(&bug.to_string());
+            return wrong(&text::line(bug));
         }
         let Some((states, cycles)) = report.states.and_then(|states| {
             let explored = explored(kind, &states);
