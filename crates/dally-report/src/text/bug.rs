@@ -194,7 +194,7 @@ fn no_handler(bug: &Bug, Unhandled { event, origin, declared }: &Unhandled) -> W
         Origin::Sent(sender) => format!(" from `{}({})`", sender.name, sender.worker),
         _ => String::new(),
     };
-    if bug.kind() == BugKind::Monitor {
+    if *origin == Origin::Announced || bug.kind() == BugKind::Monitor {
         return match declared {
             Some(place) => Words::from(format!(
                 "spec `{name}` in state `{state}` has no handler for event `{event}`{from}"
