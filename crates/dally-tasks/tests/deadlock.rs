@@ -60,6 +60,6 @@ fn a_task_in_a_race_waits_for_either() {
     });
     insta::assert_snapshot!(stuck(&program), @"
     no worker can step, and one still waits:
-      main (0) waits to receive `u8` from `channel 0#0` at crates/dally-tasks/tests/deadlock.rs:58:58, or receive `u8` from `oneshot 0#1` made at crates/dally-tasks/tests/deadlock.rs:57:27
+      main (0) waits to receive `u8` from `channel 0#0` at crates/dally-tasks/tests/deadlock.rs:59:58, or receive `u8` from `oneshot 0#1` made at crates/dally-tasks/tests/deadlock.rs:58:27
     ");
 }
