@@ -41,10 +41,8 @@ pub enum Tag {
     Fault,
 }
 
-/// The identity of a message: the `number`-th that `sender` sent.
-///
-/// Messages are delivered by identity and not by position, so a schedule means the same when
-/// unrelated messages come and go.
+/// The identity of a message: the `number`-th that `sender` sent. Messages are delivered by identity
+/// and not by position, so a schedule means the same when unrelated messages come and go.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct MessageId {
     /// Who sent it.
@@ -53,29 +51,43 @@ pub struct MessageId {
     pub number: u32,
 }
 
-impl fmt::Display for MessageId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.sender, self.number)
-    }
+/// The identity of a shared object (a lock, a channel): the `number`-th that `creator` made.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ObjectId {
+    /// Who made it.
+    pub creator: WorkerId,
+    /// Which one of the creator's objects it is, from 0.
+    pub number: u32,
 }
-
-impl FromStr for MessageId {
-    type Err = NotNumbered;
-
-    fn from_str(text: &str) -> Result<MessageId, NotNumbered> {
-        read_numbered(text).map(|(sender, number)| MessageId { sender, number })
-    }
-}
-
-written_as_text!(MessageId);
 
 /// The text is not the name of a message or an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a message or an object is written as a worker and a number, such as `0.2#3`")]
 pub struct NotNumbered;
 
-/// Reads what a worker has numbered.
-pub(crate) fn read_numbered(text: &str) -> Result<(WorkerId, u32), NotNumbered> {
-    let (worker, number) = text.split_once('#').ok_or(NotNumbered)?;
-    Ok((worker.parse().map_err(|_| NotNumbered)?, number.parse().map_err(|_| NotNumbered)?))
+/// What a worker has numbered is written as `worker#number`.
+macro_rules! numbered {
+    ($id:ident, $worker:ident) => {
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}#{}", self.$worker, self.number)
+            }
+        }
+
+        impl FromStr for $id {
+            type Err = NotNumbered;
+
+            fn from_str(text: &str) -> Result<$id, NotNumbered> {
+                let read = text.split_once('#').and_then(|(worker, number)| {
+                    Some($id { $worker: worker.parse().ok()?, number: number.parse().ok()? })
+                });
+                read.ok_or(NotNumbered)
+            }
+        }
+
+        written_as_text!($id);
+    };
 }
+
+numbered!(MessageId, sender);
+numbered!(ObjectId, creator);

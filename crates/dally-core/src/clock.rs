@@ -1,4 +1,4 @@
-//! Vector clocks: who can know of what.
+//! Vector clocks: which steps happened before which.
 
 use std::collections::BTreeMap;
 
@@ -22,59 +22,35 @@ use crate::worker::WorkerId;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(from = "BTreeMap<WorkerId, u32>", into = "BTreeMap<WorkerId, u32>")]
 #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u32>"))]
-pub struct VectorClock {
-    /// Sorted by worker; absent means zero.
-    ticks: Vec<(WorkerId, u32)>,
-}
+pub struct VectorClock(BTreeMap<WorkerId, u32>);
 
 impl VectorClock {
     /// Counts one more step of `worker`.
     pub fn tick(&mut self, worker: WorkerId) {
-        match self.ticks.binary_search_by_key(&worker, |entry| entry.0) {
-            Ok(found) => self.ticks[found].1 += 1,
-            Err(place) => self.ticks.insert(place, (worker, 1)),
-        }
+        *self.0.entry(worker).or_default() += 1;
     }
 
-    /// Learns all that `other` knows.
+    /// Raises each count to that of `other`.
     pub fn join(&mut self, other: &VectorClock) {
-        for &(worker, count) in &other.ticks {
-            match self.ticks.binary_search_by_key(&worker, |entry| entry.0) {
-                Ok(found) => self.ticks[found].1 = self.ticks[found].1.max(count),
-                Err(place) => self.ticks.insert(place, (worker, count)),
-            }
+        for (worker, count) in other.iter() {
+            let known = self.0.entry(worker).or_default();
+            *known = count.max(*known);
         }
     }
 
-    /// The steps of `worker` known here.
+    /// The count of `worker`.
     pub fn get(&self, worker: WorkerId) -> u32 {
-        match self.ticks.binary_search_by_key(&worker, |entry| entry.0) {
-            Ok(found) => self.ticks[found].1,
-            Err(_) => 0,
-        }
+        self.0.get(&worker).copied().unwrap_or(0)
     }
 
-    /// Whether all that is known here is known there, and more.
+    /// Whether no count here exceeds the one `there`, and the clocks differ.
     pub fn before(&self, there: &VectorClock) -> bool {
-        self != there && self.ticks.iter().all(|&(worker, count)| count <= there.get(worker))
+        self != there && self.iter().all(|(worker, count)| count <= there.get(worker))
     }
 
-    /// The counts, sorted by worker, zeros left out.
+    /// The counts that are not zero, sorted by worker.
     pub fn iter(&self) -> impl Iterator<Item = (WorkerId, u32)> + '_ {
-        self.ticks.iter().copied()
-    }
-}
-
-impl From<BTreeMap<WorkerId, u32>> for VectorClock {
-    fn from(ticks: BTreeMap<WorkerId, u32>) -> VectorClock {
-        VectorClock { ticks: ticks.into_iter().filter(|&(_, count)| count > 0).collect() }
-    }
-}
-
-impl From<VectorClock> for BTreeMap<WorkerId, u32> {
-    fn from(clock: VectorClock) -> BTreeMap<WorkerId, u32> {
-        clock.ticks.into_iter().collect()
+        self.0.iter().map(|(&worker, &count)| (worker, count))
     }
 }

@@ -1,40 +1,15 @@
 //! What a step tells: one stream of events feeds traces, clocks and explorers.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::{MessageId, NotNumbered, read_numbered};
+use crate::choice::MessageId;
 use crate::footprint::Access;
 use crate::monitor::Heat;
+use crate::panics;
+use crate::system::Stop;
 use crate::worker::WorkerId;
-use crate::written::written_as_text;
-
-/// The identity of a shared object (a lock, a channel): the `number`-th that `creator` made.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ObjectId {
-    /// Who made it.
-    pub creator: WorkerId,
-    /// Which one of the creator's objects it is, from 0.
-    pub number: u32,
-}
-
-impl fmt::Display for ObjectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.creator, self.number)
-    }
-}
-
-impl FromStr for ObjectId {
-    type Err = NotNumbered;
-
-    fn from_str(text: &str) -> Result<ObjectId, NotNumbered> {
-        read_numbered(text).map(|(creator, number)| ObjectId { creator, number })
-    }
-}
-
-written_as_text!(ObjectId);
 
 /// Why a message did not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -75,6 +50,19 @@ pub enum Text<'a> {
     Debug(&'a dyn fmt::Debug),
     /// A value in its `Display` form.
     Display(&'a dyn fmt::Display),
+}
+
+impl Text<'_> {
+    /// The text written down. What the program's own code makes of its values may panic: then
+    /// the panic stands in place of the text, and the execution goes on as it did when nobody
+    /// wanted the text.
+    pub fn written(&self) -> String {
+        match panics::catch(|| self.to_string()) {
+            Ok(text) => text,
+            Err(Stop::Bug(bug)) => format!("(to write it down panics: {bug})"),
+            Err(Stop::Cut) => "(to write it down has no end)".to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for Text<'_> {
@@ -209,8 +197,7 @@ pub enum Event<T> {
         /// Whether that state is hot or cold.
         heat: Heat,
     },
-    /// The program told the explorer something, such as that its set-up is over. What an explorer
-    /// makes of it is the explorer's business; the program itself goes on as before.
+    /// The program told the explorer something, such as that its set-up is over.
     Hinted {
         /// The words.
         hint: T,

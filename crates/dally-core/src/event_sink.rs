@@ -1,4 +1,4 @@
-//! Events of a step: how many there may be, and telling them at no cost where nobody listens.
+//! The events of a step: how many there may be, and how they are told.
 
 use crate::choice::{MessageId, Tag};
 use crate::event::{Event, Text};
@@ -51,26 +51,25 @@ impl EventBudget {
         self.spent = 0;
     }
 
-    /// From here on no event may stay with whoever counts them here: the first one exceeds the
-    /// limit. Answers the events so far, which are now somebody else's to count.
+    /// Sets the limit to 0, so that the next event exceeds it. Returns and resets the count.
     pub fn close(&mut self) -> u32 {
         self.limit = 0;
         std::mem::take(&mut self.spent)
     }
 }
 
-/// The [`Env`] of a step, which is told only what somebody hears. Events that nobody hears are
-/// counted here up to its [leeway](Env::leeway), and from then on by it.
+/// Tells the [`Env`] of a step only the events that somebody hears. The others are counted here up
+/// to the [leeway](Env::leeway), and from then on by the `Env`.
 pub struct EventSink<'a> {
     env: &'a mut dyn Env,
     heard: bool,
     /// The events that `env` has not counted.
     untold: EventBudget,
-    /// How many further turns count as one event.
+    /// The turns that are left until they count as one event.
     turns_left: u32,
 }
 
-/// So many turns count as one event towards the bound of a step.
+/// How many turns count as one event towards the bound of a step.
 const TURNS: u32 = 64;
 
 impl<'a> EventSink<'a> {
@@ -100,8 +99,7 @@ impl<'a> EventSink<'a> {
         if self.untold.spend(events) { Ok(()) } else { self.catch_up() }
     }
 
-    /// Counts a turn of an interpreter: a jump backwards or a call. Code that runs without end is
-    /// noticed so, though nothing happens in it that would be an event.
+    /// Counts a jump backwards or a call of an interpreter, to notice endless loops without events.
     #[inline(always)]
     pub fn turn(&mut self) -> Result<(), Cut> {
         self.turns_left -= 1;
@@ -119,7 +117,7 @@ impl<'a> EventSink<'a> {
         self.env.event(event)
     }
 
-    /// Has `env` count what it has not counted.
+    /// Has `env` count the events that it has not counted.
     #[cold]
     fn catch_up(&mut self) -> Result<(), Cut> {
         match self.untold.close() {
@@ -134,6 +132,10 @@ impl Env for EventSink<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         self.catch_up()?;
         self.env.value(of, tag)
+    }
+
+    fn place(&mut self, place: u64) {
+        self.env.place(place);
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
@@ -164,7 +166,6 @@ mod tests {
     use super::*;
     use crate::WorkerId;
 
-    /// Writes down what it hears of a step.
     struct Listener {
         leeway: u32,
         heard: Vec<String>,
@@ -209,18 +210,10 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_without_leeway_is_told_every_event() {
+    fn events_are_told_without_leeway_and_otherwise_counted_beyond_it_and_before_a_question() {
         let event = "an event";
         assert_eq!(heard(0), [event, event, event, event, "one of 2?", event]);
-    }
-
-    #[test]
-    fn events_that_nobody_hears_are_counted_together_beyond_the_leeway_and_then_one_by_one() {
         assert_eq!(heard(2), ["3 unheard", "1 unheard", "one of 2?", "1 unheard"]);
-    }
-
-    #[test]
-    fn events_within_the_leeway_are_counted_when_a_value_is_asked_for() {
         assert_eq!(heard(100), ["4 unheard", "one of 2?", "1 unheard"]);
     }
 

@@ -68,8 +68,7 @@ pub struct Shrunk {
     pub switches_after: usize,
 }
 
-/// An execution without end: the schedule leads into a loop, goes round it once, and could go
-/// round it for ever.
+/// An execution without end: the schedule leads into a loop and goes round it once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lasso {
@@ -93,8 +92,7 @@ pub struct Delays {
     pub explorer: String,
     /// How many delays it takes in all.
     pub count: u64,
-    /// Whether a search has shown that no execution with fewer delays has this bug. Otherwise it
-    /// is the fewest that were found.
+    /// Whether a search has shown that no execution with fewer delays has this bug.
     pub minimal: bool,
     /// Where they are spent, in the order of the execution.
     pub at: Vec<DelayAt>,

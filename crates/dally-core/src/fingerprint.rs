@@ -1,6 +1,7 @@
 //! Hashes of states: specified algorithms, the same on every run.
 
 use std::hash::{Hash, Hasher};
+use std::panic::Location;
 
 /// A hash of the whole state of a captured system, for caching.
 ///
@@ -10,7 +11,7 @@ use std::hash::{Hash, Hasher};
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// Of a state that is one value, all of which its `Hash` covers.
+    /// Of a state that is one value.
     pub fn of<T: Hash + ?Sized>(state: &T) -> Fingerprint {
         let mut bytes = Vec::new();
         Encoder::encode(state, &mut bytes);
@@ -18,11 +19,8 @@ impl Fingerprint {
     }
 }
 
-/// Collects the bytes that a value feeds to its `Hash`: an encoding of the value.
-///
-/// Derived `Hash` writes lengths and discriminants, so the encoding is injective for any type
-/// whose `Hash` covers what its `Eq` compares. That gives exact storage and fingerprints from
-/// the one derive that users write anyway.
+/// Collects the bytes that a value feeds to its `Hash`. Derived `Hash` writes lengths and
+/// discriminants, so this encoding is injective where `Hash` covers what `Eq` compares.
 ///
 /// ```
 /// use dally_core::fingerprint::Encoder;
@@ -72,6 +70,11 @@ fn scramble(mut word: u64) -> u64 {
 /// The share of one part (a worker, a monitor) in a fingerprint: parts are added up, wrapping.
 pub fn part(name: u64, hash: u64) -> u64 {
     mix(name, hash)
+}
+
+/// A place of a source, as [`Env::place`](crate::Env::place) tells it: the same in every run of a build.
+pub fn place(at: &Location<'_>) -> u64 {
+    mix(of_bytes(at.file().as_bytes()), u64::from(at.line()) << 32 | u64::from(at.column()))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What a step touches, and when two steps commute: the one place that decides it.
 //!
-//! A [`Footprint`] lists what a step reads and changes of what others can read and change. That of
-//! a step that was taken follows from what it was given and told ([`Footprint::value`],
-//! [`Footprint::event`]); that of a step to come is what [`System::pending`] foresees, as far as a
-//! front end can. Clocks, the happens-before fingerprint and the samplers all go by it.
+//! A [`Footprint`] lists what a step reads and changes that other workers can read and change too.
+//! For a step that was taken it is made from the step's values and events ([`Footprint::value`],
+//! [`Footprint::event`]); for a step to come, [`System::pending`] foresees it as far as the front
+//! end can. Clocks, the happens-before fingerprint and the samplers all use it.
 //!
 //! ```
 //! use dally_core::{Event, Footprint, MessageId, Text, WorkerId};
@@ -31,174 +31,14 @@
 //!
 //! [`System::pending`]: crate::System::pending
 
-use std::fmt;
-use std::str::FromStr;
-use std::sync::atomic::Ordering;
+mod resource;
 
-use serde::{Deserialize, Serialize};
-
+pub use self::resource::{Access, Mode, NotAResource, Resource};
 use crate::choice::{MessageId, Tag};
-use crate::event::{Discard, Event, ObjectId};
-use crate::fingerprint::mix;
+use crate::event::{Discard, Event};
 use crate::worker::WorkerId;
-use crate::written::written_as_text;
 
-/// Something that steps of several workers can touch.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Resource {
-    /// That the execution goes on, and which faults may still happen to it. Every step reads it,
-    /// so only changes are listed: a fault, and what ends the execution.
-    Execution,
-    /// Where a worker stands in its code and whether it is enabled. Each of its own steps changes
-    /// it, which is not listed; whoever wakes it writes it.
-    Worker(WorkerId),
-    /// Whether a worker is there: written by those who create, crash, restart or end it, who arm
-    /// or disarm a timer. Its own steps read it, which is not listed, and so does who sends to it.
-    Life(WorkerId),
-    /// In which order messages came into the inbox of this worker, and whether there are any.
-    Inbox(WorkerId),
-    /// A message on its way from the step that sends it to the step that takes it.
-    Message(MessageId),
-    /// A lock, a channel, a shared value.
-    Object(ObjectId),
-    /// The monitors: all of them hear what is announced.
-    Monitors,
-}
-
-impl Resource {
-    /// One word that tells resources apart, but for a collision of hashes.
-    pub fn digest(self) -> u64 {
-        let (kind, whose, number) = match self {
-            Resource::Execution => (1, 0, 0),
-            Resource::Monitors => (2, 0, 0),
-            Resource::Worker(worker) => (3, worker.to_bits(), 0),
-            Resource::Life(worker) => (4, worker.to_bits(), 0),
-            Resource::Inbox(worker) => (5, worker.to_bits(), 0),
-            Resource::Message(message) => (6, message.sender.to_bits(), message.number),
-            Resource::Object(object) => (7, object.creator.to_bits(), object.number),
-        };
-        mix(u64::from(number) << 8 | kind, whose)
-    }
-}
-
-impl fmt::Display for Resource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Resource::Execution => f.write_str("execution"),
-            Resource::Worker(worker) => write!(f, "worker {worker}"),
-            Resource::Life(worker) => write!(f, "life of {worker}"),
-            Resource::Inbox(worker) => write!(f, "inbox of {worker}"),
-            Resource::Message(message) => write!(f, "message {message}"),
-            Resource::Object(object) => write!(f, "{object}"),
-            Resource::Monitors => f.write_str("monitors"),
-        }
-    }
-}
-
-/// The text is not the name of a resource.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a resource is written as an object, such as `0.2#3`, or like `inbox of 0.2` or `monitors`"
-)]
-pub struct NotAResource;
-
-impl FromStr for Resource {
-    type Err = NotAResource;
-
-    fn from_str(text: &str) -> Result<Resource, NotAResource> {
-        let of = |name: &str, make: fn(WorkerId) -> Resource| {
-            text.strip_prefix(name)?.parse().ok().map(make)
-        };
-        let message = || Some(Resource::Message(text.strip_prefix("message ")?.parse().ok()?));
-        match text {
-            "execution" => Some(Resource::Execution),
-            "monitors" => Some(Resource::Monitors),
-            _ => of("worker ", Resource::Worker)
-                .or_else(|| of("life of ", Resource::Life))
-                .or_else(|| of("inbox of ", Resource::Inbox))
-                .or_else(message)
-                .or_else(|| text.parse().ok().map(Resource::Object)),
-        }
-        .ok_or(NotAResource)
-    }
-}
-
-written_as_text!(Resource);
-
-/// How a resource is touched.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Two reads commute; nothing else does.
-    Read,
-    /// Sets it, whatever it was.
-    Write,
-    /// Changes it depending on what it was.
-    ReadModifyWrite,
-}
-
-/// One resource that a step touches.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Access {
-    /// What is touched.
-    #[serde(rename = "object")]
-    pub resource: Resource,
-    /// How.
-    #[serde(rename = "access")]
-    pub mode: Mode,
-    /// The memory ordering of an atomic operation; `None` for everything else, which is
-    /// sequentially consistent. Whether steps commute does not depend on it.
-    #[serde(skip)]
-    pub ordering: Option<Ordering>,
-}
-
-impl Access {
-    /// A sequentially consistent access.
-    pub fn new(resource: Resource, mode: Mode) -> Access {
-        Access { resource, mode, ordering: None }
-    }
-
-    /// A read.
-    pub fn read(resource: Resource) -> Access {
-        Access::new(resource, Mode::Read)
-    }
-
-    /// A write.
-    pub fn write(resource: Resource) -> Access {
-        Access::new(resource, Mode::Write)
-    }
-
-    /// A change that depends on what was there.
-    pub fn update(resource: Resource) -> Access {
-        Access::new(resource, Mode::ReadModifyWrite)
-    }
-
-    /// Whether it leaves the resource as it is.
-    pub fn only_reads(self) -> bool {
-        self.mode == Mode::Read
-    }
-
-    /// Whether the order of two accesses may matter.
-    fn conflicts(self, other: Access) -> bool {
-        self.resource == other.resource && !(self.only_reads() && other.only_reads())
-    }
-
-    /// Whether the order of this access and of any step of `worker` may matter: see what is not
-    /// listed in [`Resource`].
-    fn conflicts_with_steps_of(self, worker: WorkerId) -> bool {
-        match self.resource {
-            Resource::Execution | Resource::Life(_) if self.only_reads() => false,
-            Resource::Execution => true,
-            Resource::Worker(touched) | Resource::Life(touched) => touched == worker,
-            _ => false,
-        }
-    }
-}
-
-/// What one step of a worker touches. Its memory is used again for one step after another.
+/// What one step of a worker touches. One footprint serves many steps, to save allocations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Footprint {
     worker: WorkerId,
@@ -218,7 +58,7 @@ impl Footprint {
         self.accesses.clear();
         (self.worker, self.complete) = (worker, true);
         if worker == WorkerId::FAULTS {
-            // What it can do, and whether it must, depends on where everybody else stands.
+            // What the injector of faults can do depends on the state of every worker.
             self.add(Access::update(Resource::Execution));
         }
     }
@@ -236,7 +76,7 @@ impl Footprint {
 
     /// The step touches this.
     pub fn add(&mut self, access: Access) {
-        // Most steps touch few things, again and again. Twice in the list would do no harm.
+        // Only the last few are searched: an access that is listed twice does no harm.
         const BACK: usize = 8;
         let from = self.accesses.len().saturating_sub(BACK);
         let known = |known: &&mut Access| {
@@ -265,9 +105,9 @@ impl Footprint {
 
     /// Something happened in the step.
     ///
-    /// A receipt touches the message and not the inbox: that others are sent meanwhile leaves it
-    /// possible, and comes to the same, in queues as well as in mailboxes without an order. A front
-    /// end where a step depends on what else is in the inbox tells an access to that.
+    /// A receipt touches the message and not the inbox: it commutes with the sending of other
+    /// messages, in queues as well as in unordered mailboxes. A front end whose steps depend on
+    /// what else is in the inbox tells an access to the inbox.
     pub fn event<T>(&mut self, event: &Event<T>) {
         match *event {
             Event::Accessed { access, .. } => self.add(access),
@@ -299,7 +139,7 @@ impl Footprint {
             Event::Announced { .. } | Event::MonitorChanged { .. } => {
                 self.add(Access::update(Resource::Monitors));
             }
-            // What a worker does with itself is its own; words are for others.
+            // These concern the stepping worker alone, or are texts for readers.
             Event::Raised { .. }
             | Event::Changed { .. }
             | Event::Blocked { .. }
@@ -309,7 +149,7 @@ impl Footprint {
         }
     }
 
-    /// Whose step it is.
+    /// The worker that steps.
     pub fn worker(&self) -> WorkerId {
         self.worker
     }
@@ -319,7 +159,7 @@ impl Footprint {
         &self.accesses
     }
 
-    /// Whether all is listed.
+    /// Whether the step touches nothing but what is listed.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
@@ -342,23 +182,22 @@ impl Footprint {
         self.accesses.iter().any(takes)
     }
 
-    /// Whether the two steps, of different workers and both possible in one state, lead to the
-    /// same state in either order, and neither makes the other impossible. Where not all is known
-    /// the answer is no.
+    /// Whether two steps of different workers, both possible in one state, lead to the same state
+    /// in either order, and neither disables the other; `false` where not all is known.
     pub fn commutes(&self, other: &Footprint) -> bool {
         self.complete && other.complete && !self.conflicts(other)
     }
 
-    /// Whether what is known of the two steps says that their order may matter; a step of which
-    /// nothing is known races with all that are not local. This is what samplers ask, which need
-    /// no certainty: where all is known, steps race exactly if they do not commute.
+    /// Whether what is known of the two steps says that their order may matter; an unknown step
+    /// races with every step that is not local. Samplers, which need no certainty, ask this: where
+    /// all is known, steps race exactly if they do not commute.
     pub fn races(&self, other: &Footprint) -> bool {
         self.conflicts(other)
             || self.is_unknown() && !other.is_local()
             || other.is_unknown() && !self.is_local()
     }
 
-    /// Whether the step was foreseen: it touched nothing that is not listed here.
+    /// Whether `taken` touched nothing that is not listed here.
     pub fn covers(&self, taken: &Footprint) -> bool {
         let changes_all = |access: &Access| access.resource == Resource::Execution;
         let covers = |access: &Access| {
@@ -381,6 +220,7 @@ impl Footprint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ObjectId;
 
     fn step(worker: u32, accesses: &[Access]) -> Footprint {
         let mut step = Footprint::default();
@@ -448,25 +288,6 @@ mod tests {
         assert!(foreseen.covers(&step(0, &[Access::write(object(1))])));
         assert!(!foreseen.covers(&step(0, &[Access::write(object(0))])));
         assert!(!foreseen.covers(&step(0, &[Access::read(object(2))])));
-    }
-
-    #[test]
-    fn a_resource_can_be_written_down_and_read() {
-        let worker = WorkerId::root(0).child(2);
-        let message = MessageId { sender: worker, number: 3 };
-        let resources = [
-            Resource::Execution,
-            Resource::Worker(worker),
-            Resource::Life(worker),
-            Resource::Inbox(worker),
-            Resource::Message(message),
-            object(4),
-            Resource::Monitors,
-        ];
-        for resource in resources {
-            assert_eq!(resource.to_string().parse(), Ok(resource));
-        }
-        assert_eq!("inbox".parse::<Resource>(), Err(NotAResource));
     }
 
     #[test]

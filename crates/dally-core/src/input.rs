@@ -11,16 +11,21 @@ use std::ops::RangeInclusive;
 /// use dally_core::Input;
 ///
 /// let port = Input::named("port").within(1..=65_535).by_default(8_080);
-/// assert_eq!((port.least(), port.most(), port.given()), (1, 65_535, 8_080));
-/// assert_eq!(Input::from("id").given(), 0);
-/// assert_eq!(Input::named("level").within(5..=9).given(), 5);
+/// assert_eq!((port.least, port.most, port.given), (1, 65_535, 8_080));
+/// assert_eq!(Input::from("id").given, 0);
+/// assert_eq!(Input::named("level").within(5..=9).given, 5);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Input<'a> {
-    name: &'a str,
-    least: i64,
-    most: i64,
-    given: i64,
+    /// Its name in schedules and traces.
+    pub name: &'a str,
+    /// The smallest number that it can be.
+    pub least: i64,
+    /// The greatest number that it can be.
+    pub most: i64,
+    /// The number that an [`Env`](crate::Env) answers which does not vary inputs.
+    pub given: i64,
 }
 
 impl<'a> Input<'a> {
@@ -47,33 +52,12 @@ impl<'a> Input<'a> {
         Input { given: self.clamp(given), ..self }
     }
 
-    /// What people call it.
-    pub fn name(&self) -> &'a str {
-        self.name
-    }
-
-    /// The smallest number that it can be.
-    pub fn least(&self) -> i64 {
-        self.least
-    }
-
-    /// The greatest number that it can be.
-    pub fn most(&self) -> i64 {
-        self.most
-    }
-
-    /// The number that it is where nobody picks another.
-    pub fn given(&self) -> i64 {
-        self.given
-    }
-
-    /// The nearest number that it can be.
+    /// The number of the range that is nearest to `value`.
     pub fn clamp(&self, value: i64) -> i64 {
         value.clamp(self.least, self.most)
     }
 }
 
-/// Any number; 0 is given.
 impl<'a> From<&'a str> for Input<'a> {
     fn from(name: &'a str) -> Input<'a> {
         Input::named(name)

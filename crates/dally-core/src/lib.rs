@@ -1,10 +1,9 @@
 //! The vocabulary of Dally as types.
 //!
 //! A [`Program`] can be started any number of times; each start gives a [`System`], one live
-//! execution. A system offers its enabled workers; whoever drives it picks one, and
-//! [`System::step`] runs that worker to its next scheduling point. Everything the step asks or
-//! tells goes through [`Env`]. That is the whole contract between front ends (machines, tasks)
-//! and search (strategies, shrinking): neither knows the other.
+//! execution. A search picks one of the workers that the system says are enabled, and
+//! [`System::step`] runs it to its next scheduling point. Everything the step asks or tells goes
+//! through [`Env`]. Front ends (machines, tasks) and searches know nothing else of each other.
 //!
 //! The choices made are a [`Schedule`]; what happened is a [`Trace`]; what went wrong is a
 //! [`Bug`]; a bug with the schedule that causes it is a [`Finding`].
@@ -14,6 +13,7 @@
 pub mod bug;
 pub mod choice;
 pub mod clock;
+pub mod draft;
 pub mod event;
 pub mod event_sink;
 pub mod finding;
@@ -35,9 +35,9 @@ pub mod worker;
 pub mod written;
 
 pub use bug::{Bug, BugKind, BugRecord, Cause, Location, Problem, Wait, Waiting};
-pub use choice::{Choice, MessageId, Tag};
+pub use choice::{Choice, MessageId, ObjectId, Tag};
 pub use clock::VectorClock;
-pub use event::{Discard, Event, ObjectId, Text, Transition};
+pub use event::{Discard, Event, Text, Transition};
 pub use event_sink::{EventBudget, EventSink};
 pub use finding::{DelayAt, Delays, Finding, Lasso, Shrunk};
 pub use fingerprint::Fingerprint;

@@ -31,7 +31,7 @@ pub enum Heat {
     Neutral,
 }
 
-/// A specification: called synchronously, deterministic, seen by nobody but the search.
+/// A specification: deterministic, called synchronously, and invisible to the program.
 pub trait Monitor: Any + Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
@@ -48,8 +48,7 @@ pub trait Monitor: Any + Send + Sync {
     /// Whether that state is hot or cold.
     fn heat(&self) -> Heat;
 
-    /// Whether an execution may be in this state only finitely often: a cycle that visits it is
-    /// a bug, even if it leaves it again.
+    /// Whether an execution may be in this state only finitely often: a cycle through it is a bug.
     fn is_transient(&self) -> bool {
         false
     }
@@ -91,6 +90,22 @@ impl SharedMonitor {
         let Some(monitor) = Arc::get_mut(&mut self.0) else { unreachable!("made unique above") };
         monitor
     }
+
+    /// Tells it of an event, if it observes such. Answers whether it has changed its state.
+    pub fn announce(&mut self, event: &dyn Any, env: &mut dyn Env) -> Result<bool, Stop> {
+        if !self.observes(event.type_id()) {
+            return Ok(false);
+        }
+        let monitor = self.make_mut();
+        let before = monitor.state();
+        monitor.observe(event)?;
+        let to = monitor.state();
+        if to != before {
+            let (monitor, heat) = (Text::Str(monitor.name()), monitor.heat());
+            env.event(Event::MonitorChanged { monitor, to: Text::Str(to), heat })?;
+        }
+        Ok(to != before)
+    }
 }
 
 impl Deref for SharedMonitor {
@@ -111,7 +126,7 @@ pub trait IntoMonitor {
 #[derive(Clone, Default)]
 pub struct Monitors {
     all: Vec<SharedMonitor>,
-    /// What they say of the last step so far, but for those of `transient`.
+    /// What the monitors say of the last step, without [`Monitors::transient`].
     acceptance: Acceptance,
     /// The monitors in a state that executions may be in only finitely often.
     transient: u64,
@@ -135,7 +150,7 @@ impl Monitors {
         (self.acceptance.relieved, self.acceptance.visits) = (0, 0);
     }
 
-    /// Whether there is none.
+    /// Whether there are no monitors.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -154,17 +169,7 @@ impl Monitors {
     ) -> Result<(), Stop> {
         env.event(Event::Announced { payload: Text::Debug(payload) })?;
         for index in 0..self.all.len() {
-            let shared = &mut self.all[index];
-            if !shared.observes(event.type_id()) {
-                continue;
-            }
-            let monitor = shared.make_mut();
-            let before = monitor.state();
-            monitor.observe(event)?;
-            let to = monitor.state();
-            if to != before {
-                let (monitor, heat) = (Text::Str(monitor.name()), monitor.heat());
-                env.event(Event::MonitorChanged { monitor, to: Text::Str(to), heat })?;
+            if self.all[index].announce(event, env)? {
                 self.reheat(index);
             }
         }

@@ -20,8 +20,7 @@ use crate::system::{Cut, Stop};
 /// ```
 #[inline]
 pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
-    // Every handler of a program runs in here, inside one call for the whole schedule: only that
-    // one has anything to prepare.
+    // Calls nest, one for the schedule and one for each handler: only the outermost prepares.
     let outermost = !INSIDE.get();
     if outermost {
         prepare();
@@ -41,58 +40,50 @@ fn prepare() {
     INSIDE.set(true);
 }
 
-/// Forgets the panics of this thread that nobody has asked for: what a program caught itself in one
-/// execution is no bug of the next. Called where an execution begins inside of another [`catch`].
+/// Forgets the panics of this thread that the program caught itself: they are no bug of the next
+/// execution. Called where an execution begins inside of another [`catch`].
 pub fn forget() {
     RAISED.with_borrow_mut(Vec::clear);
 }
 
-/// What unwinding with this payload was about.
 #[cold]
 fn stop_of(payload: Box<dyn Any + Send>) -> Stop {
     if payload.is::<Cut>() {
         return Stop::Cut;
     }
-    // The hook has seen this panic, and perhaps others that the program caught itself. With
-    // `resume_unwind` no hook runs, and then there is no place to tell.
+    // The hook has recorded this panic, perhaps among others that the program caught itself. It
+    // does not run for `resume_unwind`, which therefore has no location.
     let text = text_of(&*payload);
-    let bug = RAISED
-        .take()
-        .into_iter()
-        .rfind(|seen| seen.message() == text)
-        .unwrap_or_else(|| Bug::panic(text));
+    let raised = RAISED.take().into_iter().rfind(|seen| seen.message() == text);
     // The payload may have a destructor of the program's, and that may panic too.
-    let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
-    if let Err(second) = dropped {
+    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);
     }
-    Stop::Bug(Box::new(bug))
+    raised.unwrap_or_else(|| Bug::panic(text)).into()
 }
 
-/// Leaves the program's code at once, as if by a panic that no hook sees: for operations that
-/// the program calls and that have been told [`Cut`].
+/// Leaves the program's code by a panic that no hook sees, for operations that were told [`Cut`].
 pub fn cut() -> ! {
     panic::resume_unwind(Box::new(Cut))
 }
 
-/// Runs code of the program for which this worker or monitor is to blame: a panic in it that
-/// [`catch`] turns into a bug names it.
+/// Runs code of this worker or monitor: the bug of a panic in it names `culprit`.
 ///
 /// ```
 /// use dally_core::{panics, Stop};
 ///
-/// let asked = panics::catch(|| panics::blaming("Master", || panic!("two leaders")));
+/// let asked = panics::catch(|| panics::with_culprit("Master", || panic!("two leaders")));
 /// let Err(Stop::Bug(bug)) = asked else { panic!() };
 /// assert_eq!(bug.culprit.as_deref(), Some("Master"));
 /// ```
-pub fn blaming<R>(culprit: &'static str, code: impl FnOnce() -> R) -> R {
+pub fn with_culprit<R>(culprit: &'static str, code: impl FnOnce() -> R) -> R {
     struct Restore(Option<&'static str>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            BLAMED.set(self.0);
+            CULPRIT.set(self.0);
         }
     }
-    let _restore = Restore(BLAMED.replace(Some(culprit)));
+    let _restore = Restore(CULPRIT.replace(Some(culprit)));
     code()
 }
 
@@ -105,14 +96,12 @@ pub fn before_abort(save: Option<Save>) {
     BEFORE_ABORT.set(save);
 }
 
-/// A program may catch any number of its own panics. The one that comes through is among the last.
+/// How many panics are kept: a program may catch many, and the one that escapes is among the last.
 const MOST_RAISED: usize = 16;
 
 thread_local! {
-    /// Whether code of a program runs.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// Who is to blame for a panic, if that is known before it happens.
-    static BLAMED: Cell<Option<&'static str>> = const { Cell::new(None) };
+    static CULPRIT: Cell<Option<&'static str>> = const { Cell::new(None) };
     static RAISED: RefCell<Vec<Bug>> = const { RefCell::new(Vec::new()) };
     static BEFORE_ABORT: RefCell<Option<Save>> = const { RefCell::new(None) };
 }
@@ -130,7 +119,7 @@ fn install() {
         }
         let location = info.location().map(Location::from);
         let mut bug = Bug::panic(text).at(location);
-        bug.culprit = BLAMED.get().map(str::to_owned);
+        bug.culprit = CULPRIT.get().map(str::to_owned);
         RAISED.with_borrow_mut(|seen| {
             if seen.len() == MOST_RAISED {
                 seen.remove(0);
@@ -153,7 +142,7 @@ fn save_before_abort(info: &PanicHookInfo<'_>, text: &str) {
     let mut seen = seen.into_iter();
     let mut bug =
         seen.next().unwrap_or_else(|| Bug::panic(text).at(info.location().map(Location::from)));
-    if let Problem::Panic { then, .. } = &mut bug.problem {
+    if let Problem::Panic { then, .. } = &mut *bug.problem {
         then.extend(seen.map(|later| Unwound {
             message: later.message().to_owned(),
             location: later.location,
@@ -165,45 +154,44 @@ fn save_before_abort(info: &PanicHookInfo<'_>, text: &str) {
 }
 
 fn text_of(payload: &(dyn Any + Send)) -> String {
-    if let Some(text) = payload.downcast_ref::<&'static str>() {
-        (*text).to_owned()
-    } else if let Some(text) = payload.downcast_ref::<String>() {
-        text.clone()
-    } else {
-        "a panic whose payload is not text".to_owned()
-    }
+    let text = payload.downcast_ref::<&'static str>().copied();
+    let text = text.or(payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic whose payload is not text").to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The message of the bug that comes of this, and whether it has a place.
+    fn bug_of(code: impl FnOnce()) -> (String, bool) {
+        let Err(Stop::Bug(bug)) = catch(code) else { panic!("no bug") };
+        (bug.message().to_owned(), bug.location.is_some())
+    }
+
     #[test]
     fn a_panic_that_the_program_catches_itself_is_no_bug_and_leaves_no_trace() {
         let caught = catch(|| panic::catch_unwind(|| panic!("inner")).is_err());
         assert!(caught.unwrap());
-        let Err(Stop::Bug(bug)) = catch(|| panic!("outer")) else { panic!("no bug") };
-        assert_eq!(bug.message(), "outer");
+        assert_eq!(bug_of(|| panic!("outer")), ("outer".into(), true));
     }
 
     #[test]
     fn a_panic_that_no_hook_sees_is_not_taken_for_one_that_the_program_caught() {
-        let resumed = catch(|| {
+        let resumed = bug_of(|| {
             let _ = panic::catch_unwind(|| panic!("caught long ago"));
             panic::resume_unwind(Box::new("the real one"));
         });
-        let Err(Stop::Bug(bug)) = resumed else { panic!("no bug") };
-        assert_eq!((bug.message(), &bug.location), ("the real one", &None));
+        assert_eq!(resumed, ("the real one".into(), false));
     }
 
     #[test]
     fn a_panic_that_is_caught_and_thrown_again_keeps_its_place() {
-        let again = catch(|| {
+        let again = bug_of(|| {
             let Err(payload) = panic::catch_unwind(|| panic!("once"));
             panic::resume_unwind(payload);
         });
-        let Err(Stop::Bug(bug)) = again else { panic!("no bug") };
-        assert!(bug.location.is_some());
+        assert_eq!(again, ("once".into(), true));
     }
 
     #[test]
@@ -219,8 +207,7 @@ mod tests {
                 panic!("payload dropped");
             }
         }
-        let caught = catch(|| panic::panic_any(PanicsOnDrop));
-        let Err(Stop::Bug(bug)) = caught else { panic!("no bug") };
-        assert_eq!(bug.message(), "a panic whose payload is not text");
+        let (message, _) = bug_of(|| panic::panic_any(PanicsOnDrop));
+        assert_eq!(message, "a panic whose payload is not text");
     }
 }

@@ -44,8 +44,8 @@ impl fmt::Display for Question {
     }
 }
 
-/// A question with the place of its answer among the possible ones. Messages have other identities
-/// whenever they are sent anew, but the same places.
+/// A question with the place of its answer among the possible ones. A message that is sent again
+/// has another identity but the same place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Answer {
     /// What was asked for.
@@ -59,8 +59,7 @@ pub trait Recorded: Copy {
     /// The answer to the same question, asked again; `None` if it was another question.
     fn value(self, of: u32, tag: Tag) -> Option<u32>;
 
-    /// The place of the recorded message among these; `None` if it is not there, or if the question
-    /// was another.
+    /// The place of the recorded message among these; `None` if it is missing or was not asked for.
     fn delivery(self, candidates: &[MessageId]) -> Option<usize>;
 
     /// The recorded number; `None` if it is out of range now, or if the question was another.
@@ -133,12 +132,12 @@ impl<R: Recorded, C: Deref<Target = [R]>> Player<C> {
         Player { recorded, next: 0 }
     }
 
-    /// What comes next.
+    /// The next answer.
     pub fn peek(&self) -> Option<R> {
         self.rest().first().copied()
     }
 
-    /// All that is still to come.
+    /// The answers that are still to come.
     pub fn rest(&self) -> &[R] {
         &self.recorded[self.next..]
     }
@@ -194,8 +193,7 @@ impl<C: Deref<Target = [Choice]>> Player<C> {
     }
 }
 
-/// The [`Env`] of a step that is taken again: it is answered by a recording, and nobody hears its
-/// events.
+/// The [`Env`] of a step that is taken again: a recording answers it, and its events are dropped.
 #[derive(Debug)]
 pub struct PlayedStep<'a, R, C> {
     player: &'a mut Player<C>,
@@ -203,13 +201,12 @@ pub struct PlayedStep<'a, R, C> {
 }
 
 impl<'a, R: Recorded, C: Deref<Target = [R]>> PlayedStep<'a, R, C> {
-    /// For a step that begins where the player is.
+    /// For a step that begins at the player's position.
     pub fn new(player: &'a mut Player<C>) -> PlayedStep<'a, R, C> {
         PlayedStep { player, misfit: None }
     }
 
-    /// The first question that the recording did not fit, and what was recorded there. The step was
-    /// cut.
+    /// The question that the recording did not answer, which cut the step, and what it has there.
     pub fn misfit(self) -> Option<(Question, Option<R>)> {
         self.misfit
     }
@@ -272,6 +269,10 @@ impl Env for RecordedStep<'_> {
         let index = self.env.value(of, tag)?;
         self.answers.push(Answer { question: Question::Value { of, tag }, index: index.into() });
         Ok(index)
+    }
+
+    fn place(&mut self, place: u64) {
+        self.env.place(place);
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {

@@ -24,14 +24,13 @@ pub trait Program: Send + Sync {
         "program"
     }
 
-    /// What a step is in this program, for output: counts of steps and schedules compare only
-    /// at the same granularity.
+    /// What a step is in this program: counts compare only at the same granularity.
     fn granularity(&self) -> &'static str {
         "steps"
     }
 
-    /// Says how a search comes back to a state of this program, by the one method of the visitor
-    /// that it calls. Unless it says otherwise, by running the program again.
+    /// Says how a search comes back to a state of this program, by calling one method of the
+    /// visitor. By default the program is run again.
     ///
     /// A program whose systems are [`Captured`] writes
     ///
@@ -58,7 +57,7 @@ pub trait Program: Send + Sync {
     /// # }
     /// ```
     ///
-    /// It may start the program to find out, and answers the same every time.
+    /// The program may be started to find out. The answer is the same every time.
     fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output
     where
         Self: Sized,
@@ -67,7 +66,7 @@ pub trait Program: Send + Sync {
     }
 }
 
-/// What is to be done with a program, for each of the two ways to come back to a state.
+/// What to do with a program, for each of the two ways to come back to a state.
 pub trait StateVisitor<P: Program> {
     /// What comes of it.
     type Output;

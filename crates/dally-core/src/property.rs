@@ -1,5 +1,5 @@
-//! Properties over time, for those who do not want to write a monitor by hand: what holds always,
-//! again and again, from some time on, or after something else.
+//! Patterns of properties over time that need no monitor written by hand: what holds always, again
+//! and again, from some moment on, or after something else.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -8,8 +8,7 @@ use std::sync::Arc as StdArc;
 use crate::bug::{Bug, Problem, Violation};
 use crate::monitor::{Announcement, Heat, IntoMonitor, Monitor, SharedMonitor};
 
-/// A statement with a name that is true or false at every moment of an execution. What the
-/// program announces makes it so.
+/// A named statement that holds or not at every moment, as the program's announcements make it.
 ///
 /// ```
 /// use dally_core::Proposition;
@@ -28,12 +27,11 @@ pub struct Proposition {
     rules: StdArc<[Rule]>,
 }
 
-/// Something that happens and is over: it is true at the moment of an announcement, and false
-/// before and after.
+/// A statement that is true at the moment of an announcement, and false before and after.
 #[derive(Clone)]
 pub struct Moment(Proposition);
 
-/// What a promise can be about: a [`Proposition`] or a [`Moment`].
+/// A side of [`Property::leads_to`]: a [`Proposition`] or a [`Moment`].
 #[derive(Clone, Debug)]
 pub struct Cue {
     proposition: Proposition,
@@ -47,7 +45,7 @@ struct Rule {
     apply: StdArc<Apply>,
 }
 
-/// What becomes of a proposition with an event; `None` if it stays as it is.
+/// The new truth of a proposition after an event; `None` if it stays as it is.
 type Apply = dyn Fn(&dyn Any) -> Option<bool> + Send + Sync;
 
 impl Rule {
@@ -138,11 +136,9 @@ impl fmt::Debug for Moment {
 /// | [`eventually_always`](Property::eventually_always) `p` | from some moment on `p` holds | `p` holds at the end |
 /// | [`leads_to`](Property::leads_to) `p`, `q` | after every moment of `p`, or then, `q` holds some time | the same, before the end |
 ///
-/// Cycles are judged by what was so all through a step, or at some moment of it: to hold at the
-/// one moment between two announcements of a step is to hold.
-///
-/// So an execution that ends is taken for one that stays in its last state for ever. One that is
-/// cut by a bound has not ended, and says nothing but by the temperature of the monitor.
+/// In a cycle a proposition holds again if it held at some moment of a step, even between two
+/// announcements of the step. An execution that ends is judged as if it stayed in its last state
+/// for ever. One that a bound has cut has not ended: only the monitor's temperature judges it.
 ///
 /// ```
 /// use dally_core::{Moment, Property};
@@ -187,8 +183,8 @@ impl Property {
 
     /// Whenever `p` holds, `q` holds then or later.
     ///
-    /// A moment `q` settles all that was owed up to it: a `p` that still holds after it owes `q`
-    /// anew when it is announced again, not by lasting.
+    /// A moment `q` answers every `p` up to it; a `p` that still holds is owed another `q` only
+    /// once it is announced again.
     pub fn leads_to(name: &'static str, p: impl Into<Cue>, q: impl Into<Cue>) -> Property {
         let (from, to) = (p.into(), q.into());
         let owed = from.proposition.holds && !to.proposition.holds;
@@ -239,7 +235,7 @@ impl Monitor for Property {
                 let held = to.proposition.holds;
                 from.proposition.hear(event);
                 to.proposition.hear(event);
-                // Announced now, or left without what had settled it.
+                // `p` needs a `q` if it is announced now, or if a `q` that held ends now.
                 let anew = from.proposition.observes(event.type_id()) || held;
                 *owed = (*owed || from.proposition.holds && anew) && !to.proposition.holds;
                 for cue in [from, to] {
@@ -329,17 +325,15 @@ mod tests {
     }
 
     #[test]
-    fn again_and_again_is_hot_while_it_does_not_hold() {
-        let events: [&dyn Any; 2] = [&Set(true), &Set(false)];
-        let course = course(Property::always_eventually("lit", light()), &events);
-        assert_eq!(course, [(Heat::Hot, false), (Heat::Cold, false), (Heat::Hot, false)]);
-    }
-
-    #[test]
-    fn from_some_moment_on_must_not_fail_again_and_again() {
-        let events: [&dyn Any; 2] = [&Set(true), &Set(false)];
-        let course = course(Property::eventually_always("lit", light()), &events);
-        assert_eq!(course, [(Heat::Hot, true), (Heat::Cold, false), (Heat::Hot, true)]);
+    fn what_must_hold_in_the_end_is_hot_while_it_does_not_and_may_fail_finitely_often() {
+        let patterns = [Property::always_eventually, Property::eventually_always];
+        for (pattern, transient) in patterns.into_iter().zip([false, true]) {
+            let course = course(pattern("lit", light()), &[&Set(true), &Set(false)]);
+            assert_eq!(
+                course,
+                [(Heat::Hot, transient), (Heat::Cold, false), (Heat::Hot, transient)]
+            );
+        }
     }
 
     #[test]
@@ -355,15 +349,18 @@ mod tests {
 
     #[test]
     fn a_promise_about_a_state_is_owed_again_when_the_state_outlasts_its_keeping() {
+        let owed = |until: Moment, events: &[&dyn Any]| {
+            let promise = Property::leads_to("answered", light(), until);
+            course(promise, events)
+                .into_iter()
+                .map(|(heat, _)| heat == Heat::Hot)
+                .collect::<Vec<_>>()
+        };
         let asked = Moment::of("asked", |_: &Asked| true);
-        let promise = Property::leads_to("answered", light(), asked);
         let events: [&dyn Any; 4] = [&Set(true), &Asked, &Set(true), &Set(false)];
-        let heat: Vec<Heat> = course(promise, &events).into_iter().map(|(heat, _)| heat).collect();
-        assert_eq!(heat, [Heat::Cold, Heat::Hot, Heat::Cold, Heat::Hot, Heat::Hot]);
+        assert_eq!(owed(asked, &events), [false, true, false, true, true]);
         let seven = Moment::of("7 is asked", |asked: &Number| asked.0 == 7);
-        let promise = Property::leads_to("answered", light(), seven);
         let events: [&dyn Any; 3] = [&Set(true), &Number(7), &Number(8)];
-        let heat: Vec<Heat> = course(promise, &events).into_iter().map(|(heat, _)| heat).collect();
-        assert_eq!(heat, [Heat::Cold, Heat::Hot, Heat::Cold, Heat::Cold], "8 is another's");
+        assert_eq!(owed(seven, &events), [false, true, false, false], "8 is another's");
     }
 }

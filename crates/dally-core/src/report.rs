@@ -1,5 +1,4 @@
-//! What a run found and covered: one family of figures, which texts, JSON documents and merging
-//! read.
+//! What a run found and covered: the figures that texts, JSON documents and merging read.
 
 mod merge;
 mod novelty;
@@ -16,12 +15,12 @@ use crate::written::Document;
 
 pub use merge::{Batch, MergeError, Part};
 pub use novelty::{MAX_OBSERVATIONS, Novelty, Sightings};
-pub use states::{CachePolicy, Cycles, Samples, States, Stratum, UnknownCachePolicy};
+pub use states::{CachePolicy, Cycles, Samples, States, Stratum};
 
 /// What came of a run. All but [`Report::threads`] and the times is the same for the same
 /// program, seed and options, with any number of threads, unless the clock or the user ended the
 /// run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
@@ -89,12 +88,15 @@ pub struct Report {
 pub const MAX_FINDINGS: usize = 100;
 
 /// Why a run ended.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Ended {
     /// All the schedules asked for were run.
+    #[default]
     Schedules,
     /// A bug was found, and the run was to end at the first.
     Bug,
@@ -132,35 +134,12 @@ impl Document for Report {
 impl Report {
     /// A report of the program of this name and this granularity that nothing has come of yet.
     pub fn new(program: impl Into<String>, granularity: impl Into<String>) -> Report {
-        Report {
-            program: program.into(),
-            strategy: String::new(),
-            seed: 0,
-            granularity: granularity.into(),
-            threads: 1,
-            schedules: 0,
-            steps: 0,
-            longest: 0,
-            cut: 0,
-            redundant: 0,
-            stated: None,
-            given_inputs: false,
-            max_steps: 0,
-            observations: 0,
-            novelty: None,
-            ended: Ended::Schedules,
-            states: None,
-            elapsed: Duration::ZERO,
-            notes: Vec::new(),
-            findings: Vec::new(),
-            further_causes: Vec::new(),
-            part: None,
-        }
+        let (program, granularity) = (program.into(), granularity.into());
+        Report { program, granularity, threads: 1, ..Report::default() }
     }
 
-    /// Whether all that can happen was tried. A search that has nothing left to try may have left
-    /// something out on the way: states that the program had sealed, or that the step bound cut, or
-    /// other inputs than those given.
+    /// Whether all that can happen was tried. A search with nothing left to try may have left out
+    /// states that were sealed or cut by the step bound, or other inputs than those given.
     pub fn is_exhausted(&self) -> bool {
         let all = self.states.as_ref().map_or(self.cut == 0, States::is_exhausted);
         self.ended == Ended::Exhausted && all && !self.given_inputs

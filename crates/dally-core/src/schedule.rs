@@ -5,8 +5,6 @@ mod enabled;
 mod text;
 mod token;
 
-use std::fmt;
-
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -114,8 +112,7 @@ impl Schedule {
         Err(ScheduleError { line: None, message })
     }
 
-    /// The workers that were enabled before the `step`-th step, from 0; empty where that was
-    /// not recorded.
+    /// The workers enabled before the `step`-th step, from 0; empty if that was not recorded.
     pub fn enabled_at(&self, step: usize) -> &[WorkerId] {
         self.enabled.get(step).map_or(&[], Vec::as_slice)
     }
@@ -143,7 +140,7 @@ impl Schedule {
     }
 }
 
-/// As data it has a field more, its token, for whoever wants to replay it.
+/// Adds the token to the fields, so that a reader can replay the schedule.
 impl Serialize for Schedule {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut fields = to.serialize_struct("Schedule", 6)?;
@@ -169,21 +166,11 @@ fn with_token(schema: &mut schemars::Schema) {
 }
 
 /// A text is not a schedule, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", line.map_or_else(String::new, |line| format!("line {line}: ")))]
 pub struct ScheduleError {
     /// The line of the text, from 1; `None` for a token.
     pub line: Option<usize>,
     /// What is wrong with it, for people.
     pub message: String,
 }
-
-impl fmt::Display for ScheduleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
-impl std::error::Error for ScheduleError {}

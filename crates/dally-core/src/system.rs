@@ -8,8 +8,8 @@ use crate::footprint::Footprint;
 use crate::input::Input;
 use crate::worker::WorkerId;
 
-/// One live execution of a program: who can step, how they step, and when it is over. What else it
-/// can say makes searches faster and reports better, and is right if it is left out.
+/// One live execution of a program: who can step, how they step, and when it is over. The methods
+/// with defaults make searches faster and reports better.
 pub trait System {
     /// The workers that can step, sorted by id.
     fn enabled(&self) -> &[WorkerId];
@@ -21,41 +21,36 @@ pub trait System {
     /// Whether the execution goes on, is done, or is stuck.
     fn status(&self) -> Status;
 
-    /// Whether this worker is one of the enabled. A system that knows it without a search says so
-    /// here: it is asked before every step.
+    /// Whether this worker is enabled. Asked before every step; override it if no search is needed.
     fn is_enabled(&self, worker: WorkerId) -> bool {
         worker.place_in(self.enabled()).is_ok()
     }
 
-    /// Puts down what the next step of an enabled worker will touch: all of it where that can be
-    /// known ([`Footprint::begin`]), else what it does first ([`Footprint::leave_open`]).
+    /// Lists in `out` what the next step of an enabled worker will touch: all of it where that can
+    /// be known ([`Footprint::begin`]), else what it does first ([`Footprint::leave_open`]).
     fn pending(&self, worker: WorkerId, out: &mut Footprint) {
         out.begin_unknown(worker);
     }
 
-    /// What the monitors say of the last step and the present state. A system without monitors has
-    /// nothing to say.
+    /// What the monitors say of the last step and the present state.
     fn acceptance(&self) -> Acceptance {
         Acceptance::default()
     }
 
-    /// A hash of the whole state, where that can be had: two states with the same one are equal.
-    /// This alone decides which states are. Whoever gives one gives it in every state.
+    /// A hash of the whole state, in all states or none: equal fingerprints mean equal states.
     fn fingerprint(&self) -> Option<Fingerprint> {
         None
     }
 
-    /// A hash of part of the state, for learning and for what is said of what was seen; where a
-    /// state has no fingerprint, also for the loops that executions go round. `None` where nothing
-    /// of the state can be had.
+    /// A hash of part of the state, for learning, for coverage and, where there is no fingerprint,
+    /// for loops. `None` if the system shows nothing of its state.
     fn observe(&self, how: Observe) -> Option<u64> {
         let _ = how;
         self.fingerprint().map(|whole| whole.0)
     }
 
     /// Whether the program has sealed the present state: a search by strata then follows its
-    /// explorer's first choice and spends no delay. It is a part of the state, so that two ways
-    /// to the same state agree on it.
+    /// explorer's first choice and spends no delay. It is a part of the state.
     fn sealed(&self) -> bool {
         false
     }
@@ -66,14 +61,13 @@ pub trait System {
         "worker".to_owned()
     }
 
-    /// The name of the `index`-th monitor, which [`System::acceptance`] speaks of, and the state it
-    /// is in.
+    /// The name and the state of the `index`-th monitor of [`System::acceptance`].
     fn monitor(&self, index: usize) -> (String, String) {
         (format!("monitor {index}"), String::new())
     }
 
-    /// Ends the execution, complete or not: runs the destructors of the program's values, once
-    /// and in order, and reports a panic in one of them.
+    /// Ends the execution, complete or not: runs the destructors of the program's values, once and
+    /// in order, and reports a panic in one of them. In an incomplete execution that is no bug.
     fn end(&mut self) -> Result<(), Bug> {
         Ok(())
     }
@@ -82,8 +76,7 @@ pub trait System {
 /// A system whose states can be copied. A search does so if the program says that it may: see
 /// [`Program::states`](crate::Program::states).
 ///
-/// States are told apart by [`System::fingerprint`]. Where a state has none, a hash of its encoding
-/// takes its place.
+/// A hash of the encoding replaces a [`System::fingerprint`] that is `None`.
 pub trait Captured: System + Sized {
     /// Appends an injective encoding of the whole state.
     fn encode(&self, out: &mut Vec<u8>);
@@ -110,18 +103,19 @@ pub trait Captured: System + Sized {
         *self = saved.fork();
     }
 
-    /// This state will be kept: the time to share memory with others that are, if that takes an
-    /// effort. Many steps lead to states that are thrown away at once.
+    /// Shares memory with other kept states. Called only on states that will be kept.
     fn condense(&mut self) {}
 
     /// Whether [`Captured::foresee`] is worth asking.
     const FORESEES: bool = false;
 
-    /// The fingerprint of the state that a step of this worker, which is enabled, leads to, if
-    /// that is known without taking the step. The state stays as it is. What the step asks for is
-    /// asked, in the same order, and nothing is told.
-    ///
-    /// Parts of the state may be known by hashes alone, as whole states are by fingerprints.
+    /// Whether monitors tell states apart and nothing else: [`Acceptance::relieved`] and
+    /// [`Acceptance::visits`] are always 0. Then a search for cycles, too, passes over steps of which it
+    /// is foreseen where they lead.
+    const JUDGES_STATES_ALONE: bool = false;
+
+    /// The fingerprint of the state that a step of this enabled worker leads to, if it is known
+    /// without taking the step. The questions of the step are asked in order; no events are told.
     fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<Fingerprint>, Cut> {
         let _ = (worker, env);
         Ok(None)
@@ -133,27 +127,33 @@ pub trait Env {
     /// Asks for one of `of` values, `of >= 1`.
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut>;
 
+    /// The next value is asked for at this place of the program, such as a hash of a line of its
+    /// source: see [`fingerprint::place`](crate::fingerprint::place). Values that one worker chooses
+    /// at two places are two things to strong fairness. Where no place is told, values are told
+    /// apart by what was asked for before them in the step.
+    fn place(&mut self, place: u64) {
+        let _ = place;
+    }
+
     /// Asks which of these messages, at least one, the mailbox delivers; answers a position.
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut>;
 
-    /// Asks for a number from outside. Whoever does not vary inputs answers with the given one.
+    /// Asks for a number from outside; the default is to answer the given one.
     fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
-        Ok(asked.given())
+        Ok(asked.given)
     }
 
     /// Tells what happened.
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut>;
 
-    /// How many events this step, which begins, may have without a word: most schedules are run
-    /// for their outcome alone. 0 if somebody listens: then all events are told. Otherwise none
-    /// needs to be, but a step that has more of them than this, or asks for a value, counts them
-    /// by [`Env::unheard`], so that a step without end is noticed.
+    /// How many events the step that begins may have without telling them; 0 if somebody listens. A
+    /// step that has more of them, or asks for a value, counts them by [`Env::unheard`], so that an
+    /// endless step is noticed.
     fn leeway(&self) -> u32 {
         0
     }
 
-    /// That many events happened that nobody wants to hear: see [`Env::leeway`]. They count like
-    /// told ones towards the bound of a step.
+    /// Counts events that were not told, see [`Env::leeway`], towards the bound of a step.
     fn unheard(&mut self, events: u32) -> Result<(), Cut> {
         let _ = events;
         Ok(())
@@ -198,25 +198,22 @@ pub enum Status {
 
 /// What monitors say of the last transition: one bit per monitor, up to 64.
 ///
-/// A monitor's liveness is violated by a fair cycle of states that does one of two things: it stays
-/// in states where the monitor is hot, or it visits a transition that the monitor allows only
-/// finitely often. The first is what hot and cold states say. The second is the relation E of
-/// Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers", and what
-/// "eventually always" needs.
+/// A monitor's liveness is violated by a fair cycle of states that stays where the monitor is hot, or
+/// that visits a transition which the monitor allows only finitely often: the relation E of Desai,
+/// Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Acceptance {
     /// The monitors in a hot state after it: something good is overdue.
     pub hot: u64,
-    /// The monitors that were in a state that is not hot at some moment of it, before it ended:
-    /// what they waited for has happened, though something else may be overdue by now.
+    /// The monitors that were in a state that is not hot at some moment before it ended: what they
+    /// waited for has happened, though something else may be overdue by now.
     pub relieved: u64,
     /// The monitors that allow this transition only finitely often.
     pub visits: u64,
 }
 
 impl Acceptance {
-    /// The monitors that were hot all through the transition: those that an execution which
-    /// stays in such transitions lets wait for ever.
+    /// The monitors that were hot all through the transition.
     pub fn waiting(self) -> u64 {
         self.hot & !self.relieved
     }
@@ -230,9 +227,8 @@ impl Acceptance {
 
 /// Which part of the state an observation hashes.
 ///
-/// Every worker has a hash of its own, and these are combined so that their order does not matter
-/// and no bit is lost, such as by [`part`](crate::fingerprint::part) and a wrapping sum. Ids of
-/// workers are left out: what two workers of one kind have swapped is the same.
+/// Every worker has a hash of its own without its id, and these are combined so that their order does
+/// not matter and no bit is lost, such as by [`part`](crate::fingerprint::part) and a wrapping sum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Observe {
     /// The inboxes alone; for tasks what channels and locks hold.

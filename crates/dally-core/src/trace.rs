@@ -38,9 +38,10 @@ pub struct TraceStep {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Item {
     /// A value or a delivery was chosen.
-    Chose(Choice),
+    Choice(Choice),
     /// A number from outside was given.
     Input {
         /// What the program calls it.
@@ -50,22 +51,21 @@ pub enum Item {
         value: i64,
     },
     /// Something happened.
-    Told(Event<String>),
+    Event(Event<String>),
 }
 
 /// Builds a [`Trace`] from the events of an execution and keeps the vector clocks.
 #[derive(Default)]
 pub struct Tracer {
     trace: Trace,
-    /// What the present step touches.
     footprint: Footprint,
-    /// What the last step of each worker knew.
+    /// The clock of each worker after its last step.
     workers: BTreeMap<WorkerId, VectorClock>,
     resources: BTreeMap<Resource, Clocks>,
     without_clocks: bool,
 }
 
-/// What those knew who touched a resource.
+/// The joined clocks of the steps that read and of those that wrote a resource.
 #[derive(Default)]
 struct Clocks {
     reads: VectorClock,
@@ -87,7 +87,7 @@ impl Tracer {
         self.trace.steps.push(TraceStep { worker, items: Vec::new(), clock });
     }
 
-    /// A step comes after all that it does not commute with.
+    /// Joins the clock of the present step with those of all steps that it does not commute with.
     fn finish_step(&mut self) {
         let Some(step) = self.trace.steps.last_mut().filter(|_| !self.without_clocks) else {
             return;
@@ -95,7 +95,7 @@ impl Tracer {
         let me = step.worker;
         let mut clock = self.workers.remove(&me).unwrap_or_default();
         clock.tick(me);
-        // What every step reads, and what only its own steps touch or others change.
+        // Every step touches these, though no footprint lists them: see `Resource`.
         let implied = [Resource::Execution, Resource::Life(me), Resource::Worker(me)];
         for resource in implied {
             clock.join(&self.resources.entry(resource).or_default().writes);
@@ -127,7 +127,7 @@ impl Tracer {
             self.footprint.value(index, tag);
         }
         if let Some(step) = self.trace.steps.last_mut() {
-            step.items.push(Item::Chose(choice));
+            step.items.push(Item::Choice(choice));
         }
     }
 
@@ -147,15 +147,15 @@ impl Tracer {
             self.trace.names.entry(worker).or_insert_with(|| name.to_string());
         }
         if let Some(step) = self.trace.steps.last_mut() {
-            step.items.push(Item::Told(event.map(|text| text.to_string())));
+            step.items.push(Item::Event(event.map(|text| text.written())));
         }
     }
 
-    /// Names the workers that did nothing and are mentioned all the same, as receivers are.
+    /// Names the workers that took no step but are mentioned, such as receivers.
     pub fn name_mentioned(&mut self, name: impl Fn(WorkerId) -> String) {
         let Trace { names, steps } = &mut self.trace;
         for item in steps.iter().flat_map(|step| &step.items) {
-            if let Item::Told(
+            if let Item::Event(
                 Event::Sent { to: worker, .. }
                 | Event::Enabled { worker }
                 | Event::TimerSet { timer: worker, .. }
@@ -170,7 +170,7 @@ impl Tracer {
         }
     }
 
-    /// The trace so far, complete.
+    /// Ends the last step and gives the trace.
     pub fn finish(mut self) -> Trace {
         self.finish_step();
         self.trace
@@ -182,36 +182,30 @@ mod tests {
     use super::*;
     use crate::{Access, MessageId, Mode, ObjectId, Tag};
 
+    const NOTED: Event<Text<'_>> = Event::Noted { text: Text::Str("") };
+
     #[test]
     fn a_receive_happens_after_its_send_and_not_after_later_steps_of_the_sender() {
-        let (a, b) = (WorkerId::root(0), WorkerId::root(1));
-        let message = MessageId { sender: a, number: 0 };
-        let mut tracer = Tracer::default();
-        tracer.step(a, || "A".into());
-        tracer.event(Event::Sent { message, to: b, payload: Text::Str("ping") });
-        tracer.step(a, || "A".into());
-        tracer.step(b, || "B".into());
-        tracer.event(Event::Received { message, payload: Text::Str("ping") });
-        let steps = tracer.finish().steps;
-        assert!(steps[0].clock.before(&steps[2].clock));
-        assert!(!steps[1].clock.before(&steps[2].clock));
+        let [a, b] = [0, 1].map(WorkerId::root);
+        let (message, payload) = (MessageId { sender: a, number: 0 }, Text::Str("ping"));
+        let sent = Event::Sent { message, to: b, payload };
+        let clocks = clocks(&[(0, sent), (0, NOTED), (1, Event::Received { message, payload })]);
+        assert!(clocks[0].before(&clocks[2]) && !clocks[1].before(&clocks[2]));
     }
 
     #[test]
     fn two_reads_of_an_object_are_not_ordered_and_a_write_is_ordered_with_both() {
-        let workers = [0, 1, 2].map(WorkerId::root);
-        let object = ObjectId { creator: workers[0], number: 0 };
-        let mut tracer = Tracer::default();
-        for (worker, mode) in workers.into_iter().zip([Mode::Read, Mode::Read, Mode::Write]) {
-            tracer.step(worker, || "W".into());
-            let access = Access::new(Resource::Object(object), mode);
-            tracer.event(Event::Accessed { access, what: Text::Str("cell") });
-        }
-        let steps = tracer.finish().steps;
-        assert!(!steps[0].clock.before(&steps[1].clock));
-        assert!(steps[0].clock.before(&steps[2].clock) && steps[1].clock.before(&steps[2].clock));
+        let object = Resource::Object(ObjectId { creator: WorkerId::root(0), number: 0 });
+        let accessed = |mode| {
+            let access = Access::new(object, mode);
+            Event::Accessed { access, what: Text::Str("cell") }
+        };
+        let (read, write) = (accessed(Mode::Read), accessed(Mode::Write));
+        let clocks = clocks(&[(0, read), (1, read), (2, write)]);
+        assert!(!clocks[0].before(&clocks[1]));
+        assert!(clocks[0].before(&clocks[2]) && clocks[1].before(&clocks[2]));
     }
-    /// The clocks of these steps, each of a worker that does one thing.
+
     fn clocks(steps: &[(u32, Event<Text<'_>>)]) -> Vec<VectorClock> {
         let mut tracer = Tracer::default();
         for &(worker, event) in steps {
@@ -224,8 +218,7 @@ mod tests {
     #[test]
     fn who_is_woken_comes_after_who_woke_it() {
         let [b, c] = [1, 2].map(WorkerId::root);
-        let noted = Event::Noted { text: Text::Str("") };
-        let clocks = clocks(&[(0, Event::Enabled { worker: b }), (1, noted), (2, noted)]);
+        let clocks = clocks(&[(0, Event::Enabled { worker: b }), (1, NOTED), (2, NOTED)]);
         assert!(clocks[0].before(&clocks[1]));
         assert_eq!((clocks[2].get(c), clocks[2].iter().count()), (1, 1));
     }

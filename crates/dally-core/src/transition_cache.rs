@@ -1,9 +1,8 @@
 //! Where steps lead, known without taking them.
 //!
-//! In a search of states most steps lead to states that were visited before, and of such a state
-//! nothing is needed but its fingerprint. What a step does is decided by a part of the state, such
-//! as the machine that steps, and by the answers that it gets. So a front end notes what a step
-//! came to under a hash of that part, and need not take a step of which it knows that.
+//! Most steps of a search lead to visited states, of which only the fingerprint is needed. A part
+//! of the state, such as the machine that steps, and the answers that the step gets decide what it
+//! does: a front end stores the result under a hash of that part.
 
 use rustc_hash::FxHashMap;
 
@@ -49,8 +48,7 @@ impl<T: Copy> TransitionCache<T> {
         self.steps.get(&key).copied()
     }
 
-    /// Takes note of a step that has asked this, got these answers and come to an `end`, which is
-    /// made only if it was not known.
+    /// Stores the questions and answers of a step and its `end`, which is made if it was not known.
     pub fn learn(&mut self, mut key: u64, asked: &[Answer], end: impl FnOnce() -> T) {
         for &Answer { question, index } in asked {
             self.steps.insert(key, Known::Asks(question));
@@ -75,7 +73,7 @@ impl<T: Copy> TransitionCache<T> {
     }
 }
 
-/// Makes different actions of one machine different keys.
+/// Factor by which keys of different actions of one machine are told apart.
 pub const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The key of what comes after an answer.

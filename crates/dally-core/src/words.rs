@@ -1,4 +1,6 @@
-//! Numbers in sentences, the same in every text that people see.
+//! Numbers in sentences, the same in every text that people see, and texts of strangers.
+
+use std::borrow::Cow;
 
 /// A number with commas between its thousands.
 ///
@@ -29,6 +31,48 @@ pub fn grouped(number: u64) -> String {
 /// ```
 pub fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// A text of a stranger (a message of a panic, a name, a payload, a path, a line of a file) with all that
+/// a terminal would act on or not show written out, as Rust writes it. Line breaks and tabs stay.
+///
+/// ```
+/// use dally_core::words::visible;
+///
+/// assert_eq!(visible("two leaders\n"), "two leaders\n");
+/// assert_eq!(visible("\x1b[2Jno \u{202e}bug"), r"\u{1b}[2Jno \u{202e}bug");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for char in text.chars() {
+        match is_hidden(char) {
+            true => out.extend(char.escape_unicode()),
+            false => out.push(char),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a character could hide or change what is shown: control characters but for line breaks and
+/// tabs; marks that turn the direction of writing; what has no width, and separators of lines that only
+/// some programs know.
+pub fn is_hidden(char: char) -> bool {
+    match char {
+        '\n' | '\t' => false,
+        ..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
+        ..'\u{ad}' => false,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' => {
+            true
+        }
+        '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,
+        '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,
+        '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => true,
+        '\u{e0000}'..='\u{e0fff}' => true,
+        _ => false,
+    }
 }
 
 /// An amount of memory.

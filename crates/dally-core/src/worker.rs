@@ -37,6 +37,8 @@ const SMALL: u64 = 2;
 const LONG: [(u64, u32, u32); 3] = [(12, 1, 10), (13, 2, 25), (14, 7, 250)];
 /// The top nibble of a hashed id.
 const HASHED: u64 = 15;
+/// The workers that go by a name.
+const NAMED: [(&str, WorkerId); 2] = [("faults", WorkerId::FAULTS), ("outside", WorkerId::OUTSIDE)];
 
 impl WorkerId {
     /// The injector of faults: a worker of the engine whose steps crash and restart machines.
@@ -65,7 +67,7 @@ impl WorkerId {
     /// Whether it stands for the surroundings of the program: a timer, the injector of faults. Of
     /// a hashed id that can no longer be told, and the answer is no.
     pub fn is_environment(self) -> bool {
-        // Explorers ask this in their innermost loop, so no path is made up for it.
+        // Explorers ask this in their innermost loop, so the path is not allocated.
         let mut rest = if self.is_hashed() { 0 } else { self.0 };
         let mut timer = false;
         while rest != 0 {
@@ -77,9 +79,8 @@ impl WorkerId {
         timer
     }
 
-    /// Its place in a sorted list, or else where it would go. Lists of workers are mostly short,
-    /// and a short list is faster counted through than halved; to stop half-way would save
-    /// comparisons and cost a branch that the processor cannot predict.
+    /// Its place in a sorted list, or the place where it would be inserted. Short lists are counted
+    /// through, which is faster than halving: no branch depends on their entries.
     #[inline]
     pub fn place_in(self, sorted: &[WorkerId]) -> Result<usize, usize> {
         const SHORT: usize = 8;
@@ -90,8 +91,8 @@ impl WorkerId {
         if sorted.get(place) == Some(&self) { Ok(place) } else { Err(place) }
     }
 
-    /// The beginning of the path, which is the same for few workers of most programs: tables by it
-    /// find the first workers and their first children without a search.
+    /// The first byte of the path, which few workers of most programs share: a table indexed by it
+    /// finds the first workers and their first children without a search.
     #[inline(always)]
     pub fn beginning(self) -> u8 {
         (self.0 >> 56) as u8
@@ -176,11 +177,8 @@ impl WorkerId {
 
 impl fmt::Display for WorkerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == WorkerId::FAULTS {
-            return f.write_str("faults");
-        }
-        if *self == WorkerId::OUTSIDE {
-            return f.write_str("outside");
+        if let Some((name, _)) = NAMED.iter().find(|named| named.1 == *self) {
+            return f.write_str(name);
         }
         let Some(path) = self.path() else {
             return write!(f, "~{:015x}", self.0 & (u64::MAX >> 4));
@@ -201,26 +199,16 @@ impl fmt::Debug for WorkerId {
 }
 
 /// The text is not the name of a worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a worker is written as a path such as `0`, `0.2` or `0.2.t1`")]
 pub struct NotAWorker;
-
-impl fmt::Display for NotAWorker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a worker is written as a path such as `0`, `0.2` or `0.2.t1`")
-    }
-}
-
-impl std::error::Error for NotAWorker {}
 
 impl FromStr for WorkerId {
     type Err = NotAWorker;
 
     fn from_str(text: &str) -> Result<WorkerId, NotAWorker> {
-        if text == "faults" {
-            return Ok(WorkerId::FAULTS);
-        }
-        if text == "outside" {
-            return Ok(WorkerId::OUTSIDE);
+        if let Some(&(_, worker)) = NAMED.iter().find(|named| named.0 == text) {
+            return Ok(worker);
         }
         if let Some(hash) = text.strip_prefix('~') {
             let hash = u64::from_str_radix(hash, 16).map_err(|_| NotAWorker)?;
@@ -301,10 +289,9 @@ mod tests {
 
     #[test]
     fn the_fault_injector_and_the_outside_have_names() {
-        assert_eq!(WorkerId::FAULTS.to_string(), "faults");
-        assert_eq!("faults".parse(), Ok(WorkerId::FAULTS));
-        assert_eq!(WorkerId::OUTSIDE.to_string(), "outside");
-        assert_eq!("outside".parse(), Ok(WorkerId::OUTSIDE));
+        for (name, worker) in [("faults", WorkerId::FAULTS), ("outside", WorkerId::OUTSIDE)] {
+            assert_eq!((worker.to_string(), name.parse()), (name.to_owned(), Ok(worker)));
+        }
     }
 
     #[test]

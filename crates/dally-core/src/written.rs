@@ -1,5 +1,4 @@
-//! Written forms: JSON documents that say what they are and of which version, so that work and
-//! its results can travel from one process to another.
+//! JSON documents with a format and a version, for work and results that go to other processes.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -31,7 +30,7 @@ pub trait Document: Serialize + DeserializeOwned {
     /// The document, in one line.
     fn write(&self) -> String {
         let document = Headed { format: Self::FORMAT, version: Self::VERSION, content: self };
-        // Writing to memory cannot fail, and neither can documents, whose keys are texts.
+        // Writing to memory cannot fail, and all keys of a document are strings.
         serde_json::to_string(&document).unwrap_or_default()
     }
 

@@ -1,20 +1,21 @@
 //! When two bugs are the same.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bug, Endless, Phase, Problem, Uncontrolled, Unhandled, Violation, Wait};
+use super::{
+    Bug, Endless, Phase, Problem, ProcessEnd, Uncontrolled, Unhandled, Violation, Wait, Waiting,
+};
 use crate::fingerprint;
 
-/// What makes two bugs the same: equal causes are one group of findings, and shrinking keeps the
-/// cause.
+/// What makes two bugs the same: findings are grouped by it, and shrinking keeps it.
 ///
-/// A bug with a location is identified by kind and location, since its message may quote values
-/// that differ from schedule to schedule. Without one it is identified by kind, culprit, state and
-/// what is particular to its kind, but no counts and no ids; a message stands there with its
-/// digits left out. Of a deadlock it is who waits to do what and where, whichever of several workers
-/// of one name that is.
+/// With a location it is kind and location, since messages quote values that differ from schedule to
+/// schedule. Without one it is kind, culprit, state and what is particular to the kind, but no counts
+/// and no ids; messages without their numbers. Of a deadlock it is which names wait to do what and
+/// where.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause(pub u64);
@@ -41,7 +42,7 @@ impl Bug {
     }
 }
 
-/// Texts one after the other, with a byte between them that no name has.
+/// Texts, separated by a byte that no name has.
 struct Parts(Vec<u8>);
 
 impl Parts {
@@ -50,16 +51,28 @@ impl Parts {
         self.0.extend_from_slice(part.as_bytes());
     }
 
-    /// A text that may quote values.
-    fn add_without_digits(&mut self, text: &str) {
+    /// A text that may quote values. A word that begins with a digit is a number, with its unit
+    /// or without, and goes without its digits; the digits of other words are part of a name.
+    fn add_without_numbers(&mut self, text: &str) {
         self.0.push(0);
-        self.0.extend(text.bytes().filter(|byte| !byte.is_ascii_digit()));
+        let mut before = None;
+        let mut in_name = false;
+        for letter in text.chars() {
+            let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+            if !before.is_some_and(is_word) {
+                in_name = is_word(letter) && !letter.is_ascii_digit();
+            }
+            before = Some(letter);
+            if in_name || !letter.is_ascii_digit() {
+                self.0.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
     }
 
     fn particulars(&mut self, problem: &Problem) {
         match problem {
             Problem::Panic { message, .. } | Problem::Monitor(Violation::Assertion { message }) => {
-                self.add_without_digits(message);
+                self.add_without_numbers(message);
             }
             Problem::UnhandledEvent(Unhandled { event, .. })
             | Problem::Monitor(Violation::UnhandledEvent(Unhandled { event, .. })) => {
@@ -67,20 +80,13 @@ impl Parts {
             }
             Problem::Monitor(Violation::Always { proposition }) => self.add(proposition),
             Problem::Deadlock { waiting } => {
-                let told = |wait: &Wait| {
+                let each = waiting.iter().map(|Waiting { name, on, .. }| {
                     let mut parts = Parts(Vec::new());
-                    parts.wait(wait);
+                    parts.add(name);
+                    on.iter().for_each(|wait| parts.wait(wait));
                     parts.0
-                };
-                let mut waiting: Vec<(&str, Vec<Vec<u8>>)> = (waiting.iter())
-                    .map(|waiting| (&*waiting.name, waiting.on.iter().map(told).collect()))
-                    .collect();
-                waiting.sort_unstable();
-                waiting.dedup();
-                for (name, on) in waiting {
-                    self.add(name);
-                    on.iter().for_each(|wait| self.0.extend_from_slice(wait));
-                }
+                });
+                self.0.extend(each.collect::<BTreeSet<_>>().into_iter().flatten());
             }
             Problem::Livelock { states, visits, .. } => {
                 self.add(if *visits { "visits" } else { "waits" });
@@ -99,15 +105,17 @@ impl Parts {
                 }
                 Endless::Start => self.add("start"),
             },
+            Problem::ProcessEnd { by: ProcessEnd::Exit, .. } => self.add("exit"),
+            Problem::ProcessEnd { by: ProcessEnd::Abort, .. } => self.add("abort"),
             Problem::Uncontrolled(uncontrolled) => match uncontrolled {
-                Uncontrolled::Schedule { difference, .. } => self.add_without_digits(difference),
+                Uncontrolled::Schedule { difference, .. } => self.add_without_numbers(difference),
                 Uncontrolled::Prefix { difference } => {
                     self.add("prefix");
-                    self.add_without_digits(difference);
+                    self.add_without_numbers(difference);
                 }
                 Uncontrolled::Handler { difference } => {
                     self.add("handler");
-                    self.add_without_digits(difference);
+                    self.add_without_numbers(difference);
                 }
                 Uncontrolled::State => self.add("state"),
                 Uncontrolled::Fork => self.add("fork"),
@@ -121,7 +129,7 @@ impl Parts {
         }
     }
 
-    /// What somebody waits for, whichever object of its kind that is.
+    /// Adds what a worker waits for, without the identity of the object.
     fn wait(&mut self, Wait { operation, payload, object, place }: &Wait) {
         self.add(operation);
         payload.iter().for_each(|what| self.add(what));
@@ -134,7 +142,7 @@ impl Parts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Location, Object, Place, PlaceOf, Waiting};
+    use super::super::{Location, Object, Place, PlaceOf};
     use super::*;
     use crate::worker::WorkerId;
 
@@ -157,6 +165,17 @@ mod tests {
         assert_ne!(hot().cause(), hot().by("Progress").cause());
         assert_ne!(hot().in_state("S0").cause(), hot().in_state("S2").cause());
         assert_ne!(hot().cause(), Bug::new(Problem::Temperature { bound: 9 }).cause());
+    }
+
+    #[test]
+    fn numbers_of_a_message_do_not_tell_bugs_apart_and_names_with_digits_do() {
+        let same = |one: &str, other: &str| Bug::panic(one).cause() == Bug::panic(other).cause();
+        assert!(!same("pop in state S0", "pop in state S2"));
+        assert!(!same("node_1 leads", "node_2 leads"));
+        assert!(!same("état1", "état2"));
+        assert!(same("x=1, y = -20", "x=300, y = -4"));
+        assert!(same("late by 10ms (0.2#3)", "late by 7ms (1.0#12)"));
+        assert!(same("[1, 2]", "[10, 2]"));
     }
 
     #[test]

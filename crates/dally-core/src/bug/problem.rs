@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{BugKind, Location};
 use crate::worker::WorkerId;
 
-/// What went wrong. Where, by whose fault and in which state is told by the [`Bug`](super::Bug).
-///
-/// Only what the program itself says is text here: messages of panics and assertions, names.
+/// What went wrong. Only what the program itself says is text here: messages and names.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -58,6 +56,13 @@ pub enum Problem {
     },
     /// One step went on and on.
     EndlessStep(Endless),
+    /// The program ended the process.
+    ProcessEnd {
+        /// By what.
+        by: ProcessEnd,
+        /// Where in the execution.
+        phase: Phase,
+    },
     /// The program behaved differently when the same choices were made again.
     #[serde(rename = "uncontrolled-nondeterminism")]
     Uncontrolled(Uncontrolled),
@@ -86,6 +91,7 @@ impl Problem {
             Problem::Temperature { .. } => BugKind::Temperature,
             Problem::StepBound { .. } => BugKind::StepBound,
             Problem::EndlessStep(_) => BugKind::EndlessStep,
+            Problem::ProcessEnd { .. } => BugKind::ProcessEnd,
             Problem::Uncontrolled(_) => BugKind::Uncontrolled,
             Problem::NoFailure { .. } => BugKind::NoFailure,
         }
@@ -170,8 +176,7 @@ pub struct Waiting {
     pub worker: WorkerId,
     /// What it is.
     pub name: String,
-    /// What it waits to do: any of it would let it go on. Empty if it waits for something that
-    /// Dally does not know.
+    /// What it waits to do, any of which lets it go on. Empty where Dally does not know.
     pub on: Vec<Wait>,
     /// Whether a thread that Dally does not control has woken a worker meanwhile.
     #[serde(default)]
@@ -284,6 +289,18 @@ pub enum Phase {
     Step(usize),
     /// The execution is over and its values are dropped.
     End,
+}
+
+/// How a program ends the process.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ProcessEnd {
+    /// It calls `exit`.
+    Exit,
+    /// It aborts: by itself, or because memory could not be had or the stack was full.
+    Abort,
 }
 
 /// How it shows that something decides what the program does that is no choice of the schedule.

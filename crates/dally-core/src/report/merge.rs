@@ -5,11 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Ended, MAX_FINDINGS, Report, Sightings};
 use crate::written::Document;
 
-/// Schedules with consecutive numbers, as part of a run: work that another process can do.
-///
-/// Where schedules depend on the seed and their number alone, a batch needs nothing of the rest of
-/// the run, and the reports of all batches together say what one run would have said:
-/// [`Report::merge`].
+/// Schedules with consecutive numbers, as part of a run: work that another process can do where
+/// schedules depend on the seed and their number alone. [`Report::merge`] puts the reports together.
 ///
 /// ```
 /// use dally_core::Document;
@@ -40,19 +37,11 @@ impl Document for Batch {
 /// What the report of a part has beyond its figures, so that it can be merged with others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Part {
     /// What was to be run.
     pub batch: Batch,
     /// What its schedules have shown.
     pub sightings: Sightings,
-}
-
-impl Part {
-    /// The part of a run that this batch is, and what its schedules have shown.
-    pub fn new(batch: Batch, sightings: Sightings) -> Part {
-        Part { batch, sightings }
-    }
 }
 
 /// Reports are not parts of one run that can be merged, and why.
@@ -101,14 +90,8 @@ pub enum MergeError {
 
 impl Report {
     /// The report of all these parts of a run, in any order: what one run of all their schedules
-    /// would have said, but for times.
-    ///
-    /// What comes after the part that ended at its first bug does not count, as it would not have
-    /// been run.
-    ///
-    /// Findings are the same if their causes are the same. Only in a program that is not under
-    /// control, whose bugs have another cause when they are repeated, may one run group them
-    /// otherwise.
+    /// would have said, but for times. What comes after the part that ended at its first bug does not
+    /// count, as it would not have been run. Findings with the same cause are one.
     pub fn merge(parts: impl IntoIterator<Item = Report>) -> Result<Report, MergeError> {
         let mut parts = parts
             .into_iter()
@@ -159,7 +142,6 @@ impl Report {
         }
     }
 
-    /// Adds the figures of the schedules that come next.
     fn append(&mut self, later: Report) {
         self.schedules += later.schedules;
         self.steps += later.steps;
@@ -167,35 +149,32 @@ impl Report {
         self.cut += later.cut;
         self.redundant += later.redundant;
         self.given_inputs |= later.given_inputs;
-        // What a strategy says of a part need not hold of the whole, unless it says the same of all.
+        // What a strategy says of a part holds of the whole only if it says the same of all parts.
         self.stated = self.stated.take().filter(|stated| later.stated.as_ref() == Some(stated));
         self.threads = self.threads.max(later.threads);
         self.elapsed += later.elapsed;
         self.ended = later.ended;
+        let mut further = later.further_causes;
         for finding in later.findings {
-            let cause = finding.bug.cause();
-            if !self.count_again(cause, finding.occurrences) {
-                if self.findings.len() < MAX_FINDINGS {
-                    self.findings.push(finding);
-                } else {
-                    self.further_causes.push((cause, finding.occurrences));
-                }
+            let (cause, occurrences) = (finding.bug.cause(), finding.occurrences);
+            if self.findings.len() == MAX_FINDINGS {
+                further.push((cause, occurrences));
+            } else if !self.count_again(cause, occurrences) {
+                self.findings.push(finding);
             }
         }
-        for (cause, occurrences) in later.further_causes {
+        for (cause, occurrences) in further {
             if !self.count_again(cause, occurrences) {
                 self.further_causes.push((cause, occurrences));
             }
         }
         self.further_causes.sort_unstable();
-        for note in later.notes {
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
+        let known = std::mem::take(&mut self.notes);
+        let new = later.notes.into_iter().filter(|note| !known.contains(note)).collect::<Vec<_>>();
+        self.notes = [known, new].concat();
     }
 
-    /// Counts bugs of a cause that is known. `false`: it is not.
+    /// Counts bugs of a known cause; `false` if the cause is not known.
     fn count_again(&mut self, cause: crate::bug::Cause, occurrences: u64) -> bool {
         let kept = self.findings.iter_mut().find(|finding| finding.bug.cause() == cause);
         let further = self.further_causes.iter_mut().find(|further| further.0 == cause);
@@ -214,7 +193,7 @@ mod tests {
         (report.strategy, report.schedules) = ("random".into(), count);
         let mut sightings = Sightings::starting_at(first);
         (first..first + count).for_each(|number| sightings.add([number / 3], true));
-        report.part = Some(Part::new(Batch { first, count, seed: 0 }, sightings));
+        report.part = Some(Part { batch: Batch { first, count, seed: 0 }, sightings });
         report
     }
 

@@ -1,8 +1,6 @@
-//! How much of what schedules can show has been seen.
-//!
-//! What a schedule *shows* is the set of observations of its states: of all of them where the
-//! options have every state observed, and otherwise of its last one. How likely something new is
-//! follows from the schedules that showed something that no other did.
+//! How much of what schedules can show has been seen. What a schedule *shows* is the set of
+//! observations of its states: of all of them where the options have every state observed, and
+//! otherwise of its last one.
 
 use std::collections::hash_map::Entry;
 
@@ -12,11 +10,9 @@ use serde::{Deserialize, Serialize};
 /// How much was new, and how likely the next schedule is to show something new.
 ///
 /// The estimate is Good and Turing's, for sets: of `judged` schedules, `alone` showed something
-/// that no other schedule did, so each of those would have been new if it had come last. Under a
-/// strategy that draws all schedules alike, `alone / judged` has the same mean as the chance that
-/// the last of them showed something new; under any other it is a share of the past and no
-/// estimate. It speaks of observations, which leave much of the state out, and of this strategy:
-/// what it never does is in no estimate.
+/// that no other schedule did, so each of those would have been new if it had come last. If the
+/// strategy draws all schedules alike, `alone / judged` has the same mean as the chance that the last
+/// of them showed something new; otherwise it is no estimate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -50,13 +46,17 @@ pub const MAX_OBSERVATIONS: usize = 1 << 22;
 /// The observations of schedules with consecutive numbers, and who showed them: all that
 /// [`Novelty`] is calculated from, so that those of two parts of a run make those of the whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "Written"))]
-#[serde(from = "Written", into = "Written")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sightings {
     /// The number of the first schedule, from 0.
     first: u64,
+    /// How many schedules there were.
     schedules: u64,
+    /// How many of them the estimate is about.
     judged: u64,
+    /// The observation, the first schedule that showed it, and whether no other did; sorted.
+    #[serde(with = "triples")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<(u64, u64, bool)>"))]
     shown: FxHashMap<u64, Sighting>,
 }
 
@@ -106,8 +106,7 @@ impl Sightings {
         }
     }
 
-    /// Adds what the schedules after these showed. `false`, and nothing is added, if they are not
-    /// those that come next.
+    /// Adds what the next schedules showed; `false` and no change if they are not the next.
     pub fn append(&mut self, later: &Sightings) -> bool {
         if later.first != self.first + self.schedules {
             return false;
@@ -128,7 +127,8 @@ impl Sightings {
 
     /// What this comes to, under a strategy that draws schedules `alike` or not.
     pub fn novelty(&self, alike: bool) -> Novelty {
-        let mut firsts: Vec<u64> = self.shown.values().map(|of| of.first - self.first).collect();
+        let since = |of: &Sighting| of.first.saturating_sub(self.first);
+        let mut firsts: Vec<u64> = self.shown.values().map(since).collect();
         firsts.sort_unstable();
         let after = |schedules| (schedules, firsts.partition_point(|&n| n < schedules) as u64);
         let powers = (0..u64::BITS).map(|bit| 1 << bit);
@@ -148,34 +148,20 @@ impl Sightings {
 }
 
 /// Sightings as they are written: sorted, so that equal ones are written alike.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Written {
-    /// The number of the first schedule, from 0.
-    first: u64,
-    /// How many schedules there were.
-    schedules: u64,
-    /// How many of them the estimate is about.
-    judged: u64,
-    /// The observation, the first schedule that showed it, and whether no other did.
-    shown: Vec<(u64, u64, bool)>,
-}
+mod triples {
+    use super::{Deserialize, FxHashMap, Serialize, Sighting};
 
-impl From<Sightings> for Written {
-    fn from(sightings: Sightings) -> Written {
-        let Sightings { first, schedules, judged, shown } = sightings;
-        let mut shown: Vec<_> =
-            shown.into_iter().map(|(what, of)| (what, of.first, of.alone)).collect();
-        shown.sort_unstable();
-        Written { first, schedules, judged, shown }
+    type Shown = FxHashMap<u64, Sighting>;
+
+    pub fn serialize<S: serde::Serializer>(shown: &Shown, to: S) -> Result<S::Ok, S::Error> {
+        let mut all: Vec<_> = shown.iter().map(|(what, of)| (what, of.first, of.alone)).collect();
+        all.sort_unstable();
+        all.serialize(to)
     }
-}
 
-impl From<Written> for Sightings {
-    fn from(written: Written) -> Sightings {
-        let Written { first, schedules, judged, shown } = written;
-        let sighting = |(what, by, alone)| (what, Sighting { first: u64::max(by, first), alone });
-        Sightings { first, schedules, judged, shown: shown.into_iter().map(sighting).collect() }
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Shown, D::Error> {
+        let all = Vec::<(u64, u64, bool)>::deserialize(from)?;
+        Ok(all.into_iter().map(|(what, first, alone)| (what, Sighting { first, alone })).collect())
     }
 }
 
@@ -248,13 +234,9 @@ mod tests {
     }
 
     #[test]
-    fn without_schedules_there_is_no_estimate() {
-        assert_eq!(Sightings::default().novelty(true).chance_of_new(), None);
-    }
-
-    #[test]
-    fn schedules_that_are_not_drawn_alike_give_no_estimate() {
+    fn without_schedules_that_are_drawn_alike_there_is_no_estimate() {
         let mut sightings = Sightings::default();
+        assert_eq!(sightings.novelty(true).chance_of_new(), None);
         sightings.add([1], true);
         assert_eq!(sightings.novelty(true).chance_of_new(), Some(1.0));
         assert_eq!(sightings.novelty(false).chance_of_new(), None);

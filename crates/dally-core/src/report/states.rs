@@ -1,7 +1,5 @@
 //! What a search of states covered.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -51,8 +49,7 @@ pub struct States {
     /// looked for: only where a cache forgets.
     pub cyclic: bool,
     /// Whether states were reconstructed by running their prefixes again and told apart by what
-    /// happened before what. All is then said on the assumption that the workers share nothing
-    /// behind Dally's back.
+    /// happened before what, on the assumption that workers share nothing that Dally does not see.
     pub replayed: bool,
     /// What stratified sampling did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,13 +104,12 @@ pub struct Cycles {
     pub edges: u64,
     /// The bytes of each.
     pub edge_bytes: usize,
-    /// How long states were visited, and what follows from each transition passed on, in seconds:
-    /// the time of `CalculateMap` in Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection
-    /// via Delaying Explorers", Table 3.
+    /// The seconds of `CalculateMap` in Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection
+    /// via Delaying Explorers", Table 3: to visit states and pass on what follows from transitions.
     #[serde(with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub calculating: Duration,
-    /// How long partitions were refined, in seconds: the time of `RefineMap`.
+    /// The seconds of `RefineMap`: to refine partitions.
     #[serde(with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub refining: Duration,
@@ -156,7 +152,7 @@ impl States {
     /// Whether visited states were not all remembered.
     pub fn forgets(&self) -> bool {
         match self.cache {
-            // The one that no longer fitted ended the search.
+            // A state that does not fit ends the search.
             CachePolicy::All => false,
             CachePolicy::None => true,
             CachePolicy::Stop | CachePolicy::Replace => self.forgotten > 0,
@@ -165,31 +161,7 @@ impl States {
 }
 
 impl CachePolicy {
-    /// The names that can be given.
-    pub const NAMES: [&'static str; 4] = ["all", "none", "stop", "replace"];
-
-    const ALL: [CachePolicy; 4] =
+    /// All of them, in the order in which the table of settings names them.
+    pub const ALL: [CachePolicy; 4] =
         [CachePolicy::All, CachePolicy::None, CachePolicy::Stop, CachePolicy::Replace];
-}
-
-impl fmt::Display for CachePolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(CachePolicy::NAMES[*self as usize])
-    }
-}
-
-/// There is no cache policy of this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no cache policy `{0}`. There are {names}", names = CachePolicy::NAMES.join(", "))]
-pub struct UnknownCachePolicy(String);
-
-impl FromStr for CachePolicy {
-    type Err = UnknownCachePolicy;
-
-    fn from_str(text: &str) -> Result<CachePolicy, UnknownCachePolicy> {
-        let place = CachePolicy::NAMES.iter().position(|&name| name == text);
-        place
-            .map(|place| CachePolicy::ALL[place])
-            .ok_or_else(|| UnknownCachePolicy(text.to_owned()))
-    }
 }

@@ -3,8 +3,8 @@
 //! Numbers are LEB128. A string is its length and its UTF-8 bytes. The whole is: program,
 //! number of settings, name and value of each, bug, dictionary, number of choices, choices.
 //!
-//! A bug is the name of its kind, its cause in eight bytes (little-endian) and its text; without
-//! one there is an empty name.
+//! A bug is the name of its kind, its cause in eight bytes (little-endian) and its text, or else an
+//! empty name.
 //!
 //! The dictionary lists each worker once, the busiest first so that its place fits a byte, as
 //! the number of significant bytes of its id and these bytes from the top. A choice is a head,
@@ -33,7 +33,6 @@ const CHANGED: u64 = 1;
 const VALUE: u64 = 2;
 const DELIVERY: u64 = 3;
 
-/// The checksum of bytes: the low half of their hash.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     fingerprint::of_bytes(bytes) as u32
 }
@@ -69,10 +68,8 @@ pub(super) fn encode(schedule: &Schedule) -> Vec<u8> {
         match *choice {
             Choice::Worker(worker) => {
                 let change = sets.advance().1;
-                put(
-                    &mut out,
-                    places[&worker] << 2 | if change.is_empty() { SAME } else { CHANGED },
-                );
+                let kind = if change.is_empty() { SAME } else { CHANGED };
+                put(&mut out, places[&worker] << 2 | kind);
                 let mut toggled = change.added.iter().chain(&change.removed).peekable();
                 while let Some(other) = toggled.next() {
                     put(&mut out, places[other] << 1 | u64::from(toggled.peek().is_some()));
@@ -180,7 +177,6 @@ fn dictionary(schedule: &Schedule) -> Vec<WorkerId> {
     workers.into_iter().map(|(worker, _)| worker).collect()
 }
 
-/// Appends a number.
 pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -194,7 +190,6 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Takes bytes apart from the front.
 pub(super) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -225,8 +220,8 @@ impl<'a> Reader<'a> {
         u32::try_from(self.number()?).map_err(|_| "a number is too large".to_owned())
     }
 
-    /// A number of things that follow, of a byte at least each: more than there are bytes is a
-    /// lie, and nothing is allocated for it.
+    /// The number of things that follow, each of at least one byte: a number above that of the
+    /// bytes left is an error, before anything is allocated for it.
     fn count(&mut self) -> Result<usize, String> {
         let count = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         if count > self.0.len() {
@@ -260,7 +255,7 @@ impl<'a> Reader<'a> {
         let mut bytes = [0; 8];
         bytes[..significant].copy_from_slice(self.take(significant)?);
         let worker = WorkerId::from_bits(u64::from_be_bytes(bytes));
-        // Not all bits are the id of a worker; those that are can be written and read.
+        // Not all bits are the id of a worker: only an id survives being written and read.
         match worker.to_string().parse::<WorkerId>() {
             Ok(same) if same == worker => Ok(worker),
             _ => Err("a worker's id is malformed".to_owned()),

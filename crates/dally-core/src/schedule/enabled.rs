@@ -69,22 +69,19 @@ pub(super) struct Builder {
 pub(super) struct TooLarge;
 
 impl Builder {
-    /// Adds a worker; false if it was there.
     pub fn add(&mut self, worker: WorkerId) -> bool {
         self.current.insert(worker)
     }
 
-    /// Takes a worker out; false if it was not there.
     pub fn remove(&mut self, worker: WorkerId) -> bool {
         self.current.remove(&worker)
     }
 
-    /// Starts again from the empty set.
     pub fn clear(&mut self) {
         self.current.clear();
     }
 
-    /// The set is complete: it is that of the next step.
+    /// Completes the set of the next step.
     pub fn push(&mut self) -> Result<(), TooLarge> {
         self.total += self.current.len();
         if self.total > MOST {

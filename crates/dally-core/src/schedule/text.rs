@@ -26,15 +26,15 @@
 //! A name or value that is empty, begins with a quote, has blanks at its ends or anything that
 //! does not print is written in quotes with Rust's escapes.
 //!
-//! The checksum is that of the compact form and so covers what the file says, not how: comments
-//! and line endings may change. `checksum: none` switches it off for edits made on purpose. Fewer
-//! choices than `choices:` promises are an error even then: an edit that removes some changes that
-//! number, too.
+//! The checksum is that of the compact form and so covers what the file says, not how: comments and
+//! line endings may change. `checksum: none` switches it off for edits made on purpose. Fewer
+//! choices than `choices:` promises are an error even then.
 
 use super::enabled::{Builder, MOST, Sets, TooLarge};
 use super::{Schedule, ScheduleError, VERSION, binary};
 use crate::bug::{BugKind, BugRecord, Cause};
-use crate::choice::{Choice, MessageId, Tag};
+use crate::choice::{Choice, Tag};
+use crate::words::{is_hidden, visible};
 use crate::worker::WorkerId;
 
 /// Enabled sets of up to this many workers are written in full, longer ones as changes.
@@ -245,30 +245,24 @@ impl Parser {
             return error(last, format!("there is no `checksum:` in the header; {DAMAGED}"));
         };
         self.schedule.enabled = self.sets.finish();
+        self.schedule.edited = checksum.is_none();
         let have = self.schedule.choices.len();
         if let Some(promised) = self.promised.filter(|&promised| have < promised) {
             let off = if checksum.is_some() { "`checksum: none` and " } else { "" };
-            return error(
-                last,
-                format!(
-                    "the file ends here, after {have} of the {promised} choices that its header \
-                     promises, so the recording is incomplete; {DAMAGED} \
-                     (to replay what is left, write {off}`choices: {have}`)"
-                ),
+            let message = format!(
+                "the file ends here, after {have} of the {promised} choices that its header \
+                 promises, so the recording is incomplete; {DAMAGED} \
+                 (to replay what is left, write {off}`choices: {have}`)"
             );
+            return error(last, message);
         }
-        let Some(expected) = checksum else {
-            self.schedule.edited = true;
-            return Ok(self.schedule);
-        };
-        if binary::checksum(&binary::encode(&self.schedule)) != expected {
-            return error(
-                line,
-                format!(
-                    "the checksum does not match; {DAMAGED} \
-                     (to replay it as it is now, write `checksum: none`)"
-                ),
+        let sum = binary::checksum(&binary::encode(&self.schedule));
+        if checksum.is_some_and(|expected| expected != sum) {
+            let message = format!(
+                "the checksum does not match; {DAMAGED} \
+                 (to replay it as it is now, write `checksum: none`)"
             );
+            return error(line, message);
         }
         Ok(self.schedule)
     }
@@ -280,10 +274,7 @@ fn inner(text: &str, line: &str) -> Result<Choice, String> {
     let words: Vec<&str> = text.split(' ').collect();
     let (tag, index, of) = match words[..] {
         ["deliver", message] => {
-            let message = message.split_once('#').and_then(|(sender, number)| {
-                Some(MessageId { sender: sender.parse().ok()?, number: number.parse().ok()? })
-            });
-            return message.map(Choice::Delivery).ok_or_else(|| not_a_choice(line));
+            return message.parse().map(Choice::Delivery).map_err(|_| not_a_choice(line));
         }
         ["input", value] => {
             // Only one way to write a number: no leading zeros, no plus sign.
@@ -328,7 +319,9 @@ pub(super) fn clip(text: &str) -> String {
 }
 
 fn quoted(value: &str) -> String {
-    let prints = |char: char| matches!(char, '\'' | '"' | '\\') || char.escape_debug().len() == 1;
+    let prints = |char: char| {
+        matches!(char, '\'' | '"' | '\\') || char.escape_debug().len() == 1 && !is_hidden(char)
+    };
     let plain = !value.is_empty()
         && value.trim() == value
         && !value.starts_with('"')
@@ -337,7 +330,7 @@ fn quoted(value: &str) -> String {
 }
 
 fn in_quotes(value: &str) -> String {
-    format!("\"{}\"", value.escape_debug())
+    format!("\"{}\"", visible(&value.escape_debug().to_string()))
 }
 
 /// The value after a colon.

@@ -1,6 +1,4 @@
-//! The token: a schedule on one line, to be pasted anywhere.
-//!
-//! `dally1-` and, in URL-safe base64 without padding, the length of the compact form, its
+//! The token: `dally1-` and, in URL-safe base64 without padding, the length of the compact form, its
 //! checksum (four bytes, little-endian) and the compact form itself. The length comes first so
 //! that a token that was cut off can be told from one that was edited.
 
