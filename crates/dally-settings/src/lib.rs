@@ -1,12 +1,11 @@
-//! The settings of Dally: which there are, what they take, and what is said of them.
+//! The settings of Dally: their names, values and texts.
 //!
 //! [`SETTINGS`] is the one place where a setting is declared. Options of `#[dally::test]`, methods
 //! of `dally::testing::Test`, fields of `dally::settings::Settings`, environment variables, flags
 //! of the command line, their help texts and the reference page `docs/settings.md` are made of it.
 //!
-//! The crate has no dependencies, since the attribute is compiled with it: a value that is wrong
-//! is told at the place where it is written, by the same functions that read it when it comes from
-//! a variable or a flag.
+//! The crate has no dependencies, because the attribute macro is compiled with it: the macro checks
+//! values by the same functions that read variables and flags.
 
 mod misspelt;
 mod names;

@@ -1,7 +1,7 @@
-//! What a misspelt name was probably meant to be.
+//! Suggestions for misspelt names.
 
-/// The known name that was probably meant: at most a third of the letters differ, not counting
-/// their case. Of equally near ones the first in the alphabet.
+/// The known name that was probably meant: at most a third of the letters differ, ignoring case. Of
+/// equally near ones the first in the alphabet.
 ///
 /// ```
 /// use dally_settings::nearest;
@@ -13,13 +13,13 @@
 /// assert_eq!(nearest("y", known), None);
 /// ```
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    /// Longer names are not worth the time.
+    /// Longer names get no suggestion, to save time.
     const LONGEST: usize = 60;
     if name.len() > LONGEST {
         return None;
     }
     let letters: Vec<char> = name.to_lowercase().chars().collect();
-    // In very short names one letter is all the difference, unless it is only its case.
+    // Names of one or two letters may differ only in case.
     let limit = if letters.len() < 3 { 0 } else { (letters.len() / 3).max(1) };
     known
         .into_iter()
@@ -32,8 +32,8 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
         .map(|(_, other)| other)
 }
 
-/// How many letters must be inserted, removed, replaced, or swapped with their neighbour, to get
-/// from one word to the other.
+/// How many letters must be inserted, removed, replaced, or swapped with their neighbour, to turn one
+/// word into the other.
 fn distance(from: &[char], to: &[char]) -> usize {
     let mut before = vec![0; to.len() + 1];
     let mut last: Vec<usize> = (0..=to.len()).collect();

@@ -1,22 +1,21 @@
-//! The names of strategies, searches, explorers, caches and notions of fairness.
-//!
-//! `dally-search` has what they stand for, in the same order.
+//! The names of strategies, searches, explorers, caches and notions of fairness, in the order in which
+//! `dally-search` has what they stand for.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::nearest;
 
-/// A name that a setting can have as its value.
+/// A name that is a value of a setting.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Name {
     /// The name.
     pub name: &'static str,
-    /// Another spelling of it.
+    /// Another spelling.
     pub long: Option<&'static str>,
     /// Whether it can be followed by a number of change points, as in `pct:10`.
     pub parameter: bool,
-    /// Whether it is there for comparisons, and not for everyday use.
+    /// Whether it is for comparisons and not for everyday use.
     pub research: bool,
     /// What it stands for.
     pub help: &'static str,
@@ -35,21 +34,20 @@ const fn name(name: &'static str, help: &'static str) -> Name {
     Name { name, long: None, parameter: false, research: false, help }
 }
 
-const fn or(name: &'static str, long: &'static str, help: &'static str) -> Name {
-    Name { name, long: Some(long), parameter: false, research: false, help }
+const fn or(of: &'static str, long: &'static str, help: &'static str) -> Name {
+    Name { long: Some(long), ..name(of, help) }
 }
 
-const fn with_changes(name: &'static str, help: &'static str) -> Name {
-    Name { name, long: None, parameter: true, research: false, help }
+const fn with_changes(of: &'static str, help: &'static str) -> Name {
+    Name { parameter: true, ..name(of, help) }
 }
 
-impl Name {
-    const fn for_research(self) -> Name {
-        Name { research: true, ..self }
-    }
+const fn research(of: &'static str, help: &'static str) -> Name {
+    Name { research: true, ..name(of, help) }
 }
 
-/// The strategies, those for everyday use first. Some take a number of change points, which [`parse_strategy`] reads.
+/// The strategies, those for everyday use first. [`parse_strategy`] reads a strategy with its number
+/// of change points.
 pub const STRATEGIES: Names = Names {
     what: "strategy",
     all: &[
@@ -68,20 +66,17 @@ pub const STRATEGIES: Names = Names {
         ),
         name("round-robin", "workers take turns"),
         name("dfs", "every schedule once, exhaustive on small programs"),
-        name("irs", "random with an iteratively growing depth bound; for bugs near the start")
-            .for_research(),
-        name("urw", "uniform over interleavings, by what each worker has left to do")
-            .for_research(),
-        with_changes("tapct", "pctcp with change points at races only").for_research(),
-        name("period", "serial periods; enumerates who goes how far in each").for_research(),
-        name("ql-b", "ql with a flat reward").for_research(),
-        name("ql-i", "ql that observes inboxes alone").for_research(),
-        name("ql-c", "ql that observes inboxes and what the program shows").for_research(),
-        name("ql-ndn", "ql that draws values").for_research(),
-        name("greedy", "steps to what it has observed least often").for_research(),
-        name("idb", "one worker at a time, with a growing number of random delays").for_research(),
-        name("bonus-max", "learns like ql, from how new the best of what follows is")
-            .for_research(),
+        research("irs", "random with an iteratively growing depth bound; for bugs near the start"),
+        research("urw", "uniform over interleavings, by what each worker has left to do"),
+        Name { parameter: true, ..research("tapct", "pctcp with change points at races only") },
+        research("period", "serial periods; enumerates who goes how far in each"),
+        research("ql-b", "ql with a flat reward"),
+        research("ql-i", "ql that observes inboxes alone"),
+        research("ql-c", "ql that observes inboxes and what the program shows"),
+        research("ql-ndn", "ql that draws values"),
+        research("greedy", "steps to what it has observed least often"),
+        research("idb", "one worker at a time, with a growing number of random delays"),
+        research("bonus-max", "learns like ql, from how new the best of what follows is"),
     ],
 };
 
@@ -124,7 +119,7 @@ pub const EXPLORERS: Names = Names {
     ],
 };
 
-/// What a search remembers of the states that it has visited.
+/// What a search remembers of visited states.
 pub const CACHES: Names = Names {
     what: "cache policy",
     all: &[
@@ -146,7 +141,7 @@ pub const FAIRNESS: Names = Names {
 };
 
 impl Names {
-    /// The place of the name that this text is, in either spelling.
+    /// The index of a name, given in either spelling.
     ///
     /// ```
     /// use dally_settings::{EXPLORERS, SEARCHES};
@@ -163,7 +158,7 @@ impl Names {
         found.ok_or_else(|| UnknownName { text: text.to_owned(), known: self })
     }
 
-    /// The names alone. There must be as many as the array has places.
+    /// The names alone, which must be as many as the array has places.
     pub const fn array<const N: usize>(&self) -> [&'static str; N] {
         assert!(self.all.len() == N, "as many names as things that have them");
         let mut names = [""; N];
@@ -182,8 +177,8 @@ impl Names {
     }
 }
 
-/// Reads a strategy: the place of its name among [`STRATEGIES`], and the number of change points,
-/// 3 if it is not given.
+/// Reads a strategy: the index of its name in [`STRATEGIES`], and the number of change points, by
+/// default 3.
 ///
 /// ```
 /// use dally_settings::{STRATEGIES, parse_strategy};
@@ -207,7 +202,7 @@ pub fn parse_strategy(text: &str) -> Result<(usize, u32), UnknownName> {
     }
 }
 
-/// A text is none of the names that are known.
+/// The error for a text that is none of the known names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     /// The text.

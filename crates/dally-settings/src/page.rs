@@ -55,20 +55,14 @@ pub fn page() -> String {
             page += &details(setting);
         }
     }
-    for group in groups(OF_ATTRIBUTES) {
-        page += &format!("\n## {}\n\n| option | takes | meaning |\n|---|---|---|\n", group.title());
-        for setting in of(OF_ATTRIBUTES, group) {
-            let (name, takes, help) = (setting.name, setting.kind.words(), setting.help());
-            page += &format!("| `{name}` | {takes} | {help} |\n");
+    for group in groups(OF_ATTRIBUTES).into_iter().chain([Group::Replays]) {
+        let what = if group == Group::Replays { "variable" } else { "option" };
+        page += &format!("\n## {}\n\n| {what} | takes | meaning |\n|---|---|---|\n", group.title());
+        for setting in of(OF_ATTRIBUTES, group).chain(of(OF_REPLAYS, group)) {
+            let variable = setting.variable();
+            let name = if group == Group::Replays { &variable } else { setting.name };
+            page += &format!("| `{name}` | {} | {} |\n", setting.kind.words(), setting.help());
         }
-    }
-    page += &format!(
-        "\n## {}\n\n| variable | takes | meaning |\n|---|---|---|\n",
-        Group::Replays.title()
-    );
-    for setting in OF_REPLAYS {
-        let (name, takes, help) = (setting.variable(), setting.kind.words(), setting.help());
-        page += &format!("| `{name}` | {takes} | {help} |\n");
     }
     page
 }
@@ -88,7 +82,7 @@ pub fn options() -> String {
     table
 }
 
-/// What else there is to say of a setting: its other paragraphs, and what its names stand for.
+/// The other paragraphs of a setting's text, and what its names stand for.
 fn details(setting: &Setting) -> String {
     let (more, names) = (setting.more(), setting.kind.names());
     let mut text = String::new();

@@ -1,11 +1,10 @@
-//! What the table says of a setting, and what follows from it.
+//! A row of the table of settings, and what follows from it.
 
 use crate::{
     Names, STRATEGIES, ValueError, parse_bytes, parse_count, parse_strategy, parse_switch,
     parse_time,
 };
 
-/// What all variables begin with.
 pub(crate) const PREFIX: &str = "DALLY_";
 
 /// A setting.
@@ -17,12 +16,12 @@ pub struct Setting {
     pub kind: Kind,
     /// Whether 0 is refused, since nothing would be run.
     pub nonzero: bool,
-    /// The value if none is given; `None` where the text says what happens then.
+    /// The default value; `None` where the text says what happens without one.
     pub default: Option<&'static str>,
     /// What it belongs to.
     pub group: Group,
-    /// What it means: a paragraph for a table or a list, and more for who asks for more. Names of
-    /// other settings stand in backticks.
+    /// What it means: a paragraph for tables and lists, and further ones for the long help. Names of
+    /// other settings are in backticks.
     pub text: &'static str,
 }
 
@@ -92,55 +91,48 @@ impl Group {
 }
 
 impl Kind {
-    /// What the value is called in a list of flags.
-    pub fn placeholder(self, setting: &str) -> String {
-        match self {
-            Kind::Count { .. } => "N".into(),
-            Kind::Time => "TIME".into(),
-            Kind::Bytes => "BYTES".into(),
-            Kind::Switch => "BOOL".into(),
-            Kind::Name(_) | Kind::Strategy => setting.to_uppercase(),
-            Kind::Path => "PATH".into(),
-            Kind::Text | Kind::Expression(_) => "VALUE".into(),
-        }
-    }
-
-    /// What it takes, in words and with an example.
-    pub fn words(self) -> String {
-        match self {
-            Kind::Count { .. } => "a whole number".into(),
-            Kind::Time => "a time, such as `30s`".into(),
-            Kind::Bytes => "an amount of memory, such as `2G`".into(),
-            Kind::Switch => "`true` or `false`".into(),
-            Kind::Name(names) => {
-                let names: Vec<_> =
-                    names.all.iter().map(|name| format!("`{}`", name.name)).collect();
-                names.join(", ")
+    /// The placeholder, the words and the example of the value: see the methods below.
+    fn texts(self, setting: &str) -> (String, String, String) {
+        let (flag, words, example) = match self {
+            Kind::Count { .. } => ("N", "a whole number", "1000"),
+            Kind::Time => ("TIME", "a time, such as `30s`", "\"30s\""),
+            Kind::Bytes => ("BYTES", "an amount of memory, such as `2G`", "\"2G\""),
+            Kind::Switch => ("BOOL", "`true` or `false`", "true"),
+            Kind::Path => ("PATH", "a path", "\"target/findings\""),
+            Kind::Text => ("VALUE", "a text", "\"deadlock\""),
+            Kind::Strategy => {
+                let words = "a strategy, such as `random` or `pct:10`";
+                return (setting.to_uppercase(), words.into(), "\"pct:10\"".into());
             }
-            Kind::Strategy => "a strategy, such as `random` or `pct:10`".into(),
-            Kind::Path => "a path".into(),
-            Kind::Text => "a text".into(),
-            Kind::Expression(of) => format!("a `{of}`"),
-        }
-    }
-
-    /// How it is written in an attribute.
-    pub fn example(self, setting: &str) -> String {
-        let value = match self {
-            Kind::Count { .. } => "1000".to_owned(),
-            Kind::Switch => "true".to_owned(),
-            Kind::Time => "\"30s\"".to_owned(),
-            Kind::Bytes => "\"2G\"".to_owned(),
-            Kind::Name(names) => format!("\"{}\"", names.all[0].name),
-            Kind::Strategy => "\"pct:10\"".to_owned(),
-            Kind::Path => "\"target/findings\"".to_owned(),
-            Kind::Text => "\"deadlock\"".to_owned(),
-            Kind::Expression(of) => format!("{of}::.."),
+            Kind::Name(names) => {
+                let quoted: Vec<_> =
+                    names.all.iter().map(|name| format!("`{}`", name.name)).collect();
+                let first = format!("\"{}\"", names.all[0].name);
+                return (setting.to_uppercase(), quoted.join(", "), first);
+            }
+            Kind::Expression(of) => {
+                return ("VALUE".into(), format!("a `{of}`"), format!("{of}::.."));
+            }
         };
-        format!("{setting} = {value}")
+        (flag.into(), words.into(), example.into())
     }
 
-    /// The names that it takes.
+    /// The name of the value in a list of flags.
+    pub fn placeholder(self, setting: &str) -> String {
+        self.texts(setting).0
+    }
+
+    /// What the setting takes, in words and with an example.
+    pub fn words(self) -> String {
+        self.texts("").1
+    }
+
+    /// The setting as it is written in an attribute.
+    pub fn example(self, setting: &str) -> String {
+        format!("{setting} = {}", self.texts(setting).2)
+    }
+
+    /// The names that are values, if they are names.
     pub fn names(self) -> Option<&'static Names> {
         match self {
             Kind::Name(names) => Some(names),
@@ -185,7 +177,7 @@ impl Setting {
         paragraphs
     }
 
-    /// Sees whether this text is a value of the setting.
+    /// Checks that a text is a value of the setting.
     ///
     /// ```
     /// let max_steps = dally_settings::setting("max_steps").unwrap();
@@ -211,7 +203,7 @@ impl Setting {
         if zero && self.nonzero { Err(self.nothing()) } else { Ok(()) }
     }
 
-    /// What is said if it is 0 and must not be.
+    /// The error for a 0 where 0 is refused.
     pub fn nothing(&self) -> ValueError {
         ValueError::Nothing { setting: self.name }
     }

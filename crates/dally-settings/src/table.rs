@@ -2,11 +2,11 @@
 
 use crate::{CACHES, EXPLORERS, FAIRNESS, Group, Kind, SEARCHES, Setting};
 
-/// Hands the table to a macro: a row is `/// text`, then the group, the name and the type of the
-/// value, then the default if there is one, and `nonzero` if 0 makes no sense.
+/// Passes the table to a macro: a row is `/// text`, then the group, the name and the type of the
+/// value, then the default if there is one, and `nonzero` if 0 is refused.
 ///
-/// It is a macro and not only a constant because fields and methods are made of it. The types are
-/// those in scope where it is called.
+/// The table is a macro because fields and methods are made of it. The types of values must be in
+/// scope where it is called.
 #[macro_export]
 macro_rules! with_settings {
     ($then:ident) => {
@@ -81,8 +81,8 @@ macro_rules! with_settings {
             /// The last stratum of the search: so many delays (preemptions, levels).
             Search delays: u32;
 
-            /// By how much the bound of the search rises from stratum to stratum; by 1 if this is
-            /// not given, for depth by 5.
+            /// By how much the bound of the search rises from stratum to stratum. If this is not given:
+            /// by 1, for depth by 5, for cycles by more and more while strata bring little.
             Search delta: u32, nonzero;
 
             /// How much memory visited states, frontier and stacks of the search may take.
@@ -102,7 +102,7 @@ macro_rules! with_settings {
     };
 }
 
-/// What a type of values takes.
+/// The [`Kind`] of a type of values.
 macro_rules! kind {
     (u32) => {
         Kind::Count { most: u32::MAX as u64 }
@@ -167,17 +167,17 @@ const fn first(of: &[&'static str]) -> Option<&'static str> {
 
 with_settings!(constant);
 
-/// The setting of a run that has this name.
+/// The setting with this name.
 pub fn setting(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
-/// A row that is not of [`SETTINGS`].
+/// A setting outside of [`SETTINGS`].
 const fn also(group: Group, name: &'static str, kind: Kind, text: &'static str) -> Setting {
     Setting { name, kind, nonzero: false, default: None, group, text }
 }
 
-/// What only the attribute takes.
+/// The options that only the attribute takes.
 pub const OF_ATTRIBUTES: &[Setting] = &[
     also(
         Group::Attribute,
@@ -212,7 +212,7 @@ pub const OF_ATTRIBUTES: &[Setting] = &[
     ),
 ];
 
-/// The variables by which a schedule of a test is run again.
+/// The variables for replaying a schedule of a test.
 pub const OF_REPLAYS: &[Setting] = &[
     also(
         Group::Replays,

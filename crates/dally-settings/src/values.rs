@@ -16,7 +16,7 @@ impl From<u64> for Bytes {
     }
 }
 
-/// Reads a whole number such as `5000` or `100_000`, of a type that it has to fit into.
+/// Reads a whole number such as `5000` or `100_000`.
 ///
 /// ```
 /// assert_eq!(dally_settings::parse_count("100_000"), Ok(100_000u64));
@@ -84,7 +84,7 @@ pub fn parse_switch(text: &str) -> Result<bool, ValueError> {
     }
 }
 
-/// The number and the letters after it.
+/// Splits a number from its unit.
 fn split(text: &str) -> (&str, &str) {
     text.split_at(text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len())
 }
@@ -111,9 +111,9 @@ pub enum ValueError {
     Bytes(String),
     /// Neither on nor off.
     Switch(String),
-    /// Nothing that has a name is called so.
+    /// An unknown name.
     Name(UnknownName),
-    /// Zero of what must not be zero: nothing would be run, which must not pass for a clean run.
+    /// A 0 where 0 is refused, because nothing would be run, which must not pass for a clean run.
     Nothing {
         /// The name of the setting.
         setting: &'static str,
