@@ -1,14 +1,13 @@
 //! A thread that runs schedules: batches of them, and the repetition of findings.
 //!
-//! Threads take the schedules of a batch one by one, in order. Strategies learn only between
-//! batches, so it makes no difference to them which thread runs a schedule.
+//! Strategies learn only between batches, so which thread runs a schedule makes no difference.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use dally_core::report::Sightings;
-use dally_core::{Bug, Cause, Finding, Program, Trace, fingerprint};
+use dally_core::{Bug, BugKind, Cause, Finding, Program, Trace, fingerprint};
 
 use crate::choice_log::{ChoiceLog, ChoiceWriter};
 use crate::confirm::{RawFinding, confirm, smaller, uncontrolled};
@@ -16,12 +15,11 @@ use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder};
 use crate::liveness::{Fairness, Loops};
 use crate::minimise::Budget;
 use crate::options::Sink;
-use crate::record::{Heading, difference, follow, record};
-use crate::replay_strategy::Strictness;
+use crate::record::{Heading, difference};
+use crate::replay_strategy::{ReplayStrategy, Strictness};
 use crate::strategy::{Outcome, Strategy};
 use crate::supervisor::Supervised;
 
-/// What all threads of a run share.
 pub(crate) struct Shared {
     pub(crate) heading: Heading,
     pub(crate) sink: Arc<dyn Sink>,
@@ -29,13 +27,13 @@ pub(crate) struct Shared {
     pub(crate) shrink_steps: Option<u64>,
     pub(crate) repeat_check: bool,
     pub(crate) observe_every: u64,
-    /// Set when schedules are to stop where they are.
+    /// Set when schedules are to stop.
     pub(crate) halt: AtomicBool,
-    /// Set when the user wants to leave, so that shrinking stops too.
+    /// Set when the user interrupts the run, so that shrinking stops too.
     pub(crate) stop_shrinking: AtomicBool,
-    /// Set when there are so many causes that new ones are counted and no longer kept.
+    /// Set when there are so many causes that new ones are only counted.
     pub(crate) full: AtomicBool,
-    /// For progress only.
+    /// For the progress only, like `steps`.
     pub(crate) schedules: AtomicU64,
     pub(crate) steps: AtomicU64,
     /// The lowest schedule known for each cause. A bug seen later is counted, not kept.
@@ -48,23 +46,21 @@ pub(crate) struct Shared {
 /// not wanted. Bugs and exhaustion lower the end.
 ///
 /// A thread that works alone gets several small batches at once and has its strategy learn between
-/// them, as its supervisor would: a message for each would take longer than to run it.
-pub(crate) struct Batch {
+/// them: a message for each batch would take longer than running it.
+pub(crate) struct ScheduleQueue {
     pub(crate) next: AtomicU64,
     pub(crate) end: AtomicU64,
-    /// What the batch before came to.
+    /// The outcomes of the batch before.
     pub(crate) learn: Vec<Outcome>,
     /// How many schedules each batch has, for a thread that works alone.
     pub(crate) alone: Option<u64>,
-    /// The first schedule that nothing was learnt from.
+    /// The first schedule that the strategy has not learnt from.
     pub(crate) unlearnt: AtomicU64,
-    /// What came of the schedules so far, for each thread: one that gets stuck says nothing later.
+    /// The results so far of each thread, kept here because a stuck thread cannot answer.
     pub(crate) results: Box<[Results]>,
 }
 
-/// What came of the schedules that one thread has run.
-///
-/// In cache lines of its own, since its thread writes here after every schedule.
+/// The results of one thread, in cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Results(Mutex<Vec<Ran>>);
@@ -74,81 +70,68 @@ impl Results {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ran);
     }
 
-    /// All results so far, which are then gone.
     pub(crate) fn take(&self) -> Vec<Ran> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// What a thread is told to do.
 pub(crate) enum BatchCommand {
-    /// Run schedules of this batch, with the results at this place.
-    Run(Arc<Batch>, usize),
-    /// Say whether there would be a schedule of this number, after learning of these.
-    Ask(u64, Vec<Outcome>),
-    /// Say what the strategy has covered, after learning of these; and all that it has learnt, if
-    /// that is asked for.
-    Tell { outcomes: Vec<Outcome>, learned: bool },
+    /// Run schedules of this batch; the number is the place for the results.
+    Run(Arc<ScheduleQueue>, usize),
+    /// Learn from these outcomes, then say what the strategy has covered, whether there would be a
+    /// schedule `next`, and, if `learned`, all that it has learnt.
+    Tell { outcomes: Vec<Outcome>, next: Option<u64>, learned: bool },
     /// Repeat this bug and shrink its schedule.
     Confirm(Box<RawFinding>),
 }
 
-/// What a thread says.
 pub(crate) enum BatchMessage {
     /// The batch is done.
     Ran,
-    /// Whether there would be one more schedule.
-    More(bool),
-    /// What the strategy has covered and learnt.
-    Told { coverage: Option<String>, learned: Option<Vec<u8>> },
+    /// Whether no schedule is left, and what the strategy has covered and learnt.
+    Told { exhausted: bool, coverage: Option<String>, learned: Option<Vec<u8>> },
     /// A finding that was repeated, and perhaps shrunk.
     Confirmed(Box<Finding>),
 }
 
-/// What came of one schedule.
+/// The result of one schedule.
 pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
     /// The bug's cause, and the bug itself if it is the first known of its cause.
     pub(crate) bug: Option<(Cause, Option<Box<RawFinding>>)>,
-    /// What it showed, each observation once, without what several have shown before.
+    /// Its observations, each once, without those that several schedules have shown before.
     pub(crate) shown: Vec<u64>,
-    /// Whether all its states were observed.
     pub(crate) whole: bool,
     pub(crate) notes: Vec<String>,
-    /// Whether it asked for inputs and had the given ones.
+    /// Whether it asked for inputs and got the given ones.
     pub(crate) given_inputs: bool,
 }
 
-/// Does what it is told until there are no more commands.
 pub(crate) fn work<P: Program>(
     program: &P,
     mut strategy: Box<dyn Strategy>,
-    mut writer: ChoiceWriter,
+    writer: ChoiceWriter,
     shared: &Shared,
     supervised: &Supervised<BatchCommand, BatchMessage>,
 ) {
-    let mut executor = Executor::new(program);
+    let mut executor = Executor::new(program, writer);
     while let Some(command) = supervised.command() {
         supervised.answer(match command {
             BatchCommand::Run(batch, place) => {
                 learn(&mut *strategy, &batch.learn);
                 let results = &batch.results[place];
-                run(&mut executor, &mut *strategy, &mut writer, shared, &batch, results);
+                run(&mut executor, &mut *strategy, shared, &batch, results);
                 BatchMessage::Ran
             }
-            BatchCommand::Ask(schedule, outcomes) => {
+            BatchCommand::Tell { outcomes, next, learned } => {
                 learn(&mut *strategy, &outcomes);
-                BatchMessage::More(strategy.begin(schedule))
-            }
-            BatchCommand::Tell { outcomes, learned } => {
-                learn(&mut *strategy, &outcomes);
+                let exhausted = next.is_some_and(|next| !strategy.begin(next));
                 let learner = if learned { strategy.learner() } else { None };
                 let learned = learner.and_then(|learner| learner.learned());
-                BatchMessage::Told { coverage: strategy.coverage(), learned }
+                BatchMessage::Told { exhausted, coverage: strategy.coverage(), learned }
             }
             BatchCommand::Confirm(raw) => {
-                let finding =
-                    confirm_and_shrink(&mut executor, &raw, &mut writer, shared, supervised);
+                let finding = confirm_and_shrink(&mut executor, &raw, shared, supervised);
                 BatchMessage::Confirmed(Box::new(finding))
             }
         });
@@ -162,26 +145,29 @@ fn learn(strategy: &mut dyn Strategy, batch: &[Outcome]) {
 }
 
 impl Shared {
-    /// A program that panics in a destructor while it unwinds takes the process with it. What the
-    /// choice log holds is then the last that is known.
+    /// Saves the finding when the program ends the process, from what the choice log has.
     pub(crate) fn save_before_abort(&self, bug: Bug, choice_log: &ChoiceLog) {
-        let notes = vec![
-            "The program panicked in a destructor while it unwound from a panic, and Rust then \
-             aborts the process: the finding was saved right before, and is neither repeated nor \
-             shrunk."
-                .into(),
-        ];
-        let (choices, schedule) = (choice_log.choices(), choice_log.schedule());
-        self.sink.aborting(&self.heading.raw(bug, choices, 0, schedule, notes));
+        let how = match bug.kind() {
+            BugKind::ProcessEnd => "The process ends",
+            _ => {
+                "The program panicked in a destructor while it unwound from a panic, and Rust then \
+                 aborts the process"
+            }
+        };
+        let notes = vec![format!(
+            "{how}: the finding was saved right before, and is neither repeated nor shrunk."
+        )];
+        let raw = RawFinding::new(bug, choice_log.schedule());
+        let raw = RawFinding { choices: choice_log.choices(), fair_from: 0, notes, ..raw };
+        self.sink.aborting(&raw.finding(&self.heading));
     }
 }
 
 fn run<P: Program>(
     executor: &mut Executor<'_, P>,
     strategy: &mut dyn Strategy,
-    writer: &mut ChoiceWriter,
     shared: &Shared,
-    batch: &Batch,
+    batch: &ScheduleQueue,
     results: &Results,
 ) {
     let mut states = Vec::new();
@@ -201,8 +187,7 @@ fn run<P: Program>(
             break;
         }
         states.clear();
-        let (mut execution, trace) =
-            execute(executor, strategy, writer, shared, schedule, &mut states);
+        let (mut execution, trace) = execute(executor, strategy, shared, schedule, &mut states);
         if execution.end == End::Halted {
             break;
         }
@@ -234,7 +219,7 @@ fn run<P: Program>(
                 stem: execution.lasso.as_ref().map(|lasso| lasso.stem),
                 ..RawFinding::new(bug, schedule)
             };
-            (cause, keep(raw, writer, shared))
+            (cause, keep(raw, &executor.writer, shared))
         });
         let (shown, whole) = (uncommon(&mut states, shared), is_whole(schedule, shared));
         let given_inputs = execution.given_inputs;
@@ -242,11 +227,10 @@ fn run<P: Program>(
     }
 }
 
-/// Runs one schedule; those numbered 1, 2, 4, 8, ... (from 1) twice, to compare.
+/// Runs one schedule; those numbered 1, 2, 4, 8, ... (from 1) twice, to compare the two executions.
 fn execute<P: Program>(
     executor: &mut Executor<'_, P>,
     strategy: &mut dyn Strategy,
-    writer: &mut ChoiceWriter,
     shared: &Shared,
     schedule: u64,
     states: &mut Vec<u64>,
@@ -255,34 +239,33 @@ fn execute<P: Program>(
     let looking = &Limits { loops: Loops::Sampled, ..*limits };
     let observations = is_whole(schedule, shared).then_some(states);
     let halt = &shared.halt;
-    let instruments = Instruments { writer: &mut *writer, halt, recorder: None, observations };
+    let instruments = Instruments { halt, recorder: None, observations };
     if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
         return (executor.execute(schedule, strategy, looking, instruments), Trace::default());
     }
     let recorder = Recorder::to_compare();
-    let mut first = record(recorder, executor, schedule, strategy, looking, instruments);
-    // A bug is repeated in any case, when it is confirmed.
+    let mut first = executor.record(recorder, schedule, strategy, looking, instruments);
+    // Confirmation repeats a bug in any case.
     if first.execution.bug.is_none() && first.execution.end != End::Halted {
-        let script = first.script();
-        let instruments =
-            Instruments { writer: &mut *writer, halt, recorder: None, observations: None };
-        let recorder = Recorder::to_compare();
-        let again =
-            follow(recorder, executor, schedule, &script, Strictness::Exact, limits, instruments);
+        let fair_from = first.execution.fair_from;
+        let replay = ReplayStrategy::new(&first.choices, Strictness::Exact, fair_from);
+        let replay = replay.comparing(&first.enabled);
+        let instruments = Instruments { halt, recorder: None, observations: None };
+        let again = executor.follow(Recorder::to_compare(), schedule, replay, limits, instruments);
         if again.recording.execution.end == End::Halted {
             first.execution.end = End::Halted;
         } else if let Some(left) = difference(&first, &again) {
             first.execution.bug = Some(uncontrolled(schedule, &left));
             // The choice log holds the second execution; the finding is about the first.
-            writer.rewind(schedule);
-            first.choices.iter().for_each(|&choice| writer.write(choice));
+            executor.writer.rewind(schedule);
+            first.choices.iter().for_each(|&choice| executor.writer.write(choice));
             return (first.execution, first.trace);
         }
     }
     (first.execution, Trace::default())
 }
 
-/// Tells the sink of a bug, unless one with the same cause is known from an earlier schedule.
+/// Tells the sink of a bug, unless its cause is known from an earlier schedule.
 pub(crate) fn keep(
     mut raw: RawFinding,
     writer: &ChoiceWriter,
@@ -304,14 +287,14 @@ pub(crate) fn keep(
     Some(Box::new(raw))
 }
 
-/// Whether all states of a schedule are observed: of one schedule in so many, scattered, so that
-/// a strategy that does the same every so many schedules is seen from all sides.
+/// Whether all states of a schedule are observed. A hash scatters these schedules, so that they are
+/// not all alike under a strategy that repeats itself with some period.
 fn is_whole(schedule: u64, shared: &Shared) -> bool {
     let every = shared.observe_every;
     every > 0 && fingerprint::mix(schedule, 0).is_multiple_of(every)
 }
 
-/// What a schedule showed, without what several schedules have shown before.
+/// The observations of a schedule, without those that several schedules have shown before.
 fn uncommon(states: &mut Vec<u64>, shared: &Shared) -> Vec<u64> {
     states.sort_unstable();
     states.dedup();
@@ -322,25 +305,24 @@ fn uncommon(states: &mut Vec<u64>, shared: &Shared) -> Vec<u64> {
 fn confirm_and_shrink<P: Program>(
     executor: &mut Executor<'_, P>,
     raw: &RawFinding,
-    writer: &mut ChoiceWriter,
     shared: &Shared,
     supervised: &Supervised<BatchCommand, BatchMessage>,
 ) -> Finding {
     let heading = &shared.heading;
-    if raw.bug.kind() == dally_core::BugKind::Uncontrolled {
+    if raw.bug.kind() == BugKind::Uncontrolled {
         return raw.finding(heading);
     }
-    let confirmed = confirm(executor, raw, heading, writer);
+    let confirmed = confirm(executor, raw, heading);
     shared.sink.found(&confirmed);
-    // Whether a loop is strongly fair depends on all transitions of its states. The search that has
-    // found it knows them; shrinking, which sees single executions, does not.
+    // Whether a loop is strongly fair depends on all transitions of its states. The search that
+    // found it knows them; shrinking sees single executions only.
     if raw.searched && heading.limits.fairness == Fairness::Strong {
         return confirmed;
     }
     let Some(steps) = shared.shrink_steps else { return confirmed };
     supervised.tell(BatchMessage::Confirmed(Box::new(confirmed.clone())));
     let budget = Budget { steps, stop: &shared.stop_shrinking };
-    let shrunk = smaller(executor, &confirmed, heading, budget, writer);
+    let shrunk = smaller(executor, &confirmed, heading, budget);
     shared.sink.found(&shrunk);
     shrunk
 }

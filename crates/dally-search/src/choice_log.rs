@@ -1,53 +1,47 @@
 //! The choices of the running schedule, readable from another thread at any time.
 //!
-//! When a step never comes back, or the process is about to abort, the choices that led there
-//! are all that is left. So they are written as they are made, into chunks of atomic words: no
-//! lock and no allocation on the way of a step, except once in 1024 choices.
+//! When a step never comes back or the process aborts, they are all that is left of the schedule.
+//! So each is written when it is made, into chunks of atomic words: without a lock, and without an
+//! allocation except once in 1024 choices.
 
 use std::array;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dally_core::{Choice, MessageId, Tag, WorkerId};
 
 use crate::prefix::Prefix;
 
-/// What a thread that runs schedules is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Activity {
-    /// Nothing of the program's.
+    /// It is outside the program's code.
     Nothing,
-    /// Starting the program.
     Starting,
-    /// Taking a step.
     Stepping,
-    /// Ending the execution.
     Ending,
 }
 
 /// The choices of one thread, as its supervisor reads them.
+#[derive(Default)]
 pub(crate) struct ChoiceLog {
-    /// What comes before the first choice in the chunks.
+    /// The choices before the first one in the chunks.
     base: Mutex<Option<Arc<Prefix>>>,
     chunks: Mutex<Vec<Arc<Chunk>>>,
     length: AtomicUsize,
-    /// Counts executions: together with the length it tells whether anything moves.
+    /// Counts executions: `length` alone does not show that another one has begun.
     executions: AtomicU64,
     schedule: AtomicU64,
     doing: AtomicU8,
 }
 
-/// Writes a choice log; there is one writer for each.
+/// The only writer of a choice log.
 pub(crate) struct ChoiceWriter {
     choice_log: Arc<ChoiceLog>,
-    chunks: Vec<Arc<Chunk>>,
-    /// The chunk that is being written.
     chunk: Arc<Chunk>,
-    /// How many choices are in the chunks.
+    /// How many choices are in the chunks, and, in `before`, how many come before them.
     length: usize,
-    /// What comes before them.
-    base: Option<Arc<Prefix>>,
+    before: usize,
 }
 
 const CHUNK: usize = 1024;
@@ -56,66 +50,43 @@ const CHUNK: usize = 1024;
 struct Chunk([[AtomicU64; 2]; CHUNK]);
 
 impl ChoiceWriter {
-    /// A writer with a choice log of its own.
     pub(crate) fn new() -> ChoiceWriter {
-        let first = Arc::new(Chunk::new());
-        let choice_log = ChoiceLog {
-            base: Mutex::new(None),
-            chunks: Mutex::new(vec![first.clone()]),
-            length: AtomicUsize::new(0),
-            executions: AtomicU64::new(0),
-            schedule: AtomicU64::new(0),
-            doing: AtomicU8::new(Activity::Nothing as u8),
-        };
-        let (choice_log, chunks) = (Arc::new(choice_log), vec![first.clone()]);
-        ChoiceWriter { choice_log, chunks, chunk: first, length: 0, base: None }
+        let chunk = Arc::new(Chunk::new());
+        let chunks = Mutex::new(vec![chunk.clone()]);
+        let choice_log = Arc::new(ChoiceLog { chunks, ..ChoiceLog::default() });
+        ChoiceWriter { choice_log, chunk, length: 0, before: 0 }
     }
 
-    /// The log that it writes.
     pub(crate) fn choice_log(&self) -> &Arc<ChoiceLog> {
         &self.choice_log
     }
 
-    /// A new execution begins, of schedule number `schedule`.
+    /// Begins an execution of schedule number `schedule`.
     pub(crate) fn rewind(&mut self, schedule: u64) {
-        if self.base.is_some() {
-            self.set_base(None);
+        if self.before > 0 {
+            *lock(&self.choice_log.base) = None;
+            self.before = 0;
         }
-        if self.length >= CHUNK {
-            self.chunk = self.chunks[0].clone();
-        }
-        self.length = 0;
-        self.choice_log.length.store(0, Ordering::Release);
         self.choice_log.schedule.store(schedule, Ordering::Relaxed);
-        let executions = self.choice_log.executions.load(Ordering::Relaxed);
-        self.choice_log.executions.store(executions.wrapping_add(1), Ordering::Release);
+        self.truncate(0);
     }
 
-    /// A new execution begins, whose first choices are already known: they are not written again.
+    /// Begins an execution whose first choices are known and not written again.
     pub(crate) fn continue_from(&mut self, base: Option<Arc<Prefix>>) {
         self.rewind(0);
-        if base.is_some() {
-            self.set_base(base);
+        if let Some(base) = base {
+            self.before = base.len();
+            *lock(&self.choice_log.base) = Some(base);
         }
     }
 
-    fn set_base(&mut self, base: Option<Arc<Prefix>>) {
-        *self.choice_log.base.lock().unwrap_or_else(PoisonError::into_inner) = base.clone();
-        self.base = base;
-    }
-
-    #[inline]
-    fn before(&self) -> usize {
-        self.base.as_ref().map_or(0, |base| base.len())
-    }
-
-    /// Goes back to where this many choices were made: another execution with the same beginning.
+    /// Goes back to this many choices, for another execution with the same beginning.
     #[inline]
     pub(crate) fn truncate(&mut self, length: usize) {
-        let length = length - self.before();
+        let length = length - self.before;
         debug_assert!(length <= self.length);
         if length / CHUNK != self.length / CHUNK {
-            self.chunk = self.chunks[length / CHUNK].clone();
+            self.chunk = lock(&self.choice_log.chunks)[length / CHUNK].clone();
         }
         self.length = length;
         self.choice_log.length.store(length, Ordering::Release);
@@ -123,12 +94,11 @@ impl ChoiceWriter {
         self.choice_log.executions.store(executions.wrapping_add(1), Ordering::Release);
     }
 
-    /// Says what the thread is about to do.
+    /// Says what the thread does from now on.
     pub(crate) fn now(&mut self, doing: Activity) {
         self.choice_log.doing.store(doing as u8, Ordering::Release);
     }
 
-    /// Writes a choice down.
     #[inline]
     pub(crate) fn write(&mut self, choice: Choice) {
         let [head, body] = &self.chunk.0[self.length % CHUNK];
@@ -143,46 +113,42 @@ impl ChoiceWriter {
         }
     }
 
-    /// How many choices are on the choice log.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.before() + self.length
+        self.before + self.length
     }
 
     /// The choices since the last rewind.
     pub(crate) fn choices(&self) -> Vec<Choice> {
-        decode(self.base.as_deref(), &self.chunks, self.length)
+        self.choice_log.choices()
     }
 
-    /// The choices in this range of positions, which begins where the execution was gone on from,
-    /// or later.
+    /// The choices in this range of positions, none of which is before the chunks.
     pub(crate) fn choices_in(&self, range: Range<usize>) -> Vec<Choice> {
-        let range = range.start - self.before()..range.end - self.before();
-        let chunks = &self.chunks[range.start / CHUNK..];
-        let skipped = range.start / CHUNK * CHUNK;
-        words(chunks).skip(range.start - skipped).take(range.len()).map(decoded).collect()
+        let start = range.start - self.before;
+        let chunks = lock(&self.choice_log.chunks);
+        let words = words(&chunks[start / CHUNK..]).skip(start % CHUNK);
+        words.take(range.len()).map(decode).collect()
     }
 
     #[cold]
     fn next_chunk(&mut self) {
+        let mut chunks = lock(&self.choice_log.chunks);
         let next = self.length / CHUNK;
-        if next == self.chunks.len() {
-            let chunk = Arc::new(Chunk::new());
-            self.chunks.push(chunk.clone());
-            self.choice_log.chunks.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
+        if next == chunks.len() {
+            chunks.push(Arc::new(Chunk::new()));
         }
-        self.chunk = self.chunks[next].clone();
+        self.chunk = chunks[next].clone();
     }
 }
 
 impl ChoiceLog {
-    /// Changes whenever the execution gets anywhere.
+    /// Differs from one call to the next if the execution goes on.
     pub(crate) fn heartbeat(&self) -> (u64, usize, Activity) {
         let executions = self.executions.load(Ordering::Acquire);
         (executions, self.length.load(Ordering::Acquire), self.doing())
     }
 
-    /// What its thread is doing.
     pub(crate) fn doing(&self) -> Activity {
         match self.doing.load(Ordering::Acquire) {
             0 => Activity::Nothing,
@@ -192,17 +158,22 @@ impl ChoiceLog {
         }
     }
 
-    /// The number of the schedule that is being run.
     pub(crate) fn schedule(&self) -> u64 {
         self.schedule.load(Ordering::Acquire)
     }
 
-    /// The choices so far. Exact if the writer stands still.
+    /// The choices so far; exact if the writer does nothing meanwhile.
     pub(crate) fn choices(&self) -> Vec<Choice> {
-        let base = self.base.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        decode(base.as_deref(), &chunks, self.length.load(Ordering::Acquire))
+        let mut choices = lock(&self.base).as_ref().map_or_else(Vec::new, |base| base.choices());
+        let length = self.length.load(Ordering::Acquire);
+        choices.extend(words(&lock(&self.chunks)).take(length).map(decode));
+        choices
     }
+}
+
+/// What a poisoned lock protects is intact: nothing panics while it is changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Chunk {
@@ -211,7 +182,7 @@ impl Chunk {
     }
 }
 
-/// The low bits of the first word say which kind of choice it is.
+/// The low bits of the first word tell the kind of the choice.
 #[inline]
 fn encode(choice: Choice) -> [u64; 2] {
     match choice {
@@ -230,17 +201,11 @@ fn encode(choice: Choice) -> [u64; 2] {
     }
 }
 
-fn decode(base: Option<&Prefix>, chunks: &[Arc<Chunk>], length: usize) -> Vec<Choice> {
-    let mut choices = base.map_or_else(Vec::new, Prefix::choices);
-    choices.extend(words(chunks).take(length).map(decoded));
-    choices
-}
-
 fn words(chunks: &[Arc<Chunk>]) -> impl Iterator<Item = &[AtomicU64; 2]> {
     chunks.iter().flat_map(|chunk| &chunk.0)
 }
 
-fn decoded([head, body]: &[AtomicU64; 2]) -> Choice {
+fn decode([head, body]: &[AtomicU64; 2]) -> Choice {
     let (head, body) = (head.load(Ordering::Relaxed), body.load(Ordering::Relaxed));
     let value = |tag| Choice::Value { index: (body >> 32) as u32, of: body as u32, tag };
     match head & 7 {
@@ -274,63 +239,41 @@ mod tests {
                 .prop_map(|(sender, number)| Choice::Delivery(MessageId { sender, number })),
             any::<i64>().prop_map(Choice::Input),
         ];
-        prop::collection::vec(choice, 0..3_000)
+        prop::collection::vec(choice, 0..2_500)
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn what_is_written_is_read_on_both_sides(first in choices(), second in choices()) {
+        fn a_log_has_what_was_written_after_what_was_kept(
+            known in 0..3u32,
+            rounds in prop::collection::vec((any::<prop::sample::Index>(), choices()), 1..5),
+        ) {
             let mut writer = ChoiceWriter::new();
-            for (schedule, written) in [(0, first), (1, second)] {
-                writer.rewind(schedule);
-                written.iter().for_each(|&choice| writer.write(choice));
-                prop_assert_eq!(&writer.choices(), &written);
-                prop_assert_eq!(&writer.choice_log().choices(), &written);
-                prop_assert_eq!(writer.choice_log().schedule(), schedule);
+            let (mut base, mut expected) = (None, Vec::new());
+            for n in 0..known {
+                let value = Choice::Value { index: n, of: 4, tag: Tag::Program };
+                let step = [Choice::Worker(WorkerId::root(n)), value];
+                base = Prefix::extend(base, &step, 0);
+                expected.extend(step);
             }
-        }
-    }
-
-    #[test]
-    fn a_log_that_is_cut_goes_on_from_there() {
-        let choice = |n: usize| Choice::Worker(WorkerId::root(n as u32));
-        let mut writer = ChoiceWriter::new();
-        let mut expected: Vec<Choice> = Vec::new();
-        for (keep, more) in [(0, 3_000), (2_048, 1_500), (1_023, 2), (1_024, 5), (10, 4_000)] {
-            writer.truncate(keep);
-            expected.truncate(keep);
-            for n in 0..more {
-                writer.write(choice(n));
-                expected.push(choice(n));
+            let before = expected.len();
+            writer.continue_from(base);
+            for (keep, more) in rounds {
+                let keep = before + keep.index(expected.len() - before + 1);
+                writer.truncate(keep);
+                expected.truncate(keep);
+                more.iter().for_each(|&choice| writer.write(choice));
+                expected.extend(more);
+                prop_assert_eq!(writer.len(), expected.len());
+                prop_assert_eq!(&writer.choices(), &expected);
+                let range = keep..expected.len();
+                prop_assert_eq!(writer.choices_in(range.clone()), &expected[range]);
             }
-            assert_eq!(writer.choices(), expected);
-            assert_eq!(writer.choice_log().choices(), expected);
-            let end = expected.len();
-            assert_eq!(writer.choices_in(end / 2..end - 1), expected[end / 2..end - 1]);
+            writer.rewind(7);
+            prop_assert_eq!(writer.choices(), []);
+            prop_assert_eq!(writer.choice_log().schedule(), 7);
         }
-    }
-
-    #[test]
-    fn what_an_execution_goes_on_from_is_part_of_its_choices() {
-        let choice = |n: u32| Choice::Worker(WorkerId::root(n));
-        let value = Choice::Value { index: 1, of: 2, tag: Tag::Program };
-        let base = Prefix::extend(None, &[choice(0), value], 0);
-        let base = Prefix::extend(base, &[choice(1)], 0);
-        let mut writer = ChoiceWriter::new();
-        writer.continue_from(base);
-        writer.write(choice(2));
-        writer.write(choice(3));
-        assert_eq!(writer.len(), 5);
-        assert_eq!(writer.choices(), [choice(0), value, choice(1), choice(2), choice(3)]);
-        assert_eq!(writer.choice_log().choices(), writer.choices());
-        assert_eq!(writer.choices_in(4..5), [choice(3)]);
-        writer.truncate(4);
-        writer.write(choice(4));
-        assert_eq!(writer.choices(), [choice(0), value, choice(1), choice(2), choice(4)]);
-        writer.rewind(1);
-        assert_eq!(writer.choices(), []);
-        assert_eq!(writer.choice_log().choices(), []);
     }
 
     #[test]

@@ -1,12 +1,11 @@
-//! From a raw finding to one that can be shown: repeated with a full record, and shrunk.
+//! Raw findings are repeated with a full record, and shrunk.
 
 use dally_core::bug::Uncontrolled;
 use dally_core::{Bug, BugKind, Choice, Finding, Problem, Program, Shrunk, Trace};
 
-use crate::choice_log::ChoiceWriter;
 use crate::executor::{Executor, Limits};
 use crate::minimise::Budget;
-use crate::record::{Followed, Heading, Script, repeat};
+use crate::record::{Followed, Heading};
 use crate::replay::Divergence;
 use crate::shrink::{is_shrinkable, shrink};
 
@@ -18,49 +17,40 @@ pub(crate) struct RawFinding {
     pub(crate) choices: Vec<Choice>,
     pub(crate) fair_from: usize,
     pub(crate) notes: Vec<String>,
-    /// What happened, where that is already known: a schedule that was run twice.
+    /// What happened, if the schedule was run twice.
     pub(crate) trace: Trace,
     /// How many steps lead to the loop, if there is one.
     pub(crate) stem: Option<usize>,
-    /// Whether a search of states has found it.
+    /// Whether a search of states found it.
     pub(crate) searched: bool,
 }
 
 impl RawFinding {
     /// A bug of a schedule whose choices are not known yet.
     pub(crate) fn new(bug: Bug, schedule: u64) -> RawFinding {
-        RawFinding {
-            bug,
-            schedule,
-            choices: Vec::new(),
-            fair_from: usize::MAX,
-            notes: Vec::new(),
-            trace: Trace::default(),
-            stem: None,
-            searched: false,
-        }
+        let (choices, notes, trace) = Default::default();
+        let (fair_from, stem, searched) = (usize::MAX, None, false);
+        RawFinding { bug, schedule, choices, fair_from, notes, trace, stem, searched }
     }
 
-    /// The finding as it is now.
+    /// The finding without confirmation.
     pub(crate) fn finding(&self, heading: &Heading) -> Finding {
         let RawFinding { bug, schedule, choices, fair_from, notes, trace, .. } = self.clone();
-        let mut finding = heading.raw(bug, choices, fair_from, schedule, notes);
-        finding.trace = trace;
+        let written = heading.schedule(choices, Vec::new(), &bug, fair_from, None);
+        let mut finding = Finding::new(bug, written, schedule + 1);
+        (finding.notes, finding.trace) = (notes, trace);
         finding
     }
 }
 
-/// Repeats a raw finding with a full record. If it does not come out the same, the finding is
-/// that the program is not under control.
+/// Repeats a raw finding with a record; if that differs, the bug is uncontrolled nondeterminism.
 pub(crate) fn confirm<P: Program>(
     executor: &mut Executor<'_, P>,
     raw: &RawFinding,
     heading: &Heading,
-    writer: &mut ChoiceWriter,
 ) -> Finding {
-    let script = Script::of(raw.choices.clone(), raw.fair_from);
     let limits = &heading.limits.to_follow(&raw.bug, raw.stem);
-    let again = repeat(executor, raw.schedule, &script, limits, writer);
+    let again = executor.repeat(raw.schedule, &raw.choices, raw.fair_from, limits);
     match mismatch(raw, &again) {
         Some(left) => {
             let mut finding = raw.finding(heading);
@@ -88,7 +78,7 @@ fn mismatch(raw: &RawFinding, again: &Followed) -> Option<Divergence> {
             None => "no bug the second time".to_owned(),
             Some(how) => format!("the loop was none: {how}"),
         },
-        // A shorter loop with the same end will do.
+        // A shorter loop with the same end is the same bug.
         Some(bug) if is_same_livelock(bug, &raw.bug) => return None,
         Some(bug) if bug.cause() != raw.bug.cause() => {
             format!("another bug the second time, {bug}")
@@ -103,20 +93,18 @@ fn is_same_livelock(one: &Bug, other: &Bug) -> bool {
     one.kind() == BugKind::Livelock && (one.kind(), &one.culprit) == (other.kind(), &other.culprit)
 }
 
-/// The bug of a program that did something else when the same choices were made again.
 pub(crate) fn uncontrolled(schedule: u64, left: &Divergence) -> Bug {
     let (step, difference) = (left.step, left.message.clone());
     let schedule = schedule + 1;
     Bug::new(Problem::Uncontrolled(Uncontrolled::Schedule { schedule, step, difference }))
 }
 
-/// Shrinks a confirmed finding; one that cannot be made smaller comes back as it is.
+/// Shrinks a confirmed finding; returns it unchanged if it cannot be made smaller.
 pub(crate) fn smaller<P: Program>(
     executor: &mut Executor<'_, P>,
     finding: &Finding,
     heading: &Heading,
     budget: Budget<'_>,
-    writer: &mut ChoiceWriter,
 ) -> Finding {
     let mut result = finding.clone();
     if !is_shrinkable(finding.bug.kind()) {
@@ -127,12 +115,11 @@ pub(crate) fn smaller<P: Program>(
     let stem = finding.lasso.as_ref().map(|lasso| lasso.stem);
     let limits = heading.limits.to_follow(&finding.bug, stem);
     let choices = &finding.schedule.choices;
-    let shrunk = shrink(executor, number, choices, cause, &limits, budget, writer);
-    let script = Script::of(shrunk.choices, usize::MAX);
-    // Shrinking only saw its schedules fail; this one is recorded.
+    let shrunk = shrink(executor, number, choices, cause, &limits, budget);
+    // Shrinking keeps no record, so the schedule that it found is run once more.
     let limits = heading.limits.to_follow(&finding.bug, shrunk.stem.or(stem));
     let limits = Limits { max_steps: usize::MAX, ..limits };
-    let again = repeat(executor, number, &script, &limits, writer);
+    let again = executor.repeat(number, &shrunk.choices, usize::MAX, &limits);
     let same = again.left_at.is_none()
         && again.unused == 0
         && again.recording.execution.bug.as_ref().is_some_and(|bug| bug.cause() == cause);

@@ -9,7 +9,9 @@ mod rounds;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dally_core::{Bug, EventBudget, Lasso, Observe, Program, Stop, System, WorkerId, panics};
+use dally_core::{
+    Bug, BugKind, EventBudget, Lasso, Observe, Program, Stop, System, WorkerId, panics,
+};
 
 pub(crate) use self::bugs::{bug_at_end, endless, livelock, too_long};
 use self::env::StepEnv;
@@ -21,45 +23,48 @@ use crate::choice_log::{Activity, ChoiceWriter};
 use crate::liveness::{LoopDetector, Loops};
 use crate::strategy::{EndSchedule, Lesson, Point, Strategy};
 
-/// What came of one execution.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Execution {
-    /// How many choices were made: values count as steps. The rounds after a loop are left out, as
-    /// the choice log leaves them out.
+    /// The choices made, of workers and values, without the rounds after a loop.
     pub(crate) steps: usize,
     pub(crate) values: usize,
-    /// Why it ended.
     pub(crate) end: End,
     pub(crate) bug: Option<Bug>,
     pub(crate) notes: Vec<String>,
     /// The observation of the last state.
     pub(crate) observation: u64,
-    /// The first step, counted as bounds count, from which on the strategy was fair.
+    /// The step from which on the strategy was fair; every choice counts as a step.
     pub(crate) fair_from: usize,
     /// The loop that it went round, if that is the bug.
     pub(crate) lasso: Option<Lasso>,
-    /// Why what looked like a loop is none: in which round it differs, and how.
+    /// Why a supposed loop is none: in which round it differs, and how.
     pub(crate) loop_divergence: Option<String>,
-    /// The steps of the rounds after a loop, which the choice log does not have.
+    /// The steps of the rounds after a loop.
     pub(crate) round_steps: usize,
-    /// Whether it asked for inputs under a strategy that answers with the given ones.
+    /// Whether it asked for inputs under a strategy that does not vary them.
     pub(crate) given_inputs: bool,
-    /// What the strategy has learnt.
     pub(crate) lesson: Option<Lesson>,
 }
 
-/// Why an execution ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+impl Execution {
+    /// Takes note of a bug, which may come after another.
+    fn fail(&mut self, bug: Bug) {
+        match &self.bug {
+            None => self.bug = Some(bug),
+            Some(_) => self.notes.push(format!("Then, at the end: {bug}")),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum End {
     /// Nothing was left to do, or a bug ended it.
+    #[default]
     Complete,
-    /// The step bound.
     StepBound,
-    /// The strategy wanted no more.
     Strategy,
-    /// The strategy knows that what follows is covered by other schedules.
     Redundant,
-    /// The run is to stop: the execution counts for nothing.
+    /// The run is to stop: the execution does not count.
     Halted,
 }
 
@@ -72,38 +77,36 @@ impl From<EndSchedule> for End {
     }
 }
 
-/// What an execution is watched by, and what may stop it.
+/// What watches an execution, and what may stop it.
 pub(crate) struct Instruments<'a> {
-    pub(crate) writer: &'a mut ChoiceWriter,
-    /// Ends the execution when it is set.
     pub(crate) halt: &'a AtomicBool,
     pub(crate) recorder: Option<&'a mut Recorder>,
-    /// The observations of all states, if they are wanted.
     pub(crate) observations: Option<&'a mut Vec<u64>>,
 }
 
 impl<'a> Instruments<'a> {
-    /// For the repetition of a finding, which nobody stops: it is short, and the supervisor looks
-    /// after its thread.
-    pub(crate) fn uninterrupted(writer: &'a mut ChoiceWriter) -> Instruments<'a> {
+    /// For the repetition of a finding: it is short, and the supervisor watches its thread.
+    pub(crate) fn uninterrupted() -> Instruments<'a> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Instruments { writer, halt: &NEVER, recorder: None, observations: None }
+        Instruments { halt: &NEVER, recorder: None, observations: None }
     }
 }
 
-/// Runs one schedule of a program after another, each in the memory of the one before.
+/// Runs schedules of a program one after the other, each in the memory of the one before.
 pub(crate) struct Executor<'p, P: Program> {
     program: &'p P,
     system: Option<P::System>,
     loop_detector: LoopDetector,
+    /// The choices of the latest execution.
+    pub(crate) writer: ChoiceWriter,
 }
 
 impl<'p, P: Program> Executor<'p, P> {
-    pub(crate) fn new(program: &'p P) -> Executor<'p, P> {
-        Executor { program, system: None, loop_detector: LoopDetector::default() }
+    pub(crate) fn new(program: &'p P, writer: ChoiceWriter) -> Executor<'p, P> {
+        Executor { program, system: None, loop_detector: LoopDetector::default(), writer }
     }
 
-    /// Runs the program from its start to the end of one schedule. The strategy has begun it.
+    /// Runs the program from its start to the end of one schedule, which the strategy has begun.
     pub(crate) fn execute(
         &mut self,
         schedule: u64,
@@ -111,67 +114,47 @@ impl<'p, P: Program> Executor<'p, P> {
         limits: &Limits,
         mut instruments: Instruments<'_>,
     ) -> Execution {
-        let mut execution = Execution {
-            steps: 0,
-            values: 0,
-            end: End::Complete,
-            bug: None,
-            notes: Vec::new(),
-            observation: 0,
-            fair_from: usize::MAX,
-            lasso: None,
-            loop_divergence: None,
-            round_steps: 0,
-            given_inputs: false,
-            lesson: None,
-        };
+        let Executor { program, system: kept, loop_detector, writer } = self;
+        let mut execution = Execution { fair_from: usize::MAX, ..Execution::default() };
         let mut ended = false;
-        instruments.writer.rewind(schedule);
+        writer.rewind(schedule);
         panics::forget();
-        // Front ends catch the panics of the program. A panic that reaches this point is one of
-        // the front end itself, and still a finding rather than a dead thread.
+        // Front ends catch the panics of the program. A panic that reaches this point is one of the
+        // front end itself, and becomes a finding instead of ending the thread.
         let caught = panics::catch(|| {
-            instruments.writer.now(Activity::Starting);
-            let started = match &mut self.system {
-                Some(system) => self.program.restart(system),
-                None => self.program.start().map(|system| self.system = Some(system)),
+            writer.now(Activity::Starting);
+            let started = match kept {
+                Some(system) => program.restart(system),
+                None => program.start().map(|system| *kept = Some(system)),
             };
             if let Err(bug) = started {
                 execution.bug = Some(bug);
-                // What a failed restart leaves behind is not to be built upon.
-                self.system = None;
+                // A failed restart may leave a broken system behind.
+                *kept = None;
                 return;
             }
-            let Some(system) = &mut self.system else { return };
-            instruments.writer.now(Activity::Stepping);
-            run(
-                system,
-                strategy,
-                limits,
-                &mut self.loop_detector,
-                &mut instruments,
-                &mut execution,
-            );
+            let Some(system) = kept else { return };
+            writer.now(Activity::Stepping);
+            run(system, strategy, limits, loop_detector, writer, &mut instruments, &mut execution);
             ended = true;
             execution.lesson = lesson(strategy, Some(system));
-            instruments.writer.now(Activity::Ending);
-            if let Err(bug) = system.end() {
-                match &execution.bug {
-                    None => execution.bug = Some(bug),
-                    Some(_) => execution.notes.push(format!("Then, at the end: {bug}")),
-                }
+            writer.now(Activity::Ending);
+            // A panic of a destructor is no bug where the execution was given up half-way.
+            let failed = execution.bug.as_ref().is_some_and(|bug| bug.kind() != BugKind::StepBound);
+            let by_itself = system.enabled().is_empty();
+            if let Err(bug) = system.end()
+                && (by_itself || failed)
+            {
+                execution.fail(bug);
             }
         });
         if let Err(Stop::Bug(bug)) = caught {
-            let system = self.system.take();
-            // Its values are in an unknown state: destructors may panic once more.
+            let system = kept.take();
+            // The system may be broken, so its destructors may panic once more.
             let _ = panics::catch(|| drop(system));
-            match &execution.bug {
-                None => execution.bug = Some(*bug),
-                Some(_) => execution.notes.push(format!("Then, at the end: {bug}")),
-            }
+            execution.fail(*bug);
         }
-        instruments.writer.now(Activity::Nothing);
+        writer.now(Activity::Nothing);
         if !ended {
             execution.lesson = lesson(strategy, None);
         }
@@ -186,34 +169,32 @@ fn lesson(strategy: &mut dyn Strategy, last: Option<&dyn System>) -> Option<Less
 impl<P: Program> Drop for Executor<'_, P> {
     fn drop(&mut self) {
         let system = self.system.take();
-        // The execution has ended, so nothing of the program should be left to panic here. If
-        // it does all the same, no schedule is to blame.
+        // The execution has ended, so a panic here belongs to no schedule.
         let _ = panics::catch(|| drop(system));
     }
 }
 
-/// Steps until the execution ends. The loop is a function of its own so that the compiler keeps
-/// what it needs in registers.
+/// Steps until the execution ends. A separate function keeps what the loop needs in registers.
 #[inline(never)]
 fn run<S: System>(
     system: &mut S,
     strategy: &mut dyn Strategy,
     limits: &Limits,
     loop_detector: &mut LoopDetector,
+    writer: &mut ChoiceWriter,
     instruments: &mut Instruments<'_>,
     execution: &mut Execution,
 ) {
     let mut last = None;
     let properties = strategy.properties();
-    // A loop whose states are known by observations may turn out to be none. The rounds that have
-    // shown it were then taken without the strategy, and one that goes through all schedules
-    // would miss some: it has only loops of whole states looked at.
+    // A loop that shows by observations may be none, and the strategy does not choose in the rounds
+    // that find this out: a sequential strategy would miss schedules.
     let only_whole = limits.loops == Loops::Sampled && properties.sequential;
     let follows = matches!(limits.loops, Loops::All | Loops::AtEnd { .. });
     loop_detector.restart(only_whole, follows, limits.log_after(&properties));
     let looks = limits.loops != Loops::Ignored;
-    // Most steps need no more than to be taken. `attends` says that this one does: states are
-    // observed, a monitor says something, or the loop detector still watches.
+    // Most steps need no attention. `attends` says that this one does: states are observed, a
+    // monitor is hot or visited, or the loop detector watches.
     let always = instruments.observations.is_some() || follows;
     let mut attends = always || system.acceptance().says_something();
     let mut live = LiveExecution {
@@ -221,7 +202,7 @@ fn run<S: System>(
             listens: properties.listens,
             heard: properties.listens || instruments.recorder.is_some(),
             strategy,
-            writer: instruments.writer,
+            writer,
             recorder: instruments.recorder.as_deref_mut(),
             loop_detector,
             worker: WorkerId::FAULTS,
@@ -319,7 +300,6 @@ fn run<S: System>(
         Conclusion::Failed(failure) => {
             let Failure { bug, at, lasso } = *failure;
             if let Some((steps, values)) = at {
-                // The rounds after it are not part of the schedule.
                 execution.round_steps = env.steps - steps;
                 (execution.steps, execution.values) = (steps, values);
                 env.writer.truncate(steps);

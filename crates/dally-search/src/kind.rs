@@ -1,4 +1,4 @@
-//! The bundled strategies by name. The names with what is said of them are in `dally-settings`.
+//! The bundled strategies by name. `dally-settings` has the names with their descriptions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,9 +6,9 @@ use std::str::FromStr;
 use dally_core::Observe;
 use dally_settings::{STRATEGIES, UnknownName, parse_strategy};
 
-use crate::learning::{Ql, Reward};
+use crate::learning::{Learning, Ql, Reward};
 use crate::research::{BonusMax, Greedy, Idb, Irs, Period, TaPct, Urw};
-use crate::sampling::{Dfs, Fair, Pct, Pctcp, Portfolio, Pos, Random, RoundRobin, Surw};
+use crate::sampling::{Dfs, Fair, Pct, Pctcp, Portfolio, Pos, Random, RoundRobin, Sampler, Surw};
 use crate::strategy::Strategy;
 
 /// A bundled strategy, as options and the command line name it.
@@ -24,102 +24,22 @@ use crate::strategy::Strategy;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StrategyKind {
-    /// The place in [`STRATEGIES`] and in [`ROWS`].
+    /// The place in [`STRATEGIES`].
     place: usize,
-    /// The number of change points, at least 1, where the strategy has some.
+    /// The number of change points, at least 1, for strategies that have some.
     changes: u32,
 }
 
-/// How a bundled strategy is built.
-struct Row {
-    name: &'static str,
-    tail: Tail,
-    build: fn(seed: u64, changes: u32, max_steps: usize) -> Box<dyn Strategy>,
-}
-
-/// Where a strategy becomes random, after two fifths of the step bound: the tail is then longer
-/// than the default temperature, half of the step bound, so that a monitor that stays hot is found
-/// under it too.
+/// Whether a strategy becomes random after two fifths of the step bound. The tail is then longer
+/// than the default temperature, half of the step bound, so a monitor that stays hot is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Tail {
-    /// Nowhere: it is fair, or enumerates.
+    /// The strategy is fair, or enumerates.
     Never,
-    /// In every schedule.
     Always,
-    /// Where a monitor is hot then: strategies that learn have a use for long schedules.
+    /// Only where a monitor is hot then: a strategy that learns can use long schedules.
     OnceHot,
 }
-
-/// In the order of [`STRATEGIES`].
-static ROWS: [Row; STRATEGIES.all.len()] = [
-    Row {
-        name: "portfolio",
-        tail: Tail::Never,
-        build: |seed, _, max_steps| {
-            let members = StrategyKind::portfolio().map(|kind| kind.build(seed, max_steps));
-            Box::new(Portfolio::new(members.into()))
-        },
-    },
-    Row { name: "random", tail: Tail::Never, build: |seed, _, _| Box::new(Random::new(seed)) },
-    Row {
-        name: "pct",
-        tail: Tail::Always,
-        build: |seed, changes, _| Box::new(Pct::new(seed, changes)),
-    },
-    Row {
-        name: "pctcp",
-        tail: Tail::Always,
-        build: |seed, changes, _| Box::new(Pctcp::new(seed, changes)),
-    },
-    Row { name: "pos", tail: Tail::Always, build: |seed, _, _| Box::new(Pos::new(seed)) },
-    Row { name: "surw", tail: Tail::Always, build: |seed, _, _| Box::new(Surw::new(seed)) },
-    Row { name: "ql", tail: Tail::OnceHot, build: |seed, _, _| Box::new(Ql::new(seed)) },
-    Row {
-        name: "round-robin",
-        tail: Tail::Always,
-        build: |seed, _, _| Box::new(RoundRobin::new(seed)),
-    },
-    Row { name: "dfs", tail: Tail::Never, build: |_, _, _| Box::new(Dfs::default()) },
-    Row {
-        name: "irs",
-        tail: Tail::Never,
-        build: |seed, _, max_steps| Box::new(Irs::new(seed, max_steps)),
-    },
-    Row { name: "urw", tail: Tail::Always, build: |seed, _, _| Box::new(Urw::new(seed)) },
-    Row {
-        name: "tapct",
-        tail: Tail::Always,
-        build: |seed, changes, _| Box::new(TaPct::new(seed, changes)),
-    },
-    Row { name: "period", tail: Tail::Always, build: |seed, _, _| Box::new(Period::new(seed)) },
-    Row {
-        name: "ql-b",
-        tail: Tail::OnceHot,
-        build: |seed, _, _| Box::new(Ql::new(seed).rewarded(Reward::Flat)),
-    },
-    Row {
-        name: "ql-i",
-        tail: Tail::OnceHot,
-        build: |seed, _, _| Box::new(Ql::new(seed).observing(Observe::Inboxes)),
-    },
-    Row {
-        name: "ql-c",
-        tail: Tail::OnceHot,
-        build: |seed, _, _| Box::new(Ql::new(seed).observing(Observe::Custom)),
-    },
-    Row {
-        name: "ql-ndn",
-        tail: Tail::OnceHot,
-        build: |seed, _, _| Box::new(Ql::new(seed).values_at_random()),
-    },
-    Row { name: "greedy", tail: Tail::OnceHot, build: |seed, _, _| Box::new(Greedy::new(seed)) },
-    Row { name: "idb", tail: Tail::OnceHot, build: |seed, _, _| Box::new(Idb::new(seed)) },
-    Row {
-        name: "bonus-max",
-        tail: Tail::OnceHot,
-        build: |seed, _, _| Box::new(BonusMax::new(seed)),
-    },
-];
 
 impl StrategyKind {
     /// All of them, those for everyday use first.
@@ -127,32 +47,63 @@ impl StrategyKind {
         STRATEGIES.all.iter().map(|name| StrategyKind::listed(name.name))
     }
 
-    /// The members of the portfolio: of those measured, each is the best by far for some of the
-    /// planted bugs.
+    /// The members of the portfolio: each is by far the best for some of the planted bugs.
     pub fn portfolio() -> [StrategyKind; 5] {
         ["random", "pctcp", "pos", "surw", "ql"].map(StrategyKind::listed)
     }
 
-    /// The strategy itself. Those that are not fair become random after two fifths of `max_steps`,
-    /// and those that learn do so only where a monitor is hot then.
+    /// The strategy itself. Those that are not fair become random after two fifths of `max_steps`;
+    /// those that learn, only where a monitor is hot then.
     pub fn build(&self, seed: u64, max_steps: usize) -> Box<dyn Strategy> {
-        let row = &ROWS[self.place];
-        let inner = (row.build)(seed, self.changes, max_steps);
+        let (tail, inner) = self.rule(seed, max_steps);
         let unfair = max_steps / 5 * 2;
-        match row.tail {
+        match tail {
             Tail::Never => inner,
             Tail::Always => Box::new(Fair::new(inner, unfair, seed)),
             Tail::OnceHot => Box::new(Fair::new(inner, unfair, seed).once_hot()),
         }
     }
 
-    /// One of the table, which has this name.
+    /// The strategy without its random tail, and which tail it is to have.
+    fn rule(&self, seed: u64, max_steps: usize) -> (Tail, Box<dyn Strategy>) {
+        fn drawn(tail: Tail, seed: u64, sampler: impl Sampler) -> (Tail, Box<dyn Strategy>) {
+            (tail, Box::new(sampler.seeded(seed)))
+        }
+        let (ql, d) = (Ql::default(), self.changes);
+        let learning = |rule| drawn(Tail::OnceHot, seed, Learning::by(rule));
+        match STRATEGIES.all[self.place].name {
+            "random" => drawn(Tail::Never, seed, Random),
+            "pct" => drawn(Tail::Always, seed, Pct::new(d)),
+            "pctcp" => drawn(Tail::Always, seed, Pctcp::new(d)),
+            "pos" => drawn(Tail::Always, seed, Pos::default()),
+            "surw" => drawn(Tail::Always, seed, Surw::default()),
+            "ql" => learning(ql),
+            "round-robin" => drawn(Tail::Always, seed, RoundRobin::default()),
+            "dfs" => (Tail::Never, Box::<Dfs>::default()),
+            "irs" => drawn(Tail::Never, seed, Irs::new(max_steps)),
+            "urw" => drawn(Tail::Always, seed, Urw::default()),
+            "tapct" => drawn(Tail::Always, seed, TaPct::new(d)),
+            "period" => drawn(Tail::Always, seed, Period::default()),
+            "ql-b" => learning(Ql { reward: Reward::Flat, ..ql }),
+            "ql-i" => learning(Ql { observes: Observe::Inboxes, ..ql }),
+            "ql-c" => learning(Ql { observes: Observe::Custom, ..ql }),
+            "ql-ndn" => learning(Ql { values: false, ..ql }),
+            "greedy" => drawn(Tail::OnceHot, seed, Greedy::default()),
+            "idb" => drawn(Tail::OnceHot, seed, Idb::default()),
+            "bonus-max" => drawn(Tail::OnceHot, seed, Learning::by(BonusMax)),
+            // A test checks that only the portfolio gets here.
+            _ => {
+                let members = StrategyKind::portfolio().map(|kind| kind.build(seed, max_steps));
+                (Tail::Never, Box::new(Portfolio::new(members.into())))
+            }
+        }
+    }
+
     fn listed(name: &str) -> StrategyKind {
         name.parse().unwrap_or_default()
     }
 }
 
-/// The portfolio.
 impl Default for StrategyKind {
     fn default() -> StrategyKind {
         StrategyKind { place: 0, changes: 3 }
@@ -165,14 +116,13 @@ impl fmt::Debug for StrategyKind {
     }
 }
 
-/// The text that [`FromStr`] reads back.
 impl fmt::Display for StrategyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = ROWS[self.place].name;
-        if STRATEGIES.all[self.place].parameter {
-            f.pad(&format!("{name}:{}", self.changes))
+        let listed = &STRATEGIES.all[self.place];
+        if listed.parameter {
+            f.pad(&format!("{}:{}", listed.name, self.changes))
         } else {
-            f.pad(name)
+            f.pad(listed.name)
         }
     }
 }
@@ -218,7 +168,6 @@ mod tests {
 
     #[test]
     fn every_name_is_read_built_and_written_back() {
-        assert_eq!(ROWS.each_ref().map(|row| row.name), STRATEGIES.array());
         for kind in StrategyKind::all() {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }

@@ -1,9 +1,9 @@
 //! Strategies, runner, replay and shrinking, over any program of `dally-core`.
 //!
-//! A [`Strategy`] picks the choices of one schedule after another. [`run`] executes a program
-//! under it on several threads and gives a [`Report`] that does not depend on their number;
-//! findings are confirmed by repetition and shrunk, and reach the [`Sink`] the moment they are
-//! found. [`replay`] runs a recorded schedule again and says where a changed program leaves it.
+//! A [`Strategy`] picks the choices of one schedule after another. [`run`] executes a program under
+//! it on several threads and gives a [`Report`] that does not depend on their number; findings
+//! reach the [`Sink`] at once, and again when they are confirmed and shrunk. [`replay`] runs a
+//! recorded schedule again and says where a changed program leaves it.
 
 mod batch;
 mod choice_log;
@@ -17,6 +17,7 @@ mod minimise;
 mod named;
 mod options;
 mod prefix;
+mod process_end;
 mod record;
 mod replay;
 mod replay_strategy;
@@ -32,6 +33,7 @@ pub use dally_core::report::{Batch, Ended, Novelty, Report};
 pub use dally_settings::UnknownName;
 pub use kind::{ChosenStrategy, IntoStrategy, StrategyKind};
 pub use options::{Options, Phase, Progress, Reached, Sink};
+pub use process_end::exit;
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, replay};
 pub use runner::{NotIndependent, run, run_batch};
 pub use strategy::{EndSchedule, Fork, Learner, Lesson, Outcome, Point, Properties, Strategy};

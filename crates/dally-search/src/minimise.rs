@@ -1,33 +1,27 @@
-//! Delta debugging: an input that fails is made small, whatever it consists of.
-//!
-//! This is the algorithm ddmin of Zeller and Hildebrandt, "Simplifying and Isolating
-//! Failure-Inducing Input", on units that can be left out. A candidate that fails is replaced by
-//! the input that was really run, provided that it is smaller. So every accepted input has been
-//! seen to fail.
+//! Delta debugging: ddmin of Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing
+//! Input", on units that can be left out. A candidate that fails is replaced by the input that was
+//! really run, if that is smaller: every accepted input was seen to fail.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::deadline::Stopwatch;
 
-/// How long a minimisation may take by the clock: the last resort, for programs with slow steps.
+/// The wall-clock limit of a minimisation, for programs with slow steps.
 const TIME: Duration = Duration::from_secs(20);
 
-/// The start of an execution costs about as much as this many steps.
+/// The cost of starting an execution, in steps.
 pub(crate) const START: u64 = 16;
 
-/// What bounds the minimisation of one finding.
 #[derive(Clone, Copy)]
 pub(crate) struct Budget<'a> {
-    /// Steps taken in all candidates together.
+    /// How many steps all candidates together may take.
     pub(crate) steps: u64,
-    /// Set when the minimisation is to stop.
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// What inputs consist of, and how a candidate is run.
 pub(crate) trait Subject {
-    /// The part of an input that can be left out.
+    /// A part of an input that can be left out.
     type Unit: Clone;
     /// An input that was seen to fail.
     type Failure;
@@ -38,8 +32,7 @@ pub(crate) trait Subject {
 
     fn size(failure: &Self::Failure) -> Self::Size;
 
-    /// Runs a candidate: how many steps that cost, and the input that was really run if it fails
-    /// with the same cause.
+    /// Runs a candidate: how many steps it took, and the input really run if the cause is the same.
     fn run(
         &mut self,
         candidate: &[Self::Unit],
@@ -47,7 +40,6 @@ pub(crate) trait Subject {
     ) -> (u64, Option<Self::Failure>);
 }
 
-/// A minimisation under way.
 pub(crate) struct Minimiser<'a, S: Subject> {
     pub(crate) subject: S,
     /// The smallest input that was seen to fail.
@@ -64,17 +56,15 @@ impl<'a, S: Subject> Minimiser<'a, S> {
         Minimiser { subject, best: first, budget, clock, spent: 0, stopped: None }
     }
 
-    /// Why the minimisation had to stop before it was done, if it had to.
+    /// Why the minimisation stopped before it was done, if it did.
     pub(crate) fn stopped(&self) -> Option<&'static str> {
         self.stopped
     }
 
-    /// How many steps may still be taken.
     pub(crate) fn steps_left(&self) -> u64 {
         self.budget.steps.saturating_sub(self.spent)
     }
 
-    /// Counts steps that were taken outside of [`Minimiser::accepts`].
     pub(crate) fn spend(&mut self, steps: u64) {
         self.spent = self.spent.saturating_add(steps);
     }
@@ -83,7 +73,7 @@ impl<'a, S: Subject> Minimiser<'a, S> {
         S::units(&self.best)
     }
 
-    /// Runs these passes again and again until none of them makes the input smaller.
+    /// Runs these passes until none of them makes the input smaller.
     pub(crate) fn repeat(&mut self, mut passes: impl FnMut(&mut Self)) {
         while self.stopped.is_none() {
             let before = S::size(&self.best);
@@ -94,7 +84,7 @@ impl<'a, S: Subject> Minimiser<'a, S> {
         }
     }
 
-    /// Runs a candidate; takes it if it fails in the same way and is smaller.
+    /// Runs a candidate and takes it if it fails in the same way and is smaller.
     pub(crate) fn accepts(&mut self, candidate: &[S::Unit]) -> bool {
         if self.spent >= self.budget.steps {
             self.stopped = Some("its budget of steps was used up");
@@ -121,7 +111,7 @@ impl<'a, S: Subject> Minimiser<'a, S> {
     pub(crate) fn leave_out_runs(&mut self, longest: usize) {
         let mut length = longest;
         while length > 0 && self.stopped.is_none() {
-            // From the end: later units depend on earlier ones, not the other way round.
+            // From the end, since later units depend on earlier ones.
             let mut end = self.units().len();
             while end > 0 && self.stopped.is_none() {
                 let start = end.saturating_sub(length);

@@ -5,7 +5,7 @@
 macro_rules! named {
     ($kind:ident, $names:path, $($value:ident),+ $(,)?) => {
         impl $kind {
-            /// All of them.
+            /// All values.
             pub const ALL: [$kind; [$($kind::$value),+].len()] = [$($kind::$value),+];
 
             /// The names that can be given, in the order of [`Self::ALL`].

@@ -25,12 +25,11 @@ use crate::strategy::Strategy;
 /// ```
 #[derive(Clone)]
 pub struct Options {
-    /// The name of the program, as schedules and messages give it; empty for the one that the
-    /// program has of itself.
+    /// The name of the program in schedules and messages; if empty, the program's own name.
     pub program: String,
     /// Settings of the program to be written into schedules, as (name, value).
     pub settings: Vec<(String, String)>,
-    /// Who picks the choices.
+    /// Picks the choices.
     pub strategy: Box<dyn Strategy>,
     /// The seed of all randomness.
     pub seed: u64,
@@ -38,16 +37,15 @@ pub struct Options {
     pub schedules: u64,
     /// How long to go on; `None` for as long as the schedules take.
     pub time: Option<Duration>,
-    /// How many steps a schedule may have. A value chosen counts as a step. The bound is looked
-    /// at between steps of workers, so the last of them is never cut in two.
+    /// How many steps a schedule may have; a value chosen counts as one. The bound is checked
+    /// between steps of workers, so no step is cut in two.
     pub max_steps: usize,
     /// Whether a schedule that reaches the step bound is a bug.
     pub fail_on_max_steps: bool,
-    /// How many steps a monitor may stay hot under a fair strategy; `None` for half of the step
-    /// bound.
+    /// The steps that a monitor may stay hot under a fair strategy; `None`: half of the step bound.
     pub temperature: Option<usize>,
     /// Which cycles of states count as executions without end. Under a strategy, which chooses at
-    /// random, weak means strong, and a loop is found only when chance cannot leave it.
+    /// random, weak means strong: a loop is found only when chance cannot leave it.
     pub fairness: Fairness,
     /// How many values and events one step may have before it counts as endless.
     pub step_items: u32,
@@ -64,19 +62,17 @@ pub struct Options {
     /// Whether to run some schedules (numbers 1, 2, 4, 8, ...) twice and compare, to catch
     /// programs with nondeterminism that is not under control.
     pub repeat_check: bool,
-    /// Every state of one schedule in this many is observed, for
-    /// [`Report::observations`](crate::Report) and [`Novelty`](crate::Novelty), and of the others the
-    /// last state. With 0 it is last states only: to observe a state costs more than a step.
+    /// Of one schedule in this many every state is observed, for
+    /// [`Report::observations`](crate::Report) and [`Novelty`](crate::Novelty), and of the others
+    /// the last state; with 0, last states only. Observing a state costs more than a step.
     pub observe_every: u64,
-    /// A file that a strategy goes on learning from, if it is there, and that all it has learnt is
-    /// written to at the end. A file of another program or strategy, or a damaged one, fails the
-    /// run before it begins.
+    /// A file with what the strategy has learnt: read before the run if it exists, written after
+    /// it. A file of another program or strategy, or a damaged one, fails the run before it begins.
     pub learned: Option<PathBuf>,
-    /// Set it to end the run: what was found is kept.
+    /// Set it to end the run; findings are kept.
     pub stop: Arc<AtomicBool>,
 }
 
-/// How many steps a schedule may have unless told otherwise.
 const MAX_STEPS: usize = 10_000;
 
 impl Default for Options {
@@ -107,7 +103,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The same options, with the program's own name unless there is another.
+    /// The same options, with the program's own name if they have none.
     pub(crate) fn naming(mut self, program: &impl Program) -> Options {
         if self.program.is_empty() {
             program.name().clone_into(&mut self.program);
@@ -116,41 +112,35 @@ impl Options {
     }
 }
 
-/// Whom a run tells what it finds, the moment it finds it.
+/// Receives what a run finds, the moment it finds it.
 pub trait Sink: Send + Sync {
-    /// A finding: at once and raw when a schedule fails (no trace yet), and again, better, when
-    /// it has been confirmed and shrunk. The later one with the same [`cause`] replaces the
-    /// earlier; a raw finding that cannot be repeated is replaced by one of another cause, whose
-    /// [`found_at`] is the same.
-    ///
-    /// It may be called from any thread, and right before the process aborts.
-    ///
-    /// [`cause`]: dally_core::Bug::cause
-    /// [`found_at`]: Finding::found_at
+    /// A finding: raw and without a trace when a schedule fails, and again when it has been
+    /// confirmed and shrunk. The later one with the same [cause](dally_core::Bug::cause) replaces
+    /// the earlier. A raw finding that cannot be repeated is replaced by one of another cause with
+    /// the same [`found_at`](Finding::found_at). Called from any thread.
     fn found(&self, finding: &Finding) {
         let _ = finding;
     }
 
-    /// The last words of a process that is about to abort: the program panicked in a destructor
-    /// while it unwound, and nothing can be done after this.
+    /// The finding of a process that is about to end: the program aborts or exits, or panicked in a
+    /// destructor while it unwound. Nothing can be done after this call.
     fn aborting(&self, finding: &Finding) {
         self.found(finding);
     }
 
-    /// Work that a search of states has left undone at its end, one entry after the other, if its
-    /// plan says [`keep_frontier`](crate::strata::Plan::keep_frontier).
+    /// An entry that a search of states has left undone at its end, if its plan says
+    /// [`keep_frontier`](crate::strata::Plan::keep_frontier).
     fn left(&self, entry: WrittenEntry) {
         let _ = entry;
     }
 
-    /// How far the run is: several times a second, from the thread that called
-    /// [`run`](crate::run).
+    /// The progress: several times a second, from the thread that called [`run`](crate::run).
     fn progress(&self, progress: &Progress) {
         let _ = progress;
     }
 }
 
-/// Nobody.
+/// Ignores everything.
 impl Sink for () {}
 
 /// How far a run is.
@@ -168,9 +158,9 @@ pub struct Progress {
     pub findings: usize,
     /// How far a search of states is.
     pub reached: Option<Reached>,
-    /// What it does at the moment.
+    /// What the run does at the moment.
     pub phase: Phase,
-    /// How long it has been at it.
+    /// How long the run has taken.
     pub elapsed: Duration,
 }
 

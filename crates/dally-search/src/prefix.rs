@@ -4,21 +4,20 @@ use std::sync::Arc;
 
 use dally_core::{Choice, WorkerId};
 
-/// A step and what comes before it. States share what their paths have in common.
+/// A step and all steps before it, which states share where their paths begin alike.
 #[derive(Debug)]
 pub(crate) struct Prefix {
     before: Option<Arc<Prefix>>,
     worker: WorkerId,
-    /// What was chosen inside the step.
     inside: Box<[Choice]>,
-    /// How many choices there are, from the first on.
+    /// The number of choices from the first on.
     length: usize,
     /// The identity of the state that the step leads to.
     pub(crate) identity: u64,
 }
 
 impl Prefix {
-    /// One more step, of which these are the choices, the worker first.
+    /// Adds a step with these choices, the worker first.
     pub(crate) fn extend(
         before: Option<Arc<Prefix>>,
         choices: &[Choice],
@@ -33,12 +32,10 @@ impl Prefix {
         }
     }
 
-    /// How many choices there are, from the first on.
     pub(crate) fn len(&self) -> usize {
         self.length
     }
 
-    /// The steps from the first to this one.
     pub(crate) fn steps(&self) -> Vec<&Prefix> {
         let mut steps = Vec::new();
         let mut at = Some(self);
@@ -50,7 +47,6 @@ impl Prefix {
         steps
     }
 
-    /// All choices, from the first on.
     pub(crate) fn choices(&self) -> Vec<Choice> {
         let mut choices = Vec::with_capacity(self.length);
         for step in self.steps() {
@@ -60,7 +56,6 @@ impl Prefix {
         choices
     }
 
-    /// About how many bytes one takes.
     pub(crate) const BYTES: usize = size_of::<Prefix>() + 16;
 }
 

@@ -1,19 +1,15 @@
 //! Executions repeated with a full record, and what differs between two of them.
 
-use std::sync::Arc;
-
 use dally_core::{
     Bug, BugKind, Choice, Finding, Item, Lasso, Program, Schedule, Trace, TraceStep, WorkerId,
 };
 
-use crate::choice_log::ChoiceWriter;
 use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder, blame};
 use crate::liveness::{Fairness, Loops};
 use crate::replay::Divergence;
 use crate::replay_strategy::{ReplayStrategy, Strictness};
 use crate::strategy::Strategy;
 
-/// An execution with all that happened in it.
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub(crate) choices: Vec<Choice>,
@@ -26,112 +22,60 @@ pub(crate) struct Recording {
 #[derive(Debug)]
 pub(crate) struct Followed {
     pub(crate) recording: Recording,
-    /// Where it left the other first.
+    /// The first place where it left the other.
     pub(crate) left_at: Option<Divergence>,
-    /// The execution asked for more choices than there were.
+    /// Whether the execution asked for more choices than there were.
     pub(crate) ran_out: bool,
     /// How many choices the execution did not ask for.
     pub(crate) unused: usize,
 }
 
-/// What to follow.
-#[derive(Clone)]
-pub(crate) struct Script {
-    pub(crate) choices: Arc<[Choice]>,
-    /// Who was enabled at each step; empty if that is not known.
-    pub(crate) enabled: Arc<[Vec<WorkerId>]>,
-    pub(crate) fair_from: usize,
-}
-
-/// Runs schedule number `schedule` with a record.
-pub(crate) fn record<P: Program>(
-    mut recorder: Recorder,
-    executor: &mut Executor<'_, P>,
-    schedule: u64,
-    strategy: &mut dyn Strategy,
-    limits: &Limits,
-    instruments: Instruments<'_>,
-) -> Recording {
-    let Instruments { writer, halt, observations, .. } = instruments;
-    let instruments = Instruments { writer, halt, recorder: Some(&mut recorder), observations };
-    let execution = executor.execute(schedule, strategy, limits, instruments);
-    let (mut trace, mut enabled) = recorder.finish();
-    // The rounds after a loop are not part of the schedule.
-    let steps = execution.steps - execution.values;
-    trace.steps.truncate(steps);
-    enabled.truncate(steps);
-    Recording { choices: writer.choices(), enabled, trace, execution }
-}
-
-/// Follows a script with a record.
-pub(crate) fn follow<P: Program>(
-    recorder: Recorder,
-    executor: &mut Executor<'_, P>,
-    schedule: u64,
-    script: &Script,
-    strictness: Strictness,
-    limits: &Limits,
-    instruments: Instruments<'_>,
-) -> Followed {
-    let mut player = script.player(strictness);
-    let recording = record(recorder, executor, schedule, &mut player, limits, instruments);
-    let (ran_out, unused) = (player.ran_out(), player.unused());
-    Followed { recording, left_at: player.difference(), ran_out, unused }
-}
-
-/// Repeats a schedule exactly, with a full record.
-pub(crate) fn repeat<P: Program>(
-    executor: &mut Executor<'_, P>,
-    schedule: u64,
-    script: &Script,
-    limits: &Limits,
-    writer: &mut ChoiceWriter,
-) -> Followed {
-    let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
-    follow(recorder, executor, schedule, script, Strictness::Exact, limits, instruments)
-}
-
-/// Follows a script without a record: the execution, and the choices really made are on the
-/// choice log.
-pub(crate) fn retry<P: Program>(
-    executor: &mut Executor<'_, P>,
-    schedule: u64,
-    script: &Script,
-    strictness: Strictness,
-    limits: &Limits,
-    writer: &mut ChoiceWriter,
-) -> Execution {
-    executor.execute(
-        schedule,
-        &mut script.player(strictness),
-        limits,
-        Instruments::uninterrupted(writer),
-    )
-}
-
-impl Script {
-    /// A script of choices alone.
-    pub(crate) fn of(choices: Vec<Choice>, fair_from: usize) -> Script {
-        Script { choices: choices.into(), enabled: Arc::new([]), fair_from }
+impl<P: Program> Executor<'_, P> {
+    pub(crate) fn record(
+        &mut self,
+        mut recorder: Recorder,
+        schedule: u64,
+        strategy: &mut dyn Strategy,
+        limits: &Limits,
+        instruments: Instruments<'_>,
+    ) -> Recording {
+        let instruments = Instruments { recorder: Some(&mut recorder), ..instruments };
+        let execution = self.execute(schedule, strategy, limits, instruments);
+        let (mut trace, mut enabled) = recorder.finish();
+        // The rounds after a loop are not part of the schedule.
+        let steps = execution.steps - execution.values;
+        trace.steps.truncate(steps);
+        enabled.truncate(steps);
+        Recording { choices: self.writer.choices(), enabled, trace, execution }
     }
 
-    fn player(&self, strictness: Strictness) -> ReplayStrategy {
-        ReplayStrategy::new(self.choices.clone(), self.enabled.clone(), strictness, self.fair_from)
+    pub(crate) fn follow(
+        &mut self,
+        recorder: Recorder,
+        schedule: u64,
+        mut replay: ReplayStrategy,
+        limits: &Limits,
+        instruments: Instruments<'_>,
+    ) -> Followed {
+        let recording = self.record(recorder, schedule, &mut replay, limits, instruments);
+        let (ran_out, unused) = (replay.ran_out(), replay.unused());
+        Followed { recording, left_at: replay.difference(), ran_out, unused }
+    }
+
+    pub(crate) fn repeat(
+        &mut self,
+        schedule: u64,
+        choices: &[Choice],
+        fair_from: usize,
+        limits: &Limits,
+    ) -> Followed {
+        let replay = ReplayStrategy::new(choices, Strictness::Exact, fair_from);
+        let instruments = Instruments::uninterrupted();
+        self.follow(Recorder::default(), schedule, replay, limits, instruments)
     }
 }
 
-impl Recording {
-    /// The script of this very execution.
-    pub(crate) fn script(&self) -> Script {
-        Script {
-            choices: self.choices.clone().into(),
-            enabled: self.enabled.clone().into(),
-            fair_from: self.execution.fair_from,
-        }
-    }
-}
-
-/// What differs between an execution and its exact repetition, if anything.
+/// The difference between an execution and its exact repetition, if there is one.
 pub(crate) fn difference(first: &Recording, second: &Followed) -> Option<Divergence> {
     let again = &second.recording;
     let at = |step: usize, message: String| Some(Divergence { step, message });
@@ -139,7 +83,7 @@ pub(crate) fn difference(first: &Recording, second: &Followed) -> Option<Diverge
         if a.worker == b.worker && a.items == b.items {
             continue;
         }
-        // The player saw this step or a later one fail; what happened inside it comes first.
+        // Choices differed in this step or later; what happened inside the step comes first.
         if second.left_at.as_ref().is_none_or(|left| left.step > index + 1) {
             return at(index + 1, items_differ(a, b, &first.trace));
         }
@@ -169,16 +113,16 @@ fn items_differ(a: &TraceStep, b: &TraceStep, trace: &Trace) -> String {
     let name = trace.names.get(&a.worker).map_or("worker", String::as_str);
     let at = a.items.iter().zip(&b.items).take_while(|(a, b)| a == b).count();
     let told = |step: &TraceStep| match step.items.get(at) {
-        Some(Item::Told(event)) => format!("`{event:?}`"),
-        Some(Item::Chose(choice)) => format!("`{choice:?}`"),
+        Some(Item::Event(event)) => format!("`{event:?}`"),
+        Some(Item::Choice(choice)) => format!("`{choice:?}`"),
         Some(Item::Input { name, value }) => format!("`input {name} = {value}`"),
-        None => "nothing more".into(),
+        _ => "nothing more".into(),
     };
     let worker = a.worker;
     format!("the step of {name} ({worker}) told {} first and {} then", told(a), told(b))
 }
 
-/// What all findings of a run have in common.
+/// What the findings of a run have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Heading {
     pub(crate) program: String,
@@ -187,8 +131,7 @@ pub(crate) struct Heading {
 }
 
 impl Heading {
-    /// A schedule under this heading. Bugs that depend on a bound bring the bound along, since
-    /// they do not exist without it.
+    /// A schedule under this heading. The bound of a bug is among its settings.
     pub(crate) fn schedule(
         &self,
         choices: Vec<Choice>,
@@ -220,22 +163,6 @@ impl Heading {
         Schedule { program, settings, bug, choices, enabled, edited: false }
     }
 
-    /// A finding without a trace, as it is first known.
-    pub(crate) fn raw(
-        &self,
-        bug: Bug,
-        choices: Vec<Choice>,
-        fair_from: usize,
-        schedule: u64,
-        notes: Vec<String>,
-    ) -> Finding {
-        let written = self.schedule(choices, Vec::new(), &bug, fair_from, None);
-        let mut finding = Finding::new(bug, written, schedule + 1);
-        finding.notes = notes;
-        finding
-    }
-
-    /// A finding with its trace.
     pub(crate) fn full(&self, recording: Recording, bug: Bug, schedule: u64) -> Finding {
         let Recording { choices, enabled, trace, execution } = recording;
         let lasso = execution.lasso.as_ref();
@@ -246,18 +173,11 @@ impl Heading {
     }
 }
 
-/// The bounds under which a recorded schedule is run again, and from where on it was fair.
+/// The bounds under which a recorded schedule is run again, and the step from which it was fair.
 pub(crate) fn limits_of(schedule: &Schedule, rounds: u32, step_items: u32) -> (Limits, usize) {
     let setting = |name: &str| schedule.setting(name)?.parse().ok();
-    let mut limits = Limits {
-        max_steps: usize::MAX,
-        fail_on_max_steps: false,
-        temperature: usize::MAX,
-        fairness: fairness_of(schedule).unwrap_or_default(),
-        loops: Loops::Ignored,
-        blamed: None,
-        step_items,
-    };
+    let fairness = fairness_of(schedule).unwrap_or_default();
+    let mut limits = Limits { fairness, step_items, ..Limits::NONE };
     let mut fair_from = 0;
     if ended_by(schedule, BugKind::StepBound) {
         limits.max_steps = setting("max-steps").unwrap_or(usize::MAX);
@@ -274,12 +194,11 @@ pub(crate) fn limits_of(schedule: &Schedule, rounds: u32, step_items: u32) -> (L
     (limits, fair_from)
 }
 
-/// Whether a schedule was recorded with a bug of this kind.
 pub(crate) fn ended_by(schedule: &Schedule, kind: BugKind) -> bool {
     schedule.bug.as_ref().is_some_and(|bug| bug.kind == kind)
 }
 
-/// What the loop of a schedule was judged by.
+/// The fairness that the loop of a schedule was judged by.
 pub(crate) fn fairness_of(schedule: &Schedule) -> Option<Fairness> {
     schedule.setting("fairness")?.parse().ok()
 }

@@ -9,8 +9,8 @@ use dally_core::{Bug, BugKind, Choice, Lasso, Program, Schedule, Trace};
 use crate::executor::{End, Executor, Instruments, Recorder};
 use crate::liveness::Loops;
 use crate::options::Options;
-use crate::record::{Followed, Script, ended_by, follow, limits_of};
-use crate::replay_strategy::Strictness;
+use crate::record::{Followed, ended_by, limits_of};
+use crate::replay_strategy::{ReplayStrategy, Strictness};
 use crate::supervisor::{self, Lost, watched};
 
 /// How closely a replay follows the recording.
@@ -19,8 +19,7 @@ pub enum Mode {
     /// Stops at the first difference.
     #[default]
     Exact,
-    /// Skips choices that are impossible, goes on to the end of the recording, and says where it
-    /// left it first.
+    /// Skips impossible choices up to the end of the recording, and reports the first difference.
     BestEffort,
 }
 
@@ -33,8 +32,7 @@ pub struct Replayed {
     pub trace: Trace,
     /// The choices that were really made, with the program and settings of the recording.
     pub schedule: Schedule,
-    /// Where the execution left the recording first, if it did: behind its end, if its loop does
-    /// not repeat.
+    /// Where the execution first left the recording: after its end, if its loop does not repeat.
     pub left_at: Option<Divergence>,
     /// The loop at the end of the recording, and how often it was gone round, if it is one.
     pub lasso: Option<Lasso>,
@@ -59,11 +57,10 @@ impl std::fmt::Display for Divergence {
     }
 }
 
-/// Runs a recorded schedule on `program`, on a thread of its own. A step that does not come
-/// back within `step_time` is the bug then, and its thread is left behind.
+/// Runs a recorded schedule on `program`, on a thread of its own. A step that does not come back
+/// within `step_time` is the bug then, and its thread is left behind.
 ///
-/// If the schedule ends with a loop that can be gone round for ever, it is gone round `rounds`
-/// times more, and at least once.
+/// If the schedule ends with a loop, the loop is gone round `rounds` times more, and at least once.
 pub fn replay<P: Program + 'static>(
     program: Arc<P>,
     schedule: &Schedule,
@@ -78,68 +75,44 @@ pub fn replay<P: Program + 'static>(
     let granularity = program.granularity();
     let (mut limits, fair_from) = limits_of(schedule, rounds, Options::default().step_items);
     if let (Loops::AtEnd { stem, .. }, Mode::BestEffort) = (&mut limits.loops, mode) {
-        // Steps may be skipped.
+        // Steps may be skipped, so the loop may begin elsewhere.
         *stem = None;
     }
-    let script = |choices: &[Choice]| Script {
-        choices: choices.into(),
-        enabled: schedule.enabled.clone().into(),
-        fair_from,
-    };
     let attempt = |choices: &[Choice]| {
-        let (program, script) = (program.clone(), script(choices));
+        let replay = ReplayStrategy::new(choices, strictness, fair_from);
+        let (program, replay) = (program.clone(), replay.comparing(&schedule.enabled));
         watched(&schedule.program, step_time, move |writer| {
-            let (recorder, instruments) = (Recorder::default(), Instruments::uninterrupted(writer));
-            follow(
-                recorder,
-                &mut Executor::new(&*program),
-                0,
-                &script,
-                strictness,
-                &limits,
-                instruments,
-            )
+            let mut executor = Executor::new(&*program, writer);
+            let instruments = Instruments::uninterrupted();
+            executor.follow(Recorder::default(), 0, replay, &limits, instruments)
         })
+    };
+    // The result of a replay that did not come to its end.
+    let replayed = |bug: Option<Bug>, trace, choices, left_at| {
+        let recorded = bug.as_ref().map(Bug::record).or_else(|| schedule.bug.clone());
+        let schedule = Schedule { bug: recorded, choices, enabled: Vec::new(), ..schedule.clone() };
+        Replayed { bug, trace, schedule, left_at, lasso: None, notes: Vec::new(), granularity }
     };
     match attempt(&schedule.choices) {
         Ok(followed) => judged(followed, schedule, granularity),
         Err(Lost::Stuck(doing, made)) => {
-            // The step that blocks is known, and what led to it can be seen by stopping before.
+            // What led to the step that blocks is replayed without that step.
             let before = attempt(before_last_step(&made));
             let (trace, left_at) = match before {
                 Ok(followed) => (followed.recording.trace, followed.left_at),
                 Err(_) => (Trace::default(), None),
             };
             let bug = supervisor::stuck(doing, &made, step_time);
-            let schedule = Schedule {
-                bug: Some(bug.record()),
-                choices: made,
-                enabled: Vec::new(),
-                ..schedule.clone()
-            };
-            Replayed {
-                bug: Some(bug),
-                trace,
-                schedule,
-                left_at,
-                lasso: None,
-                notes: Vec::new(),
-                granularity,
-            }
+            replayed(Some(bug), trace, made, left_at)
         }
-        Err(Lost::Failed(why)) => Replayed {
-            bug: None,
-            trace: Trace::default(),
-            schedule: Schedule { choices: Vec::new(), enabled: Vec::new(), ..schedule.clone() },
-            left_at: Some(Divergence { step: 0, message: format!("nothing was run: {why}") }),
-            lasso: None,
-            notes: Vec::new(),
-            granularity,
-        },
+        Err(Lost::Failed(why)) => {
+            let left_at = Divergence { step: 0, message: format!("nothing was run: {why}") };
+            replayed(None, Trace::default(), Vec::new(), Some(left_at))
+        }
     }
 }
 
-/// Whether a schedule was recorded as one that ends in a loop, which a replay goes round.
+/// Whether a schedule was recorded as one that ends in a loop.
 pub fn ends_in_loop(schedule: &Schedule) -> bool {
     ended_by(schedule, BugKind::Livelock)
 }
@@ -166,7 +139,7 @@ fn judged(followed: Followed, recorded: &Schedule, granularity: &'static str) ->
                     "the program ends before the recording, which goes on for {rest}: {happened}"
                 ))
             }
-            // The same choices to the same end; the caller compares the bugs.
+            // The execution made the same choices to the same end; the caller compares the bugs.
             None => None,
             Some(_) if execution.bug.is_some() => None,
             Some(bug) => Some(if let Some(how) = &execution.loop_divergence {

@@ -15,41 +15,38 @@ pub(crate) enum Strictness {
     Exact,
     /// Skips what is impossible and remembers the first difference; ends with the recording.
     BestEffort,
-    /// Skips what is impossible and says nothing. After the end of the recording it goes on with
-    /// the same worker while it can, up to this many steps of workers in all.
+    /// Skips what is impossible silently. After the end of the recording it goes on with the same
+    /// worker while it can, up to this many steps of workers in all.
     Loose(usize),
 }
 
-/// Makes recorded choices again.
 #[derive(Clone)]
 pub(crate) struct ReplayStrategy {
     player: Player<Arc<[Choice]>>,
-    /// Who was enabled at each step, if that was recorded.
+    /// The workers that were enabled at each step, if that was recorded.
     enabled: Arc<[Vec<WorkerId>]>,
     strictness: Strictness,
-    /// Fair from this step on, as the strategy that made the recording was.
+    /// The step from which on the strategy that made the recording was fair.
     fair_from: usize,
     /// The number of the present step of a worker in the execution, from 1.
     step: usize,
     /// The number of steps of workers passed in the recording.
     recorded_step: usize,
-    /// The present step, for messages.
     stepping: Option<(WorkerId, String)>,
     difference: Option<Divergence>,
-    /// Whether the last answer was "no more" because the recording is at its end.
+    /// Whether the schedule was ended because the recording is at its end.
     ran_out: bool,
 }
 
 impl ReplayStrategy {
     pub(crate) fn new(
-        choices: Arc<[Choice]>,
-        enabled: Arc<[Vec<WorkerId>]>,
+        choices: &[Choice],
         strictness: Strictness,
         fair_from: usize,
     ) -> ReplayStrategy {
         ReplayStrategy {
-            player: Player::new(choices),
-            enabled,
+            player: Player::new(choices.into()),
+            enabled: Arc::default(),
             strictness,
             fair_from,
             step: 0,
@@ -60,17 +57,20 @@ impl ReplayStrategy {
         }
     }
 
-    /// Where the execution left the recording first.
+    /// Compares the enabled workers of each step with these.
+    pub(crate) fn comparing(self, enabled: &[Vec<WorkerId>]) -> ReplayStrategy {
+        ReplayStrategy { enabled: enabled.into(), ..self }
+    }
+
+    /// The first place where the execution left the recording.
     pub(crate) fn difference(self) -> Option<Divergence> {
         self.difference
     }
 
-    /// Whether the execution wanted more choices than were recorded.
     pub(crate) fn ran_out(&self) -> bool {
         self.ran_out
     }
 
-    /// The choices that were never made.
     pub(crate) fn unused(&self) -> usize {
         self.player.rest().len()
     }
@@ -79,7 +79,7 @@ impl ReplayStrategy {
         matches!(self.strictness, Strictness::Loose(_))
     }
 
-    /// Notes a difference; an error if the replay ends there.
+    /// Records the first difference; an error if the replay ends there.
     fn differs(
         &mut self,
         message: impl FnOnce(&ReplayStrategy) -> String,
@@ -94,7 +94,6 @@ impl ReplayStrategy {
         if self.strictness == Strictness::BestEffort { Ok(()) } else { Err(EndSchedule::Cut) }
     }
 
-    /// Passes over recorded values that the last step did not ask for.
     fn skip_values(&mut self) -> Result<(), EndSchedule> {
         match self.player.skip_step() {
             0 => Ok(()),
@@ -105,7 +104,6 @@ impl ReplayStrategy {
         }
     }
 
-    /// The present step in words.
     fn here(&self) -> String {
         match &self.stepping {
             Some((worker, name)) => format!("the step of {name} ({worker})"),
@@ -113,18 +111,18 @@ impl ReplayStrategy {
         }
     }
 
-    /// Compares the enabled workers with the recorded ones, before `worker` is to step.
+    /// Compares the enabled workers with the recorded ones before `worker` steps.
     fn compare_enabled(&mut self, worker: WorkerId, point: &Point<'_>) -> Result<(), EndSchedule> {
         let enabled = self.enabled.clone();
         match enabled.get(self.recorded_step) {
-            // No set that was recorded is empty: such a one was left out for its size.
+            // A set that was recorded is never empty: an empty one was left out for its size.
             Some(recorded) if !recorded.is_empty() && recorded != point.enabled => {
                 self.differs(|_| {
                     let (missing, new) =
                         (less(recorded, point.enabled), less(point.enabled, recorded));
                     let mut message = format!("the recording goes on with worker {worker}");
                     if !missing.is_empty() {
-                        // They may not even exist now, so they cannot be asked for their names.
+                        // They may not exist now, so the system cannot name them.
                         let who = listed(missing.iter().map(WorkerId::to_string));
                         message += &format!("; could step then and cannot now: {who}");
                     }
@@ -139,7 +137,6 @@ impl ReplayStrategy {
         }
     }
 
-    /// What to do when the recording has no further step.
     fn after_the_end(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.ran_out = true;
         let Strictness::Loose(most) = self.strictness else { return Err(EndSchedule::Cut) };
@@ -150,25 +147,40 @@ impl ReplayStrategy {
         Ok(same.unwrap_or(point.enabled[0]))
     }
 
-    /// The program asks for something that the recording does not have here. The first answer is
-    /// given if the replay may go on.
-    fn unrecorded(
+    /// Answers a question that the recording does not have here: if the replay may go on, with the
+    /// recorded answer where that is of the `same` kind, or else with the `first` one.
+    fn otherwise<T>(
         &mut self,
         question: Question,
-        recorded: Option<Choice>,
-    ) -> Result<u32, EndSchedule> {
+        same: Option<T>,
+        first: T,
+    ) -> Result<T, EndSchedule> {
+        let recorded = self.player.peek();
         self.ran_out |= recorded.is_none();
-        self.differs(|replay| {
-            let instead = match recorded {
-                None => "the recording ends before",
-                Some(Choice::Worker(_)) => "the recording goes on with the next step",
-                Some(Choice::Value { .. }) => "the recording has a value here",
-                Some(Choice::Delivery(_)) => "the recording has a delivery here",
-                Some(Choice::Input(_)) => "the recording has an input here",
-            };
-            format!("{} asks for {question}, and {instead}", replay.here())
-        })?;
-        Ok(0)
+        self.differs(|replay| replay.asks_otherwise(question, recorded))?;
+        self.player.skip(usize::from(same.is_some()));
+        Ok(same.unwrap_or(first))
+    }
+
+    fn asks_otherwise(&self, question: Question, recorded: Option<Choice>) -> String {
+        let here = self.here();
+        let instead = match (question, recorded) {
+            (Question::Value { .. }, Some(Choice::Value { of, tag, .. })) => {
+                let then = Question::Value { of, tag };
+                return format!("{here} asks for {question}, in the recording for {then}");
+            }
+            (Question::Delivery { .. }, Some(Choice::Delivery(message))) => {
+                return format!(
+                    "message {message} is delivered in {here} in the recording and is not there now"
+                );
+            }
+            (_, None) => "the recording ends before",
+            (_, Some(Choice::Worker(_))) => "the recording goes on with the next step",
+            (_, Some(Choice::Value { .. })) => "the recording has a value here",
+            (_, Some(Choice::Delivery(_))) => "the recording has a delivery here",
+            (_, Some(Choice::Input(_))) => "the recording has an input here",
+        };
+        format!("{here} asks for {question}, and {instead}")
     }
 }
 
@@ -206,48 +218,27 @@ impl Strategy for ReplayStrategy {
                 }
                 return Ok(worker);
             }
-            // The step is skipped with all that was chosen inside it.
             self.player.skip_step();
         }
         self.after_the_end(point)
     }
 
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
-        let question = Question::Value { of, tag };
-        match self.player.value(of, tag) {
-            Ok(index) => Ok(index.min(of.saturating_sub(1))),
-            Err(Some(Choice::Value { index, of: then, tag: who })) => {
-                self.differs(|replay| {
-                    let recorded = Question::Value { of: then, tag: who };
-                    let here = replay.here();
-                    format!("{here} asks for {question}, in the recording for {recorded}")
-                })?;
-                self.player.skip(1);
-                Ok(index.min(of.saturating_sub(1)))
-            }
-            Err(recorded) => self.unrecorded(question, recorded),
-        }
+        let answer = self.player.value(of, tag).or_else(|recorded| {
+            let same = match recorded {
+                Some(Choice::Value { index, .. }) => Some(index),
+                _ => None,
+            };
+            self.otherwise(Question::Value { of, tag }, same, 0)
+        });
+        Ok(answer?.min(of.saturating_sub(1)))
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, EndSchedule> {
-        match self.player.delivery(candidates) {
-            Ok(place) => Ok(place),
-            Err(Some(Choice::Delivery(message))) => {
-                self.differs(|replay| {
-                    format!(
-                        "message {message} is delivered in {} in the recording and is not there \
-                         now",
-                        replay.here(),
-                    )
-                })?;
-                self.player.skip(1);
-                Ok(0)
-            }
-            Err(recorded) => {
-                let question = Question::Delivery { of: candidates.len() as u32 };
-                self.unrecorded(question, recorded).map(|index| index as usize)
-            }
-        }
+        self.player.delivery(candidates).or_else(|recorded| {
+            let same = matches!(recorded, Some(Choice::Delivery(_))).then_some(0);
+            self.otherwise(Question::Delivery { of: candidates.len() as u32 }, same, 0)
+        })
     }
 
     fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
@@ -255,7 +246,7 @@ impl Strategy for ReplayStrategy {
             Ok(value) => Ok(value),
             Err(Some(Choice::Input(value))) => {
                 self.differs(|replay| {
-                    let (name, least, most) = (asked.name(), asked.least(), asked.most());
+                    let (name, least, most) = (asked.name, asked.least, asked.most);
                     format!(
                         "{} asks for the input `{name}` from {least} to {most}, and in the \
                          recording it is {value}",
@@ -265,23 +256,20 @@ impl Strategy for ReplayStrategy {
                 self.player.skip(1);
                 Ok(value)
             }
-            Err(recorded) => self.unrecorded(Question::Input, recorded).map(|_| asked.given()),
+            Err(_) => self.otherwise(Question::Input, None, asked.given),
         }
     }
 }
 
-/// The workers of `all` that are not among `others`.
 fn less(all: &[WorkerId], others: &[WorkerId]) -> Vec<WorkerId> {
     all.iter().copied().filter(|worker| !others.contains(worker)).collect()
 }
 
-/// Workers that exist, by name and id.
 pub(crate) fn named(workers: &[WorkerId], system: &dyn System) -> String {
     listed(workers.iter().map(|&worker| format!("{} ({worker})", system.name(worker))))
 }
 
-/// Things by name. Of many the first five are named and the rest is counted, but not a rest of
-/// four or fewer: one of them may be what the reader looks for.
+/// Names joined by commas: of ten or more only the first five, and how many there are besides.
 fn listed(things: impl ExactSizeIterator<Item = String>) -> String {
     const FIRST: usize = 5;
     let rest = Some(things.len().saturating_sub(FIRST)).filter(|&rest| rest > 4);

@@ -12,7 +12,6 @@ use crate::batch::Shared;
 use crate::deadline::Stopwatch;
 use crate::executor::Limits;
 use crate::learning::file;
-use crate::liveness::Loops;
 use crate::options::{Options, Phase, Progress, Reached, Sink};
 use crate::record::Heading;
 
@@ -23,11 +22,8 @@ mod threads;
 use findings::Group;
 pub(crate) use findings::count_bug;
 
-/// Runs schedules of `program` as the options say, and tells the sink of findings the moment
-/// they are found.
-///
-/// Schedules run on threads of their own; the calling thread supervises them, and returns even
-/// if a step never does.
+/// Runs schedules of `program` as the options say, and tells the sink of findings the moment they
+/// are found. The calling thread supervises the others, and returns even if a step never does.
 ///
 /// The same program, seed and options give the same report, but for the time elapsed, with any
 /// number of threads: schedules are numbered, batches have fixed sizes, and what comes after
@@ -36,11 +32,11 @@ pub fn run<P: Program + 'static>(program: Arc<P>, options: Options, sink: Arc<dy
     run_from(0, program, options, sink).0
 }
 
-/// Runs the schedules of this batch, and tells in [`Report::part`] what is needed to
-/// [merge](Report::merge) it with other batches of the same run. Of the options, the seed and the
-/// number of schedules are those of the batch.
+/// Runs the schedules of this batch, and puts into [`Report::part`] what is needed to
+/// [merge](Report::merge) the report with those of other batches of the run. The batch replaces the
+/// seed and the number of schedules of the options.
 ///
-/// Only strategies whose schedules depend on the seed and their number alone can do that.
+/// Only strategies whose schedules depend on the seed and their number alone can run a batch.
 pub fn run_batch<P: Program + 'static>(
     program: Arc<P>,
     batch: Batch,
@@ -53,7 +49,7 @@ pub fn run_batch<P: Program + 'static>(
     }
     (options.seed, options.schedules) = (batch.seed, batch.count);
     let (mut report, sightings) = run_from(batch.first, program, options, sink);
-    report.part = Some(Part::new(batch, sightings));
+    report.part = Some(Part { batch, sightings });
     Ok(report)
 }
 
@@ -69,7 +65,6 @@ pub struct NotIndependent {
     pub strategy: String,
 }
 
-/// Runs schedules from this number on.
 fn run_from<P: Program + 'static>(
     first: u64,
     program: Arc<P>,
@@ -97,25 +92,23 @@ fn run_from<P: Program + 'static>(
     (run.finish(), sightings)
 }
 
-/// A run under supervision: by schedules here, by states in `strata`.
+/// A run: of schedules here, of searches of states in `strata`.
 pub(crate) struct Run<P: Program + 'static> {
     pub(crate) program: Arc<P>,
     pub(crate) options: Options,
     pub(crate) shared: Arc<Shared>,
     pub(crate) report: Report,
     pub(crate) clock: Stopwatch,
-    /// When progress was last shown.
+    /// Measures the time since progress was last shown.
     shown: Stopwatch,
-    /// The causes seen so far.
     pub(crate) groups: BTreeMap<Cause, Group>,
-    /// Why no more is wanted.
     pub(crate) ended: Option<Ended>,
-    /// How far a search of states is, for the progress.
+    /// The progress of a search of states.
     pub(crate) reached: Option<Reached>,
 }
 
 impl<P: Program + 'static> Run<P> {
-    /// A run that nothing has come of yet. `name` says who picks the choices.
+    /// A run without results yet. `name` is that of the strategy or search.
     pub(crate) fn new(
         program: Arc<P>,
         options: Options,
@@ -128,9 +121,8 @@ impl<P: Program + 'static> Run<P> {
             fail_on_max_steps: options.fail_on_max_steps,
             temperature: options.temperature.unwrap_or(options.max_steps / 2),
             fairness: options.fairness,
-            loops: Loops::Ignored,
-            blamed: None,
             step_items: options.step_items,
+            ..Limits::NONE
         };
         let heading = Heading {
             program: options.program.clone(),
@@ -163,13 +155,13 @@ impl<P: Program + 'static> Run<P> {
         Run { program, options, shared, report, clock, shown, groups, ended, reached }
     }
 
-    /// No more schedules.
+    /// Ends the run for this reason, unless it has ended for another.
     pub(crate) fn end(&mut self, why: Ended) {
         self.ended = self.ended.or(Some(why));
         self.shared.halt.store(true, Ordering::Relaxed);
     }
 
-    /// Sees whether the time is up or the user wants to leave.
+    /// Ends the run if the time is up or the user has stopped it.
     pub(crate) fn check_limits(&mut self) {
         if self.options.stop.load(Ordering::Relaxed) {
             self.shared.stop_shrinking.store(true, Ordering::Relaxed);
@@ -179,7 +171,7 @@ impl<P: Program + 'static> Run<P> {
         }
     }
 
-    /// Shows the progress, not too often.
+    /// Shows the progress, at most every 50 milliseconds.
     pub(crate) fn show_progress(&mut self, phase: Phase) {
         if self.shown.is_past(Duration::from_millis(50)) {
             self.shown = Stopwatch::start();
@@ -200,7 +192,6 @@ impl<P: Program + 'static> Run<P> {
         }
     }
 
-    /// The report, with all that was found.
     pub(crate) fn finish(mut self) -> Report {
         let findings = &mut self.report.findings;
         findings.iter_mut().for_each(|finding| finding.occurrences = 0);

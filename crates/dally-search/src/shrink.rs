@@ -1,31 +1,27 @@
 //! Making a failing schedule small: delta debugging on its steps.
 //!
-//! A candidate is run loosely: choices that have become impossible are skipped, questions that
-//! are new get the first answer. The units are steps of workers with the values chosen inside
-//! them. After leaving out steps: fewer context switches, fewer faults, lower values.
+//! In a candidate, choices that have become impossible are skipped, and new questions get the first
+//! answer. The units are steps of workers with the values chosen inside them. After steps were left
+//! out come fewer context switches, fewer faults and lower values.
 
 use dally_core::{BugKind, Cause, Choice, Program, Tag, WorkerId};
 
-use crate::choice_log::ChoiceWriter;
-use crate::executor::{Executor, Limits};
+use crate::executor::{Executor, Instruments, Limits};
 use crate::minimise::{Budget, Minimiser, Subject};
-use crate::record::{Script, retry};
-use crate::replay_strategy::Strictness;
+use crate::replay_strategy::{ReplayStrategy, Strictness};
 
-/// What shrinking came to.
 pub(crate) struct Smaller {
     pub(crate) choices: Vec<Choice>,
-    /// How many steps lead to the loop, if it has become smaller and there is one.
+    /// How many steps lead to the loop, if there is one and it has become smaller.
     pub(crate) stem: Option<usize>,
-    /// Why it stopped before it was done, if so.
+    /// Why shrinking stopped before it was done, if it did.
     pub(crate) stopped: Option<&'static str>,
 }
 
 /// Whether a bug of this kind can be shrunk.
 ///
-/// A bug of a bound needs the length it has, and a monitor's temperature counts only under a
-/// fair strategy, which a schedule with steps left out is not. What is out of control cannot be
-/// repeated.
+/// The bug of a bound needs its length, a monitor's temperature counts only under a fair strategy,
+/// and what is not under control cannot be repeated.
 pub(crate) fn is_shrinkable(kind: BugKind) -> bool {
     !matches!(
         kind,
@@ -33,7 +29,6 @@ pub(crate) fn is_shrinkable(kind: BugKind) -> bool {
     )
 }
 
-/// Shrinks a schedule that fails with `cause`.
 pub(crate) fn shrink<P: Program>(
     executor: &mut Executor<'_, P>,
     schedule: u64,
@@ -41,11 +36,10 @@ pub(crate) fn shrink<P: Program>(
     cause: Cause,
     limits: &Limits,
     budget: Budget<'_>,
-    writer: &mut ChoiceWriter,
 ) -> Smaller {
     let loops = limits.loops.loosely();
     let limits = Limits { max_steps: usize::MAX, temperature: usize::MAX, loops, ..*limits };
-    let subject = Candidates { executor, schedule, cause, limits, writer };
+    let subject = Candidates { executor, schedule, cause, limits };
     let mut shrinker = Minimiser::new(subject, Failing::new(units(choices), None), budget);
     shrinker.repeat(|shrinker| {
         shrinker.leave_out_workers();
@@ -58,7 +52,7 @@ pub(crate) fn shrink<P: Program>(
     Smaller { choices: flatten(&units), stem, stopped }
 }
 
-/// A step of a worker with what was chosen inside it.
+/// A step of a worker with the choices inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Unit {
     worker: WorkerId,
@@ -97,7 +91,6 @@ impl Size {
     }
 }
 
-/// A schedule that was seen to fail.
 struct Failing {
     units: Vec<Unit>,
     size: Size,
@@ -111,13 +104,11 @@ impl Failing {
     }
 }
 
-/// How candidates are run.
 struct Candidates<'a, 'p, P: Program> {
     executor: &'a mut Executor<'p, P>,
     schedule: u64,
     cause: Cause,
     limits: Limits,
-    writer: &'a mut ChoiceWriter,
 }
 
 impl<P: Program> Subject for Candidates<'_, '_, P> {
@@ -134,19 +125,20 @@ impl<P: Program> Subject for Candidates<'_, '_, P> {
     }
 
     fn run(&mut self, candidate: &[Unit], best: &Failing) -> (u64, Option<Failing>) {
-        let script = Script::of(flatten(candidate), usize::MAX);
         let strictness = Strictness::Loose(best.size.steps);
+        let mut replay = ReplayStrategy::new(&flatten(candidate), strictness, usize::MAX);
+        let instruments = Instruments::uninterrupted();
         let execution =
-            retry(self.executor, self.schedule, &script, strictness, &self.limits, self.writer);
+            self.executor.execute(self.schedule, &mut replay, &self.limits, instruments);
         let steps = (execution.steps + execution.round_steps) as u64;
         let fails = execution.bug.is_some_and(|bug| bug.cause() == self.cause);
         let stem = execution.lasso.map(|lasso| lasso.stem);
-        (steps, fails.then(|| Failing::new(units(&self.writer.choices()), stem)))
+        (steps, fails.then(|| Failing::new(units(&self.executor.writer.choices()), stem)))
     }
 }
 
 impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
-    /// Tries to leave out all steps of one worker, those that came last first.
+    /// Tries to leave out all steps of one worker, the one that stepped last first.
     fn leave_out_workers(&mut self) {
         let mut workers: Vec<WorkerId> = Vec::new();
         for unit in self.best.units.iter().rev() {
@@ -170,7 +162,7 @@ impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
             let worker = self.best.units[at].worker;
             let length = run_length(&self.best.units[at..]);
             let next = at + length;
-            // This run, later: right before the next of the same worker. Or that one, earlier.
+            // Moves this run to the next one of the same worker, or that one to this.
             let again = self.best.units[next..].iter().position(|unit| unit.worker == worker);
             if let Some(again) = again.map(|distance| next + distance) {
                 let mut later = self.best.units.clone();
@@ -186,8 +178,7 @@ impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
         }
     }
 
-    /// Tries to choose lower values: no fault where there is one, the first value, half of it,
-    /// one less. Inputs come nearer to 0 in the same way.
+    /// Tries no fault, the first value, half of the value, one less; and inputs nearer to 0.
     fn lower_values(&mut self) {
         let mut at = (0, 0);
         while at.0 < self.best.units.len() && self.stopped().is_none() {
@@ -200,7 +191,7 @@ impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
                 let mut candidate = self.best.units.clone();
                 candidate[at.0].inside[at.1] = lower;
                 if self.accepts(&candidate) {
-                    // An input has a long way to go.
+                    // An input may come down in many steps.
                     again = matches!(choice, Choice::Input(_));
                     break;
                 }
@@ -216,7 +207,7 @@ fn lower(choice: Choice) -> Vec<Choice> {
         Choice::Value { index, of, tag } => [0, index / 2, index.saturating_sub(1)]
             .map(|index| Choice::Value { index, of, tag })
             .to_vec(),
-        // A positive number is simpler, where that does; then less by a half, a quarter and so on.
+        // 0, then the number without its sign, then less of it by a half, a quarter and so on.
         Choice::Input(value) => {
             let less = (1..63).map(|bits| value / (1 << bits)).take_while(|&part| part != 0);
             let less = less.chain([value.signum()]).map(|part| value - part);
@@ -233,12 +224,12 @@ fn lower(choice: Choice) -> Vec<Choice> {
     lower
 }
 
-/// How far an input is from 0, and of two as far the negative one is larger.
+/// The distance of an input from 0; of two as far, the negative one is larger.
 fn magnitude(value: i64) -> u64 {
     value.unsigned_abs().saturating_mul(2).saturating_add(u64::from(value < 0))
 }
 
-/// How many units at the front are of one worker.
+/// How many units at the front are steps of one worker.
 fn run_length(units: &[Unit]) -> usize {
     units.iter().take_while(|unit| unit.worker == units[0].worker).count()
 }
@@ -249,7 +240,6 @@ fn units(choices: &[Choice]) -> Vec<Unit> {
         match (choice, units.last_mut()) {
             (Choice::Worker(worker), _) => units.push(Unit { worker, inside: Vec::new() }),
             (_, Some(unit)) => unit.inside.push(choice),
-            // Values before the first step belong to nothing.
             (_, None) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The contract of strategies: who picks the choices of one schedule after another.
+//! The contract of strategies, which pick the choices of schedules.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -7,9 +7,8 @@ use dally_core::{Event, Input, MessageId, System, Tag, Text, WorkerId};
 
 /// Picks the choices of one schedule after another.
 ///
-/// Three methods make a strategy: it begins a schedule, picks workers and picks values. All
-/// others have defaults. This one always runs the first worker that can step, and answers every
-/// question with the first value:
+/// Three methods make a strategy. This one always runs the first worker that can step, and answers
+/// every question with the first value:
 ///
 /// ```
 /// use dally_core::{Tag, WorkerId};
@@ -34,14 +33,13 @@ use dally_core::{Event, Input, MessageId, System, Tag, Text, WorkerId};
 /// ```
 ///
 /// Schedule number `i` may depend on the seed, on `i` and on what [`Learner::learn`] was told,
-/// and on nothing else: then a run gives the same report with any number of threads. A strategy
-/// that goes from one schedule to the next by itself, as depth-first search does, is
-/// [`sequential`](Properties::sequential) and runs on one thread. Every thread has a copy of its
-/// own, made by [`Clone`].
+/// and on nothing else: then a run gives the same report with any number of threads, each of which
+/// has a copy. A strategy that goes from one schedule to the next by itself, as depth-first search
+/// does, is [`sequential`](Properties::sequential) and runs on one thread.
 ///
-/// Not every step is asked for: where an execution has closed a loop while a monitor waits, it
-/// goes round again by itself to see whether the loop repeats. If not, the strategy is asked
-/// again where that has led; one that is sequential is never passed over in this way.
+/// Not every step is asked for: where an execution has closed a loop while a monitor waits, it goes
+/// round again by itself to see whether the loop repeats. If not, the strategy is asked again from
+/// there on. This never happens to a sequential strategy.
 pub trait Strategy: Fork + Send {
     /// Prepares for schedule number `schedule`, from 0. `false`: there is nothing left to try.
     fn begin(&mut self, schedule: u64) -> bool;
@@ -58,26 +56,23 @@ pub trait Strategy: Fork + Send {
         self.value(of, Tag::Program).map(|index| index as usize)
     }
 
-    /// The number from outside that the step is given, within the range of what is asked: by
-    /// default the given one. Whoever picks others [says so](Properties::varies_inputs).
+    /// The number from outside that the step is given, within the range that is asked for: by
+    /// default the given one. A strategy that picks others [says so](Properties::varies_inputs).
     fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
-        Ok(asked.given())
+        Ok(asked.given)
     }
 
-    /// Its name with its parameters, such as `pct(3)`: by default that of its type, `NewestFirst`
-    /// as `newest-first`.
+    /// Its name with its parameters, such as `pct(3)`: by default that of its type, in kebab case.
     fn name(&self) -> String {
         name_of_type(std::any::type_name::<Self>())
     }
 
-    /// Starts over with this seed. The runner calls it once, before the first schedule, so the
-    /// seed of the options is the seed of the run. Strategies without randomness need not care.
+    /// Starts over with the seed of the options. Called once, before the first schedule.
     fn reseed(&mut self, seed: u64) {
         let _ = seed;
     }
 
-    /// What it promises and what it needs. The runner asks before the first schedule, and again
-    /// after each [`Strategy::begin`].
+    /// What it promises and needs. Asked before the first schedule and after [`Strategy::begin`].
     fn properties(&self) -> Properties {
         Properties::default()
     }
@@ -88,60 +83,58 @@ pub trait Strategy: Fork + Send {
     }
 
     /// What the schedules of the run have covered, as the end of a sentence that begins with how
-    /// many there were: such as `every order of steps that race`. Asked after the last schedule, of
-    /// a copy that has learnt of all of them.
+    /// many there were: such as `every order of steps that race`. Asked after the last schedule.
     fn coverage(&self) -> Option<String> {
         None
     }
 
-    /// The part of it that learns from the schedules of a run, if it does.
+    /// The part that learns from the schedules of a run, if the strategy learns.
     fn learner(&mut self) -> Option<&mut dyn Learner> {
         None
     }
 }
 
 /// What a strategy promises and what it needs.
-///
-/// ```
-/// use dally_search::Properties;
-///
-/// let listening = Properties { listens: true, ..Properties::default() };
-/// assert!(!listening.fair);
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Properties {
-    /// No worker that can step waits for ever. A monitor's temperature rises only under a fair
-    /// strategy. One that becomes fair on the way says so by [`Point::fair_from_here`].
+    /// No worker that can step waits for ever. Only then does a monitor's temperature rise. A
+    /// strategy that becomes fair later says so by [`Point::fair_from_here`].
     pub fair: bool,
     /// Each schedule depends on the one before, so that one thread must run them all.
     pub sequential: bool,
-    /// It wants to hear the events of the schedule that it has begun. Steps whose events nobody
-    /// hears are faster.
+    /// It needs the events of the present schedule. Steps whose events nobody hears are faster.
     pub listens: bool,
-    /// Schedules are drawn independently and all alike, but for those of the first batches, from
-    /// which it may learn what programs are like. Only then do the schedules run so far say how
-    /// likely the next one is to show something new.
+    /// Schedules are drawn independently and all alike, but for those of the first batches. Only
+    /// then do the schedules run so far say how likely the next one is to show something new.
     pub draws_alike: bool,
-    /// It picks inputs, and not only the given ones. A report says where nobody did.
+    /// It picks other inputs than the given ones. A report says if no strategy did.
     pub varies_inputs: bool,
-    /// How many schedules a batch has at most, at least 1. Small batches bring lessons home soon
-    /// and make threads wait for each other. Batches start small and grow to this.
+    /// How many schedules a batch has at most, at least 1: batches start small and grow to this.
+    /// With small ones a strategy learns early, and threads wait for each other.
     pub batch: u64,
     /// After how many choices it ends the present schedule by itself, at the latest.
     pub longest: usize,
 }
 
+impl Properties {
+    /// Of a strategy that draws its schedules alike, with values and inputs.
+    pub const DRAWN: Properties =
+        Properties { draws_alike: true, varies_inputs: true, ..Properties::NONE };
+
+    const NONE: Properties = Properties {
+        fair: false,
+        sequential: false,
+        listens: false,
+        draws_alike: false,
+        varies_inputs: false,
+        batch: 1_024,
+        longest: usize::MAX,
+    };
+}
+
 impl Default for Properties {
     fn default() -> Properties {
-        Properties {
-            fair: false,
-            sequential: false,
-            listens: false,
-            draws_alike: false,
-            varies_inputs: false,
-            batch: 1_024,
-            longest: usize::MAX,
-        }
+        Properties::NONE
     }
 }
 
@@ -158,31 +151,26 @@ pub enum EndSchedule {
 /// What a strategy learns from the schedules of a run.
 ///
 /// A copy of a strategy never learns while a schedule runs. All lessons of a batch reach all
-/// copies in the order of schedules before the next batch begins, so that what was learnt does
-/// not depend on the number of threads.
+/// copies in the order of schedules before the next batch begins, whatever the number of threads.
 pub trait Learner {
-    /// The schedule is over, and this is the state it ended in; `None` if there is none, since
-    /// the program did not start. Called for every schedule begun, on the copy that ran it.
-    ///
-    /// What the schedule has taught is answered here and not kept: it comes back to every copy
-    /// as [`Outcome::lesson`].
+    /// What the schedule has taught; every copy gets it back as [`Outcome::lesson`]. Called for
+    /// every schedule begun, on the copy that ran it, with its last state, if the program started.
     fn lesson(&mut self, last: Option<&dyn System>) -> Option<Lesson> {
         let _ = last;
         None
     }
 
-    /// Told at the end of a batch, before the next begins: what came of all its schedules, in
-    /// order, whichever thread ran them. Every copy of the strategy is told the same.
+    /// Called between batches on every copy of the strategy, with the outcomes of all schedules of
+    /// the batch in order, whichever thread ran them.
     fn learn(&mut self, batch: &[Outcome]);
 
-    /// All that it has learnt so far, for another run to go on from; `None` if there is nothing
-    /// that could be kept.
+    /// All that it has learnt so far, for another run to go on from; `None` if nothing can be kept.
     fn learned(&mut self) -> Option<Vec<u8>> {
         None
     }
 
-    /// Goes on from what the same strategy has learnt in another run. `false`, and nothing is
-    /// taken over, if these are not its bytes.
+    /// Goes on from what the same strategy has learnt in another run. `false`, and nothing is taken
+    /// over, if these bytes are not its own.
     fn recall(&mut self, learned: &[u8]) -> bool {
         let _ = learned;
         false
@@ -191,7 +179,7 @@ pub trait Learner {
 
 /// Copies of strategies, for other threads. Every strategy that is [`Clone`] has them.
 pub trait Fork {
-    /// A copy that knows the same.
+    /// A copy that has learnt the same.
     fn fork(&self) -> Box<dyn Strategy>;
 }
 
@@ -231,23 +219,23 @@ impl<'a> Point<'a> {
         Point { enabled, last, step, system, fair: Cell::new(false) }
     }
 
-    /// From this point of the schedule on the strategy is fair: no worker that can step waits for
-    /// ever. It is enough to say so once.
+    /// Says that the strategy is fair from this point of the schedule on: no worker that can step
+    /// waits for ever. It is enough to call this once.
     pub fn fair_from_here(&self) {
         self.fair.set(true);
     }
 
-    /// Whether [`Point::fair_from_here`] was said.
+    /// Whether [`Point::fair_from_here`] was called.
     pub fn is_fair(&self) -> bool {
         self.fair.get()
     }
 }
 
-/// What a schedule has taught, in words that only the strategy that wrote them reads.
+/// What a schedule has taught, as words that only the strategy which wrote them reads.
 pub type Lesson = Arc<[u64]>;
 
 /// What came of one schedule.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
     /// Its number, from 0.
     pub schedule: u64,
@@ -267,8 +255,7 @@ pub struct Outcome {
     pub lesson: Option<Lesson>,
 }
 
-/// The last part of a type's path without its parameters, in lower case with hyphens.
-fn name_of_type(path: &str) -> String {
+pub(crate) fn name_of_type(path: &str) -> String {
     let path = path.split('<').next().unwrap_or(path);
     let last = path.rsplit("::").next().unwrap_or(path);
     let mut name = String::with_capacity(last.len() + 4);

@@ -1,55 +1,67 @@
 //! Supervision of threads that run code of the program under test.
 //!
-//! Each thread takes commands and answers them, and writes its choices into a log of its own. Its
-//! supervisor hears answers and panics, and looks at the log from time to time: a thread that has
-//! been inside the program's code for too long without a new choice is stuck, and is left behind.
+//! Each thread answers commands and writes its choices into a log of its own. The supervisor leaves
+//! a thread behind that is stuck: inside the program's code for too long without a new choice.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use dally_core::bug::{Endless, Phase};
+use dally_core::bug::{Endless, Phase, ProcessEnd};
 use dally_core::{Bug, Choice, Problem, Stop, WorkerId, panics};
 
 use crate::choice_log::{Activity, ChoiceLog, ChoiceWriter};
 use crate::deadline::Stopwatch;
+use crate::process_end;
 
-/// Programs under test recurse as they do in production, and panics unwind on top of that.
+/// Programs under test recurse as in production, and panics unwind on top of that.
 const STACK: usize = 16 << 20;
 
 /// How long threads may take to stop after they were told to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The threads that take commands `C` and answer with `A`, seen by their supervisor.
+/// Threads that take commands `C` and answer with `A`, seen by their supervisor.
 pub(crate) struct Supervisor<C, A> {
     program: String,
     step_time: Duration,
     on_abort: Option<OnAbort>,
     threads: Vec<Thread<C>>,
-    /// How many threads were ever started.
     started: usize,
     messages: Receiver<(usize, Message<A>)>,
-    /// For threads that are still to be started.
+    /// Cloned for threads that are started later.
     sender: Sender<(usize, Message<A>)>,
+    _running: process_end::Running,
 }
 
-/// What is to be done with a panic after which the process aborts, and with the choices that led
-/// to it.
+/// Called with a bug after which the process ends, and with the choices that led to it.
 pub(crate) type OnAbort = Arc<dyn Fn(Bug, &ChoiceLog) + Send + Sync>;
 
-/// A thread, seen by its supervisor.
 struct Thread<C> {
     number: usize,
     commands: Sender<C>,
-    watch: Watch,
-    /// It has a command and has not answered it.
+    /// The thread has a command that it has not answered.
     busy: bool,
+    choice_log: Arc<ChoiceLog>,
+    /// The last heartbeat of the log; `since` says when it changed.
+    seen: (u64, usize, Activity),
+    since: Stopwatch,
 }
 
-/// The supervisor, seen by a thread.
+impl<C> Thread<C> {
+    fn is_stuck(&mut self, limit: Duration) -> bool {
+        let now = self.choice_log.heartbeat();
+        if now != self.seen || now.2 == Activity::Nothing {
+            (self.seen, self.since) = (now, Stopwatch::start());
+            return false;
+        }
+        self.busy && self.since.is_past(limit)
+    }
+}
+
+/// The side of a supervisor that a thread sees.
 pub(crate) struct Supervised<C, A> {
     number: usize,
     commands: Receiver<C>,
@@ -57,49 +69,45 @@ pub(crate) struct Supervised<C, A> {
 }
 
 enum Message<A> {
-    /// The command is done.
     Answer(A),
-    /// Something to be known before the command is done.
+    /// An answer before the command is done.
     Interim(A),
     /// The thread has ended, by a panic if there is one.
     Ended(Option<Box<Bug>>),
 }
 
-/// What a supervisor notices.
 pub(crate) enum Notice<A> {
-    /// The thread with this number has answered.
+    /// The thread of this number has answered.
     Answer(usize, A),
     /// A thread has panicked, or has ended without an answer, and is gone.
     Died(Option<Box<Bug>>),
-    /// A thread is stuck in the program's code and was left behind. This is its log.
+    /// A thread is stuck in the program's code and was left behind; this is its log.
     Stuck(Arc<ChoiceLog>),
     /// A thread did not stop in time after it was told to, and was left behind.
     LeftBehind,
-    /// Some time has passed.
     Tick,
 }
 
 /// Which busy threads are left behind if they do not stop when they are told to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LeaveBehind {
-    /// All.
     Busy,
-    /// Those inside the program's code: the others calculate, and come to an end.
+    /// Those inside the program's code: the others calculate and come to an end.
     InsideProgram,
 }
 
 impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
-    /// A supervisor without threads.
     pub(crate) fn new(
         program: &str,
         step_time: Duration,
         on_abort: Option<OnAbort>,
     ) -> Supervisor<C, A> {
-        // An interior NUL is the one thing that the name of a thread cannot have.
+        // The name of a thread must not have an interior NUL.
         let program = format!("dally {}", program.replace('\0', ""));
         let (sender, messages) = mpsc::channel();
         let (threads, started) = (Vec::new(), 0);
-        Supervisor { program, step_time, on_abort, threads, started, messages, sender }
+        let _running = process_end::running();
+        Supervisor { program, step_time, on_abort, threads, started, messages, sender, _running }
     }
 
     /// Starts a thread, which ends when `work` returns.
@@ -112,12 +120,15 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
         let supervised = Supervised { number, commands: receiver, messages };
         let writer = ChoiceWriter::new();
         let (log, on_abort) = (writer.choice_log().clone(), self.on_abort.clone());
-        let watch = Watch::new(log.clone());
+        let (choice_log, seen) = (log.clone(), log.heartbeat());
         let job = move || {
-            panics::before_abort(
-                on_abort
-                    .map(|on_abort| -> panics::Save { Box::new(move |bug| on_abort(bug, &log)) }),
-            );
+            let _registered = process_end::register(last_words(log.clone(), on_abort.clone()));
+            panics::before_abort(on_abort.map(|on_abort| -> panics::Save {
+                Box::new(move |bug| {
+                    process_end::all_is_said();
+                    on_abort(bug, &log);
+                })
+            }));
             let panic = match panics::catch(|| work(writer, &supervised)) {
                 Err(Stop::Bug(bug)) => Some(bug),
                 Ok(()) | Err(Stop::Cut) => None,
@@ -126,12 +137,12 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
             supervised.send(Message::Ended(panic));
         };
         thread::Builder::new().name(self.program.clone()).stack_size(STACK).spawn(job)?;
-        self.threads.push(Thread { number, commands, watch, busy: false });
+        let since = Stopwatch::start();
+        self.threads.push(Thread { number, commands, busy: false, choice_log, seen, since });
         self.started += 1;
         Ok(())
     }
 
-    /// How many threads there are.
     pub(crate) fn len(&self) -> usize {
         self.threads.len()
     }
@@ -140,7 +151,7 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
         self.threads.is_empty()
     }
 
-    /// Gives the first thread a command; `false` if there is no thread.
+    /// Gives the first thread a command; `false` if there is no thread or it is gone.
     pub(crate) fn command_first(&mut self, command: C) -> bool {
         let Some(thread) = self.threads.first_mut() else { return false };
         thread.busy = thread.commands.send(command).is_ok();
@@ -154,8 +165,7 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
         }
     }
 
-    /// Waits until every thread has answered its command or is gone. Threads are expected to stop
-    /// when `halt` is set.
+    /// Waits until every thread has answered or is gone. Threads are to stop when `halt` is set.
     pub(crate) fn wait(
         &mut self,
         halt: Option<(&AtomicBool, LeaveBehind)>,
@@ -171,15 +181,17 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
                 continue;
             }
             notice(Notice::Tick);
-            let is_stuck = |thread: &mut Thread<C>| thread.busy && thread.watch.is_stuck(step_time);
-            for thread in self.threads.extract_if(.., is_stuck) {
-                notice(Notice::Stuck(thread.watch.choice_log));
+            for thread in self.threads.extract_if(.., |thread| thread.is_stuck(step_time)) {
+                notice(Notice::Stuck(thread.choice_log));
             }
             let Some((halt, leave)) = halt else { continue };
             if halt.load(Ordering::Relaxed)
                 && halted.get_or_insert_with(Stopwatch::start).is_past(GRACE)
             {
-                let is_late = |thread: &mut Thread<C>| thread.busy && thread.watch.leaves(leave);
+                let is_late = |thread: &mut Thread<C>| {
+                    let inside = thread.choice_log.doing() != Activity::Nothing;
+                    thread.busy && (inside || leave == LeaveBehind::Busy)
+                };
                 for _ in self.threads.extract_if(.., is_late) {
                     notice(Notice::LeftBehind);
                 }
@@ -187,7 +199,7 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
         }
     }
 
-    /// Has the first thread answer within this time. A thread that does not is left behind.
+    /// Has the first thread answer within this time, or leaves it behind.
     pub(crate) fn ask_first(&mut self, command: C, limit: Duration) -> Option<A> {
         if !self.command_first(command) {
             return None;
@@ -222,12 +234,10 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
         }
     }
 
-    /// Lets the threads end, and waits for them for a while: what is left of their last executions
-    /// is dropped then.
+    /// Has the threads end and drop their last executions, and waits for them for a while.
     pub(crate) fn finish(self) {
         let Supervisor { threads, messages, .. } = self;
         let mut left = threads.len();
-        // A thread without a sender of commands ends.
         drop(threads);
         while left > 0
             && let Ok((_, message)) = messages.recv_timeout(GRACE)
@@ -243,64 +253,62 @@ impl<C, A> Supervised<C, A> {
         self.commands.recv().ok()
     }
 
-    /// Answers the present command.
     pub(crate) fn answer(&self, answer: A) {
         self.send(Message::Answer(answer));
     }
 
-    /// Tells something before the present command is done.
+    /// Answers something before the present command is done.
     pub(crate) fn tell(&self, interim: A) {
         self.send(Message::Interim(interim));
     }
 
     fn send(&self, message: Message<A>) {
-        // A supervisor that has gone away needs no answer, and there will be no further command.
+        // A supervisor that is gone needs no answer, and gives no further command.
         let _ = self.messages.send((self.number, message));
     }
 }
 
-/// Looks at a choice log from time to time.
-struct Watch {
-    choice_log: Arc<ChoiceLog>,
-    seen: (u64, usize, Activity),
-    since: Stopwatch,
-}
-
-impl Watch {
-    fn new(choice_log: Arc<ChoiceLog>) -> Watch {
-        Watch { seen: choice_log.heartbeat(), choice_log, since: Stopwatch::start() }
-    }
-
-    /// Whether the thread has been inside the program's code for this long without a new choice.
-    fn is_stuck(&mut self, limit: Duration) -> bool {
-        let now = self.choice_log.heartbeat();
-        if now != self.seen || now.2 == Activity::Nothing {
-            self.seen = now;
-            self.since = Stopwatch::start();
-            return false;
-        }
-        self.since.is_past(limit)
-    }
-
-    fn leaves(&self, leave: LeaveBehind) -> bool {
-        leave == LeaveBehind::Busy || self.choice_log.doing() != Activity::Nothing
-    }
-}
-
-/// How often to look, if `limit` is how long a step may take.
+/// How often to check on threads whose steps may take `limit`.
 fn tick(limit: Duration) -> Duration {
     (limit / 4).clamp(Duration::from_millis(1), Duration::from_millis(50))
 }
 
 /// The bug of a step that did not come back within `limit`.
 pub(crate) fn stuck(doing: Activity, choices: &[Choice], limit: Duration) -> Bug {
-    let (phase, worker) = match (doing, last_step(choices)) {
+    let (phase, worker) = part(doing, choices);
+    let problem = Problem::EndlessStep(Endless::Time { limit, phase });
+    Bug { worker, ..Bug::new(problem) }
+}
+
+/// The part of the execution that a thread is in, and whose step that is.
+fn part(doing: Activity, choices: &[Choice]) -> (Phase, Option<WorkerId>) {
+    match (doing, last_step(choices)) {
         (Activity::Stepping, Some((step, worker))) => (Phase::Step(step), Some(worker)),
         (Activity::Ending, _) => (Phase::End, None),
         _ => (Phase::Start, None),
-    };
-    let problem = Problem::EndlessStep(Endless::Time { limit, phase });
-    Bug { worker, ..Bug::new(problem) }
+    }
+}
+
+/// Saves the bug when the thread that writes this log ends the process.
+fn last_words(log: Arc<ChoiceLog>, save: Option<OnAbort>) -> process_end::LastWords {
+    Arc::new(move |by| {
+        let doing = log.doing();
+        if doing == Activity::Nothing {
+            return false;
+        }
+        let (phase, worker) = part(doing, &log.choices());
+        let bug = Bug { worker, ..Bug::new(Problem::ProcessEnd { by, phase }) };
+        match (&save, by) {
+            (Some(save), _) => save(bug, &log),
+            (None, ProcessEnd::Exit) => {
+                // A schedule that is run again was saved before.
+                let text = format!("\nerror: the program under test ended the process: {bug}\n");
+                let _ = io::stderr().write_all(text.as_bytes());
+            }
+            (None, _) => {}
+        }
+        true
+    })
 }
 
 /// The last step of a worker among these choices, counted from 1.
@@ -320,16 +328,16 @@ pub(crate) enum Lost {
     Failed(String),
 }
 
-/// Runs a job that executes code of the program on a supervised thread of its own.
+/// Runs a job, which executes code of the program, on a supervised thread of its own.
 pub(crate) fn watched<T: Send + 'static>(
     program: &str,
     step_time: Duration,
-    job: impl FnOnce(&mut ChoiceWriter) -> T + Send + 'static,
+    job: impl FnOnce(ChoiceWriter) -> T + Send + 'static,
 ) -> Result<T, Lost> {
     let mut supervisor: Supervisor<(), T> = Supervisor::new(program, step_time, None);
-    let started = supervisor.spawn(|mut writer, supervised| {
+    let started = supervisor.spawn(|writer, supervised| {
         if supervised.command().is_some() {
-            supervised.answer(job(&mut writer));
+            supervised.answer(job(writer));
         }
     });
     if let Err(error) = started {
@@ -349,7 +357,6 @@ pub(crate) fn watched<T: Send + 'static>(
 mod tests {
     use super::*;
 
-    /// What a thread of these tests does.
     #[derive(Clone, Copy)]
     enum Do {
         /// Tells this much less one, then answers this much.
@@ -385,7 +392,7 @@ mod tests {
         supervisor
     }
 
-    /// What is noticed of threads with these commands, in the order of threads, without ticks.
+    /// The notices of threads with these commands, in the order of threads, without ticks.
     fn noticed(supervisor: &mut Supervisor<Do, u32>, commands: &[Do]) -> Vec<String> {
         let mut noticed = Vec::new();
         supervisor.command_all(|place| commands[place]);

@@ -15,15 +15,20 @@ use dally_search::{Ended, Options};
 #[derive(Clone)]
 struct Straight {
     workers: Vec<Vec<u32>>,
+    /// Whether a worker that has chosen a value takes as many steps more.
+    prolongs: bool,
     ended: Arc<Mutex<Vec<Execution>>>,
 }
 
 /// The steps of an execution: who, and the value chosen.
 type Execution = Vec<(u32, u32)>;
 
+/// What a worker has done: its steps, and how many it takes more than those of the program.
+type Taken = (usize, usize);
+
 struct Running {
     program: Straight,
-    taken: Vec<usize>,
+    taken: Vec<Taken>,
     history: Execution,
     enabled: Vec<WorkerId>,
 }
@@ -31,12 +36,29 @@ struct Running {
 impl Straight {
     fn new(workers: &[&[u32]]) -> Straight {
         let workers = workers.iter().map(|steps| steps.to_vec()).collect();
-        Straight { workers, ended: Arc::default() }
+        Straight { workers, prolongs: false, ended: Arc::default() }
     }
 
-    fn enabled(&self, taken: &[usize]) -> Vec<WorkerId> {
-        let able = |&worker: &usize| taken[worker] < self.workers[worker].len();
+    fn of_different_lengths(workers: &[&[u32]]) -> Straight {
+        Straight { prolongs: true, ..Straight::new(workers) }
+    }
+
+    fn enabled(&self, taken: &[Taken]) -> Vec<WorkerId> {
+        let able = |&worker: &usize| {
+            let (steps, more) = taken[worker];
+            steps < self.workers[worker].len() + more
+        };
         (0..taken.len()).filter(able).map(|worker| WorkerId::root(worker as u32)).collect()
+    }
+
+    /// How many values a worker chooses from in its next step.
+    fn values(&self, index: usize, taken: &[Taken]) -> u32 {
+        self.workers[index].get(taken[index].0).copied().unwrap_or(0)
+    }
+
+    fn take(&self, index: usize, value: u32, taken: &mut [Taken]) {
+        taken[index].0 += 1;
+        taken[index].1 += if self.prolongs { value as usize } else { 0 };
     }
 
     fn index(&self, worker: WorkerId) -> usize {
@@ -44,9 +66,10 @@ impl Straight {
         (0..self.workers.len()).find(is).unwrap()
     }
 
-    /// Every value counts as a step: all executions are equally long.
-    fn length(&self) -> u32 {
-        self.workers.iter().flatten().map(|&of| 1 + u32::from(of > 0)).sum()
+    /// The steps of the longest execution; every value counts as a step.
+    fn longest(&self) -> u32 {
+        let more = |of: u32| if self.prolongs { of.saturating_sub(1) } else { 0 };
+        self.workers.iter().flatten().map(|&of| 1 + u32::from(of > 0) + more(of)).sum()
     }
 }
 
@@ -54,7 +77,7 @@ impl Program for Straight {
     type System = Running;
 
     fn start(&self) -> Result<Running, Bug> {
-        let taken = vec![0; self.workers.len()];
+        let taken = vec![(0, 0); self.workers.len()];
         let enabled = self.enabled(&taken);
         Ok(Running { program: self.clone(), taken, history: Vec::new(), enabled })
     }
@@ -86,9 +109,9 @@ impl System for Running {
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let index = self.program.index(worker);
-        let of = self.program.workers[index][self.taken[index]];
+        let of = self.program.values(index, &self.taken);
         let value = if of == 0 { 0 } else { env.value(of, Tag::Program)? };
-        self.taken[index] += 1;
+        self.program.take(index, value, &mut self.taken);
         self.history.push((index as u32, value));
         self.enabled = self.program.enabled(&self.taken);
         if self.enabled.is_empty() {
@@ -125,7 +148,7 @@ impl Captured for Running {
 /// program and explorer.
 fn delays_of_all(program: &Straight, kind: ExplorerKind, most: u32) -> BTreeMap<Execution, u32> {
     let mut explorer = kind.build(0);
-    let taken = vec![0; program.workers.len()];
+    let taken = vec![(0, 0); program.workers.len()];
     for worker in program.enabled(&taken) {
         explorer.started(worker, "worker");
     }
@@ -137,7 +160,7 @@ fn delays_of_all(program: &Straight, kind: ExplorerKind, most: u32) -> BTreeMap<
 fn go_on<E: Explorer>(
     program: &Straight,
     explorer: &E,
-    taken: &[usize],
+    taken: &[Taken],
     history: &mut Execution,
     (delays, most): (u32, u32),
     all: &mut BTreeMap<Execution, u32>,
@@ -154,14 +177,14 @@ fn go_on<E: Explorer>(
         }
         let worker = late.next(&enabled).unwrap();
         let index = program.index(worker);
-        let of = program.workers[index][taken[index]];
+        let of = program.values(index, taken);
         for value in 0..of.max(1) {
             let spent = delays + put_off + value;
             if spent > most {
                 break;
             }
             let mut next = taken.to_vec();
-            next[index] += 1;
+            program.take(index, value, &mut next);
             let now = program.enabled(&next);
             let blocked: &[WorkerId] = if now.contains(&worker) { &[] } else { &[worker] };
             let mut after = late.clone();
@@ -204,7 +227,8 @@ fn sampled(
     assert_eq!(report.ended, Ended::Bound);
     let done = report.states.unwrap().samples.unwrap();
     assert_eq!((done.samples, done.delays), (samples * u64::from(delays), delays));
-    assert_eq!(done.longest, program.length() as usize);
+    assert!(done.longest <= program.longest() as usize);
+    assert!(done.longest == program.longest() as usize || program.prolongs);
     // Each sample begins with the execution without delays, and no later one is equal to it.
     let ended = std::mem::take(&mut *program.ended.lock().unwrap());
     let own = ended[0].clone();
@@ -225,6 +249,8 @@ fn every_execution_with_d_delays_has_a_chance_of_at_least_one_in_l_to_the_d() {
         Straight::new(&[&[0, 2], &[0, 0]]),
         Straight::new(&[&[3], &[0], &[2]]),
         Straight::new(&[&[0], &[0], &[0], &[0]]),
+        Straight::of_different_lengths(&[&[4], &[0, 0]]),
+        Straight::of_different_lengths(&[&[0, 3], &[3], &[0]]),
     ];
     const SAMPLES: u64 = 20_000;
     for program in &programs {
@@ -232,7 +258,7 @@ fn every_execution_with_d_delays_has_a_chance_of_at_least_one_in_l_to_the_d() {
             let all = delays_of_all(program, kind, 2);
             for delays in [1, 2] {
                 let seen = sampled(program, kind, delays, SAMPLES, true);
-                let chance = f64::from(program.length()).powi(-(delays as i32));
+                let chance = f64::from(program.longest()).powi(-(delays as i32));
                 let expected = SAMPLES as f64 * chance;
                 // Five standard deviations: by chance once in three million.
                 let least = expected - 5.0 * (expected * (1.0 - chance)).sqrt();
@@ -249,6 +275,37 @@ fn every_execution_with_d_delays_has_a_chance_of_at_least_one_in_l_to_the_d() {
             }
         }
     }
+}
+
+/// Of each of many random programs one execution, drawn from all with so many delays: together they
+/// are sampled as often as the bound says, or more.
+#[test]
+fn so_it_is_over_twenty_thousand_random_programs() {
+    const SAMPLES: u64 = 12;
+    let (mut seen, mut expected, mut variance) = (0, 0.0, 0.0);
+    let mut programs = 0;
+    for seed in 0..25_000 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let steps = |rng: &mut fastrand::Rng| -> Vec<u32> {
+            (0..rng.usize(1..=2)).map(|_| [0, 0, 2, 3][rng.usize(..4)]).collect()
+        };
+        let workers = (0..rng.usize(1..=3)).map(|_| steps(&mut rng)).collect();
+        let program = Straight { workers, prolongs: rng.bool(), ended: Arc::default() };
+        let kind = [ExplorerKind::RoundRobin, ExplorerKind::RunToCompletion][rng.usize(..2)];
+        let delays = rng.u32(1..=2);
+        let all = delays_of_all(&program, kind, delays);
+        let with_all: Vec<_> = all.iter().filter(|(_, cost)| **cost == delays).collect();
+        let Some((target, _)) = rng.choice(with_all) else { continue };
+        let lasts = sampled(&program, kind, delays, SAMPLES, true);
+        assert!(lasts.keys().all(|execution| all[execution] <= delays), "seed {seed}");
+        let chance = f64::from(program.longest()).powi(-(delays as i32));
+        seen += lasts.get(target).copied().unwrap_or(0);
+        expected += SAMPLES as f64 * chance;
+        variance += SAMPLES as f64 * chance * (1.0 - chance);
+        programs += 1;
+    }
+    assert!(programs >= 20_000, "{programs}");
+    assert!(seen as f64 >= expected - 5.0 * f64::sqrt(variance), "{seen} and not {expected}");
 }
 
 #[test]
@@ -280,4 +337,36 @@ fn a_hybrid_search_samples_from_its_frontier_when_its_memory_is_nearly_used() {
         text.starts_with("visited ") && text.contains(", then sampled 500 schedules"),
         "{text}"
     );
+}
+
+#[test]
+fn a_hybrid_search_draws_each_state_of_its_frontier_with_the_same_chance() {
+    let program = Straight::new(&[&[0; 3], &[0; 3], &[0; 3], &[0; 3]]);
+    let searched = |samples: u64| {
+        let plan = Plan {
+            search: SearchKind::Hybrid,
+            memory: 300_000,
+            samples: (samples - 1, 1),
+            ..Plan::default()
+        };
+        // The samples without a further delay, and none with one.
+        let options = Options { schedules: samples, ..Options::default() };
+        let explorer = ExplorerKind::RoundRobin.build(0);
+        let program = Straight { ended: Arc::default(), ..program.clone() };
+        let ended = program.ended.clone();
+        let report = explore(Arc::new(program), explorer, plan, options, Arc::new(()));
+        let mut ended = std::mem::take(&mut *ended.lock().unwrap());
+        let ended = ended.split_off(ended.len() - samples as usize);
+        (report.states.unwrap().samples.unwrap().from_frontier, ended)
+    };
+    let (frontier, _) = searched(1);
+    let (again, ended) = searched(100 * frontier);
+    assert_eq!(frontier, again);
+    let mut times: BTreeMap<Execution, u32> = BTreeMap::new();
+    for execution in ended {
+        *times.entry(execution).or_default() += 1;
+    }
+    assert_eq!(times.len() as u64, frontier, "no two entries lead to the same execution");
+    // Each is expected 100 times; six standard deviations are 60.
+    assert!(times.values().all(|&times| times >= 40), "{:?}", times.values().min());
 }

@@ -3,7 +3,7 @@
 use dally_core::bug::Endless;
 use dally_core::{Bug, Problem, Status, System, WorkerId};
 
-/// What is wrong with a state in which no worker can step, if anything.
+/// The bug of a state in which no worker can step, if it is one.
 pub(crate) fn bug_at_end<S: System>(system: &S) -> Option<Bug> {
     if let Status::Stuck(waiting) = system.status() {
         return Some(Bug::new(Problem::Deadlock { waiting }));
@@ -16,7 +16,6 @@ pub(crate) fn bug_at_end<S: System>(system: &S) -> Option<Bug> {
     Some(Bug::new(Problem::HotAtEnd).by(monitor).in_state(state))
 }
 
-/// The bug of an execution that reaches the step bound, where that is one.
 pub(crate) fn too_long(max_steps: usize) -> Bug {
     Bug::new(Problem::StepBound { bound: max_steps })
 }
@@ -31,8 +30,8 @@ pub(super) fn too_hot<S: System>(system: &S, monitor: usize, bound: usize) -> Bu
     Bug::new(Problem::Temperature { bound }).by(monitor).in_state(state)
 }
 
-/// The bug of a loop of this length that can be gone round for ever: the monitor, and the states
-/// in which it is hot along the loop, or of which the loop has too many, in any order.
+/// The bug of a loop of this length: the monitor, and the states, in any order, in which it is hot
+/// along the loop, or which the loop must not visit.
 pub(crate) fn livelock(monitor: &str, states: &[String], visits: bool, length: usize) -> Bug {
     let mut states = states.to_vec();
     states.sort_unstable();

@@ -9,30 +9,25 @@ use crate::choice_log::ChoiceWriter;
 use crate::liveness::LoopDetector;
 use crate::strategy::{EndSchedule, Strategy};
 
-/// Why a step was cut.
 #[derive(Clone, Copy)]
 pub(super) enum CutReason {
     Strategy(EndSchedule),
     Endless,
 }
 
-/// Asks the strategy what steps ask for, and passes on what they tell.
+/// Has the strategy answer the questions of steps, and passes on their events.
 pub(super) struct StepEnv<'a> {
     pub(super) strategy: &'a mut dyn Strategy,
-    /// Whether the strategy hears events.
     pub(super) listens: bool,
-    /// Whether events are told anyway: to the strategy or the recorder.
+    /// Whether events are told to the strategy or the recorder.
     pub(super) heard: bool,
     pub(super) writer: &'a mut ChoiceWriter,
     pub(super) recorder: Option<&'a mut Recorder>,
-    /// The log of states while a monitor waits. It answers for the strategy while a loop is gone
-    /// round again.
+    /// Logs states while a monitor waits, and answers the steps of further rounds of a loop.
     pub(super) loop_detector: &'a mut LoopDetector,
-    /// Who steps.
     pub(super) worker: WorkerId,
     pub(super) steps: usize,
     pub(super) values: usize,
-    /// Whether an input was asked for.
     pub(super) inputs: bool,
     /// Values and events of the present step.
     pub(super) items: EventBudget,
@@ -52,11 +47,6 @@ impl StepEnv<'_> {
     }
 
     #[inline]
-    fn item(&mut self) -> Result<(), Cut> {
-        self.items(1)
-    }
-
-    #[inline]
     fn items(&mut self, more: u32) -> Result<(), Cut> {
         if !self.items.spend(more) {
             self.cut = Some(CutReason::Endless);
@@ -68,10 +58,14 @@ impl StepEnv<'_> {
         Ok(())
     }
 
-    fn chose(&mut self, choice: Choice) {
+    fn wrote(&mut self, choice: Choice) {
         self.steps += 1;
         self.values += 1;
         self.writer.write(choice);
+    }
+
+    fn chose(&mut self, choice: Choice) {
+        self.wrote(choice);
         if let Some(recorder) = self.recorder.as_deref_mut() {
             recorder.tracer.choice(choice);
         }
@@ -87,12 +81,12 @@ impl StepEnv<'_> {
 
 impl Env for StepEnv<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
-        self.item()?;
+        self.items(1)?;
         let answer = match self.loop_detector.value_again(of, tag) {
             None => self.strategy.value(of, tag),
             Some(again) => Ok(again),
         };
-        // A strategy that answers out of range gets the last value.
+        // An answer out of range becomes the last value.
         let index = self.by_strategy(answer)?.min(of.saturating_sub(1));
         self.chose(Choice::Value { index, of, tag });
         if self.loop_detector.is_logging() {
@@ -101,14 +95,20 @@ impl Env for StepEnv<'_> {
         Ok(index)
     }
 
+    fn place(&mut self, place: u64) {
+        if self.loop_detector.is_logging() {
+            self.loop_detector.asks_at(place);
+        }
+    }
+
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
-        self.item()?;
+        self.items(1)?;
         let answer = match self.loop_detector.delivery_again(candidates) {
             None => self.strategy.delivery(candidates),
             Some(again) => Ok(again),
         };
         let index = self.by_strategy(answer)?.min(candidates.len().saturating_sub(1));
-        // A front end that asks without a candidate is answered, and nothing is written down.
+        // A front end may ask without candidates; such a question is not recorded.
         if let Some(&message) = candidates.get(index) {
             self.chose(Choice::Delivery(message));
             if self.loop_detector.is_logging() {
@@ -119,19 +119,17 @@ impl Env for StepEnv<'_> {
     }
 
     fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
-        self.item()?;
+        self.items(1)?;
         self.inputs = true;
         let answer = match self.loop_detector.input_again(asked) {
             None => self.strategy.input(asked),
             Some(again) => Ok(again),
         };
-        // A strategy that answers out of range gets the nearest number.
+        // An answer out of range becomes the nearest number.
         let value = asked.clamp(self.by_strategy(answer)?);
-        self.steps += 1;
-        self.values += 1;
-        self.writer.write(Choice::Input(value));
+        self.wrote(Choice::Input(value));
         if let Some(recorder) = self.recorder.as_deref_mut() {
-            recorder.tracer.input(asked.name(), value);
+            recorder.tracer.input(asked.name, value);
         }
         if self.loop_detector.is_logging() {
             self.loop_detector.given(value);
@@ -140,7 +138,7 @@ impl Env for StepEnv<'_> {
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
-        self.item()?;
+        self.items(1)?;
         if self.listens {
             self.strategy.heard(&event);
         }

@@ -5,24 +5,30 @@ use dally_core::{Bug, BugKind, fingerprint};
 use crate::liveness::{Fairness, Loops};
 use crate::strategy::Properties;
 
-/// The bounds and checks of one schedule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) max_steps: usize,
     pub(crate) fail_on_max_steps: bool,
     pub(crate) temperature: usize,
-    /// Which loops are bugs.
     pub(crate) fairness: Fairness,
-    /// Where to look for them.
     pub(crate) loops: Loops,
-    /// The monitor that they must violate, by the hash of its name; any if that is not said.
+    /// The monitor that a loop must violate, by the hash of its name; `None` for any.
     pub(crate) blamed: Option<u64>,
     pub(crate) step_items: u32,
 }
 
 impl Limits {
-    /// The limits under which a recording that ends in this bug is followed. `stem` is how many
-    /// steps lead to its loop, if it has one and that is known.
+    pub(crate) const NONE: Limits = Limits {
+        max_steps: usize::MAX,
+        fail_on_max_steps: false,
+        temperature: usize::MAX,
+        fairness: Fairness::Weak,
+        loops: Loops::Ignored,
+        blamed: None,
+        step_items: u32::MAX,
+    };
+
+    /// The limits for following a recording with this bug; `stem` steps lead to its loop, if known.
     pub(crate) fn to_follow(self, bug: &Bug, stem: Option<usize>) -> Limits {
         if bug.kind() != BugKind::Livelock {
             return Limits { loops: Loops::Ignored, ..self };
@@ -33,13 +39,12 @@ impl Limits {
         Limits { loops, blamed, max_steps: usize::MAX, temperature: usize::MAX, ..self }
     }
 
-    /// For how many choices a monitor has to wait before the states of an execution are logged.
+    /// For how many choices a monitor has to be hot before the states of an execution are logged.
     ///
-    /// Where chance chooses, a loop counts only if chance cannot leave it. An execution in such a
-    /// loop stays there with a hot monitor up to the bounds of the run or of the strategy, so a
-    /// log that begins late misses none. Most monitors that are hot at times cool down sooner and
-    /// need no log, which costs as much as a step does. A recording that is followed is logged from
-    /// the start, since its loop must be found where it was.
+    /// Where choices are random, a loop counts only if chance cannot leave it. An execution in such
+    /// a loop stays there up to the bounds of the run or of the strategy, so a log that begins late
+    /// finds it too. Most hot monitors cool down sooner and need no log, which costs as much as a
+    /// step. A recording is logged from the start, since its loop must be found where it was.
     pub(super) fn log_after(&self, strategy: &Properties) -> usize {
         let by_chance = self.loops == Loops::Sampled && self.fairness == Fairness::Strong;
         if !by_chance || strategy.sequential {
@@ -49,10 +54,9 @@ impl Limits {
     }
 }
 
-/// The log of states begins when a monitor has waited for this part of the bounds.
+/// Logging begins when a monitor has been hot for one part in so many of the bounds.
 const LOG_AFTER_PART: usize = 50;
 
-/// What [`Limits::blamed`] holds for the monitor of this name.
 pub(crate) fn blame(monitor: &str) -> u64 {
     fingerprint::of_bytes(monitor.as_bytes())
 }

@@ -8,7 +8,6 @@ use super::bugs::{endless, too_hot};
 use super::env::{CutReason, StepEnv};
 use super::{End, Limits};
 
-/// Why an execution is over.
 pub(super) enum Conclusion {
     Ended(End),
     Failed(Box<Failure>),
@@ -16,8 +15,7 @@ pub(super) enum Conclusion {
 
 pub(super) struct Failure {
     pub(super) bug: Bug,
-    /// How many choices lead to the bug, and how many of them are values, if the execution has gone
-    /// on since.
+    /// The choices and the values among them up to the bug, if the execution has gone on since.
     pub(super) at: Option<(usize, usize)>,
     pub(super) lasso: Option<Lasso>,
 }
@@ -28,18 +26,16 @@ impl Conclusion {
     }
 }
 
-/// An execution under way.
 pub(super) struct LiveExecution<'a> {
     pub(super) env: StepEnv<'a>,
     pub(super) limits: &'a Limits,
     pub(super) halt: &'a AtomicBool,
-    /// The strategy is fair from here on.
+    /// Whether the strategy is fair from here on.
     pub(super) fair: bool,
     pub(super) temperatures: Temperatures,
 }
 
 impl LiveExecution<'_> {
-    /// Takes a step.
     #[inline(always)]
     pub(super) fn step<S: System>(
         &mut self,
@@ -61,7 +57,7 @@ impl LiveExecution<'_> {
         Ok(system.acceptance())
     }
 
-    /// Counts for how long monitors are hot, after a step that began after `steps`.
+    /// Updates the temperatures after a step that began after `steps`.
     #[inline]
     pub(super) fn heat<S: System>(
         &mut self,
@@ -80,7 +76,7 @@ impl LiveExecution<'_> {
     }
 }
 
-/// For how many steps each monitor has been hot without a break.
+/// For how many steps without a break each monitor has been hot.
 pub(super) struct Temperatures {
     hot: u64,
     steps: [usize; 64],
@@ -91,7 +87,7 @@ impl Temperatures {
         Temperatures { hot: 0, steps: [0; 64] }
     }
 
-    /// Counts `passed` more steps; answers the first monitor that exceeds the bound.
+    /// Counts `passed` more steps; returns the first monitor that exceeds the bound.
     fn rise(&mut self, hot: u64, passed: usize, bound: usize) -> Option<usize> {
         let mut exceeded = None;
         let mut touched = hot | self.hot;

@@ -2,18 +2,16 @@
 
 use dally_core::{System, Trace, Tracer, WorkerId};
 
-/// Keeps all that happens in an execution.
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(super) tracer: Tracer,
     enabled: Vec<Vec<WorkerId>>,
-    /// The sizes of these sets together.
+    /// The sum of the sizes of these sets.
     entries: usize,
 }
 
-/// The enabled sets of a recording have at most this many entries in all. A program that spawns
-/// for ever would need the square of its steps; past this the sets are left out, and a replay
-/// compares less.
+/// The most entries of all enabled sets of a recording. A program that spawns for ever would need
+/// the square of its steps; past this bound sets are left out, and a replay compares less.
 const MAX_ENABLED_ENTRIES: usize = 1 << 22;
 
 impl Recorder {
@@ -22,12 +20,10 @@ impl Recorder {
         Recorder { tracer: Tracer::without_clocks(), ..Recorder::default() }
     }
 
-    /// What happened, and who was enabled at each step.
     pub(crate) fn finish(self) -> (Trace, Vec<Vec<WorkerId>>) {
         (self.tracer.finish(), self.enabled)
     }
 
-    /// A worker is about to step.
     #[cold]
     pub(super) fn step<S: System>(&mut self, worker: WorkerId, system: &S) {
         let enabled = system.enabled();

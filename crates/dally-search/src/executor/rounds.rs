@@ -1,8 +1,8 @@
-//! Loops that an execution has closed, gone round again: do they really repeat?
+//! Loops that an execution has closed, gone round again to see whether they repeat.
 //!
-//! The rounds are taken in the execution itself, by the choices that were made the first time.
-//! Messages have other identities in every round, but the same places among the candidates. If a
-//! round differs, the loop was none, and the execution goes on from where the round has led it.
+//! The execution itself takes the rounds, by the choices that were made the first time. Messages
+//! have other identities in every round, but the same places among the candidates. If a round
+//! differs, there was no loop, and the execution goes on from where the round has led it.
 
 use std::sync::atomic::Ordering;
 
@@ -13,33 +13,31 @@ use super::live::{Conclusion, Failure, LiveExecution};
 use super::{End, Limits, blame};
 use crate::liveness::{Loop, Loops};
 
-/// How often a loop is gone round if its states are known whole: once would do.
+/// The rounds of a loop whose states are compared whole. One would do.
 const WHOLE: usize = 2;
 
-/// How often if only observations repeat. What they leave out may still change: a counter of
-/// attempts, the length of a list.
+/// The rounds of a loop of which only observations repeat. A part of the state that they leave out
+/// may still change, such as a counter of attempts.
 const OBSERVED: usize = 100;
 
-/// A long loop is gone round at least so often, and otherwise not for longer than this.
+/// A long loop is gone round at least so often, but otherwise for at most this many steps.
 const AT_LEAST: usize = 10;
 const STEPS: usize = 10_000;
 
-/// How often a loop is gone round before it is believed.
+/// The rounds after which a loop counts as one.
 fn usual(closed: &Loop) -> usize {
     if closed.whole { WHOLE } else { (STEPS / closed.steps.len()).clamp(AT_LEAST, OBSERVED) }
 }
 
-/// What came of going round.
 pub(super) enum LoopCheck {
-    /// The execution has ended: every round was the same, which is the bug, or another bug came
-    /// first.
+    /// The execution has ended: every round was the same, or another bug came first.
     Concluded(Conclusion),
-    /// A round differs: which, and how.
+    /// This round differs, in this way.
     Diverged(String),
 }
 
 impl LiveExecution<'_> {
-    /// Logs the present state, and goes round the loop that it closes if that looks like a bug.
+    /// Logs the present state, and goes round the loop that it closes if that may be a bug.
     #[inline(never)]
     pub(super) fn look<S: System>(&mut self, system: &mut S, now: Acceptance) -> Option<LoopCheck> {
         let (steps, loops) = (self.env.steps, self.limits.loops);
@@ -51,7 +49,7 @@ impl LiveExecution<'_> {
         Some(self.go_round(&closed, usual(&closed), system))
     }
 
-    /// The loop that the present state closes, if it is the bug that is looked for.
+    /// The loop that the present state closes, if it is a bug under the limits.
     fn closed<S: System>(&mut self, system: &S) -> Option<Loop> {
         let Limits { loops, fairness, blamed, .. } = *self.limits;
         self.env.loop_detector.closed(loops, fairness, |monitor| {
@@ -74,7 +72,7 @@ impl LiveExecution<'_> {
     fn go_round<S: System>(&mut self, closed: &Loop, rounds: usize, system: &mut S) -> LoopCheck {
         let before = self.env.steps;
         let mut states = vec![system.monitor(closed.monitor).1];
-        // The bug of a monitor that became too hot in a round. It counts if the loop is none.
+        // The bug of a monitor that became too hot in a round. It counts if there is no loop.
         let mut overheated = None;
         for round in 1..=rounds {
             for step in closed.steps.clone() {
@@ -109,8 +107,7 @@ impl LiveExecution<'_> {
         })))
     }
 
-    /// The rounds since this many steps led nowhere; if it became too hot on the way, it ends so,
-    /// unless the execution is to stop anyway.
+    /// Ends rounds that showed no loop. Unless the run halts, a too hot monitor is the bug.
     fn in_vain(
         &mut self,
         before: usize,
@@ -123,8 +120,7 @@ impl LiveExecution<'_> {
         overheated.filter(|_| !halted).map_or(check, LoopCheck::Concluded)
     }
 
-    /// Takes one step of the loop again. In the first round the states of the monitor are
-    /// learnt, in the others compared.
+    /// Takes one step of the loop again. The first round records the monitor's states.
     fn go_on<S: System>(
         &mut self,
         closed: &Loop,
@@ -152,8 +148,7 @@ impl LiveExecution<'_> {
         let now = match self.step(worker, system) {
             Ok(now) => now,
             Err(conclusion) => {
-                // A strategy that follows a recording gives no answers after its end, so a step
-                // that asks for something new is cut.
+                // After the end of its recording a replay cuts every step that asks something.
                 let how = self.env.loop_detector.strayed().filter(|_| self.env.cut.is_some());
                 return Err(how.map_or(LoopCheck::Concluded(conclusion), |how| astray(&how)));
             }

@@ -12,14 +12,14 @@
 //! bytes 123456 hash 0123456789abcdef
 //! ```
 //!
-//! What was learnt is of use for the same program with the same settings and the same steps under
-//! the same strategy only, and to the same version, since another may observe other things. So a
-//! file of any other is refused, and so is one of which a single bit has changed.
+//! A file of another program, settings, steps, strategy or version is refused, since it may observe
+//! other things, and so is a file in which a single bit has changed.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use dally_core::draft::Draft;
 use dally_core::fingerprint;
 
 use crate::strategy::Strategy;
@@ -27,11 +27,10 @@ use crate::strategy::Strategy;
 const MAGIC: &str = "dally-learned ";
 const FORMAT: &str = "2";
 
-/// What a file is of: a name and a value for each line, as it is written.
+/// The name and the value of each line that says what a file is of.
 pub(crate) struct Key([(&'static str, String); 5]);
 
 impl Key {
-    /// Of this program with these settings and steps of this kind, under this strategy.
     pub(crate) fn new(
         program: &str,
         settings: &[(String, String)],
@@ -50,7 +49,7 @@ impl Key {
         ])
     }
 
-    /// What to say where a file has another value than is wanted.
+    /// The message for a file that has another value than is wanted.
     fn refusal(name: &str, found: &str, wanted: &str) -> String {
         let differs = match name {
             "version" => {
@@ -68,8 +67,7 @@ impl Key {
     }
 }
 
-/// Has a strategy go on from a file, if there is one. An error says what to do, and the strategy
-/// is as before.
+/// Has a strategy go on from a file, if there is one. After an error the strategy is unchanged.
 pub(crate) fn load(path: &Path, key: &Key, strategy: &mut dyn Strategy) -> Result<(), String> {
     let name = strategy.name();
     let learner = strategy.learner().map(|learner| (learner.learned().is_some(), learner));
@@ -94,7 +92,7 @@ pub(crate) fn load(path: &Path, key: &Key, strategy: &mut dyn Strategy) -> Resul
 const DAMAGED: &str =
     "is damaged: bytes of it are missing or have changed. Delete it to start over.";
 
-/// The bytes of the strategy in a file; an error is the rest of a sentence about the file.
+/// The bytes of the strategy in a file; an error is the end of a sentence about the file.
 fn content<'a>(bytes: &'a [u8], key: &Key) -> Result<&'a [u8], String> {
     let mut rest = bytes;
     let mut line = || {
@@ -126,7 +124,7 @@ fn content<'a>(bytes: &'a [u8], key: &Key) -> Result<&'a [u8], String> {
     Ok(rest)
 }
 
-/// How long the rest of a file is, and a hash of all of it.
+/// The last line before the bytes: their length, and a hash of the file.
 fn sum<'a>(key: impl Iterator<Item = &'a str>, bytes: &'a [u8]) -> String {
     let hash = key
         .map(str::as_bytes)
@@ -135,7 +133,6 @@ fn sum<'a>(key: impl Iterator<Item = &'a str>, bytes: &'a [u8]) -> String {
     format!("{} hash {hash:016x}", bytes.len())
 }
 
-/// All bytes of a file.
 fn whole(key: &Key, learned: &[u8]) -> Vec<u8> {
     let count = sum(key.0.iter().map(|(_, value)| &**value), learned);
     let lines: String = key.0.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
@@ -143,19 +140,16 @@ fn whole(key: &Key, learned: &[u8]) -> Vec<u8> {
     [head.as_bytes(), learned].concat()
 }
 
-/// Writes what a strategy has learnt. The file is complete or not there: it is written beside its
-/// place and then moved.
+/// Writes what a strategy has learnt. The file is complete or does not exist.
 pub(crate) fn save(path: &Path, key: &Key, learned: &[u8]) -> Result<(), String> {
     let bytes = whole(key, learned);
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".new");
     let written = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => fs::create_dir_all(parent),
         _ => Ok(()),
     };
-    written.and_then(|()| fs::write(&aside, bytes)).and_then(|()| fs::rename(&aside, path)).map_err(
-        |error| format!("What was learnt could not be written to `{}`: {error}.", path.display()),
-    )
+    written.and_then(|()| Draft::write(path, &bytes)?.publish()).map_err(|error| {
+        format!("What was learnt could not be written to `{}`: {error}.", path.display())
+    })
 }
 
 #[cfg(test)]

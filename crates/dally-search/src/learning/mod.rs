@@ -1,15 +1,15 @@
-//! Strategies that learn from one schedule what the next should try, each in a file of its own.
+//! Strategies that learn from one schedule what the next should try.
 //!
-//! They look at observations, hashes of part of the state, and remember where choices led. What a
-//! schedule taught is a [`Lesson`](crate::Lesson): the observations it went through and what
-//! it did at each. All copies of a strategy learn the same lessons in the same order, so a run
-//! does not depend on the number of threads.
+//! They look at observations, hashes of part of the state, and remember where choices led. A
+//! [`Lesson`](crate::Lesson) is the observations of a schedule with the action taken at each.
 
 pub(crate) mod file;
-pub(crate) mod knowledge;
 mod ql;
+mod rule;
 mod softmax;
 pub(crate) mod table;
 pub(crate) mod walk;
 
 pub use ql::{Ql, Reward};
+pub use rule::Learning;
+pub(crate) use rule::Rule;

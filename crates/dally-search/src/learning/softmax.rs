@@ -6,14 +6,13 @@ use fastrand::Rng;
 
 use super::walk::untaken;
 
-/// Picks one of `of` actions, of which `taken` have these values, none above 0, and all others
-/// the value 0: each with a probability proportional to e to the power of its value. What is
-/// taken is sorted by place; its values are overwritten.
+/// Picks one of `of` actions, each with a probability proportional to e to the power of its value.
+/// `taken` has the values of some, none above 0, sorted by place; all others have the value 0. The
+/// values in `taken` are overwritten.
 ///
 /// Values are counted from the greatest, so the sum of the powers is at least 1 however small all
-/// values are: they never vanish together. The same values and the same state of the generator
-/// give the same action on every machine, since only additions, multiplications and divisions are
-/// used. What it costs depends on how many actions were taken, not on how many there are.
+/// values are. Only additions, multiplications and divisions are used, so every machine picks the
+/// same. The cost depends on how many actions are in `taken`, not on how many there are.
 pub(super) fn pick(of: usize, taken: &mut [(usize, f64)], rng: &mut Rng) -> usize {
     let others = of - taken.len();
     let greatest = match others {
@@ -43,9 +42,9 @@ pub(super) fn pick(of: usize, taken: &mut [(usize, f64)], rng: &mut Rng) -> usiz
     last
 }
 
-/// e to the power of `x`, for `x` up to 0: a Taylor series within a 64th of a binary order, a
-/// root of 2 from a table, and the order by the exponent of the number. The error is below 10^-12
-/// of the result. Below e^-40, which no draw of 53 bits could tell from it, the result is 0.
+/// e to the power of `x`, for `x` up to 0: a Taylor series within a 64th of a binary order, a root
+/// of 2 from a table, and the order by the exponent of the number. The relative error is below
+/// 10^-12. Below e^-40, which no draw of 53 bits could tell from 0, the result is 0.
 #[inline]
 fn power(x: f64) -> f64 {
     if x == 0.0 {
@@ -54,11 +53,11 @@ fn power(x: f64) -> f64 {
     if x < -40.0 || x.is_nan() {
         return 0.0;
     }
-    // To the nearest whole number, as adding and subtracting 1.5 * 2^52 rounds.
+    // Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let steps = x * (PARTS as f64 * LOG2_E) + ROUND - ROUND;
     let rest = x - steps * (LN_2 / PARTS as f64);
-    // In pairs, which do not wait for one another as the steps of Horner's scheme do.
+    // Pairs do not wait for one another, as the steps of Horner's scheme do.
     let square = rest * rest;
     let high = (0.5 + rest * (1.0 / 6.0)) + square * (1.0 / 24.0 + rest * (1.0 / 120.0));
     let sum = (1.0 + rest) + square * high;
@@ -66,10 +65,8 @@ fn power(x: f64) -> f64 {
     sum * ROOTS[part as usize] * f64::from_bits(((order + 1023) as u64) << 52)
 }
 
-/// Into how many parts a binary order is divided.
 const PARTS: i64 = 32;
 
-/// 2 to the power of each part of 1.
 const ROOTS: [f64; PARTS as usize] = {
     let mut roots = [1.0; PARTS as usize];
     let mut part = 0;
@@ -137,7 +134,7 @@ mod tests {
         near(&[Some(-10_000.0), Some(-10_000.0)], &[0.5, 0.5]);
         near(&[Some(-1e300); 3], &[1.0 / 3.0; 3]);
         near(&[Some(-5_000.0), Some(-5_001.0), Some(-1e9)], &[0.731, 0.269, 0.0]);
-        // The last action is not the one that everything falls to.
+        // A draw over vanished exponentials would always fall to the last action.
         near(&[Some(-800.0), Some(-1_600.0)], &[1.0, 0.0]);
         near(&[Some(-800.0), None, Some(-1_600.0)], &[0.0, 1.0, 0.0]);
     }

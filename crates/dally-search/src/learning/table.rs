@@ -1,60 +1,53 @@
-//! What is known of observations: how often each was made, and a value for each action taken.
+//! The table of observations: how often each was made, and a value for each action taken there.
 
 use std::marker::PhantomData;
 
-/// How many observations a table holds at most: 192 MiB with its index, if each has seen one action
-/// and values are words. What comes later is not remembered, and is met as if for the first time.
+/// How many observations a table holds at most: 192 MiB with its index, if each has one action and
+/// values are words. Later ones are not stored, and are new each time.
 const MOST: usize = 1 << 22;
 
-/// What an action is worth, as words of a table.
-pub(crate) trait Worth: Copy {
+/// What an action is worth, stored as words of a table.
+pub trait Worth: Copy {
     /// How many words.
     const WORDS: usize;
-
-    /// Writes it into as many words.
+    /// Writes it into them.
     fn write(self, words: &mut [u64]);
-
     /// Reads what was written.
     fn read(words: &[u64]) -> Self;
-
-    /// Whether these words, which may be of any origin, are something that an action can be worth.
+    /// Whether these words, which may come from a damaged file, are a worth.
     fn is_sound(words: &[u64]) -> bool;
 }
 
-/// Observations with their visits and, for each action that was taken there, a value. Actions that
-/// could have been taken and never were are not stored, which is most of them: whoever asks knows
-/// what they are worth.
+/// Observations with their visits and, for each action that was taken there, a value.
 ///
-/// An observation and its actions are one record, so that whoever has found it need not wait for
-/// memory again. Records are in the order in which they were made or last moved, so that those of
-/// one schedule are mostly side by side. A small index by open addressing leads to them.
+/// An observation and its actions are one record, so that reading the actions seldom waits for
+/// memory. Records lie in the order in which they were made or last moved, so that those of one
+/// schedule are mostly side by side. An index by open addressing leads to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<V> {
     /// A power of two of entries, at most 3/4 in use: half of a key, and a place plus 1; or 0.
     index: Vec<u64>,
-    /// Records: an observation, its visits and the number of its actions, and the actions with
-    /// their values, sorted, with [`room`] for some more. One that outgrows its room is copied to
-    /// the end. What is left behind has no visits, and its first action is the new place; it is
-    /// at most half of all.
+    /// Records: an observation, its visits and the number of its actions, the actions with their
+    /// values, sorted, and [`room`] for more. A record that outgrows its room is copied to the end;
+    /// what is left behind, at most half of all, has no visits and, as first action, the new place.
     words: Vec<u64>,
     observations: usize,
     values: PhantomData<V>,
 }
 
-/// The place of an observation. It is the same in all copies of a table that have learnt the same,
-/// and leads to the observation even after its record has moved.
+/// The place of an observation, the same in equal tables and still valid when its record has moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct At(pub(super) u32);
 
 impl At {
-    /// Of an observation that is not known, or that the table has no room for.
+    /// The place of an observation that the table does not have.
     pub(crate) const NOWHERE: At = At(u32::MAX);
 }
 
-/// Where in a record its actions begin.
+/// The words of a record before its actions.
 const HEAD: usize = 2;
 
-/// How many actions a record has room for that has this many: one less than a power of two.
+/// The actions that a record of this many has room for: one less than a power of two.
 #[inline]
 fn room(actions: usize) -> usize {
     (actions.max(1) + 1).next_power_of_two() - 1
@@ -67,10 +60,9 @@ impl<V> Default for Table<V> {
 }
 
 impl<V: Worth> Table<V> {
-    /// How many words an action takes with its value.
-    pub(crate) const ENTRY: usize = 1 + V::WORDS;
+    /// The words of an action with its value.
+    const ENTRY: usize = 1 + V::WORDS;
 
-    /// Where an observation is, if it is known.
     #[inline]
     pub(crate) fn find(&self, observation: u64) -> Option<At> {
         if self.index.is_empty() {
@@ -90,8 +82,7 @@ impl<V: Worth> Table<V> {
         }
     }
 
-    /// Where an observation is, if it is known, with a guess: what came after another one before
-    /// is mostly beside it.
+    /// Where an observation is, if it is known; looks first beside `before`, where it mostly is.
     #[inline]
     pub(crate) fn find_after(&self, before: At, observation: u64) -> Option<At> {
         if before != At::NOWHERE {
@@ -103,13 +94,13 @@ impl<V: Worth> Table<V> {
         self.find(observation)
     }
 
-    /// Counts a visit. The observation may be known to be in this place.
+    /// Counts a visit of an observation, which may be `known` to be in this place.
     #[inline]
     pub(crate) fn visit(&mut self, observation: u64, known: At) -> At {
         let at = match self.record(known) {
             Some(at) if self.words[at] == observation => {
                 if at != known.0 as usize {
-                    // Whoever comes by the same way is there in one step.
+                    // The next lookup by the old place takes one step.
                     self.words[known.0 as usize + HEAD] = at as u64;
                 }
                 At(at as u32)
@@ -160,27 +151,25 @@ impl<V: Worth> Table<V> {
         self.index[entry] = half << 32 | (at as u64 + 1);
     }
 
-    /// Where in the index the search for an observation begins, and the half that is kept there.
+    /// Where in the index the search for an observation begins, and the half key stored there.
     #[inline]
     fn home(&self, observation: u64) -> (usize, u64) {
-        // The top bits of a product depend on all bits of the key: hashes of programs may be weak.
+        // The top bits of a product depend on all bits: observations may be weak hashes.
         let spread = observation.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ((spread >> (64 - self.index.len().trailing_zeros())) as usize, spread & 0xffff_ffff)
     }
 
-    /// How many words a record takes that has this many actions.
     #[inline]
     fn size(actions: usize) -> usize {
         HEAD + room(actions) * Self::ENTRY
     }
 
-    /// How many actions the record here has.
     #[inline]
     fn len(&self, at: usize) -> usize {
         self.words[at + 1] as u32 as usize
     }
 
-    /// Where the record is that is here or was.
+    /// Where the record is now that is here or was.
     #[inline]
     fn record(&self, at: At) -> Option<usize> {
         let mut at = (at != At::NOWHERE).then_some(at.0 as usize)?;
@@ -190,19 +179,16 @@ impl<V: Worth> Table<V> {
         Some(at)
     }
 
-    /// How often an observation was made.
     #[inline]
     pub(crate) fn visits(&self, at: At) -> u32 {
         self.record(at).map_or(1, |at| (self.words[at + 1] >> 32) as u32)
     }
 
-    /// How many different actions were taken there.
     #[inline]
     pub(crate) fn actions(&self, at: At) -> usize {
         self.record(at).map_or(0, |at| self.len(at))
     }
 
-    /// The actions that were taken there, sorted, with their values.
     #[inline]
     pub(crate) fn taken(&self, at: At) -> impl Iterator<Item = (u64, V)> + '_ {
         let words = match self.record(at) {
@@ -212,8 +198,8 @@ impl<V: Worth> Table<V> {
         words.chunks_exact(Self::ENTRY).map(|entry| (entry[0], V::read(&entry[1..])))
     }
 
-    /// Changes the value of an action there, which is `initial` for an action that was never
-    /// taken; and tells where the observation is then. Does nothing if the table has no room.
+    /// Changes the value of an action, `initial` if it was never taken, and returns where the
+    /// observation is then. Does nothing if the table has no room.
     #[inline]
     pub(crate) fn change(
         &mut self,
@@ -243,8 +229,7 @@ impl<V: Worth> Table<V> {
         At(at as u32)
     }
 
-    /// Moves a full record of this many actions to the end, where it has room for as many again
-    /// and one.
+    /// Moves a full record of this many actions to the end, with room for as many again and one.
     #[cold]
     fn outgrow(&mut self, at: usize, len: usize) -> Option<usize> {
         let moved = self.words.len();
@@ -263,44 +248,52 @@ impl<V: Worth> Table<V> {
         Some(moved)
     }
 
-    /// How many observations are known.
-    pub(crate) fn observations(&self) -> usize {
-        self.observations
-    }
-
-    /// All that is known: observation, visits, and the actions with their values as words.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (u64, u32, &[u64])> + '_ {
-        let mut next = 0;
-        let records = std::iter::from_fn(move || {
-            let at = (next < self.words.len()).then_some(next)?;
-            next += Self::size(self.len(at));
-            Some(at)
-        });
-        let records = records.map(|at| (at, (self.words[at + 1] >> 32) as u32));
-        records.filter(|&(_, visits)| visits > 0).map(|(at, visits)| {
-            let actions = &self.words[at + HEAD..at + HEAD + self.len(at) * Self::ENTRY];
-            (self.words[at], visits, actions)
-        })
-    }
-
-    /// Takes over what [`Table::all`] told of an observation. `false` if an
-    /// action cannot be worth what these words say.
-    pub(crate) fn put(&mut self, observation: u64, visits: u32, actions: &[u64]) -> bool {
-        let at = self.visit(observation, At::NOWHERE);
-        if at != At::NOWHERE {
-            // No visits are the mark of a record that has moved.
-            let head = &mut self.words[at.0 as usize + 1];
-            *head = u64::from(visits.max(1)) << 32 | u64::from(*head as u32);
-        }
-        actions.chunks_exact(Self::ENTRY).all(|entry| {
-            let sound = V::is_sound(&entry[1..]);
-            if sound {
-                let value = V::read(&entry[1..]);
-                self.change(at, entry[0], value, |_| value);
+    /// The settings, the number of schedules and the table as bytes: equal tables give equal bytes.
+    pub(crate) fn write(&self, settings: [u64; 2], schedules: u64) -> Vec<u8> {
+        let mut out = vec![settings[0], settings[1], schedules, self.observations as u64];
+        let mut at = 0;
+        while at < self.words.len() {
+            let len = self.len(at);
+            if self.words[at + 1] >> 32 > 0 {
+                out.extend_from_slice(&self.words[at..at + HEAD + len * Self::ENTRY]);
             }
-            sound
-        })
+            at += Self::size(len);
+        }
+        out.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
+
+    /// Reads what [`Table::write`] wrote; `None` for other settings and for damaged bytes.
+    pub(crate) fn read(settings: [u64; 2], bytes: &[u8]) -> Option<(u64, Table<V>)> {
+        let (words, []) = bytes.as_chunks::<8>() else { return None };
+        let mut words = words.iter().map(|&word| u64::from_le_bytes(word));
+        let [one, other, schedules, observations] = next(&mut words)?;
+        if [one, other] != settings {
+            return None;
+        }
+        let mut table = Table::default();
+        for _ in 0..observations {
+            let [observation, counts] = next(&mut words)?;
+            let at = table.visit(observation, At::NOWHERE);
+            if at != At::NOWHERE {
+                // A record without visits would count as moved.
+                let head = &mut table.words[at.0 as usize + 1];
+                *head = (counts >> 32).max(1) << 32 | u64::from(*head as u32);
+            }
+            for _ in 0..counts as u32 {
+                let action = words.next()?;
+                let value: Vec<u64> = words.by_ref().take(V::WORDS).collect();
+                if value.len() < V::WORDS || !V::is_sound(&value) {
+                    return None;
+                }
+                table.change(at, action, V::read(&value), |value| value);
+            }
+        }
+        words.next().is_none().then_some((schedules, table))
+    }
+}
+
+fn next<const N: usize>(words: &mut impl Iterator<Item = u64>) -> Option<[u64; N]> {
+    words.take(N).collect::<Vec<_>>().try_into().ok()
 }
 
 #[cfg(test)]
@@ -327,7 +320,7 @@ mod tests {
             known.0 += 1;
             *known.1.entry(action).or_default() += step;
         }
-        assert_eq!((table.observations(), table.all().count()), (map.len(), map.len()));
+        assert_eq!(table.observations, map.len());
         for (&observation, (visits, actions)) in &map {
             for at in [table.find(observation).unwrap(), first[&observation]] {
                 assert_eq!(table.visits(at), *visits);
@@ -347,7 +340,7 @@ mod tests {
         for action in 0..5 {
             table.change(places[1], action, 0, |_| action);
         }
-        // Where it was at first, which only the guess knows; the index has the record that moved.
+        // The guess finds the place before the move; the index has that after it.
         assert_eq!(table.find_after(places[0], 8), Some(places[1]));
         assert_ne!(table.find(8), Some(places[1]));
         assert_eq!(table.actions(places[1]), 5);
@@ -357,18 +350,40 @@ mod tests {
         assert_eq!(table.find_after(places[2], 10), None);
     }
 
+    fn some() -> Vec<u8> {
+        let mut table = Table::<f64>::default();
+        let at = [7, 9].map(|observation| table.visit(observation, At::NOWHERE))[0];
+        table.change(at, 1, -0.5, |value| value);
+        table.change(at, 2, -4.0, |value| value);
+        table.write([1, 2], 40)
+    }
+
     #[test]
-    fn a_copy_from_what_a_table_tells_knows_the_same() {
-        let mut rng = fastrand::Rng::with_seed(2);
-        let mut table: Table<u64> = Table::default();
-        for _ in 0..2_000 {
-            let at = table.visit(rng.u64(..500), At::NOWHERE);
-            table.change(at, rng.u64(..3), 7, |value| value + 1);
+    fn what_no_table_has_written_is_refused_as_a_whole() {
+        let good = some();
+        let read = |bytes: &[u8]| Table::<f64>::read([1, 2], bytes);
+        let (schedules, table) = read(&good).unwrap();
+        assert_eq!(table.write([1, 2], schedules), good);
+        assert!(Table::<f64>::read([1, 3], &good).is_none());
+        for length in 0..good.len() {
+            assert!(read(&good[..length]).is_none(), "{length}");
         }
-        let mut copy: Table<u64> = Table::default();
-        for (observation, visits, actions) in table.all() {
-            assert!(copy.put(observation, visits, actions));
+        assert!(read(&[&good[..], &[0; 8]].concat()).is_none());
+        // The record that came last has moved to the end, for want of room.
+        let value = good.len() - 24;
+        for wrong in [0.5, f64::NAN, f64::NEG_INFINITY] {
+            let bytes = [&good[..value], &wrong.to_le_bytes(), &good[value + 8..]].concat();
+            assert!(read(&bytes).is_none(), "{wrong}");
         }
-        assert!(copy.all().eq(table.all()));
+    }
+
+    #[test]
+    fn an_observation_that_is_said_to_have_no_visits_has_one() {
+        let mut never = some();
+        let visits = never.len() - 36..never.len() - 32;
+        never[visits].fill(0);
+        let (_, table) = Table::<f64>::read([1, 2], &never).unwrap();
+        let at = table.find(7).unwrap();
+        assert_eq!((table.visits(at), table.actions(at)), (1, 2));
     }
 }

@@ -4,167 +4,149 @@
 //! so a component holds a fair bad cycle if it is one itself (weak fairness), or if a part of it
 //! is that is left when unfair states are taken away (strong fairness).
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use dally_core::WorkerId;
+
 use super::fairness::Fairness;
 use super::graph::{Cursor, Graph, Node};
 use super::property::Property;
 
-/// The components found so far in the part of a graph that a property allows.
-#[derive(Default)]
-pub(crate) struct Components {
-    /// When each state was come to, from 1; 0 if it was not.
-    order: Vec<u32>,
-    /// The earliest state that is known to be reachable from it and in its component.
-    low: Vec<u32>,
-    /// The component of each state, from 1; 0 while that is not known.
-    number: Vec<u32>,
-    visited: u32,
-    found: u32,
-    /// The states on the way, and where in their edges.
-    path: Vec<(Node, Cursor)>,
-    /// States whose component is not complete.
+/// A number for each state, 0 at first. Threads that go through different states share one.
+pub(crate) struct Numbers(Vec<AtomicU32>);
+
+/// The bytes that a state takes there.
+pub(crate) const BYTES: usize = 4;
+
+impl Numbers {
+    pub(crate) fn new(states: usize) -> Numbers {
+        Numbers((0..states).map(|_| AtomicU32::new(0)).collect())
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, node: Node) -> u32 {
+        self.0[node as usize].load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, node: Node, number: u32) {
+        self.0[node as usize].store(number, Relaxed);
+    }
+}
+
+/// Finds components (Pearce, "A Space-Efficient Algorithm for Finding Strongly Connected Components",
+/// after Tarjan): one number for each state tells when it was come to, then the earliest state that
+/// is reachable from it and in its component, and in the end its component.
+struct Components<'a> {
+    numbers: &'a Numbers,
+    /// How many states were come to whose component is not known.
+    come_to: u32,
+    /// The number of the next component: they are counted downwards, and so greater than all
+    /// [`Components::come_to`].
+    next: u32,
+    /// The states on the way, where in their edges, and whether they are the first of their
+    /// component as far as is known.
+    path: Vec<(Node, Cursor, bool)>,
+    /// States that were left before their component was known.
     pending: Vec<Node>,
 }
 
-/// The bytes that a state takes here.
-const BYTES: usize = 12;
-
-/// The bytes that a state takes in [`Parts`].
-const PARTS_BYTES: usize = BYTES + 4;
-
-impl Fairness {
-    /// The bytes that a state takes while it is judged.
-    pub(super) fn judging_bytes(self) -> usize {
-        match self {
-            Fairness::None | Fairness::Weak => BYTES,
-            Fairness::Strong => BYTES + PARTS_BYTES,
-        }
-    }
-}
-
-impl Components {
-    pub(crate) fn new(states: usize) -> Components {
-        Components {
-            order: vec![0; states],
-            low: vec![0; states],
-            number: vec![0; states],
-            visited: 0,
-            found: 0,
-            path: Vec::new(),
-            pending: Vec::new(),
-        }
+impl<'a> Components<'a> {
+    fn new(numbers: &'a Numbers) -> Components<'a> {
+        let (path, pending) = (Vec::new(), Vec::new());
+        Components { numbers, come_to: 0, next: u32::MAX, path, pending }
     }
 
-    /// Whether two states are in one component that was found.
-    pub(crate) fn joins(&self, one: Node, other: Node) -> bool {
-        let number = self.number[one as usize];
-        number != 0 && number == self.number[other as usize]
-    }
-
-    /// Forgets these states.
-    fn forget(&mut self, states: &[Node]) {
-        for &state in states {
-            self.order[state as usize] = 0;
-            self.number[state as usize] = 0;
-        }
-    }
-
-    /// Finds all components that can be reached from a state (Tarjan 1972, without recursion),
-    /// unless they were found before. `each` gets the states of each; if it answers, that is
-    /// the end of it.
-    pub(crate) fn from<R>(
+    /// Finds all components that can be reached from a state through states `inside`, unless they
+    /// were found before. `each` gets the states of each; if it answers, that is the end of it.
+    fn from<R>(
         &mut self,
         start: Node,
         graph: &Graph,
         inside: impl Fn(Node) -> bool,
-        mut each: impl FnMut(&Components, &[Node]) -> Option<R>,
+        mut each: impl FnMut(&[Node]) -> Option<R>,
     ) -> Option<R> {
-        if !inside(start) || self.order[start as usize] != 0 {
+        let numbers = self.numbers;
+        if !inside(start) || numbers.get(start) != 0 {
             return None;
         }
         self.enter(start, graph);
-        while let Some((node, cursor)) = self.path.last_mut() {
-            let node = *node as usize;
-            if let Some((edge, rest)) = graph.edge(*cursor) {
-                *cursor = rest;
-                let to = edge.to as usize;
-                if !inside(edge.to) || self.number[to] != 0 {
-                    continue;
-                }
-                if self.order[to] == 0 {
-                    self.enter(edge.to, graph);
-                } else {
-                    self.low[node] = self.low[node].min(self.order[to]);
+        while let Some((node, cursor, first)) = self.path.last_mut() {
+            let node = *node;
+            if let Some(to) = graph.next_target(cursor) {
+                if inside(to) {
+                    match numbers.get(to) {
+                        0 => self.enter(to, graph),
+                        known if known < numbers.get(node) => {
+                            numbers.set(node, known);
+                            *first = false;
+                        }
+                        _ => {}
+                    }
                 }
                 continue;
             }
+            let (first, own) = (*first, numbers.get(node));
             self.path.pop();
-            if let Some(&(before, _)) = self.path.last() {
-                let low = &mut self.low;
-                low[before as usize] = low[before as usize].min(low[node]);
-            }
-            if self.low[node] == self.order[node]
-                && let Some(first) = self.pending.iter().rposition(|&one| one as usize == node)
+            self.pending.push(node);
+            if first {
+                let is_later = |&one: &Node| numbers.get(one) >= own;
+                let others = self.pending.iter().rev().take_while(|&one| is_later(one)).count();
+                let start = self.pending.len() - others;
+                let component = &self.pending[start..];
+                component.iter().for_each(|&one| numbers.set(one, self.next));
+                self.come_to -= others as u32;
+                self.next -= 1;
+                let answer = each(component);
+                self.pending.truncate(start);
+                if answer.is_some() {
+                    return answer;
+                }
+            } else if let Some((before, _, first)) = self.path.last_mut()
+                && own < numbers.get(*before)
             {
-                let component = self.pending.split_off(first);
-                self.found += 1;
-                for &one in &component {
-                    self.number[one as usize] = self.found;
-                }
-                if let Some(answer) = each(self, &component) {
-                    self.path.clear();
-                    self.pending.clear();
-                    return Some(answer);
-                }
+                numbers.set(*before, own);
+                *first = false;
             }
         }
         None
     }
 
     fn enter(&mut self, node: Node, graph: &Graph) {
-        self.visited += 1;
-        self.order[node as usize] = self.visited;
-        self.low[node as usize] = self.visited;
-        self.pending.push(node);
-        self.path.push((node, graph.cursor(node)));
+        self.come_to += 1;
+        self.numbers.set(node, self.come_to);
+        self.path.push((node, graph.cursor(node), true));
     }
 }
 
 /// Judges the components of a graph.
-pub(crate) struct Judge {
+pub(crate) struct Judge<'a> {
+    graph: &'a Graph,
     property: Property,
     fairness: Fairness,
-    /// What has been judged, and does not count.
-    rejected: Components,
-    parts: Parts,
+    components: Components<'a>,
+    parts: Option<Parts>,
 }
 
-impl Judge {
-    pub(crate) fn new(property: Property, fairness: Fairness, graph: &Graph) -> Judge {
-        let parts = match fairness {
-            Fairness::Strong => Parts::new(graph),
-            Fairness::None | Fairness::Weak => Parts::default(),
-        };
-        Judge { property, fairness, rejected: Components::new(graph.len()), parts }
+impl<'a> Judge<'a> {
+    /// The numbers of the states that will be judged are 0.
+    pub(crate) fn new(
+        property: Property,
+        fairness: Fairness,
+        graph: &'a Graph,
+        numbers: &'a Numbers,
+    ) -> Judge<'a> {
+        Judge { graph, property, fairness, components: Components::new(numbers), parts: None }
     }
 
-    /// Whether these states are in one component that does not count.
-    pub(crate) fn rejects(&self, one: Node, other: Node) -> bool {
-        self.rejected.joins(one, other)
-    }
-
-    /// Whether a bad cycle that counts can go through a state, as far as that is known.
-    pub(crate) fn admits(&self, graph: &Graph, node: Node) -> bool {
-        is_inside(graph, self.property, self.fairness, node)
-    }
-
-    /// Judges all components that can be reached from a state. Answers the states of one that
-    /// holds a bad cycle that counts.
-    pub(crate) fn from(&mut self, start: Node, graph: &Graph) -> Option<Vec<Node>> {
-        let Judge { property, fairness, rejected, parts } = self;
-        let (property, fairness) = (*property, *fairness);
-        let inside = |node| is_inside(graph, property, fairness, node);
-        rejected.from(start, graph, inside, |found, component| {
-            let joins = |one, other| found.joins(one, other);
+    /// Judges all components that can be reached from a state through states `inside`, which the
+    /// property allows. Answers the states of one that holds a bad cycle that counts.
+    pub(crate) fn from(&mut self, start: Node, inside: impl Fn(Node) -> bool) -> Option<Vec<Node>> {
+        let Judge { graph, property, fairness, components, parts } = self;
+        let (graph, property, numbers) = (*graph, *property, components.numbers);
+        components.from(start, graph, &inside, |component| {
+            let number = numbers.get(component[0]);
+            let joins = |_, other: Node| inside(other) && numbers.get(other) == number;
             if !is_bad(graph, property, component, joins) {
                 return None;
             }
@@ -173,16 +155,30 @@ impl Judge {
                 Fairness::Weak => {
                     is_weakly_fair(graph, component, joins).then(|| component.to_vec())
                 }
-                Fairness::Strong => parts.strongly_fair(graph, property, component.to_vec()),
+                Fairness::Strong => parts.get_or_insert_with(|| Parts::new(graph)).strongly_fair(
+                    graph,
+                    property,
+                    component.to_vec(),
+                ),
             }
         })
     }
 }
 
-/// Whether a bad cycle that counts can go through a state, as far as that is known.
-fn is_inside(graph: &Graph, property: Property, fairness: Fairness, node: Node) -> bool {
-    // What else could be done in a state that is not complete, and would be owed, is not known.
-    property.allows(graph, node) && (fairness != Fairness::Strong || graph.is_complete(node))
+impl Fairness {
+    /// The bytes that a state takes while its component is taken apart.
+    pub(super) fn judging_bytes(self) -> usize {
+        match self {
+            Fairness::None | Fairness::Weak => 0,
+            Fairness::Strong => BYTES + 4,
+        }
+    }
+
+    /// Whether a bad cycle that counts can go through a state, as far as that is known.
+    pub(crate) fn admits(self, graph: &Graph, property: Property, node: Node) -> bool {
+        // What else could be done in a state that is not complete, and would be owed, is not known.
+        property.allows(graph, node) && (self != Fairness::Strong || graph.is_complete(node))
+    }
 }
 
 /// Whether a component has a cycle that visits what the property wants visited.
@@ -192,6 +188,10 @@ fn is_bad(
     component: &[Node],
     joins: impl Fn(Node, Node) -> bool,
 ) -> bool {
+    // Every transition between two states of a component is on a cycle.
+    if component.len() > 1 && matches!(property, Property::Hot(_)) {
+        return true;
+    }
     component.iter().any(|&node| {
         graph.edges(node).any(|edge| joins(node, edge.to) && property.accepts(graph, edge))
     })
@@ -199,10 +199,15 @@ fn is_bad(
 
 /// Whether every worker that can step in all states of a component steps inside it.
 fn is_weakly_fair(graph: &Graph, component: &[Node], joins: impl Fn(Node, Node) -> bool) -> bool {
-    let mut owed = graph.look_of(component[0]).enabled.to_vec();
+    let mut owed: Vec<WorkerId> = graph.look_of(component[0]).enabled.to_vec();
+    owed.retain(|&worker| worker != WorkerId::FAULTS);
+    let mut last = graph.look_number(component[0]);
     for &node in component {
-        let enabled = &graph.look_of(node).enabled;
-        owed.retain(|worker| enabled.contains(worker));
+        let look = graph.look_number(node);
+        if std::mem::replace(&mut last, look) != look {
+            let enabled = &graph.look_of(node).enabled;
+            owed.retain(|worker| enabled.contains(worker));
+        }
         if owed.is_empty() {
             return true;
         }
@@ -215,9 +220,8 @@ fn is_weakly_fair(graph: &Graph, component: &[Node], joins: impl Fn(Node, Node) 
 }
 
 /// Memory for taking components apart.
-#[derive(Default)]
 struct Parts {
-    components: Components,
+    numbers: Numbers,
     /// Which part a state is in; a part that is split is never looked at again.
     part: Vec<u32>,
     parts: u32,
@@ -228,7 +232,7 @@ struct Parts {
 impl Parts {
     fn new(graph: &Graph) -> Parts {
         Parts {
-            components: Components::new(graph.len()),
+            numbers: Numbers::new(graph.len()),
             part: vec![0; graph.len()],
             parts: 0,
             done: vec![0; graph.action_count()],
@@ -262,8 +266,7 @@ impl Parts {
                 }
             }
             let is_owed = |&node: &Node| {
-                let mut actions = graph.edges(node).filter_map(|edge| graph.label_of(edge).action);
-                actions.any(|action| self.done[action as usize] != number)
+                graph.actions(node).any(|action| self.done[action as usize] != number)
             };
             let (unfair, rest): (Vec<Node>, Vec<Node>) =
                 states.iter().partition(|node| is_owed(node));
@@ -271,10 +274,11 @@ impl Parts {
                 return Some(states);
             }
             unfair.iter().for_each(|&node| self.part[node as usize] = 0);
-            self.components.forget(&rest);
+            rest.iter().for_each(|&node| self.numbers.set(node, 0));
+            let mut components = Components::new(&self.numbers);
             for &node in &rest {
                 let inside = |node: Node| self.part[node as usize] == number;
-                self.components.from(node, graph, inside, |_, component| {
+                components.from(node, graph, inside, |component| {
                     left.push(component.to_vec());
                     None::<()>
                 });

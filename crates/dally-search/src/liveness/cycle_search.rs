@@ -1,397 +1,438 @@
 //! The log of a search for cycles: all states and transitions it has been through, what its
-//! algorithm makes of them, and the first bad cycle that counts.
+//! algorithm makes of them, and the bad cycles that count.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dally_core::fingerprint;
-use rustc_hash::FxHashMap;
+use dally_core::{WorkerId, fingerprint};
 
-use super::components::Judge;
 use super::fairness::Fairness;
-use super::graph::{EDGE_BYTES, Graph, Node, Transition};
-use super::lasso::{Cycle, cycle};
-use super::map::{self, Map, Refinery};
-use super::nested::Nested;
+use super::graph::{Connected, Edge, Graph, Node, Writer};
+use super::labels::Transition;
+use super::lasso::{Cycle, closed, cycle};
+use super::maps::Maps;
+use super::nested_search::NestedSearch;
 use super::property::Property;
+use super::{components, refinement};
 use crate::batch::Shared;
 use crate::deadline::Stopwatch;
-use crate::strata::{Arrival, Logged, Numbered, Plan, TransitionLog};
+use crate::strata::{Arrival, Logged, Numbered, Plan, Source};
 
 /// What all threads of a search for cycles write to.
 pub(crate) struct CycleSearch {
-    inside: Mutex<CycleFigures>,
-    shared: Arc<Shared>,
-    bytes: AtomicU64,
-}
-
-/// What the threads have written, and what was made of it.
-struct CycleFigures {
-    graph: Graph,
-    /// The states whole, if they are stored: their numbers then tell them apart.
-    whole: Option<Numbered>,
-    algorithm: Algorithm,
-    fairness: Fairness,
+    kind: Kind,
     memory: u64,
-    /// Where cycles may be that were not judged, or not finally: the graph grows.
-    candidates: FxHashMap<Property, Vec<Node>>,
-    /// How many edges there were when the candidates were judged last.
-    judged: usize,
-    /// Whether some monitor was hot in some state.
-    hot: bool,
-    /// The monitors with transitions that they allow only finitely often.
-    visits: u64,
+    exact: bool,
+    threads: usize,
+    fairness: Fairness,
     /// Whether the search is over with the first cycle.
     one_is_enough: bool,
-    /// The properties for which a cycle was found.
-    violated: Vec<Property>,
-    cycles: Vec<Cycle>,
-    refining: Duration,
+    shared: Arc<Shared>,
+    known: Mutex<Arc<Known>>,
+    /// How many times all states were forgotten.
+    restarts: AtomicU64,
+    /// Whether some monitor was hot in some state.
+    hot: AtomicBool,
+    /// The monitors with transitions that they allow only finitely often.
+    visits: AtomicU64,
+    /// The monitors for which a cycle was found: those that wait in it, and those that mind what
+    /// it visits.
+    violated: [AtomicU64; 2],
+    cycles: Mutex<Vec<Cycle>>,
+    refining: Mutex<Duration>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Nested,
+    Map,
+}
+
+/// What is known of states since they were forgotten last.
+struct Known {
+    graph: Graph,
+    /// The states whole, if they are stored: their numbers then tell them apart.
+    whole: Option<Mutex<Numbered>>,
+    algorithm: Algorithm,
 }
 
 enum Algorithm {
-    Nested(Nested),
-    Map(FxHashMap<Property, Map>),
+    Nested(Mutex<NestedSearch>),
+    Map(Maps),
 }
 
-/// Candidates are judged again when the graph has doubled: then all judging together takes no
-/// longer than twice what the last takes.
-const GROWTH: usize = 2;
+/// What one thread keeps to write to the log.
+#[derive(Default)]
+pub(crate) struct LogWriter {
+    known: Option<Arc<Known>>,
+    restarts: u64,
+    writer: Writer,
+    /// Kept for its memory.
+    raised: Vec<Node>,
+}
 
-/// A graph of fewer edges is judged after every stratum. A larger one is only judged when it has
-/// doubled, as within a stratum, and in the end.
-const CHEAP: usize = 1 << 16;
-
-/// The fewest edges that are worth a judgement before the end.
-const FEW: usize = 256;
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl CycleSearch {
     /// For nested depth-first search.
     pub(crate) fn nested(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> CycleSearch {
-        CycleSearch::new(Algorithm::Nested(Nested::default()), plan, fairness, shared)
+        CycleSearch::new(Kind::Nested, plan, fairness, 1, shared)
     }
 
-    /// For maximal accepting predecessors.
-    pub(crate) fn map(plan: &Plan, fairness: Fairness, shared: Arc<Shared>) -> CycleSearch {
-        CycleSearch::new(Algorithm::Map(FxHashMap::default()), plan, fairness, shared)
+    /// For maximal accepting predecessors, by so many threads.
+    pub(crate) fn map(
+        plan: &Plan,
+        fairness: Fairness,
+        threads: usize,
+        shared: Arc<Shared>,
+    ) -> CycleSearch {
+        CycleSearch::new(Kind::Map, plan, fairness, threads, shared)
     }
 
     fn new(
-        algorithm: Algorithm,
+        kind: Kind,
         plan: &Plan,
         fairness: Fairness,
+        threads: usize,
         shared: Arc<Shared>,
     ) -> CycleSearch {
-        let inside =
-            CycleFigures::new(algorithm, fairness, plan.memory, plan.exact, !shared.keep_going);
-        CycleSearch { inside: Mutex::new(inside), shared, bytes: AtomicU64::new(0) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, CycleFigures> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn halt_if_done(&self, inside: &CycleFigures) {
-        if inside.is_done() {
-            self.shared.halt.store(true, Relaxed);
+        let (memory, exact) = (plan.memory, plan.exact);
+        CycleSearch {
+            kind,
+            memory,
+            exact,
+            threads,
+            fairness,
+            one_is_enough: !shared.keep_going,
+            shared,
+            known: Mutex::new(Arc::new(Known::new(kind, memory, exact, threads, fairness))),
+            restarts: AtomicU64::new(0),
+            hot: AtomicBool::new(false),
+            visits: AtomicU64::new(0),
+            violated: [const { AtomicU64::new(0) }; 2],
+            cycles: Mutex::default(),
+            refining: Mutex::default(),
         }
     }
 
-    /// A stratum is complete: judges all that it has shown, if that is cheap, or if it is the
-    /// `last` of this graph.
+    /// A step has led to a state from this one, by the worker of this place among the enabled; or
+    /// it is the first.
+    pub(crate) fn arrived(
+        &self,
+        own: &mut LogWriter,
+        from: Option<Source>,
+        arrival: &Arrival<'_>,
+    ) -> Logged {
+        self.refresh(own);
+        let LogWriter { known: Some(known), writer, raised, .. } = own else {
+            return Logged::NoRoom;
+        };
+        let acceptance = arrival.system.acceptance();
+        if acceptance.waiting() != 0 && !self.hot.load(Relaxed) {
+            self.hot.store(true, Relaxed);
+        }
+        let Some(identity) = known.identity(arrival, acceptance.hot & acceptance.relieved) else {
+            return Logged::NoRoom;
+        };
+        let enabled = arrival.system.enabled();
+        let state = known.graph.state(writer, identity, enabled, acceptance);
+        let Some((to, new)) = state else { return Logged::NoRoom };
+        if new && let Algorithm::Nested(nested) = &known.algorithm {
+            lock(nested).entered(to);
+        }
+        if let Some(Source { node: from, place }) = from {
+            let visits = acceptance.visits;
+            if visits & !self.visits.load(Relaxed) != 0 {
+                self.visits.fetch_or(visits, SeqCst);
+            }
+            let transition = Transition { visits, ..arrival.transition };
+            match known.graph.connect(writer, from, place, to, transition) {
+                Connected::By(edge) => self.connected(known, raised, from, edge, new),
+                Connected::Apart => {}
+                Connected::NoRoom => return Logged::NoRoom,
+            }
+        }
+        if new { Logged::New(to) } else { Logged::Known }
+    }
+
+    /// The state of this identity, which no monitor is relieved in coming to, if it is known.
+    #[inline]
+    pub(crate) fn find(&self, own: &mut LogWriter, identity: u64) -> Option<Node> {
+        self.refresh(own);
+        own.known.as_ref()?.graph.find(identity)
+    }
+
+    /// A step that was not taken leads to this state. It chooses no values, and no monitor minds it
+    /// or is relieved in it.
+    #[inline]
+    pub(crate) fn foreseen(
+        &self,
+        own: &mut LogWriter,
+        from: Source,
+        worker: WorkerId,
+        to: Node,
+    ) -> Logged {
+        let LogWriter { known: Some(known), writer, raised, .. } = own else {
+            return Logged::NoRoom;
+        };
+        let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
+        match known.graph.connect(writer, from.node, from.place, to, transition) {
+            Connected::By(edge) => self.connected(known, raised, from.node, edge, false),
+            Connected::Apart => {}
+            Connected::NoRoom => return Logged::NoRoom,
+        }
+        Logged::Known
+    }
+
+    /// This identity will be looked for soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, own: &LogWriter, identity: u64) {
+        if let Some(known) = &own.known {
+            known.graph.prefetch(identity);
+        }
+    }
+
+    /// It was said before that this identity will be looked for, and now it will.
+    #[inline]
+    pub(crate) fn prefetch_state(&self, own: &LogWriter, identity: u64) {
+        if let Some(known) = &own.known {
+            known.graph.prefetch_state(identity);
+        }
+    }
+
+    /// A transition was added.
+    #[inline]
+    fn connected(&self, known: &Known, raised: &mut Vec<Node>, from: Node, edge: Edge, new: bool) {
+        let graph = &known.graph;
+        match &known.algorithm {
+            Algorithm::Nested(nested) => {
+                let mut nested = lock(nested);
+                if !new {
+                    nested.met(graph, from, edge.to);
+                }
+                if nested.is_due(graph) {
+                    self.consider(graph, &mut nested);
+                }
+            }
+            Algorithm::Map(maps) => {
+                let hot = graph.hot(from) & graph.hot(edge.to);
+                for property in self.sought(hot, self.visits.load(SeqCst)) {
+                    let closing = maps.of(property).calculate(graph, from, edge, raised);
+                    if let Some(closing) = closing
+                        && self.fairness == Fairness::None
+                    {
+                        self.found(graph, property, &closed(graph, property, closing));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A step from a known state has shown a bug.
+    pub(crate) fn failed(&self, own: &mut LogWriter, from: Node, transition: Transition<'_>) {
+        self.refresh(own);
+        if let Some(known) = &own.known {
+            known.graph.failed(from, transition);
+        }
+    }
+
+    /// Some transitions of a state will be taken later or by another thread, or never.
+    pub(crate) fn opened(&self, own: &mut LogWriter, node: Node) {
+        self.refresh(own);
+        if let Some(known) = &own.known {
+            known.graph.opened(node);
+        }
+    }
+
+    /// A thread has taken all transitions of a state that it will take for now.
+    pub(crate) fn left(&self, own: &mut LogWriter, node: Node) {
+        self.refresh(own);
+        // A thread that was told to stop leaves states before all their transitions are taken.
+        if self.shared.halt.load(Relaxed) {
+            return;
+        }
+        let Some(known) = &own.known else { return };
+        known.graph.closed(node);
+        if let Algorithm::Nested(nested) = &known.algorithm {
+            let mut nested = lock(nested);
+            let certain = nested.left(&known.graph, node, self.visits.load(Relaxed));
+            // A cycle that visits and avoids what it should counts, however much the graph will
+            // grow, if no fairness is asked for.
+            if certain && self.fairness == Fairness::None {
+                self.consider(&known.graph, &mut nested);
+            }
+        }
+    }
+
+    /// How many bytes all of this takes, with what it will take to judge what is known.
+    pub(crate) fn bytes(&self) -> u64 {
+        let known = lock(&self.known).clone();
+        let own = match &known.algorithm {
+            Algorithm::Nested(nested) => lock(nested).bytes_a_state() + components::BYTES,
+            Algorithm::Map(maps) => {
+                let rounds = self.visits.load(Relaxed) != 0;
+                let rounds = if rounds { refinement::ROUNDS_BYTES } else { 0 };
+                maps.bytes_a_state() + refinement::BYTES + rounds
+            }
+        };
+        let looked_for = self.hot.load(Relaxed) || self.visits.load(Relaxed) != 0;
+        let own = if looked_for { own + self.fairness.judging_bytes() } else { 0 };
+        let whole = known.whole.as_ref().map_or(0, |whole| lock(whole).bytes());
+        known.graph.bytes() + whole + (known.graph.len() * own) as u64
+    }
+
+    /// A stratum is complete: refines what it has shown, or judges it; `last` if it is the last of
+    /// this graph. No thread writes to the log meanwhile.
     pub(crate) fn conclude(&self, last: bool, threads: usize) {
-        let mut inside = self.lock();
-        let edges = inside.graph.edge_count();
-        if inside.is_done() || !last && edges >= CHEAP {
+        let known = lock(&self.known).clone();
+        if self.is_done() {
             return;
         }
         let clock = Stopwatch::start();
-        // A candidate of which not everything is known is not judged under strong fairness, and
-        // others of its component were not candidates because it was.
-        let all = last && inside.fairness == Fairness::Strong;
-        match inside.algorithm {
-            Algorithm::Nested(_) => inside.judge(all),
-            Algorithm::Map(_) => inside.refine(threads),
+        match &known.algorithm {
+            Algorithm::Nested(nested) => {
+                let mut nested = lock(nested);
+                // A candidate of which not everything is known is not judged under strong
+                // fairness, and others of its component were not candidates because it was.
+                let all = last && self.fairness == Fairness::Strong;
+                for (property, component) in
+                    nested.judge(&known.graph, self.fairness, all, |p| self.is_sought(p))
+                {
+                    self.found(&known.graph, property, &component);
+                }
+            }
+            Algorithm::Map(maps) => {
+                let sought = maps.all().filter(|map| self.is_sought(map.property()));
+                for map in sought {
+                    let bad = refinement::bad_component(&known.graph, map, self.fairness, threads);
+                    if let Some(component) = bad {
+                        self.found(&known.graph, map.property(), &component);
+                    }
+                }
+                known.graph.seen();
+            }
         }
-        inside.refining += clock.elapsed();
+        *lock(&self.refining) += clock.elapsed();
     }
 
-    /// Forgets all states.
+    /// Forgets all states. No thread writes to the log meanwhile.
     pub(crate) fn restart(&self) {
-        let mut inside = self.lock();
-        let algorithm = match inside.algorithm {
-            Algorithm::Nested(_) => Algorithm::Nested(Nested::default()),
-            Algorithm::Map(_) => Algorithm::Map(FxHashMap::default()),
-        };
-        let exact = inside.whole.is_some();
-        let (violated, refining) = (std::mem::take(&mut inside.violated), inside.refining);
-        *inside = CycleFigures {
-            violated,
-            refining,
-            ..CycleFigures::new(
-                algorithm,
-                inside.fairness,
-                inside.memory,
-                exact,
-                inside.one_is_enough,
-            )
-        };
+        let CycleSearch { kind, memory, exact, threads, fairness, .. } = *self;
+        let known = Known::new(kind, memory, exact, threads, fairness);
+        *lock(&self.known) = Arc::new(known);
+        self.restarts.fetch_add(1, Relaxed);
     }
 
     /// The cycles that were found and not taken yet.
     pub(crate) fn take_cycles(&self) -> Vec<Cycle> {
-        std::mem::take(&mut self.lock().cycles)
+        std::mem::take(&mut lock(&self.cycles))
     }
 
     /// Whether no monitor has been hot, nor allowed something only finitely often: then there is
     /// nothing that a cycle could violate.
     pub(crate) fn is_vacuous(&self) -> bool {
-        let inside = self.lock();
-        !inside.hot && inside.visits == 0
+        !self.hot.load(Relaxed) && self.visits.load(Relaxed) == 0
     }
 
-    /// How many edges are stored, the bytes of one, and how long partitions were refined.
-    pub(crate) fn figures(&self) -> (u64, usize, Duration) {
-        let inside = self.lock();
-        (inside.graph.edge_count() as u64, EDGE_BYTES, inside.refining)
-    }
-}
-
-impl TransitionLog for CycleSearch {
-    fn arrived(&self, from: Option<Node>, arrival: &Arrival<'_>) -> Logged {
-        let mut inside = self.lock();
-        let logged = inside.arrived(from, arrival);
-        self.bytes.store(inside.bytes(), Relaxed);
-        self.halt_if_done(&inside);
-        logged
+    /// How many edges are stored, and the bytes of one.
+    pub(crate) fn edges(&self) -> (u64, usize) {
+        let graph = &lock(&self.known).clone().graph;
+        let edges = graph.edge_count();
+        (edges, graph.edge_bytes().div_ceil(edges.max(1)) as usize)
     }
 
-    fn opened(&self, node: Node) {
-        self.lock().graph.opened(node);
+    /// How long partitions were refined, and components judged.
+    pub(crate) fn refining(&self) -> Duration {
+        *lock(&self.refining)
     }
 
-    fn left(&self, node: Node) {
-        let mut inside = self.lock();
-        inside.left(node, self.shared.halt.load(Relaxed));
-        self.halt_if_done(&inside);
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes.load(Relaxed)
-    }
-}
-
-impl CycleFigures {
-    fn new(
-        algorithm: Algorithm,
-        fairness: Fairness,
-        memory: u64,
-        exact: bool,
-        one_is_enough: bool,
-    ) -> CycleFigures {
-        CycleFigures {
-            graph: Graph::new(memory),
-            whole: exact.then(|| Numbered::new(memory)),
-            algorithm,
-            fairness,
-            memory,
-            candidates: FxHashMap::default(),
-            judged: 0,
-            hot: false,
-            visits: 0,
-            one_is_enough,
-            violated: Vec::new(),
-            cycles: Vec::new(),
-            refining: Duration::ZERO,
+    /// Has a thread write to what is known now.
+    #[inline]
+    fn refresh(&self, own: &mut LogWriter) {
+        let restarts = self.restarts.load(Relaxed);
+        if own.known.is_none() || own.restarts != restarts {
+            let known = Some(lock(&self.known).clone());
+            *own = LogWriter { known, restarts, ..LogWriter::default() };
         }
     }
 
-    fn arrived(&mut self, from: Option<Node>, arrival: &Arrival<'_>) -> Logged {
-        let system = arrival.system;
-        let acceptance = system.acceptance();
-        let memory = self.memory;
-        self.hot |= acceptance.waiting() != 0;
-        // A cycle in which a monitor is relieved is none that it waits in. So a state that is
-        // come to with relief is another than the same state come to without: then to stay in
-        // states that are hot is to stay in transitions that are.
-        let relieved = acceptance.hot & acceptance.relieved;
-        let identity = match (&mut self.whole, relieved) {
-            (Some(whole), _) => {
-                let parts = |part: &mut dyn FnMut(&[u8])| {
-                    (arrival.parts)(part);
-                    part(&relieved.to_le_bytes());
-                };
-                whole.number(fingerprint::mix(arrival.identity, relieved), parts).map(u64::from)
-            }
-            (None, 0) => Some(arrival.identity),
-            (None, _) => Some(fingerprint::mix(arrival.identity, relieved)),
-        };
-        let state = identity
-            .and_then(|identity| self.graph.state(identity, system.enabled(), acceptance, memory));
-        let Some((to, new)) = state else { return Logged::NoRoom };
-        if new && let Algorithm::Nested(nested) = &mut self.algorithm {
-            nested.entered(to);
-        }
-        if let Some(from) = from {
-            self.visits |= acceptance.visits;
-            let Arrival { worker, values, choices, .. } = *arrival;
-            let transition = Transition { worker, values, choices, visits: acceptance.visits };
-            if !self.graph.connect(from, to, transition) {
-                return Logged::NoRoom;
-            }
-            self.connected(from, to, new);
-        }
-        if new { Logged::New(to) } else { Logged::Known }
-    }
-
-    /// A transition was added.
-    fn connected(&mut self, from: Node, to: Node, new: bool) {
-        let CycleFigures { graph, algorithm, candidates, violated, .. } = self;
-        let mut certain = false;
-        match algorithm {
-            Algorithm::Nested(nested) if !new => {
-                nested.met(graph, from, to, |property, node| {
-                    if !violated.contains(&property) {
-                        candidates.entry(property).or_default().push(node);
-                    }
-                });
-            }
-            Algorithm::Nested(_) => {}
-            Algorithm::Map(maps) => {
-                let Some(edge) = graph.edges(from).next() else { return };
-                let hot = graph.look_of(from).hot & graph.look_of(to).hot;
-                for property in Property::all(hot, self.visits) {
-                    if violated.contains(&property) {
-                        continue;
-                    }
-                    let map = maps.entry(property).or_insert_with(|| Map::new(property));
-                    if let Some(node) = map.calculate(graph, from, edge) {
-                        candidates.entry(property).or_default().push(node);
-                        certain = true;
-                    }
-                }
-            }
-        }
-        self.consider(certain);
-    }
-
-    /// The search has left a state.
-    fn left(&mut self, node: Node, halted: bool) {
-        // A thread that was told to stop leaves states before all their transitions are taken.
-        if halted {
+    /// Judges the candidates of a nested search.
+    #[cold]
+    fn consider(&self, graph: &Graph, nested: &mut NestedSearch) {
+        if self.is_done() {
             return;
         }
-        let CycleFigures { graph, algorithm, candidates, violated, .. } = self;
-        graph.closed(node);
-        let mut certain = false;
-        if let Algorithm::Nested(nested) = algorithm {
-            nested.left(graph, node, |property, node| {
-                if !violated.contains(&property) {
-                    candidates.entry(property).or_default().push(node);
-                    certain = true;
-                }
-            });
+        let clock = Stopwatch::start();
+        for (property, component) in
+            nested.judge(graph, self.fairness, false, |property| self.is_sought(property))
+        {
+            self.found(graph, property, &component);
         }
-        self.consider(certain);
+        *lock(&self.refining) += clock.elapsed();
     }
 
-    /// Judges the candidates if it is time, or if one is `certain` to be on a cycle that visits
-    /// and avoids what it should, and no fairness is asked for: then it counts, however much the
-    /// graph will grow.
-    fn consider(&mut self, certain: bool) {
-        let edges = self.graph.edge_count();
-        let due = edges >= FEW.max(self.judged * GROWTH) && !self.suspected().is_empty();
-        if due || certain && self.fairness == Fairness::None {
-            // Of most cycles a map tells nothing before it is refined.
-            let maps = matches!(self.algorithm, Algorithm::Map(_));
-            self.judge(maps && due);
-            self.judged = edges;
-            if maps {
-                // The refinement will find them again.
-                self.candidates.clear();
-            }
-        }
+    /// The properties of these monitors for which no cycle was found.
+    #[inline]
+    fn sought(&self, hot: u64, visits: u64) -> impl Iterator<Item = Property> + use<> {
+        let [waited, visited] = &self.violated;
+        Property::all(hot & !waited.load(Relaxed), visits & !visited.load(Relaxed))
     }
 
-    fn bytes(&self) -> u64 {
-        let states = self.graph.len();
-        let own = match &self.algorithm {
-            Algorithm::Nested(nested) => nested.bytes_a_state(),
-            Algorithm::Map(maps) => maps.len() * map::BYTES + map::REFINERY_BYTES,
-        };
-        // To be judged takes memory that must be there when it is time.
-        let judging = if self.hot || self.visits != 0 { self.fairness.judging_bytes() } else { 0 };
-        let candidates: usize = self.candidates.values().map(Vec::capacity).sum();
-        let whole = self.whole.as_ref().map_or(0, Numbered::bytes);
-        self.graph.bytes() + whole + (states * (own + judging) + 4 * candidates) as u64
+    fn is_sought(&self, property: Property) -> bool {
+        let (kind, monitor) = property.place();
+        !self.is_done() && self.violated[kind].load(Relaxed) >> monitor & 1 == 0
     }
 
     /// Whether nothing is left to look for.
     fn is_done(&self) -> bool {
-        self.one_is_enough && !self.violated.is_empty()
+        self.one_is_enough && self.violated.iter().any(|violated| violated.load(Relaxed) != 0)
     }
 
-    /// The properties that some cycle may violate, in order.
-    fn suspected(&self) -> Vec<Property> {
-        let mut properties: Vec<Property> = match &self.algorithm {
-            Algorithm::Nested(_) => self.candidates.keys().copied().collect(),
-            Algorithm::Map(maps) => maps.keys().copied().collect(),
+    /// These states hold a cycle that counts.
+    fn found(&self, graph: &Graph, property: Property, component: &[Node]) {
+        let mut cycles = lock(&self.cycles);
+        if !self.is_sought(property) {
+            return;
+        }
+        cycles.push(cycle(graph, property, self.fairness, component));
+        let (kind, monitor) = property.place();
+        self.violated[kind].fetch_or(1 << monitor, Relaxed);
+        if self.one_is_enough {
+            self.shared.halt.store(true, Relaxed);
+        }
+    }
+}
+
+impl Known {
+    fn new(kind: Kind, memory: u64, exact: bool, threads: usize, fairness: Fairness) -> Known {
+        Known {
+            graph: Graph::new(memory, threads, fairness),
+            whole: exact.then(|| Mutex::new(Numbered::new(memory))),
+            algorithm: match kind {
+                Kind::Nested => Algorithm::Nested(Mutex::default()),
+                Kind::Map => Algorithm::Map(Maps::new(memory)),
+            },
+        }
+    }
+
+    /// What a state is known by; `None` if there is no room for it.
+    ///
+    /// A cycle in which a monitor is relieved is none that it waits in. So a state that is come
+    /// to with relief is another than the same state come to without: then to stay in states that
+    /// are hot is to stay in transitions that are.
+    fn identity(&self, arrival: &Arrival<'_>, relieved: u64) -> Option<u64> {
+        let identity = match relieved {
+            0 => arrival.identity,
+            _ => fingerprint::mix(arrival.identity, relieved),
         };
-        properties.retain(|property| !self.violated.contains(property));
-        properties.sort_unstable();
-        properties
-    }
-
-    /// Judges the components that the candidates lead to, or `all` there are. The candidates stay:
-    /// what does not count now may do so when the graph has grown.
-    fn judge(&mut self, all: bool) {
-        for property in self.suspected() {
-            let candidates = self.candidates.get(&property).map_or(&[][..], Vec::as_slice);
-            if self.is_done() || candidates.is_empty() && !all {
-                continue;
-            }
-            let graph = &self.graph;
-            let mut judge = Judge::new(property, self.fairness, graph);
-            let bad = if all {
-                (0..graph.len() as u32).find_map(|node| judge.from(node, graph))
-            } else {
-                candidates.iter().find_map(|&node| judge.from(node, graph))
-            };
-            if let Some(component) = bad {
-                self.found(property, &component);
-            }
-        }
-    }
-
-    /// Refines the partitions of all maps, and judges what shows in them.
-    fn refine(&mut self, threads: usize) {
-        for property in self.suspected() {
-            let Algorithm::Map(maps) = &self.algorithm else { return };
-            let Some(map) = maps.get(&property).filter(|_| !self.is_done()) else { continue };
-            let graph = &self.graph;
-            let mut judge = Judge::new(property, self.fairness, graph);
-            // What the map has shown by itself comes first: mostly it is enough.
-            let known = self.candidates.get(&property).map_or(&[][..], Vec::as_slice);
-            let mut bad = known.iter().find_map(|&node| judge.from(node, graph));
-            if bad.is_none() {
-                let refinery = Refinery::new(graph, property);
-                let mut partitions = map.partitions(|node| judge.admits(graph, node));
-                while !partitions.is_empty() && bad.is_none() {
-                    let rejected = |one, other| judge.rejects(one, other);
-                    let refined = refinery.round(&partitions, &rejected, threads);
-                    partitions = refined.partitions;
-                    bad = refined.candidates.iter().find_map(|&node| judge.from(node, graph));
-                }
-            }
-            if let Some(component) = bad {
-                self.found(property, &component);
-            }
-        }
-    }
-
-    fn found(&mut self, property: Property, component: &[Node]) {
-        self.cycles.push(cycle(&self.graph, property, self.fairness, component));
-        self.violated.push(property);
+        let Some(whole) = &self.whole else { return Some(identity) };
+        let parts = |part: &mut dyn FnMut(&[u8])| {
+            (arrival.parts)(part);
+            part(&relieved.to_le_bytes());
+        };
+        lock(whole).number(identity, parts).map(u64::from)
     }
 }

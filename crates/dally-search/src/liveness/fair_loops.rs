@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use dally_core::fingerprint::mix;
 use dally_core::{Answer, Question, Tag, WorkerId};
 
 use super::Fairness;
@@ -20,6 +21,8 @@ impl LoopDetector {
         scratch.owed.clear();
         let fair = match fairness {
             Fairness::None => true,
+            // An execution has finitely many faults: it goes round no loop for ever that has one.
+            Fairness::Weak | Fairness::Strong if self.has_fault(steps.clone()) => false,
             Fairness::Weak => {
                 self.who_steps(steps.clone(), &mut scratch.workers);
                 self.is_weakly_fair(steps, &mut scratch)
@@ -96,9 +99,21 @@ impl LoopDetector {
         })
     }
 
+    /// Whether a step of these is a fault.
+    fn has_fault(&self, mut steps: Range<usize>) -> bool {
+        let is_fault = |answer: Answer| {
+            matches!(answer.question, Question::Value { tag: Tag::Fault, .. }) && answer.index > 0
+        };
+        steps.any(|step| {
+            self.worker(step) == WorkerId::FAULTS
+                || self.answered(step).any(|(answer, ..)| is_fault(answer))
+        })
+    }
+
     /// Whether every value that a worker could choose is chosen by it, and by chance in the very
-    /// state where it could. Values are told apart by their place among the questions of the
-    /// step. Messages are owed that were not seen to be chosen.
+    /// state where it could. Values are told apart by the place of the program where they are
+    /// asked for and by what was answered before in the step. Messages are owed that were not seen
+    /// to be chosen.
     fn all_is_taken(&self, steps: Range<usize>, by_chance: bool, scratch: &mut Scratch) -> bool {
         let Scratch { taken, asked, owed, delivered, .. } = scratch;
         taken.clear();
@@ -106,39 +121,31 @@ impl LoopDetector {
         delivered.clear();
         for step in steps {
             let worker = self.worker(step);
-            // Fairness does not ask for faults, nor for what follows from one.
-            let is_fault = |answer: &Answer| {
-                matches!(answer.question, Question::Value { tag: Tag::Fault, .. })
-                    && answer.index > 0
-            };
-            if worker == WorkerId::FAULTS
-                || self.answered(step).any(|(answer, _)| is_fault(&answer))
-            {
-                continue;
-            }
             let state = if by_chance { self.hash_of(step) } else { 0 };
-            let mut question = 0;
-            for (answer, senders) in self.answered(step) {
-                match answer.question {
-                    Question::Value { tag: Tag::Fault, .. } => {}
-                    Question::Value { of, .. } => {
-                        taken.push((state, worker, question, answer.index as u32));
-                        asked.push((state, worker, question, of));
-                        question += 1;
-                    }
+            let mut before = 0;
+            for (answer, place, senders) in self.answered(step) {
+                let value = match answer.question {
+                    // Fairness does not ask for faults.
+                    Question::Value { tag: Tag::Fault, .. } => continue,
+                    Question::Value { of, .. } => Some(of),
                     // Chance would give another number sooner or later.
                     Question::Input if by_chance => return false,
-                    Question::Input => {}
-                    Question::Delivery { of } if by_chance => {
-                        taken.push((state, worker, question, answer.index as u32));
-                        asked.push((state, worker, question, of));
-                        question += 1;
-                    }
+                    Question::Input => None,
+                    Question::Delivery { of } if by_chance => Some(of),
                     Question::Delivery { .. } => {
-                        delivered.extend(senders.get(answer.index as usize).map(|&s| (worker, s)));
+                        let sender = senders.get(answer.index as usize);
+                        delivered.extend(sender.map(|&sender| (worker, sender)));
                         owed.extend(senders.iter().map(|&sender| (worker, sender)));
+                        before = mix(before, sender.map_or(0, |sender| sender.to_bits()));
+                        continue;
                     }
+                };
+                if let Some(of) = value {
+                    before = mix(mix(before, place), of.into());
+                    taken.push((state, worker, before, answer.index as u32));
+                    asked.push((state, worker, before, of));
                 }
+                before = mix(before, answer.index as u64);
             }
         }
         for list in [&mut *taken, asked] {

@@ -8,7 +8,8 @@ use crate::named::named;
 /// scheduler that goes round it for ever is fair in this sense.
 ///
 /// Faults are never owed to anybody: a crash or a loss that could happen all the time and does
-/// not is fair.
+/// not is fair. And there are finitely many of them in an execution: a cycle with a fault in it is
+/// none that a fair scheduler could go round for ever.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fairness {
     /// All of them.
@@ -19,8 +20,8 @@ pub enum Fairness {
     Weak,
     /// What can be done again and again is done again and again: every step that a worker can
     /// take in some state of the cycle, told apart by the sender of the message that it takes,
-    /// where it has a choice among several, and by the values that it chooses, is taken in the
-    /// cycle.
+    /// where it has a choice among several, and by the values that it chooses and the places of the
+    /// program where it chooses them, is taken in the cycle.
     Strong,
 }
 

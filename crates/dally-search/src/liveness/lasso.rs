@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fairness::Fairness;
 use super::graph::{Edge, Graph, Node};
+use super::map::Closing;
 use super::property::Property;
 use crate::strata::Value;
 
@@ -35,7 +36,8 @@ pub(crate) fn cycle(
     let mut path = if is_inside(0) {
         Vec::new()
     } else {
-        way(graph, 0, |_| true, |edge| is_inside(edge.to)).unwrap_or_default()
+        let all = |node| graph.edges(node).chain(graph.faults(node));
+        way(all, 0, |_| true, |edge| is_inside(edge.to)).unwrap_or_default()
     };
     let stem = path.len();
     let start = path.last().map_or(0, |edge: &Edge| edge.to);
@@ -55,7 +57,7 @@ pub(crate) fn cycle(
         Fairness::Strong => {
             let mut owed: Vec<u32> = Vec::new();
             for &node in component {
-                owed.extend(graph.edges(node).filter_map(|edge| graph.label_of(edge).action));
+                owed.extend(graph.actions(node));
             }
             owed.sort_unstable();
             owed.dedup();
@@ -73,9 +75,21 @@ pub(crate) fn cycle(
     path.extend(tour.path);
     let steps = path.into_iter().map(|edge| {
         let label = graph.label_of(edge);
-        (graph.worker(label.worker), label.values.to_vec())
+        (label.worker, label.values.to_vec())
     });
     Cycle { property, steps: steps.collect(), stem }
+}
+
+/// The states of a cycle through a transition that closes it, in states that the property allows.
+pub(crate) fn closed(graph: &Graph, property: Property, closing: Closing) -> Vec<Node> {
+    let Closing { from, to } = closing;
+    let mut states = vec![to];
+    if from != to {
+        let allowed = |node| property.allows(graph, node);
+        let path = way(|node| graph.edges(node), to, allowed, |edge| edge.to == from);
+        states.extend(path.into_iter().flatten().map(|edge| edge.to));
+    }
+    states
 }
 
 /// A walk inside a component.
@@ -89,15 +103,18 @@ struct Tour<'a> {
 impl Tour<'_> {
     /// Goes on to the nearest transition that is wanted, and takes it; `false` if there is none.
     fn visit(&mut self, inside: impl Fn(Node) -> bool, wanted: impl Fn(Edge) -> bool) -> bool {
-        let Some(more) = way(self.graph, self.at, inside, wanted) else { return false };
+        let Some(more) = way(|node| self.graph.edges(node), self.at, inside, wanted) else {
+            return false;
+        };
         self.at = more.last().map_or(self.at, |edge| edge.to);
         self.path.extend(more);
         true
     }
 
     /// A worker that can step in all states of the walk so far and does not.
-    fn first_owed(&self) -> Option<u32> {
+    fn first_owed(&self) -> Option<WorkerId> {
         let mut owed = self.graph.look_of(self.start).enabled.to_vec();
+        owed.retain(|&worker| worker != WorkerId::FAULTS);
         for &edge in &self.path {
             let (enabled, worker) =
                 (&self.graph.look_of(edge.to).enabled, self.graph.label_of(edge).worker);
@@ -109,8 +126,8 @@ impl Tour<'_> {
 
 /// A shortest way from a state, through states inside, that ends with a transition that is wanted
 /// and leads inside too. Breadth first.
-fn way(
-    graph: &Graph,
+fn way<E: Iterator<Item = Edge>>(
+    edges: impl Fn(Node) -> E,
     from: Node,
     inside: impl Fn(Node) -> bool,
     wanted: impl Fn(Edge) -> bool,
@@ -118,7 +135,7 @@ fn way(
     let mut reached: FxHashMap<Node, (Node, Edge)> = FxHashMap::default();
     let mut queue = VecDeque::from([from]);
     while let Some(node) = queue.pop_front() {
-        for edge in graph.edges(node) {
+        for edge in edges(node) {
             if !inside(edge.to) {
                 continue;
             }

@@ -31,6 +31,9 @@ pub(crate) struct LoopDetector {
     /// The senders of the messages that could be delivered, and where those of each answer begin.
     senders: Vec<WorkerId>,
     first_senders: Vec<u32>,
+    /// Where in the program each answer was asked for, and where the next one is.
+    places: Vec<u64>,
+    place: u64,
     /// The latest state with each hash.
     latest: Latest,
     /// The monitors that are hot in all states.
@@ -63,9 +66,10 @@ pub(super) struct Scratch {
     pub(super) states: Vec<(u64, usize)>,
     /// Who steps in which state.
     pub(super) moves: Vec<(u64, WorkerId)>,
-    /// Values by the state, the worker and the question.
-    pub(super) taken: Vec<(u64, WorkerId, u32, u32)>,
-    pub(super) asked: Vec<(u64, WorkerId, u32, u32)>,
+    /// Values by the state, the worker and the question, which is a hash of its place and of what
+    /// was answered before it in the step.
+    pub(super) taken: Vec<(u64, WorkerId, u64, u32)>,
+    pub(super) asked: Vec<(u64, WorkerId, u64, u32)>,
     /// Whose messages some worker could take and was not seen to choose. It may have taken them
     /// where there was no other; that shows when the loop is gone round.
     pub(super) owed: Vec<(WorkerId, WorkerId)>,
@@ -184,6 +188,11 @@ impl LoopDetector {
         self.is_open() && self.round.is_none()
     }
 
+    /// The next value of the present step is asked for at this place of the program.
+    pub(crate) fn asks_at(&mut self, place: u64) {
+        self.place = place;
+    }
+
     /// A value was chosen inside the present step.
     pub(crate) fn chose(&mut self, index: u32, of: u32, tag: Tag) {
         let question = Question::Value { of, tag };
@@ -205,6 +214,7 @@ impl LoopDetector {
         self.weight += 1 + candidates.len();
         self.first_senders.push(self.senders.len() as u32);
         self.senders.extend(candidates.iter().map(|message| message.sender));
+        self.places.push(std::mem::take(&mut self.place));
         self.answers.push(answer);
     }
 
@@ -233,18 +243,20 @@ impl LoopDetector {
         self.states[state].at
     }
 
-    /// What was chosen in a step of the log, and of deliveries whose messages there were.
+    /// What was chosen in a step of the log, where in the program, and of deliveries whose messages
+    /// there were.
     pub(super) fn answered(
         &self,
         step: usize,
-    ) -> impl Iterator<Item = (Answer, &[WorkerId])> + use<'_> {
+    ) -> impl Iterator<Item = (Answer, u64, &[WorkerId])> + use<'_> {
         self.answers_of(step).map(|place| {
             let answer = self.answers[place];
             let senders = match answer.question {
                 Question::Value { .. } | Question::Input => 0,
                 Question::Delivery { of } => of as usize,
             };
-            (answer, &self.senders[self.first_senders[place] as usize..][..senders])
+            let senders = &self.senders[self.first_senders[place] as usize..][..senders];
+            (answer, self.places[place], senders)
         })
     }
 
@@ -279,6 +291,8 @@ impl LoopDetector {
         self.answers.clear();
         self.senders.clear();
         self.first_senders.clear();
+        self.places.clear();
+        self.place = 0;
         self.scratch.owed.clear();
         (self.weight, self.round) = (0, None);
         self.latest.clear();

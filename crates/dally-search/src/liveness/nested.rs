@@ -21,13 +21,18 @@ pub(crate) struct Nested {
     on_stack: Vec<bool>,
     /// For each monitor, the states that its second searches have passed.
     passed: FxHashMap<u32, Vec<bool>>,
-    path: Vec<(Node, Cursor)>,
+    path: Vec<Cursor>,
 }
 
 impl Nested {
     /// The bytes that a state takes here.
     pub(crate) fn bytes_a_state(&self) -> usize {
         1 + self.passed.len()
+    }
+
+    /// How many states there are.
+    pub(crate) fn len(&self) -> usize {
+        self.on_stack.len()
     }
 
     /// A new state is on the stack.
@@ -45,20 +50,22 @@ impl Nested {
         mut candidate: impl FnMut(Property, Node),
     ) {
         if self.on_stack[to as usize] {
-            let both = graph.look_of(from).hot & graph.look_of(to).hot;
+            let both = graph.hot(from) & graph.hot(to);
             bits(both).for_each(|monitor| candidate(Property::Hot(monitor), from));
         }
     }
 
-    /// All transitions of a state have been taken: searches from those that are accepting.
+    /// All transitions of a state have been taken: searches from those that are accepting for
+    /// one of these monitors.
     pub(crate) fn left(
         &mut self,
         graph: &Graph,
         node: Node,
+        visits: u64,
         mut candidate: impl FnMut(Property, Node),
     ) {
-        for edge in graph.edges(node) {
-            for monitor in bits(graph.label_of(edge).visits) {
+        for edge in graph.edges(node).filter(|_| visits != 0) {
+            for monitor in bits(graph.label_of(edge).visits & visits) {
                 if self.leads_to_stack(graph, monitor, edge) {
                     candidate(Property::Visits(monitor), node);
                 }
@@ -73,23 +80,18 @@ impl Nested {
         let passed = self.passed.entry(monitor).or_default();
         passed.resize(self.on_stack.len(), false);
         let mut reached = false;
-        let mut enter = |node: Node, path: &mut Vec<(Node, Cursor)>| {
+        let mut enter = |node: Node, path: &mut Vec<Cursor>| {
             if self.on_stack[node as usize] {
                 reached = true;
             } else if !std::mem::replace(&mut passed[node as usize], true) {
-                path.push((node, graph.cursor(node)));
+                path.push(graph.cursor(node));
             }
         };
         enter(edge.to, &mut self.path);
-        while let Some((_, cursor)) = self.path.last_mut() {
-            match graph.edge(*cursor) {
-                Some((edge, rest)) => {
-                    *cursor = rest;
-                    enter(edge.to, &mut self.path);
-                }
-                None => {
-                    self.path.pop();
-                }
+        while let Some(cursor) = self.path.last_mut() {
+            match graph.next_target(cursor) {
+                Some(to) => enter(to, &mut self.path),
+                None => drop(self.path.pop()),
             }
         }
         reached

@@ -21,10 +21,16 @@ impl Property {
         }
     }
 
+    /// The kind of the property, 0 or 1, and the monitor: one place for each.
+    pub(crate) fn place(self) -> (usize, usize) {
+        let kind = matches!(self, Property::Visits(_)).into();
+        (kind, self.monitor())
+    }
+
     /// Whether a bad cycle can go through this state.
     pub(crate) fn allows(self, graph: &Graph, node: Node) -> bool {
         match self {
-            Property::Hot(monitor) => graph.look_of(node).hot >> monitor & 1 == 1,
+            Property::Hot(monitor) => graph.hot(node) >> monitor & 1 == 1,
             Property::Visits(_) => true,
         }
     }

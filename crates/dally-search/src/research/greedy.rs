@@ -1,57 +1,40 @@
 //! The greedy baseline (Mukherjee et al., "Learning-Based Controlled Concurrency Testing").
 
-use dally_core::{Input, Observe, System, Tag, WorkerId};
+use dally_core::{System, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashMap;
 
 use crate::learning::table::{Table, Worth};
 use crate::learning::walk::{Walk, Walked};
-use crate::sampling::Random;
-use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
+use crate::sampling::Sampler;
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
 
-/// Goes where it has been least: picks a worker whose step has never been seen from this
-/// observation, or else one whose step led to the observation made least often; ties are drawn.
+/// Picks a worker whose step has never been seen from this observation, or else one whose step led
+/// to the observation made least often; ties are drawn.
 ///
-/// It looks one step ahead and is not fair. Values are random, as in "Learning-based Controlled
-/// Concurrency Testing" (Mukherjee et al., OOPSLA 2020), where it shows what observations are
-/// worth without learning.
-#[derive(Clone, Debug)]
+/// It looks one step ahead and is not fair. Values are random. The paper uses it to show what
+/// observations are worth without learning.
+#[derive(Clone, Debug, Default)]
 pub struct Greedy {
-    seed: u64,
-    rng: Rng,
     walk: Walk,
-    /// Where each step led when it was last seen.
+    /// The observation that each step led to when it was last seen.
     table: Table<u64>,
-    /// The visits of the present schedule.
+    /// How often each observation was made in the present schedule.
     visits: FxHashMap<u64, u32>,
-    /// The places that are tied for the least.
     least: Vec<usize>,
-    /// How often where each enabled worker leads was seen; `None` if that is not known.
+    /// The visits of the observation that each enabled worker leads to, if it is known.
     seen: Vec<Option<u32>>,
 }
 
 impl Greedy {
-    /// With this seed.
-    pub fn new(seed: u64) -> Greedy {
-        Greedy {
-            seed,
-            rng: Rng::with_seed(seed),
-            walk: Walk::new(Observe::Control),
-            table: Table::default(),
-            visits: FxHashMap::default(),
-            least: Vec::new(),
-            seen: Vec::new(),
-        }
-    }
-
-    /// How often an observation was made, in the present schedule too.
+    /// How often an observation was made, including the present schedule.
     fn visits(&self, observation: u64) -> u32 {
         let before = self.table.find(observation).map_or(0, |at| self.table.visits(at));
         before.saturating_add(self.visits.get(&observation).copied().unwrap_or(0))
     }
 }
 
-/// Where a step led.
+/// The observation that a step led to.
 impl Worth for u64 {
     const WORDS: usize = 1;
 
@@ -70,20 +53,17 @@ impl Worth for u64 {
     }
 }
 
-impl Strategy for Greedy {
-    fn reseed(&mut self, seed: u64) {
-        self.seed = seed;
-        self.table = Table::default();
+impl Sampler for Greedy {
+    fn restart(&mut self, _seed: u64) {
+        *self = Greedy::default();
     }
 
-    fn begin(&mut self, schedule: u64) -> bool {
-        self.rng = Random::generator(self.seed, schedule);
+    fn begin(&mut self, _schedule: u64, _rng: &mut Rng) {
         self.walk.begin();
         self.visits.clear();
-        true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+    fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
         let here = self.walk.at(point);
         *self.visits.entry(here).or_default() += 1;
         let mut seen = std::mem::take(&mut self.seen);
@@ -96,26 +76,18 @@ impl Strategy for Greedy {
                 }
             }
         }
-        // Not known is less than any number.
+        // `None`, for an unknown observation, is less than any number.
         let fewest = seen.iter().copied().min().ok_or(EndSchedule::Cut)?;
         self.least.clear();
         self.least.extend((0..seen.len()).filter(|&place| seen[place] == fewest));
         self.seen = seen;
-        let worker = point.enabled[self.least[self.rng.usize(..self.least.len())]];
+        let worker = point.enabled[self.least[rng.usize(..self.least.len())]];
         self.walk.step(worker, point.enabled.len());
         Ok(worker)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
-        Ok(Random::choose(&mut self.rng, of, tag))
-    }
-
-    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
-        Ok(Random::number(&mut self.rng, asked))
-    }
-
     fn properties(&self) -> Properties {
-        Properties { batch: 4, varies_inputs: true, ..Properties::default() }
+        Properties { batch: 4, draws_alike: false, ..Properties::DRAWN }
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {

@@ -1,8 +1,7 @@
-//! Strategies that are there for comparisons: the baselines of papers, and variants of everyday
-//! strategies that nobody should need to choose between.
+//! Strategies for comparisons: the baselines of papers, and variants of everyday strategies.
 //!
-//! They are chosen by name like all others, and `dally compare` runs them side by side. No member of
-//! the [`Portfolio`](crate::sampling::Portfolio) is among them.
+//! They are chosen by name like all others, and `dally compare` runs them side by side. No member
+//! of the [`Portfolio`](crate::sampling::Portfolio) is among them.
 
 mod bonus_max;
 mod greedy;

@@ -3,48 +3,45 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dally_core::{Input, System, Tag, WorkerId};
+use dally_core::{System, WorkerId};
 use fastrand::Rng;
 
 use super::splits::Splits;
-use crate::sampling::Random;
+use crate::sampling::Sampler;
 use crate::sampling::profile::{Profile, Profiler};
-use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
+use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
 
 /// Periodical scheduling (Wen, He, Wu, Xu and Qin, "Controlled concurrency testing via periodical
 /// scheduling", ICSE 2022): an execution is a sequence of periods, in each of which every worker,
 /// in order, takes its share of its key points (steps that others can notice). At depth `d` there
 /// are `d + 1` periods, and the splits of the workers' key points over them are gone through.
 ///
-/// Each split that takes no fewer periods comes exactly once. So where nothing blocks, all
-/// interleavings of key points come, each once, and one with `d` descents (switches to an
-/// earlier worker) at depth `d`, up to depth 16; where there are more splits than can be numbered
-/// or passed over in time, they are drawn, and may come again. Where workers block or take other steps than expected, a split
-/// says how far each goes at most, and the last period takes what is left.
+/// Each split that needs all its periods comes exactly once. So where nothing blocks, all
+/// interleavings of key points come, each once, and one with `d` descents (switches to an earlier
+/// worker) at depth `d`, up to depth 16; where there are more splits than can be numbered or passed
+/// over in time, they are drawn, and may come again. Where workers block or take other steps than
+/// expected, a split says how far each goes at most, and the last period takes the rest.
 ///
-/// Depths take turns, so that a large one is not waited for until a small one is done: every
-/// second schedule is at depth 1, every fourth at depth 2, and so on; a depth that is done leaves
-/// its turns to the next. Within a depth, splits come in an order that scatters them; the seed
-/// says where it begins, so all seeds have the same splits. The key points are counted in
-/// schedule 0, which is serial; the other schedules of its batch are random, and one of them
-/// counts if schedule 0 did not come to its end. Values are uniform.
-#[derive(Clone, Debug)]
+/// Depths take turns: every second schedule is at depth 1, every fourth at depth 2, and so on; a
+/// completed depth leaves its turns to the next. Within a depth, splits come in a scattered order
+/// that begins where the seed says. The key points are counted in schedule 0, which is serial, or
+/// else in one of the other schedules of its batch, which are random.
+#[derive(Clone, Debug, Default)]
 pub struct Period {
     seed: u64,
-    rng: Rng,
     profiler: Profiler,
     /// The workers of a schedule with their key points, once these are known.
     plan: Option<Arc<Plan>>,
-    /// The splits, which all copies of the strategy go through together.
+    /// The splits, which all copies of the strategy share.
     splits: Arc<Mutex<Enumeration>>,
     /// The schedule of the first split.
     first: u64,
     schedule: u64,
-    /// The present split, by worker and period: key points left.
+    /// The key points left of the present split, by worker and period.
     split: Vec<u64>,
     periods: usize,
     period: usize,
-    /// Whose turn it is.
+    /// The worker that steps until it has taken its share.
     turn: Option<WorkerId>,
 }
 
@@ -54,28 +51,24 @@ struct Plan {
     counts: Vec<u64>,
 }
 
-/// The splits of all depths in their order, found once for all threads.
+/// The splits of all depths in their order.
 ///
-/// Which split a number has depends on the plan and the seed alone. To find it takes all splits
-/// before it, since those that fewer periods do as well are passed over; so whoever needs a split
-/// first finds it, and the others look it up.
+/// Plan and seed alone decide which split a number has, but finding it takes all splits before it:
+/// the thread that needs a split first finds it, and the others look it up.
 #[derive(Debug, Default)]
 struct Enumeration {
     depths: Vec<Splits>,
-    /// How many splits were found, and the latest of them, each with its periods.
+    /// How many splits were found, and, in `latest`, the last of them with their periods.
     passed: u64,
     latest: VecDeque<(usize, Vec<u64>)>,
 }
 
-/// Depths that take turns.
 const DEPTHS: usize = 16;
 
-/// So many splits are kept: more than threads can be apart, which wait for each other after a
-/// batch.
+/// How many splits are kept: more than the threads of one batch can be apart.
 const KEPT: usize = 2_048;
 
 impl Enumeration {
-    /// The `number`-th split and its periods.
     fn get(&mut self, number: u64, plan: &Plan, seed: u64) -> (usize, Vec<u64>) {
         if number + (self.latest.len() as u64) < self.passed {
             *self = Enumeration::default();
@@ -103,32 +96,15 @@ impl Enumeration {
                 return (depth + 2, split);
             }
         }
-        // All are done; with other values they may show something else.
+        // Splits may come again once all are done: other values may show something else.
         self.depths.clear();
         (1, Vec::new())
     }
 }
 
 impl Period {
-    /// With this seed.
-    pub fn new(seed: u64) -> Period {
-        Period {
-            seed,
-            rng: Rng::with_seed(seed),
-            profiler: Profiler::default(),
-            plan: None,
-            splits: Arc::default(),
-            first: 0,
-            schedule: 0,
-            split: Vec::new(),
-            periods: 1,
-            period: 0,
-            turn: None,
-        }
-    }
-
-    /// Takes a key point of a worker in the present period, if it has one left. The last period
-    /// has no bounds, and neither has a worker that schedule 0 did not have.
+    /// Takes a key point of a worker in the present period, if it has one left. The last period has
+    /// no bounds, and neither has a worker that is not in the plan.
     fn take(&mut self, worker: WorkerId) -> bool {
         let place = self.plan.as_ref().and_then(|plan| plan.workers.binary_search(&worker).ok());
         let (Some(place), true) = (place, self.period + 1 < self.periods) else { return true };
@@ -143,13 +119,12 @@ impl Period {
     }
 }
 
-impl Strategy for Period {
-    fn reseed(&mut self, seed: u64) {
-        *self = Period::new(seed);
+impl Sampler for Period {
+    fn restart(&mut self, seed: u64) {
+        *self = Period { seed, ..Period::default() };
     }
 
-    fn begin(&mut self, schedule: u64) -> bool {
-        self.rng = Random::generator(self.seed, schedule);
+    fn begin(&mut self, schedule: u64, _rng: &mut Rng) {
         self.profiler.clear();
         (self.schedule, self.period, self.turn) = (schedule, 0, None);
         if let Some(plan) = self.plan.clone() {
@@ -157,12 +132,11 @@ impl Strategy for Period {
             let mut splits = self.splits.lock().unwrap_or_else(PoisonError::into_inner);
             (self.periods, self.split) = splits.get(number, &plan, self.seed);
         }
-        true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
+    fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
         if self.plan.is_none() && self.schedule > 0 {
-            return Ok(self.profiler.pick(&mut self.rng, point));
+            return Ok(self.profiler.pick(point, rng));
         }
         loop {
             let place = |turn: WorkerId| turn.place_in(point.enabled).unwrap_or_else(|at| at);
@@ -181,16 +155,8 @@ impl Strategy for Period {
         }
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
-        Ok(Random::choose(&mut self.rng, of, tag))
-    }
-
-    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
-        Ok(Random::number(&mut self.rng, asked))
-    }
-
     fn properties(&self) -> Properties {
-        Properties { varies_inputs: true, ..Properties::default() }
+        Properties { draws_alike: false, ..Properties::DRAWN }
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {
@@ -240,20 +206,20 @@ mod tests {
     #[test]
     fn copies_find_each_split_once_and_see_the_same() {
         let alone = first(300, 7);
-        let mut period = Period::new(7);
-        period.plan = Some(Arc::new(Plan { workers: Vec::new(), counts: vec![3, 3, 2] }));
+        let plan = Arc::new(Plan { workers: Vec::new(), counts: vec![3, 3, 2] });
+        let period = Period { seed: 7, plan: Some(plan), ..Period::default() };
         let mut copies = [period.clone(), period.clone(), period];
         for number in 0..300 {
             // Two at a time, in the wrong order.
             let number = number ^ 1;
             let copy = &mut copies[number % 3];
-            assert!(copy.begin(number as u64));
+            copy.begin(number as u64, &mut Rng::with_seed(0));
             assert_eq!((copy.periods, copy.split.clone()), alone[number]);
         }
         // Every split was found by one of them, and none again.
         assert_eq!(copies[0].splits.lock().unwrap().passed, 300);
         assert!(copies.iter().all(|copy| Arc::ptr_eq(&copy.splits, &copies[0].splits)));
-        // What is no longer kept is found again.
+        // A split that is no longer kept is found again.
         let mut splits = Enumeration::default();
         let plan = Plan { workers: Vec::new(), counts: vec![20, 20] };
         let early = splits.get(3, &plan, 7);

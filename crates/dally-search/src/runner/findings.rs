@@ -1,4 +1,4 @@
-//! The bugs of a run: counted by their causes, confirmed and kept as findings.
+//! The bugs of a run: grouped by cause, confirmed and kept as findings.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use crate::choice_log::{Activity, ChoiceLog};
 use crate::confirm::RawFinding;
 use crate::executor::Executor;
 use crate::options::Phase;
-use crate::record::{Followed, Script, repeat};
+use crate::record::Followed;
 use crate::replay::before_last_step;
 use crate::supervisor::{Notice, last_step, stuck, watched};
 
@@ -25,7 +25,7 @@ pub(crate) struct Group {
     pub(super) finding: Option<usize>,
 }
 
-/// Counts a bug with its cause; answers it if its cause is new.
+/// Counts a bug; returns it if its cause is new.
 pub(crate) fn count_bug(
     groups: &mut BTreeMap<Cause, Group>,
     cause: Cause,
@@ -33,12 +33,11 @@ pub(crate) fn count_bug(
 ) -> Option<RawFinding> {
     let group = groups.entry(cause).or_default();
     group.occurrences += 1;
-    // Two threads may each have held theirs to be the first of its cause.
+    // Two threads may each have found the first bug of this cause.
     raw.filter(|_| group.occurrences == 1).map(|raw| *raw)
 }
 
 impl<P: Program + 'static> Run<P> {
-    /// Has a bug with a new cause confirmed and shrunk.
     pub(crate) fn confirm(&mut self, threads: &mut ScheduleThreads, raw: RawFinding) {
         if self.is_full() {
             return;
@@ -57,7 +56,6 @@ impl<P: Program + 'static> Run<P> {
         self.keep(cause, finding);
     }
 
-    /// Waits until the first thread has confirmed and shrunk a finding.
     fn await_finding(
         &mut self,
         threads: &mut ScheduleThreads,
@@ -93,7 +91,7 @@ impl<P: Program + 'static> Run<P> {
         }
     }
 
-    /// The first finding may be shrunk after the time is up; the others are not worth it.
+    /// Once the time is up, only the first finding is shrunk.
     fn hurry_if_late(&mut self) {
         let late = self.options.time.is_some_and(|limit| self.clock.is_past(limit));
         let enough = late && !self.report.findings.is_empty();
@@ -102,21 +100,20 @@ impl<P: Program + 'static> Run<P> {
         }
     }
 
-    /// Reports a step that does not come back; its thread is left behind, and the run ends.
+    /// Reports a step that does not come back. Its thread is left behind, and the run ends.
     pub(crate) fn step_is_stuck(&mut self, choice_log: &ChoiceLog) {
         let (schedule, choices) = (choice_log.schedule(), choice_log.choices());
         let bug = stuck(choice_log.doing(), &choices, self.options.step_time);
         let cause = bug.cause();
-        let script = Script::of(before_last_step(&choices).to_vec(), 0);
+        let before = before_last_step(&choices).to_vec();
         let raw = RawFinding { choices, fair_from: 0, ..RawFinding::new(bug, schedule) };
         let mut finding = raw.finding(&self.shared.heading);
         self.shared.sink.found(&finding);
         self.end(Ended::Stuck);
-        // What led to the step can be repeated without the step itself.
+        // What led to the step is repeated without that step.
         let (program, limits) = (self.program.clone(), self.shared.heading.limits);
         let led_to = watched(&self.options.program, self.options.step_time, move |writer| {
-            let mut executor = Executor::new(&*program);
-            repeat(&mut executor, schedule, &script, &limits, writer)
+            Executor::new(&*program, writer).repeat(schedule, &before, 0, &limits)
         });
         if let Ok(Followed { recording, left_at: None, .. }) = led_to {
             finding.trace = recording.trace;
@@ -127,7 +124,7 @@ impl<P: Program + 'static> Run<P> {
         self.keep(cause, finding);
     }
 
-    /// Puts a finding into the report. One that has turned out to be of a known cause joins it.
+    /// Puts a finding into the report, or merges it with that of the cause that it now has.
     fn keep(&mut self, cause: Cause, finding: Finding) {
         let confirmed = finding.bug.cause();
         let findings = &mut self.report.findings;
@@ -139,7 +136,6 @@ impl<P: Program + 'static> Run<P> {
         self.groups.entry(cause).or_default().finding = Some(place);
     }
 
-    /// Whether there are so many findings that new ones are counted and no longer kept.
     pub(super) fn is_full(&self) -> bool {
         self.report.findings.len() >= MAX_FINDINGS
     }

@@ -1,4 +1,4 @@
-//! Schedules, batch after batch, and what comes of them.
+//! Batches of schedules, one after the other, and their results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -9,15 +9,15 @@ use dally_core::report::{Ended, Report, Sightings};
 
 use super::threads::ScheduleThreads;
 use super::{Run, count_bug};
-use crate::batch::{Batch, BatchCommand, BatchMessage, Ran, Results};
+use crate::batch::{BatchCommand, BatchMessage, Ran, Results, ScheduleQueue};
 use crate::confirm::RawFinding;
 use crate::learning::file;
 use crate::options::Phase;
 use crate::strategy::{Outcome, Properties};
 use crate::supervisor::LeaveBehind;
 
-/// The first batch is small, so that strategies learn early; later ones are as large as the
-/// strategy likes, so that threads seldom wait for each other.
+/// The size of the first batch: small, so that strategies learn early. Later ones are as large as
+/// the strategy likes, so that threads seldom wait for each other.
 const FIRST_BATCH: u64 = 16;
 
 /// How many small batches a thread that works alone is given at once.
@@ -27,7 +27,7 @@ const ALONE: u64 = 64;
 const TELLING: Duration = Duration::from_secs(60);
 
 impl<P: Program + 'static> Run<P> {
-    /// Runs schedules from this number on, batch after batch, until no more are wanted.
+    /// Runs batches from this schedule on until the run ends.
     pub(super) fn all_schedules(&mut self, first: u64) {
         let Properties { sequential, batch: largest, draws_alike, .. } =
             self.options.strategy.properties();
@@ -52,7 +52,7 @@ impl<P: Program + 'static> Run<P> {
             let alone = (threads.len() == 1 && largest <= FIRST_BATCH).then_some(size);
             let batches = if alone.is_some() { ALONE } else { 1 };
             let end = last.min(next.saturating_add(size * batches));
-            let batch = Arc::new(Batch {
+            let batch = Arc::new(ScheduleQueue {
                 next: AtomicU64::new(next),
                 end: AtomicU64::new(end),
                 learn: std::mem::take(&mut learn),
@@ -83,30 +83,24 @@ impl<P: Program + 'static> Run<P> {
             next = end;
             size = size.saturating_mul(2).min(largest);
         }
-        // A search that has just run its last schedule is exhausted, and only it knows.
-        if self.ended.is_none() && sequential {
-            let ask = BatchCommand::Ask(next, std::mem::take(&mut learn));
-            let answer = threads.ask_first(ask, self.options.step_time);
-            if matches!(answer, Some(BatchMessage::More(false))) {
-                self.ended = Some(Ended::Exhausted);
-            }
-        }
-        self.ask_strategy(&mut threads, learn);
+        // Only the strategy knows whether the schedule that it has run last was the last one.
+        let next = (self.ended.is_none() && sequential).then_some(next);
+        self.ask_strategy(&mut threads, learn, next);
         let sightings = self.shared.sightings.read().unwrap_or_else(PoisonError::into_inner);
         self.report.novelty = Some(sightings.novelty(draws_alike));
         drop(sightings);
         threads.finish();
     }
 
-    /// This many threads, or as many as can be started.
+    /// Starts this many threads, or as many as the system allows.
     fn started(&mut self, count: usize) -> ScheduleThreads {
         let mut threads = self.supervisor();
         while threads.len() < count && self.start_thread(&mut threads) {}
         threads
     }
 
-    /// Adds up what a batch came to, in the order of its schedules. Answers what strategies
-    /// learn, and the bugs with new causes.
+    /// Adds up the results of a batch, in the order of its schedules. Returns the outcomes, which
+    /// strategies learn from, and the bugs with new causes.
     fn merge(&mut self, ran: Vec<Ran>) -> (Vec<Outcome>, Vec<RawFinding>) {
         let mut raws = Vec::new();
         let mut outcomes = Vec::with_capacity(ran.len());
@@ -134,15 +128,23 @@ impl<P: Program + 'static> Run<P> {
         (outcomes, raws)
     }
 
-    /// Has any of the threads say what the strategy has covered, after it has learnt this too, and
-    /// writes to a file what it has learnt, if there is one.
-    fn ask_strategy(&mut self, threads: &mut ScheduleThreads, outcomes: Vec<Outcome>) {
+    /// Asks the strategy of one thread what it has covered, once it has learnt from these outcomes,
+    /// and whether there would be a `next` schedule; writes what it has learnt to the file.
+    fn ask_strategy(
+        &mut self,
+        threads: &mut ScheduleThreads,
+        outcomes: Vec<Outcome>,
+        next: Option<u64>,
+    ) {
         let path = self.options.learned.as_deref();
-        let tell = BatchCommand::Tell { outcomes, learned: path.is_some() };
-        let (coverage, learned) = match threads.ask_first(tell, TELLING) {
-            Some(BatchMessage::Told { coverage, learned }) => (coverage, learned),
-            _ => (None, None),
+        let tell = BatchCommand::Tell { outcomes, next, learned: path.is_some() };
+        let (exhausted, coverage, learned) = match threads.ask_first(tell, TELLING) {
+            Some(BatchMessage::Told { exhausted, coverage, learned }) => {
+                (exhausted, coverage, learned)
+            }
+            _ => (false, None, None),
         };
+        self.ended = self.ended.or(exhausted.then_some(Ended::Exhausted));
         self.report.stated = coverage;
         let Some(path) = path else { return };
         let kept = match learned {

@@ -11,11 +11,10 @@ use crate::batch::{BatchCommand, BatchMessage, work};
 use crate::options::Phase;
 use crate::supervisor::{LeaveBehind, Notice, Supervisor};
 
-/// The threads that run schedules.
 pub(crate) type ScheduleThreads = Supervisor<BatchCommand, BatchMessage>;
 
 impl<P: Program + 'static> Run<P> {
-    /// A supervisor of threads that belong to this run; none is started yet.
+    /// A supervisor for threads of this run, none of which is started yet.
     pub(crate) fn supervisor<C: Send + 'static, A: Send + 'static>(&self) -> Supervisor<C, A> {
         let shared = self.shared.clone();
         let on_abort = move |bug, log: &_| shared.save_before_abort(bug, log);
@@ -23,7 +22,6 @@ impl<P: Program + 'static> Run<P> {
         Supervisor::new(&options.program, options.step_time, Some(Arc::new(on_abort)))
     }
 
-    /// Starts a thread that runs schedules.
     pub(super) fn start_thread(&mut self, threads: &mut ScheduleThreads) -> bool {
         let (program, shared) = (self.program.clone(), self.shared.clone());
         let strategy = self.options.strategy.fork();
@@ -33,7 +31,7 @@ impl<P: Program + 'static> Run<P> {
         self.is_started(started)
     }
 
-    /// Whether a thread could be started; a note says so if not.
+    /// Whether a thread was started; if not, adds a note.
     pub(crate) fn is_started(&mut self, started: io::Result<()>) -> bool {
         if let Err(error) = &started {
             self.report.notes.push(format!("A thread could not be started: {error}."));
@@ -41,8 +39,7 @@ impl<P: Program + 'static> Run<P> {
         started.is_ok()
     }
 
-    /// Waits for all threads to answer; those that never will are left behind. Meanwhile the run
-    /// ends if its time is up, and `tick` is called now and then.
+    /// Waits until all threads answered or are left behind, checking limits and calling `tick`.
     pub(crate) fn supervise<C: Send + 'static, A: Send + 'static>(
         &mut self,
         threads: &mut Supervisor<C, A>,
@@ -63,7 +60,7 @@ impl<P: Program + 'static> Run<P> {
                         )
                     },
                 );
-                // Two threads may have died of the same.
+                // Two threads may have died of the same bug.
                 if !self.report.notes.contains(&why) {
                     self.report.notes.push(why);
                 }

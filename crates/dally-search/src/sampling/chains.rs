@@ -1,74 +1,71 @@
 //! The steps of an execution as chains: what follows from what, and priorities for each chain.
 //!
 //! A step follows from one other: the receipt of a message from its sending, the first step of a
-//! worker from its creation, a timer's firing from its being set, every other step from the step
-//! of its worker before. That a worker handles one message after another is no order between the
-//! messages, unless they wait in a queue: then what is received is the first, and that is what the
-//! receiver's priority is about. A *chain* is a sequence of steps in which each follows from the one before, at
-//! however many removes.
+//! worker from its creation, a timer's firing from its being set, every other step from the step of
+//! its worker before. The messages that a worker handles one after another are not ordered by that,
+//! unless they wait in a queue: then the first is received, with the receiver's priority. In a
+//! *chain* of steps each follows from the one before, directly or not.
 
 use dally_core::{Event, Footprint, MessageId, Text, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashMap;
 
-use crate::strategy::Point;
+use crate::strategy::{EndSchedule, Point};
 
-/// Of each chain, how many of its steps a step follows from.
+/// For each chain, how many of its steps a step follows from.
 type Past = Vec<u32>;
 
 /// A step that can be taken now or later.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending {
-    pub(crate) chain: usize,
-    /// The how many-th step it is that came up, from 0.
-    pub(crate) number: u64,
+struct Pending {
+    chain: usize,
+    /// How many steps came up before it.
+    number: u64,
     past: Past,
 }
 
-/// Priorities of chains that have not fallen are from here up.
+/// The lowest priority of chains that have not fallen.
 const HIGH: u64 = 1 << 32;
 
 /// The pending steps of a schedule, each in a chain with a priority.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chains {
     partition: Partition,
-    /// Sorted by worker.
-    workers: Vec<(WorkerId, Standing)>,
+    workers: FxHashMap<WorkerId, Standing>,
     inboxes: FxHashMap<WorkerId, Vec<(MessageId, Pending)>>,
-    /// Whose inbox a message is in.
+    /// The worker in whose inbox a message is.
     receivers: FxHashMap<MessageId, WorkerId>,
-    /// The step under way.
     stepping: Option<(WorkerId, Past)>,
-    /// What it has sent, created and set.
+    /// What the step under way has sent and, in `started`, created or set.
     sent: Vec<(MessageId, WorkerId)>,
     started: Vec<WorkerId>,
     count: u64,
+    /// The numbers of steps at which chains fall; the index is the priority they fall to.
+    falls: Vec<u64>,
+    /// The steps at which chains fell.
+    fallen: Vec<u64>,
     mailbox: Mailbox,
+    /// What earlier schedules have shown of mailboxes.
+    learnt: Mailbox,
     /// Whether the present step had messages to choose from.
     chose: bool,
-    /// What a step touches.
     touched: Footprint,
 }
 
-/// What is known of the order in which messages are received; what comes later says more.
+/// What is known of the order in which messages are received; a later variant says more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) enum Mailbox {
-    /// Nothing: messages of different senders never waited together.
+enum Mailbox {
+    /// Messages of different senders never waited together.
     #[default]
     Unknown,
-    /// That in which they were sent: there was nothing to choose where there could have been.
+    /// The order in which they were sent: there was no choice where there could have been one.
     Queue,
-    /// Others too.
+    /// Other orders too.
     Unordered,
 }
 
 impl Mailbox {
-    /// As one word of a lesson.
-    pub(crate) fn to_bits(self) -> u64 {
-        self as u64
-    }
-
-    pub(crate) fn from_bits(bits: u64) -> Mailbox {
+    fn from_bits(bits: u64) -> Mailbox {
         match bits {
             0 => Mailbox::Unknown,
             1 => Mailbox::Queue,
@@ -77,7 +74,6 @@ impl Mailbox {
     }
 }
 
-/// Where a worker stands.
 #[derive(Clone, Debug, Default)]
 struct Standing {
     /// What its next step follows from, if that is not a receipt.
@@ -86,9 +82,9 @@ struct Standing {
 }
 
 impl Chains {
-    /// Starts over, with what is known of mailboxes.
-    pub(crate) fn clear(&mut self, mailbox: Mailbox) {
-        self.mailbox = mailbox;
+    /// Starts over, with `d` falls among the first `length` steps.
+    pub(crate) fn begin(&mut self, d: u32, length: u64, rng: &mut Rng) {
+        self.mailbox = self.learnt;
         self.partition.clear();
         self.workers.clear();
         self.inboxes.clear();
@@ -97,24 +93,54 @@ impl Chains {
         self.sent.clear();
         self.started.clear();
         self.count = 0;
+        self.falls.clear();
+        self.falls.extend((0..d).map(|_| rng.u64(..length)));
+        self.fallen.clear();
     }
 
-    /// How many steps have come up.
-    pub(crate) fn count(&self) -> u64 {
-        self.count
+    /// How many steps have come up, and what is known of mailboxes by now.
+    pub(crate) fn lesson(&self) -> [u64; 2] {
+        [self.count, self.mailbox as u64]
     }
 
-    /// What is known of mailboxes by now.
-    pub(crate) fn mailbox(&self) -> Mailbox {
-        self.mailbox
+    pub(crate) fn learn(&mut self, mailbox: u64) {
+        self.learnt = self.learnt.max(Mailbox::from_bits(mailbox));
     }
 
-    /// Takes note of what the last step has brought up. To be called before a step is chosen.
-    pub(crate) fn catch_up(&mut self, point: &Point<'_>, rng: &mut Rng) {
+    /// Picks the enabled worker whose next step has the chain of the highest priority. A step at
+    /// which its chain falls is compared again. `number` numbers the steps at which a chain can
+    /// fall: it gets the worker, how many steps came up before, and whether this one has fallen.
+    pub(crate) fn pick(
+        &mut self,
+        point: &Point<'_>,
+        rng: &mut Rng,
+        mut number: impl FnMut(WorkerId, u64, bool) -> Option<u64>,
+    ) -> Result<WorkerId, EndSchedule> {
+        self.catch_up(point, rng);
+        loop {
+            let steps = point.enabled.iter().filter_map(|&w| Some((w, self.next(w)?)));
+            let highest = steps.max_by_key(|(_, step)| self.partition.priority(step));
+            let (worker, step) = highest.ok_or(EndSchedule::Cut)?;
+            let (chain, turn) = (step.chain, step.number);
+            let number = number(worker, turn, self.fallen.contains(&turn));
+            let fall = number.and_then(|number| self.falls.iter().position(|&at| at == number));
+            let Some(level) = fall else {
+                self.stepping = Some((worker, step.past.clone()));
+                self.chose = false;
+                return Ok(worker);
+            };
+            // The chain falls once, below all that have not fallen.
+            self.falls[level] = u64::MAX;
+            self.fallen.push(turn);
+            self.partition.chains[chain].priority = level as u64;
+        }
+    }
+
+    /// Adds the steps that the last step has brought up.
+    fn catch_up(&mut self, point: &Point<'_>, rng: &mut Rng) {
         if let Some((worker, past)) = self.stepping.take() {
-            let place = self.standing(worker);
-            self.workers[place].1 = Standing { past: past.clone(), next: None };
-            // What the worker itself does next goes on with its chain, if anything does.
+            self.workers.insert(worker, Standing { past: past.clone(), next: None });
+            // The worker's own next step, if it has one, continues the chain.
             if worker.place_in(point.enabled).is_ok() {
                 self.bring_up(worker, point, rng);
             }
@@ -124,31 +150,12 @@ impl Chains {
                 self.inboxes.entry(to).or_default().push((message, pending));
             }
             for started in std::mem::take(&mut self.started) {
-                let place = self.standing(started);
-                self.workers[place].1 = Standing { past: past.clone(), next: None };
+                self.workers.insert(started, Standing { past: past.clone(), next: None });
             }
         }
         for &worker in point.enabled {
             self.bring_up(worker, point, rng);
         }
-    }
-
-    /// The enabled worker whose next step has the chain of the highest priority, and that step.
-    pub(crate) fn highest(&self, point: &Point<'_>) -> Option<(WorkerId, &Pending)> {
-        let steps = point.enabled.iter().filter_map(|&worker| Some((worker, self.next(worker)?)));
-        steps.max_by_key(|(_, step)| self.partition.chains[step.chain].priority)
-    }
-
-    /// The chain falls below all that have not fallen, to this level.
-    pub(crate) fn lower(&mut self, chain: usize, level: u64) {
-        self.partition.chains[chain].priority = level;
-    }
-
-    /// `worker` takes its next step.
-    pub(crate) fn step(&mut self, worker: WorkerId) {
-        let past = self.next(worker).map(|step| step.past.clone()).unwrap_or_default();
-        self.stepping = Some((worker, past));
-        self.chose = false;
     }
 
     /// The position of the message whose chain has the highest priority.
@@ -159,9 +166,9 @@ impl Chains {
         let inbox = self.stepping.as_ref().and_then(|(worker, _)| self.inboxes.get(worker));
         let priority = |message: &MessageId| {
             let pending = inbox?.iter().find(|(known, _)| known == message)?;
-            Some(self.partition.chains[pending.1.chain].priority)
+            Some(self.partition.priority(&pending.1))
         };
-        // The first of equals: messages of one chain come in their order.
+        // The first of equals, so that messages of one chain come in their order.
         (0..candidates.len()).rev().max_by_key(|&at| priority(&candidates[at])).unwrap_or(0)
     }
 
@@ -194,14 +201,13 @@ impl Chains {
         }
     }
 
-    /// Whether messages of other senders are in the inbox that this one is in.
+    /// Whether messages of other senders wait in the inbox of this one.
     fn waits_with_others(&self, message: MessageId) -> bool {
         let inbox = self.receivers.get(&message).and_then(|to| self.inboxes.get(to));
         inbox.is_some_and(|inbox| inbox.iter().any(|(other, _)| other.sender != message.sender))
     }
 
-    /// Takes a message out of its inbox. Not every step was chosen by the strategy, so it need not
-    /// be that of the worker that was to step.
+    /// Takes a message out of its inbox. The strategy need not have picked the receiver.
     fn take(&mut self, message: MessageId) -> Option<Pending> {
         self.sent.retain(|sent| sent.0 != message);
         let inbox = self.inboxes.get_mut(&self.receivers.remove(&message)?)?;
@@ -209,34 +215,34 @@ impl Chains {
         Some(inbox.remove(place).1)
     }
 
-    /// What an enabled worker does next. One that receives takes the first message of its inbox,
-    /// or, if that is no queue, the most urgent one.
+    /// The next step of an enabled worker: to receive the first message of a queue or, if the inbox
+    /// is no queue, the one of the highest priority.
     fn next(&self, worker: WorkerId) -> Option<&Pending> {
-        let place = self.workers.binary_search_by_key(&worker, |entry| entry.0).ok()?;
-        self.workers[place].1.next.as_ref().or_else(|| {
+        self.workers.get(&worker)?.next.as_ref().or_else(|| {
             let inbox = self.inboxes.get(&worker)?;
             if self.mailbox != Mailbox::Unordered {
                 return inbox.first().map(|(_, step)| step);
             }
-            let priority = |step: &&Pending| self.partition.chains[step.chain].priority;
-            inbox.iter().rev().map(|(_, step)| step).max_by_key(priority)
+            let steps = inbox.iter().rev().map(|(_, step)| step);
+            steps.max_by_key(|step| self.partition.priority(step))
         })
     }
 
-    /// Sees to it that an enabled worker has a next step.
+    /// Makes a next step for an enabled worker that has none.
     fn bring_up(&mut self, worker: WorkerId, point: &Point<'_>, rng: &mut Rng) {
-        let place = self.standing(worker);
-        if self.workers[place].1.next.is_some() {
+        let standing = self.workers.entry(worker).or_default();
+        if standing.next.is_some() {
             return;
         }
+        let past = standing.past.clone();
         if self.inboxes.get(&worker).is_some_and(|inbox| !inbox.is_empty()) {
             point.system.pending(worker, &mut self.touched);
             if self.touched.receives() {
                 return;
             }
         }
-        let past = self.workers[place].1.past.clone();
-        self.workers[place].1.next = Some(self.pending(past, rng));
+        let next = Some(self.pending(past.clone(), rng));
+        self.workers.insert(worker, Standing { past, next });
     }
 
     fn pending(&mut self, past: Past, rng: &mut Rng) -> Pending {
@@ -244,18 +250,11 @@ impl Chains {
         self.count += 1;
         self.partition.add(past, number, rng)
     }
-
-    fn standing(&mut self, worker: WorkerId) -> usize {
-        self.workers.binary_search_by_key(&worker, |entry| entry.0).unwrap_or_else(|place| {
-            self.workers.insert(place, (worker, Standing::default()));
-            place
-        })
-    }
 }
 
-/// A partition into chains of an order that grows upwards, made online: Agarwal and Garg,
-/// "Efficient dependency tracking for relevant events in shared-memory systems" (PODC 2005),
-/// Figure 4. Of an order of width `w` it makes at most `w (w + 1) / 2` chains.
+/// An online partition of a growing order into chains: Agarwal and Garg, "Efficient dependency
+/// tracking for relevant events in shared-memory systems" (PODC 2005), Figure 4. It makes at most
+/// `w (w + 1) / 2` chains of an order of width `w`.
 #[derive(Clone, Debug, Default)]
 struct Partition {
     chains: Vec<Chain>,
@@ -275,11 +274,15 @@ impl Partition {
         self.sets.clear();
     }
 
-    /// Adds a maximal step that follows from what `past` says.
+    fn priority(&self, step: &Pending) -> u64 {
+        self.chains[step.chain].priority
+    }
+
+    /// Adds a maximal step that follows from `past`.
     fn add(&mut self, mut past: Past, number: u64, rng: &mut Rng) -> Pending {
         let (set, chain) = self.place(&past, rng);
         if set > 0 {
-            // The set below gets the others of this one, and this one all of those and the chain.
+            // This set and the one below exchange their chains, all but `chain`.
             self.sets[set].retain(|&other| other != chain);
             let (low, high) = self.sets.split_at_mut(set);
             std::mem::swap(&mut low[set - 1], &mut high[0]);
@@ -291,8 +294,8 @@ impl Partition {
         Pending { chain, number, past }
     }
 
-    /// The chain that the step continues: one of the lowest set that has room for a new chain, or
-    /// a chain whose last step is in the past.
+    /// The chain that the step continues, in the lowest set that has one: a chain whose last step
+    /// is in the past, or a new one if the set has room.
     fn place(&mut self, past: &Past, rng: &mut Rng) -> (usize, usize) {
         for (index, set) in self.sets.iter().enumerate() {
             let goes_on = |&&chain: &&usize| {

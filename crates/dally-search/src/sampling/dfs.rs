@@ -4,11 +4,11 @@ use dally_core::{Tag, WorkerId};
 
 use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 
-/// Every schedule once, depth first, without states: each schedule repeats the choices of the
-/// one before up to the last that has an option left, and takes the next option there.
+/// Every schedule once, depth first, without states: each schedule repeats the choices of the one
+/// before up to the last that has an option left, and takes the next option there.
 ///
-/// The options of a choice are taken in order: enabled workers by id, values from 0. Bounded by
-/// the step bound of the run, without which a program that never ends has no second schedule.
+/// The options of a choice are taken in order: enabled workers by id, values from 0. A program that
+/// never ends needs the step bound of the run, or else it has no second schedule.
 #[derive(Clone, Debug, Default)]
 pub struct Dfs {
     /// The choices with more than one option: (the one taken, how many).
@@ -28,8 +28,7 @@ impl Dfs {
         let choice = &mut self.path[self.at];
         self.at += 1;
         if choice.1 != of {
-            // Only a program with uncontrolled nondeterminism gets here, and the runner's check
-            // reports it; the search goes on with what there is.
+            // Only under uncontrolled nondeterminism, which the runner's check reports.
             *choice = (choice.0.min(of - 1), of);
         }
         choice.0 as usize
@@ -43,7 +42,7 @@ impl Strategy for Dfs {
             self.at = 0;
             return true;
         }
-        // Choices beyond `at` were not reached again: again, uncontrolled nondeterminism.
+        // Choices beyond `at` were not reached again, under uncontrolled nondeterminism too.
         self.path.truncate(self.at);
         self.at = 0;
         while let Some((taken, of)) = self.path.last_mut() {

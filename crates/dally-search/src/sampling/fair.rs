@@ -2,37 +2,37 @@
 
 use dally_core::{Event, Input, MessageId, System, Tag, Text, WorkerId};
 
-use super::Random;
+use super::{Random, Sampler, Seeded};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
-/// A strategy that is not fair, made fair: after `unfair` steps of a schedule random takes over.
+/// Makes a strategy fair: after `unfair` steps of a schedule random takes over.
 ///
-/// Under an unfair strategy a program that waits in a loop may do so for ever; the random tail
-/// lets it come to its end, and monitors can be judged there.
+/// Under an unfair strategy a program that waits in a loop may do so for ever; in the random tail
+/// it comes to its end, and monitors can be judged.
 #[derive(Clone)]
 pub struct Fair {
     inner: Box<dyn Strategy>,
-    random: Random,
+    random: Seeded<Random>,
     unfair: usize,
-    /// Whether random takes over only where a monitor is hot.
+    /// Whether random takes over only if a monitor is hot.
     once_hot: bool,
     in_tail: bool,
-    /// What the inner strategy learnt before the tail.
+    /// The inner strategy's lesson at the start of the tail.
     lesson: Option<Lesson>,
-    /// What the inner strategy is told, while it is told.
+    /// The outcomes that the inner strategy learns from. Kept for its memory.
     share: Vec<Outcome>,
 }
 
 impl Fair {
     /// `inner` for the first `unfair` steps, then random with this seed.
     pub fn new(inner: Box<dyn Strategy>, unfair: usize, seed: u64) -> Fair {
-        let random = Random::new(seed);
+        let random = Random.seeded(seed);
         let (lesson, share) = (None, Vec::new());
         Fair { inner, random, unfair, once_hot: false, in_tail: false, lesson, share }
     }
 
-    /// The same, but random takes over only where a monitor is hot after these steps: no other
-    /// judgement needs fairness, and the inner strategy has a use for long schedules.
+    /// Lets random take over only if a monitor is hot after these steps: nothing else needs
+    /// fairness, and the inner strategy can use long schedules.
     #[must_use]
     pub fn once_hot(self) -> Fair {
         Fair { once_hot: true, ..self }
@@ -40,7 +40,7 @@ impl Fair {
 }
 
 impl Fair {
-    /// A worker for a step where random may take over.
+    /// Picks a worker after the first `unfair` steps.
     #[inline(never)]
     fn late(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         if !self.in_tail {
@@ -88,7 +88,7 @@ impl Strategy for Fair {
     }
 
     fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
-        // An inner strategy that uses the given inputs has them in the tail too.
+        // The given inputs stay the given ones in the tail.
         if self.in_tail && self.inner.properties().varies_inputs {
             self.random.input(asked)
         } else {
@@ -117,8 +117,8 @@ impl Learner for Fair {
         if self.in_tail { self.lesson.take() } else { self.inner.learner()?.lesson(last) }
     }
 
-    /// The inner strategy learns of the part of each schedule that was its own. Where the tail
-    /// begins only once a monitor is hot, that is not known, and mostly it was all of it.
+    /// The inner strategy learns from its part of each schedule: all of it where the tail begins
+    /// only if a monitor is hot, since it is not known whether it has begun.
     fn learn(&mut self, batch: &[Outcome]) {
         let Some(learner) = self.inner.learner() else { return };
         if self.once_hot {
@@ -127,7 +127,7 @@ impl Learner for Fair {
         self.share.clear();
         self.share.extend(batch.iter().cloned().map(|outcome| {
             let steps = outcome.steps.min(self.unfair);
-            // How many values came before the tail is not known: their usual share, then.
+            // The values before the tail are not counted, so their share is estimated.
             let values = outcome.values * steps / outcome.steps.max(1);
             let complete = outcome.complete && outcome.steps <= self.unfair;
             Outcome { steps, values, complete, ..outcome }

@@ -1,51 +1,45 @@
 //! Probabilistic concurrency testing.
 
-use dally_core::{Input, Tag, WorkerId};
+use dally_core::WorkerId;
 use fastrand::Rng;
 
-use super::Random;
-use crate::strategy::{EndSchedule, Learner, Outcome, Point, Properties, Strategy};
+use super::Sampler;
+use crate::strategy::{EndSchedule, Learner, Outcome, Point, Properties};
 
-/// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS
-/// 2010): every worker has a random priority, the enabled worker with the highest steps, and at
-/// `d` random places of the schedule the worker about to step falls below all that have not
-/// fallen. Among the fallen the order is random too, as in the paper, which gives each change
-/// point a low priority of its own.
+/// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010):
+/// every worker has a random priority, the enabled worker with the highest steps, and at `d` random
+/// places of the schedule the worker about to step falls below all that have not fallen. The order
+/// among the fallen is random too, as in the paper.
 ///
-/// A bug of depth `d + 1`, one that needs that many ordering constraints, shows in each schedule
-/// of `k` steps over `n` workers with a probability of at least `1 / (n k^d)`. The paper puts
-/// `d - 1` change points for depth `d`; tools count the change points themselves, and so does
-/// this. `k` is the longest schedule of earlier batches, in steps of workers; while none is
-/// known, schedules guess powers of two. Values are uniform.
-#[derive(Clone, Debug)]
+/// A bug of depth `d + 1`, one that needs that many ordering constraints, shows in each schedule of
+/// `k` steps over `n` workers with a probability of at least `1 / (n k^d)`. The paper has `d - 1`
+/// change points for depth `d`; here `d` counts the change points, as in other tools. `k` is the
+/// longest schedule of earlier batches; while none is known, schedules guess powers of two.
+#[derive(Clone, Debug, Default)]
 pub struct Pct {
-    seed: u64,
     d: u32,
-    rng: Rng,
     /// The longest schedule known, in steps of workers.
     length: usize,
-    /// Where priorities fall, and to what, sorted by place.
+    /// The steps at which priorities fall, and the new priority, sorted.
     changes: Vec<(usize, u64)>,
-    /// How many of them are over, and where the next is.
+    /// How many of them are over, and, in `change_at`, the step of the next.
     passed: usize,
     change_at: usize,
-    /// The steps of workers so far.
     taken: usize,
     priorities: Priorities,
 }
 
-/// Priorities of workers that have not fallen are from here up.
+/// The lowest priority of workers that have not fallen.
 const HIGH: u64 = 1 << 32;
 
-/// The priorities of the workers of a schedule.
 #[derive(Clone, Debug)]
 struct Priorities {
-    /// Each by the beginning of its id, where a step finds it without a search. Of several with the
-    /// same beginning, as children of children have, the first is here.
+    /// Indexed by the first byte of the id, so that a step needs no search. Of several workers with
+    /// the same byte, such as children of children, the first is here.
     placed: Box<[(WorkerId, u64); 256]>,
-    /// Whose places are taken.
+    /// The workers in `placed`.
     taken: Vec<WorkerId>,
-    /// The others, sorted.
+    /// The other workers, sorted.
     others: Vec<(WorkerId, u64)>,
 }
 
@@ -57,12 +51,14 @@ fn place(worker: WorkerId) -> usize {
 /// No worker has this id.
 const NOBODY: WorkerId = WorkerId::from_bits(0);
 
-impl Priorities {
-    fn new() -> Priorities {
+impl Default for Priorities {
+    fn default() -> Priorities {
         let placed = Box::new([(NOBODY, 0); 256]);
         Priorities { placed, taken: Vec::new(), others: Vec::new() }
     }
+}
 
+impl Priorities {
     fn clear(&mut self) {
         for worker in self.taken.drain(..) {
             self.placed[place(worker)] = (NOBODY, 0);
@@ -70,7 +66,6 @@ impl Priorities {
         self.others.clear();
     }
 
-    /// The priority of a worker, if it has one.
     #[inline]
     fn of(&mut self, worker: WorkerId) -> Option<&mut u64> {
         let (who, priority) = &mut self.placed[place(worker)];
@@ -81,7 +76,6 @@ impl Priorities {
         Some(&mut self.others[at].1)
     }
 
-    /// Gives a priority to a worker that has none.
     fn add(&mut self, worker: WorkerId, priority: u64) {
         let free = &mut self.placed[place(worker)];
         if free.0 == NOBODY {
@@ -92,7 +86,7 @@ impl Priorities {
         }
     }
 
-    /// The worker with the highest priority, if all have one and are in their places.
+    /// The worker with the highest priority, if all have one and are in `placed`.
     #[inline(always)]
     fn highest_placed(&self, enabled: &[WorkerId]) -> Option<WorkerId> {
         let (mut best, mut highest) = (*enabled.first()?, 0);
@@ -107,7 +101,7 @@ impl Priorities {
         Some(best)
     }
 
-    /// The worker with the highest priority. Those that have none draw one, in their order.
+    /// The worker with the highest priority. Workers without one draw one, in their order.
     fn highest(&mut self, enabled: &[WorkerId], mut draw: impl FnMut() -> u64) -> Option<WorkerId> {
         let priority = |&&worker: &&WorkerId| match self.of(worker) {
             Some(priority) => *priority,
@@ -117,43 +111,30 @@ impl Priorities {
                 priority
             }
         };
-        // Of several that are as high, which hardly ever happens, the last, as above.
+        // The last of equals, as in `highest_placed`.
         enabled.iter().max_by_key(priority).copied()
     }
 }
 
 impl Pct {
-    /// With `d` change points and this seed.
-    pub fn new(seed: u64, d: u32) -> Pct {
-        Pct {
-            seed,
-            d,
-            rng: Rng::with_seed(seed),
-            length: 0,
-            changes: Vec::new(),
-            passed: 0,
-            change_at: usize::MAX,
-            taken: 0,
-            priorities: Priorities::new(),
-        }
+    /// With `d` change points.
+    pub fn new(d: u32) -> Pct {
+        Pct { d, ..Pct::default() }
     }
 
-    /// The enabled worker with the highest priority.
     #[inline(always)]
-    fn highest(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
-        match self.priorities.highest_placed(enabled) {
-            None => self.meet(enabled),
-            known => known,
-        }
+    fn highest(&mut self, enabled: &[WorkerId], rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
+        let known = self.priorities.highest_placed(enabled);
+        known.or_else(|| self.meet(enabled, rng)).ok_or(EndSchedule::Cut)
     }
 
-    /// The same, where some have no priority yet or are not in their places.
+    /// The enabled worker with the highest priority, where some have none or are not in `placed`.
     #[inline(never)]
-    fn meet(&mut self, enabled: &[WorkerId]) -> Option<WorkerId> {
-        self.priorities.highest(enabled, || self.rng.u64(HIGH..))
+    fn meet(&mut self, enabled: &[WorkerId], rng: &mut Rng) -> Option<WorkerId> {
+        self.priorities.highest(enabled, || rng.u64(HIGH..))
     }
 
-    /// Lets the priority of a worker fall, since this is the place for it.
+    /// Lets the priority of a worker fall to that of the next change point.
     #[cold]
     fn fall(&mut self, worker: WorkerId) {
         if let Some(priority) = self.priorities.of(worker) {
@@ -169,55 +150,41 @@ impl Pct {
     }
 }
 
-impl Strategy for Pct {
+impl Sampler for Pct {
     fn name(&self) -> String {
         format!("pct({})", self.d)
     }
 
-    fn reseed(&mut self, seed: u64) {
-        self.seed = seed;
-    }
-
-    fn begin(&mut self, schedule: u64) -> bool {
-        self.rng = Random::generator(self.seed, schedule);
+    fn begin(&mut self, schedule: u64, rng: &mut Rng) {
         self.priorities.clear();
         self.taken = 0;
         self.changes.clear();
         let length = Pct::length(self.length as u64, schedule) as usize;
         for level in 0..self.d {
             // The level is independent of the place, as the proof of the guarantee needs.
-            self.changes.push((self.rng.usize(..length), u64::from(level)));
+            self.changes.push((rng.usize(..length), u64::from(level)));
         }
         self.changes.sort_unstable();
         self.passed = 0;
         self.change_at = self.changes.first().map_or(usize::MAX, |change| change.0);
-        true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
-        let mut highest = self.highest(point.enabled).ok_or(EndSchedule::Cut)?;
+    fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
+        let mut highest = self.highest(point.enabled, rng)?;
         while self.change_at <= self.taken {
             self.fall(highest);
-            highest = self.highest(point.enabled).ok_or(EndSchedule::Cut)?;
+            highest = self.highest(point.enabled, rng)?;
         }
         self.taken += 1;
         Ok(highest)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
-        Ok(Random::choose(&mut self.rng, of, tag))
-    }
-
-    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
-        Ok(Random::number(&mut self.rng, asked))
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
     }
 
     fn properties(&self) -> Properties {
-        Properties { draws_alike: true, varies_inputs: true, ..Properties::default() }
-    }
-
-    fn learner(&mut self) -> Option<&mut dyn Learner> {
-        Some(self)
+        Properties::DRAWN
     }
 }
 
@@ -241,9 +208,9 @@ mod tests {
         let mut workers = vec![WorkerId::FAULTS, first, first.timer(3), child, child.child(0)];
         workers.extend([child.child(1), child.timer(0), WorkerId::root(12), WorkerId::root(300)]);
         workers.sort_unstable();
-        let mut priorities = Priorities::new();
+        let mut priorities = Priorities::default();
         for seed in 0..40 {
-            let mut rng = Random::generator(seed, 0);
+            let mut rng = Rng::with_seed(seed);
             let mut known: BTreeMap<WorkerId, u64> = BTreeMap::new();
             priorities.clear();
             for _ in 0..100 {

@@ -7,82 +7,63 @@ use rustc_hash::FxHashSet;
 
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
-/// Several strategies that share the schedules: no strategy dominates the others, so a budget is
-/// safest when it is spread.
+/// Several strategies that share the schedules, since none is the best for all programs.
 ///
 /// Schedules come in rounds, and each of `k` members has one schedule in every round. So **the
-/// `i`-th schedule of every member is schedule `k i` of the portfolio at the latest**. What a
-/// member has drawn by then is distributed as it would be alone, but for where batches end, after
-/// which it learns. So the portfolio needs at most about `k` times the schedules of its best
-/// member, whichever that is, and fewer where several find the bug. Members that have lately brought most new observations of last
-/// states come first in their round.
-///
-/// No portfolio can shift more than the order and keep that bound: after `n` rounds every member
-/// must have had `n` schedules, which are all there are. A larger share for members that bring
-/// much that is new would be a bet that the bug is among it, paid by the member that finds the
-/// bug while all is quiet.
+/// `i`-th schedule of every member is schedule `k i` of the portfolio at the latest**. A member
+/// draws as it would alone, except that batches, after which it learns, end elsewhere. So the
+/// portfolio needs at most about `k` times the schedules of its best member, and fewer where
+/// several find the bug. Members that have lately brought most new observations of last states come
+/// first in their round: a larger share for them would break that bound.
 ///
 /// The order changes only when a batch is over, and a member has a run of its own: its schedules
 /// are numbered without those of the others, and it learns from them alone.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Portfolio {
     members: Vec<Member>,
-    /// Those that have not had their schedule of the present round, the next one last.
+    /// The members that have had no schedule in the present round, the next one last.
     round: Vec<usize>,
-    /// The first schedule of the present batch, and whom its schedules go to, as far as known: a
-    /// member, and the number of the schedule among its own.
+    /// The first schedule of the present batch, and, in `batch`, for each of its schedules the
+    /// member and the number of the schedule among its own.
     first: u64,
     batch: Vec<(usize, u64)>,
     current: usize,
-    /// Observations of last states.
+    /// The observations of last states so far.
     known: FxHashSet<u64>,
-    /// The outcomes of one member, while it is told of them.
+    /// The outcomes of the member that learns. Kept for its memory.
     share: Vec<Outcome>,
 }
 
 #[derive(Clone)]
 struct Member {
     strategy: Box<dyn Strategy>,
-    /// How many schedules it has been given.
     given: u64,
-    /// Its schedules and those of them with new observations; older ones count for less.
+    /// Its schedules and, in `new`, those of them with new observations; older ones count for less.
     ran: u64,
     new: u64,
 }
 
 impl Member {
-    /// Whether it brings more that is new than another. One schedule more than ran counts as new,
-    /// so that all start even.
+    /// Compares the shares of new observations, plus one each, so that members start even.
     fn novelty(&self, other: &Member) -> Ordering {
         ((self.new + 1) * (other.ran + 1)).cmp(&((other.new + 1) * (self.ran + 1)))
     }
 }
 
-/// When so many schedules have been counted, all counts are halved.
+/// When the members together have so many schedules, their counts are halved.
 const COUNTED: u64 = 512;
 
-/// More observations than this are not told apart: then nothing is new, and members come in the
-/// order in which they were named.
+/// More observations than this are not told apart: then none is new, and the order stays.
 const MAX_KNOWN: usize = 1 << 18;
 
 impl Portfolio {
-    /// These members; while all bring as much, in this order. Without members there is nothing to
-    /// try.
+    /// These members, in this order until one brings more new observations.
     pub fn new(members: Vec<Box<dyn Strategy>>) -> Portfolio {
         let members =
             members.into_iter().map(|strategy| Member { strategy, given: 0, ran: 0, new: 0 });
-        Portfolio {
-            members: members.collect(),
-            round: Vec::new(),
-            first: 0,
-            batch: Vec::new(),
-            current: 0,
-            known: FxHashSet::default(),
-            share: Vec::new(),
-        }
+        Portfolio { members: members.collect(), ..Portfolio::default() }
     }
 
-    /// The member whose schedule this is. None begins without one.
     fn member(&mut self) -> &mut dyn Strategy {
         &mut *self.members[self.current].strategy
     }
@@ -91,7 +72,7 @@ impl Portfolio {
         self.members.iter_mut().filter_map(|member| member.strategy.learner())
     }
 
-    /// Decides whom the schedules of this batch go to, up to the `place`-th.
+    /// Gives the schedules of this batch, up to the `place`-th, to members.
     fn give(&mut self, place: usize) {
         while self.batch.len() <= place {
             if self.round.is_empty() {
@@ -113,15 +94,14 @@ impl Strategy for Portfolio {
         format!("portfolio({})", names.join(", "))
     }
 
-    /// Each member has a seed of its own: with the same one, random and IRS would run the same
-    /// schedules.
+    /// Members get different seeds: by the same one, random and IRS would run the same schedules.
     fn reseed(&mut self, seed: u64) {
         for (index, member) in (0..).zip(&mut self.members) {
             member.strategy.reseed(fingerprint::mix(seed, index));
         }
     }
 
-    /// `false` as soon as one member is exhausted: it has then tried everything alone.
+    /// `false` as soon as one member is exhausted: it has tried everything.
     fn begin(&mut self, schedule: u64) -> bool {
         if self.members.is_empty() {
             return false;
@@ -149,15 +129,13 @@ impl Strategy for Portfolio {
         self.member().input(asked)
     }
 
-    /// Those of the member whose schedule this is, but what members are told must not be late for
-    /// any of them, and one that is sequential is so for all.
+    /// The present member's, but batches suit all members, and one sequential member makes all so.
     fn properties(&self) -> Properties {
         let all = || self.members.iter().map(|member| member.strategy.properties());
         let smallest = all().map(|properties| properties.batch).min().unwrap_or(1);
         Properties {
             sequential: all().any(|properties| properties.sequential),
             draws_alike: false,
-            // Each has its share of a batch.
             batch: smallest.saturating_mul(self.members.len().max(1) as u64).min(1_024),
             ..all().nth(self.current).unwrap_or_default()
         }
@@ -208,7 +186,7 @@ impl Learner for Portfolio {
         self.batch.clear();
     }
 
-    /// What the first member that can keep something has learnt.
+    /// What the first member has learnt that keeps something.
     fn learned(&mut self) -> Option<Vec<u8>> {
         self.learners().find_map(|learner| learner.learned())
     }
@@ -224,7 +202,6 @@ mod tests {
 
     use super::*;
 
-    /// Counts its schedules, and does nothing in them.
     #[derive(Clone)]
     struct Idle;
 
@@ -244,20 +221,7 @@ mod tests {
         Portfolio::new((0..members).map(|_| Box::new(Idle) as Box<dyn Strategy>).collect())
     }
 
-    fn outcome(schedule: u64, observation: u64) -> Outcome {
-        Outcome {
-            schedule,
-            steps: 1,
-            values: 0,
-            observation,
-            complete: true,
-            redundant: false,
-            bug: false,
-            lesson: None,
-        }
-    }
-
-    /// Runs a batch and answers whose schedules they were; a member shows what `shows` says.
+    /// Runs a batch and returns the member of each schedule; `shows` gives its observation.
     fn batch(
         portfolio: &mut Portfolio,
         first: u64,
@@ -269,7 +233,8 @@ mod tests {
         for schedule in first..first + size {
             assert!(portfolio.begin(schedule));
             whose.push(portfolio.current);
-            outcomes.push(outcome(schedule, shows(portfolio.current, schedule)));
+            let observation = shows(portfolio.current, schedule);
+            outcomes.push(Outcome { schedule, observation, ..Outcome::default() });
         }
         portfolio.learn(&outcomes);
         whose
@@ -281,7 +246,7 @@ mod tests {
         for _ in 0..4_000 {
             let k = rng.usize(1..9);
             let mut portfolio = portfolio(k);
-            // How often each brings something new, from never to always, and changing now and then.
+            // How often each member brings something new, which changes now and then.
             let mut news: Vec<f64> = (0..k).map(|_| rng.f64() * 1.4 - 0.2).collect();
             let mut given = vec![0; k];
             let mut schedule = 0;
@@ -305,7 +270,7 @@ mod tests {
         let mut portfolio = portfolio(3);
         let shows = |member, schedule| if member == 2 { schedule + 1 } else { 0 };
         assert_eq!(batch(&mut portfolio, 0, 6, shows), [0, 1, 2, 0, 1, 2]);
-        // The first observation of all was new, and it was member 0 that brought it.
+        // The first observation of all was new, and member 0 brought it.
         assert_eq!(batch(&mut portfolio, 6, 4, shows), [2, 0, 1, 2]);
         // A round that has begun is finished in its order.
         assert_eq!(batch(&mut portfolio, 10, 5, |_, _| 0), [0, 1, 2, 0, 1]);

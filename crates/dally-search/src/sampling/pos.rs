@@ -1,72 +1,56 @@
 //! Partial order sampling.
 
-use dally_core::{Footprint, Input, Tag, WorkerId};
+use dally_core::{Footprint, WorkerId};
 use fastrand::Rng;
 
-use super::Random;
-use crate::strategy::{EndSchedule, Point, Properties, Strategy};
+use super::Sampler;
+use crate::strategy::{EndSchedule, Point, Properties};
 
 /// Partial order sampling (Yuan, Yang and Gu, CAV 2018): every pending step has a random
 /// priority and the highest runs; then its worker draws a new one, and so does every pending step
-/// that races with the one that ran. Values are uniform.
+/// that races with the one that ran, by [`Footprint::races`].
 ///
-/// What holds: the order of pending steps that do not race is decided once, by priorities that
-/// stay, so a step comes after `n` others of another worker as often as before them all, with
-/// probability `1 / (n + 1)`. A step that has lost a race starts afresh, so each of its races
-/// is an even one. Uniform picks get the second right and the first with probability `1 / 2^n`
-/// only. Which steps race is said by [`Footprint::races`].
-#[derive(Clone, Debug)]
+/// The order of pending steps that do not race is decided once, by priorities that stay: a step
+/// comes after `n` others of another worker as often as before them all, with probability
+/// `1/(n+1)`, where uniform picks have `1/2^n`. A step that has lost a race draws anew, so each of
+/// its races is even.
+#[derive(Clone, Debug, Default)]
 pub struct Pos {
-    seed: u64,
-    rng: Rng,
     /// Sorted by worker.
     priorities: Vec<(WorkerId, u64)>,
-    /// What the step that is taken touches, and another.
+    /// The footprints of the step that is taken and of another.
     touched: [Footprint; 2],
 }
 
 impl Pos {
-    /// With this seed.
-    pub fn new(seed: u64) -> Pos {
-        let (rng, touched) = (Rng::with_seed(seed), Default::default());
-        Pos { seed, rng, priorities: Vec::new(), touched }
-    }
-
-    /// A priority for a new pending step. Faults are scarce by budget: like a random pick, a high
-    /// one stands in one case of eight.
-    pub(super) fn fresh(rng: &mut Rng, worker: WorkerId) -> u64 {
+    /// A priority for a new pending step. Faults are scarce: one in eight gets a high one.
+    pub(super) fn fresh(worker: WorkerId, rng: &mut Rng) -> u64 {
         let priority = rng.u64(1..);
         if worker == WorkerId::FAULTS && rng.u8(..8) != 0 { 0 } else { priority }
     }
 
-    /// The place of a worker in the list of priorities.
+    /// The place of a worker in the list of priorities, to which it is added if it is new.
     pub(super) fn place(
         priorities: &mut Vec<(WorkerId, u64)>,
-        rng: &mut Rng,
         worker: WorkerId,
+        rng: &mut Rng,
     ) -> usize {
         priorities.binary_search_by_key(&worker, |entry| entry.0).unwrap_or_else(|place| {
-            priorities.insert(place, (worker, Pos::fresh(rng, worker)));
+            priorities.insert(place, (worker, Pos::fresh(worker, rng)));
             place
         })
     }
 }
 
-impl Strategy for Pos {
-    fn reseed(&mut self, seed: u64) {
-        self.seed = seed;
-    }
-
-    fn begin(&mut self, schedule: u64) -> bool {
-        self.rng = Random::generator(self.seed, schedule);
+impl Sampler for Pos {
+    fn begin(&mut self, _schedule: u64, _rng: &mut Rng) {
         self.priorities.clear();
-        true
     }
 
-    fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
-        let Pos { rng, priorities, touched: [taken, other], .. } = self;
+    fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
+        let Pos { priorities, touched: [taken, other] } = self;
         for &worker in point.enabled {
-            Pos::place(priorities, rng, worker);
+            Pos::place(priorities, worker, rng);
         }
         let priority = |&worker: &WorkerId| {
             let place = priorities.binary_search_by_key(&worker, |entry| entry.0);
@@ -80,22 +64,14 @@ impl Strategy for Pos {
         };
         for &worker in point.enabled {
             if worker == picked || !taken.is_local() && races(worker) {
-                let place = Pos::place(priorities, rng, worker);
-                priorities[place].1 = Pos::fresh(rng, worker);
+                let place = Pos::place(priorities, worker, rng);
+                priorities[place].1 = Pos::fresh(worker, rng);
             }
         }
         Ok(picked)
     }
 
-    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, EndSchedule> {
-        Ok(Random::choose(&mut self.rng, of, tag))
-    }
-
-    fn input(&mut self, asked: Input<'_>) -> Result<i64, EndSchedule> {
-        Ok(Random::number(&mut self.rng, asked))
-    }
-
     fn properties(&self) -> Properties {
-        Properties { draws_alike: true, varies_inputs: true, ..Properties::default() }
+        Properties::DRAWN
     }
 }

@@ -1,60 +1,56 @@
 //! Profiles: how often each worker of a schedule stepped, and on what.
 //!
-//! Samplers that weigh workers by what they have left to do learn it from earlier schedules. A
-//! profile is written as the lesson of the schedule that it was taken in.
+//! Samplers that weigh workers by the steps they have left learn these from earlier schedules. A
+//! profile is the lesson of the schedule that it was taken in.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dally_core::{Event, Footprint, Resource, Text, WorkerId};
+use fastrand::Rng;
 
 use super::Random;
 use crate::strategy::{Lesson, Outcome, Point};
 
-/// Something that a step touches and others may touch at the same time, as one word; or a step as
-/// a whole.
+/// Something that a step touches and other steps may touch too, or a step as a whole, as one word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Spot(u64);
 
 impl Spot {
-    /// A step that nobody else can notice.
+    /// A step that no other worker can notice.
     const UNNOTICED: Spot = Spot(0);
     /// Any other step.
     const NOTICED: Spot = Spot(1);
-    /// Code between two scheduling points that says nothing of itself. All such steps touch the
-    /// same, and so do faults.
+    /// What a step touches that says nothing of itself, and what faults touch.
     pub(crate) const UNKNOWN: Spot = Spot(2);
 
-    /// What this step touches. A message is received after it was sent and a worker steps after it
-    /// was created, whatever is chosen: these are left out.
+    /// What this step touches. Left out is what no schedule can reorder: a message is received
+    /// after it was sent, and a worker steps after it was created.
     pub(crate) fn of(step: &Footprint) -> impl Iterator<Item = Spot> {
         let known = step.accesses().iter().filter_map(|access| match access.resource {
             Resource::Worker(_) | Resource::Life(_) | Resource::Message(_) => None,
             Resource::Execution => Some(Spot::UNKNOWN),
-            // The words above are taken.
+            // The first three words are taken.
             resource => Some(Spot(resource.digest().max(3))),
         });
         known.chain(step.is_unknown().then_some(Spot::UNKNOWN))
     }
 
-    /// Whether it stands for a whole step: each step is counted as one such.
+    /// Whether it stands for a whole step; every step is counted under one such spot.
     pub(crate) fn is_whole(self) -> bool {
         self <= Spot::NOTICED
     }
 
-    /// Told apart by this word.
     pub(crate) fn to_bits(self) -> u64 {
         self.0
     }
 }
 
-/// Takes the profile of the present schedule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profiler {
     steps: BTreeMap<(WorkerId, Spot), u64>,
     parents: BTreeMap<WorkerId, WorkerId>,
     stepping: Option<WorkerId>,
-    /// What a step touches.
     touched: Footprint,
 }
 
@@ -65,13 +61,12 @@ impl Profiler {
         self.stepping = None;
     }
 
-    /// Whether others can notice the next step of `worker`.
     pub(crate) fn can_be_noticed(&mut self, worker: WorkerId, point: &Point<'_>) -> bool {
         point.system.pending(worker, &mut self.touched);
         Spot::of(&self.touched).next().is_some()
     }
 
-    /// `worker` is about to take its next step.
+    /// Counts the next step of `worker`, which it is about to take.
     pub(crate) fn step(&mut self, worker: WorkerId, point: &Point<'_>) {
         let noticed = self.can_be_noticed(worker, point);
         let whole = if noticed { Spot::NOTICED } else { Spot::UNNOTICED };
@@ -81,9 +76,9 @@ impl Profiler {
         self.stepping = Some(worker);
     }
 
-    /// Picks at random who steps, and counts the step.
-    pub(crate) fn pick(&mut self, rng: &mut fastrand::Rng, point: &Point<'_>) -> WorkerId {
-        let picked = Random::pick(rng, point.enabled);
+    /// Picks a worker at random, and counts its step.
+    pub(crate) fn pick(&mut self, point: &Point<'_>, rng: &mut Rng) -> WorkerId {
+        let picked = Random::pick(point.enabled, rng);
         self.step(picked, point);
         picked
     }
@@ -94,12 +89,12 @@ impl Profiler {
             &(Event::Created { worker, .. } | Event::TimerSet { timer: worker, .. }),
         ) = (self.stepping, event)
         {
-            // Of a timer that is armed again and again the first time counts.
+            // Of a timer that is armed again and again, the first time counts.
             self.parents.entry(worker).or_insert(parent);
         }
     }
 
-    /// Four words for each worker and what it touched: both, how often, and its parent.
+    /// Four words for each worker and spot: both, how often, and the worker's parent.
     pub(crate) fn lesson(&self) -> Lesson {
         let words = self.steps.iter().flat_map(|(&(worker, spot), &count)| {
             let parent = self.parents.get(&worker).map_or(0, |parent| parent.to_bits());
@@ -109,20 +104,19 @@ impl Profiler {
     }
 }
 
-/// What the workers of one schedule did.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profile {
-    /// Sorted by worker, then by what was touched.
+    /// Sorted by worker, then by spot.
     pub(crate) steps: Vec<Steps>,
 }
 
-/// So many steps of one worker on one thing.
+/// How often a worker stepped on one spot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steps {
     pub(crate) worker: WorkerId,
     pub(crate) spot: Spot,
     pub(crate) count: u64,
-    /// Who created the worker, if it was not there from the start.
+    /// The creator of the worker, if it was not there from the start.
     pub(crate) parent: Option<WorkerId>,
 }
 
@@ -137,9 +131,9 @@ impl Profile {
         Profile { steps: steps.collect() }
     }
 
-    /// The profiles among these outcomes: of schedules that came to their own ends. Where none
-    /// did, those that a bound cut say at least how workers compare in as many steps. A schedule
-    /// that failed says nothing of what its workers had left to do.
+    /// The profiles of the schedules that came to their own ends or, if none did, that a bound cut:
+    /// these say at least how workers compare. A failed schedule does not say what its workers had
+    /// left.
     pub(crate) fn all(batch: &[Outcome]) -> Vec<Arc<Profile>> {
         let any_complete = batch.iter().any(|outcome| outcome.complete && outcome.lesson.is_some());
         let useful = |outcome: &&Outcome| match any_complete {
@@ -150,7 +144,7 @@ impl Profile {
         lessons.map(|lesson| Arc::new(Profile::read(lesson))).collect()
     }
 
-    /// What more than one worker touched, with how often all of them did, in order.
+    /// The spots that more than one worker touched, with how often all of them did, in order.
     pub(crate) fn contended(&self) -> Vec<(Spot, u64)> {
         let mut spots: BTreeMap<Spot, (u64, u64)> = BTreeMap::new();
         for steps in self.steps.iter().filter(|steps| !steps.spot.is_whole()) {
@@ -162,15 +156,13 @@ impl Profile {
         several.map(|(spot, (_, count))| (spot, count)).collect()
     }
 
-    /// How many steps of each worker others can notice, by worker.
     pub(crate) fn key_points(&self) -> Vec<(WorkerId, u64)> {
         let noticed = self.steps.iter().filter(|steps| steps.spot == Spot::NOTICED);
         noticed.map(|steps| (steps.worker, steps.count)).collect()
     }
 }
 
-/// What each worker has left to do of some steps of a profile, with what those have to do that it
-/// has not created yet.
+/// How many steps of a profile each worker has left, with those of workers it has not created yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Weights {
     /// Sorted by worker.
@@ -184,12 +176,12 @@ struct Weight {
     /// The steps of the worker and of all below it.
     all: u64,
     left: u64,
-    /// It has been seen in this schedule.
+    /// Whether it was enabled in this schedule.
     is_here: bool,
 }
 
 impl Weights {
-    /// Starts over with the steps that `counts` accepts.
+    /// Starts over with the steps on spots that `counts` accepts.
     pub(crate) fn reset(&mut self, profile: &Profile, counts: impl Fn(Spot) -> bool) {
         self.workers.clear();
         for steps in &profile.steps {
@@ -200,7 +192,7 @@ impl Weights {
         }
         for steps in profile.steps.iter().filter(|steps| counts(steps.spot)) {
             let mut place = self.place(steps.worker).ok();
-            // Ancestors form a tree, so there is an end; the bound is for a lesson that lies.
+            // Ancestors form a tree, so this ends; the bound is for a malformed lesson.
             for _ in 0..=self.workers.len() {
                 let Some(at) = place else { break };
                 self.workers[at].all += steps.count;
@@ -210,8 +202,8 @@ impl Weights {
         self.workers.iter_mut().for_each(|weight| weight.left = weight.all);
     }
 
-    /// `worker` can step. If that is new, what it has to do leaves its creator, who is answered
-    /// with the chance that a step of the creator's share was this worker's.
+    /// Called for an enabled worker. If it is new, its steps are taken from its creator; returns
+    /// the creator and the share of the creator's steps that were this worker's.
     pub(crate) fn meet(&mut self, worker: WorkerId) -> Option<(WorkerId, f64)> {
         let place = self.place(worker).ok()?;
         if std::mem::replace(&mut self.workers[place].is_here, true) {
@@ -225,12 +217,12 @@ impl Weights {
         Some((weight.worker, chance))
     }
 
-    /// What `worker` has left to do; 0 if it is unknown.
+    /// The steps that `worker` has left; 0 if it is unknown.
     pub(crate) fn left(&self, worker: WorkerId) -> u64 {
         self.place(worker).map_or(0, |place| self.workers[place].left)
     }
 
-    /// `worker` has done one of the steps that count.
+    /// Counts one of the steps of `worker` as done.
     pub(crate) fn done(&mut self, worker: WorkerId) {
         if let Ok(place) = self.place(worker) {
             let left = &mut self.workers[place].left;
@@ -238,7 +230,7 @@ impl Weights {
         }
     }
 
-    /// The workers that have been seen, with what they have left to do.
+    /// The workers that were enabled, with the steps that they have left.
     pub(crate) fn here(&self) -> impl Iterator<Item = (WorkerId, u64)> + Clone + '_ {
         self.workers.iter().filter(|w| w.is_here).map(|weight| (weight.worker, weight.left))
     }
@@ -248,12 +240,8 @@ impl Weights {
     }
 }
 
-/// One of these things, each with a probability in proportion to its weight; none if all weigh
-/// nothing.
-pub(crate) fn draw<T>(
-    rng: &mut fastrand::Rng,
-    weights: impl Iterator<Item = (T, u64)> + Clone,
-) -> Option<T> {
+/// Draws one of these, each with a probability in proportion to its weight; none if all weigh 0.
+pub(crate) fn draw<T>(weights: impl Iterator<Item = (T, u64)> + Clone, rng: &mut Rng) -> Option<T> {
     let total: u64 = weights.clone().map(|(_, weight)| weight).sum();
     if total == 0 {
         return None;
@@ -276,17 +264,7 @@ mod tests {
 
     fn outcome(complete: bool, bug: bool, steps: u64) -> Outcome {
         let lesson = Some([WorkerId::root(0).to_bits(), 0, steps, 0].into());
-        let schedule = 0;
-        Outcome {
-            schedule,
-            steps: 1,
-            values: 0,
-            observation: 0,
-            complete,
-            redundant: false,
-            bug,
-            lesson,
-        }
+        Outcome { complete, bug, lesson, ..Outcome::default() }
     }
 
     fn counts(batch: &[Outcome]) -> Vec<u64> {

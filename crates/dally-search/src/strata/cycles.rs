@@ -1,6 +1,5 @@
-//! Searches for cycles: stratum after stratum as always, with a log of transitions in which cycles
-//! are looked for (Desai, Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying
-//! Explorers", Fig. 3).
+//! Searches for cycles in a log of transitions, stratum after stratum (Desai, Qadeer, Rajamani and
+//! Seshia, "Iterative Cycle Detection via Delaying Explorers", Fig. 3).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,7 +24,7 @@ use crate::executor::livelock;
 use crate::liveness::{Cycle, CycleSearch, Fairness, Property};
 use crate::runner::Run;
 
-/// Why a search cannot be done like this, if so.
+/// Why a search is not possible with this plan or program, if so.
 pub(super) fn obstacle(plan: &Plan, replayed: bool) -> Option<String> {
     let why = if replayed && plan.search.finds_cycles() {
         "a cycle shows where a state is the same as before, and the states of this program \
@@ -38,17 +37,18 @@ pub(super) fn obstacle(plan: &Plan, replayed: bool) -> Option<String> {
     Some(format!("The search {} was not done: {why}.", plan.search))
 }
 
-/// The log that a search keeps, if it looks for cycles.
+/// The transition log of a search for cycles.
 pub(super) fn cycle_search(
     plan: &Plan,
     fairness: Fairness,
+    threads: usize,
     shared: Arc<Shared>,
 ) -> Option<Arc<CycleSearch>> {
     match plan.search {
         SearchKind::Ndfs | SearchKind::IterativeNdfs => {
             Some(Arc::new(CycleSearch::nested(plan, fairness, shared)))
         }
-        SearchKind::Map => Some(Arc::new(CycleSearch::map(plan, fairness, shared))),
+        SearchKind::Map => Some(Arc::new(CycleSearch::map(plan, fairness, threads, shared))),
         _ => None,
     }
 }
@@ -59,21 +59,21 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     pool: &mut SearchPool<S, O>,
     plan: &Plan,
     cycle_search: &CycleSearch,
-    (first, mut begun): (Box<Entry<S, O>>, ThreadCounters),
+    (first, mut begun): (Entry<S, O>, ThreadCounters),
     order: &O,
     states: &mut States,
 ) {
     let shared_state = pool.shared_state.clone();
-    let delta = plan.delta.unwrap_or(1).max(1);
+    let mut delta = plan.delta.unwrap_or(1).max(1);
     let last = plan.delays.unwrap_or(u32::MAX);
     let mut bound = if plan.search == SearchKind::Ndfs { u32::MAX } else { 0 };
     let mut frontier = vec![first];
     let mut calculating = Duration::ZERO;
-    // Whether all that is in the log has been judged for good.
+    // Whether the whole log has been judged for good.
     let mut judged = false;
     while run.ended.is_none() {
         bound = bound.min(last);
-        let clock = Stopwatch::start();
+        let (clock, refined) = (Stopwatch::start(), cycle_search.refining());
         let counters;
         (frontier, counters) = stratum(run, pool, bound, frontier, &mut begun, |run| {
             if shared_state.is_full() {
@@ -81,7 +81,8 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
             }
             run.ended.is_some()
         });
-        calculating += clock.elapsed();
+        // A nested search judges while it goes.
+        calculating += clock.elapsed().saturating_sub(cycle_search.refining() - refined);
         let complete = !shared_state.is_halted();
         if shared_state.is_full() {
             run.end(Ended::Memory);
@@ -89,7 +90,7 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
         let cut = matches!(run.ended, Some(Ended::Memory | Ended::Time));
         let is_last = cut || frontier.is_empty() || bound >= last;
         if complete || cut {
-            // What is forgotten before the next stratum is judged first.
+            // The log of a stratum that will be forgotten is judged first.
             let forgets = plan.search == SearchKind::IterativeNdfs;
             cycle_search.conclude(is_last || forgets, pool.size());
         }
@@ -108,9 +109,12 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
             break;
         }
         after_stratum(run, frontier.is_empty(), bound >= last);
+        if plan.delta.is_none() && is_slow(plan.search, &counters, states) {
+            delta = delta.saturating_mul(2);
+        }
         bound = bound.saturating_add(delta);
         if plan.search == SearchKind::IterativeNdfs && run.ended.is_none() {
-            // The order in which states are left would not be that of one depth-first search.
+            // A resumed frontier would leave states in another order than one depth-first search.
             cycle_search.restart();
             restart(states);
             shared_state.frontier_bytes.store(0, Ordering::Relaxed);
@@ -119,7 +123,7 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
             frontier = vec![first.0];
         }
     }
-    // The time may be up, or the user gone, after a stratum that was not worth a judgement.
+    // A last stratum that was cut short may not have been judged.
     if !judged && (!shared_state.has_bugs() || run.options.keep_going) {
         cycle_search.conclude(true, pool.size());
         report(run, pool, cycle_search);
@@ -133,22 +137,35 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
                 .into(),
         );
     }
-    let (edges, edge_bytes, refining) = cycle_search.figures();
     let mut cycles = Cycles::default();
     cycles.fairness = run.options.fairness.to_string();
-    (cycles.edges, cycles.edge_bytes) = (edges, edge_bytes);
-    (cycles.calculating, cycles.refining) = (calculating, refining);
+    (cycles.edges, cycles.edge_bytes) = cycle_search.edges();
+    (cycles.calculating, cycles.refining) = (calculating, cycle_search.refining());
     states.cycles = Some(cycles);
 }
 
-/// Has the cycles that were found gone round and reported.
+/// Whether a stratum has brought less than half as many new states as were known before it. After
+/// each stratum all that is known is refined, or visited again: with strata that grow by so much all
+/// of that together stays in proportion to the last.
+fn is_slow(search: SearchKind, counters: &ThreadCounters, states: &States) -> bool {
+    let before = match (search, &states.strata[..]) {
+        (SearchKind::IterativeNdfs, [.., before, _]) => before.states,
+        (SearchKind::IterativeNdfs, _) => 0,
+        _ => states.states - counters.states,
+    };
+    2 * states.states.saturating_sub(before) < before
+}
+
+/// Has the cycles that were found run and reported.
 fn report<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
     pool: &mut SearchPool<S, O>,
     cycle_search: &CycleSearch,
 ) {
     for cycle in cycle_search.take_cycles() {
-        if !pool.retrace(run, cycle) {
+        if pool.size() > 0 {
+            pool.first(run, |searcher| searcher.retrace(cycle));
+        } else {
             run.report.notes.push(
                 "A cycle was found that violates a monitor, and no thread was left to go round it."
                     .into(),
@@ -158,14 +175,13 @@ fn report<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
 }
 
 impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
-    /// The bytes that states take, wherever they are kept.
     pub(super) fn state_bytes(&self) -> u64 {
         self.visited.bytes() + self.log.as_ref().map_or(0, |log| log.bytes())
     }
 }
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
-    /// Goes the way into a bad cycle and once round it, and reports it.
+    /// Follows the path into a bad cycle and once round it, and reports it.
     pub(super) fn retrace(&mut self, cycle: Cycle) {
         self.writer.rewind(0);
         if let Err(bug) = self.space.start(&mut self.writer) {
@@ -190,7 +206,6 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let (monitor, _) = self.space.system().monitor(property.monitor());
         let visits = matches!(property, Property::Visits(_));
         let bug = livelock(&monitor, &states, visits, length);
-        self.shared_state.found_loop(bug, stem, &self.writer);
-        self.leave();
+        self.shared_state.found(bug, Some(stem), &self.writer);
     }
 }

@@ -1,4 +1,4 @@
-//! An execution under an explorer: in its own order except for the delays that are spent.
+//! Executions in the order of an explorer, except for the delays that are spent.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,36 +9,35 @@ use super::explorer::Explorer;
 use super::explorer_on_path::{ExplorerOnPath, StepSummary};
 use crate::strategy::{EndSchedule, Point, Properties, Strategy};
 
-/// A place where delays can be spent, in words that still mean the same when delays elsewhere go:
-/// it counts the worker's own steps and not those of the execution.
+/// A place where delays can be spent. It counts the worker's own steps and not those of the
+/// execution, so it means the same when delays elsewhere are left out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place {
     worker: WorkerId,
-    /// The worker's steps before.
+    /// How many steps the worker has taken before.
     step: u32,
-    /// 0: whether the worker takes the step. From 1: the value or delivery that it asks for
-    /// inside the step.
+    /// 0 for the step itself; `n` for the `n`-th value or delivery that it asks for.
     question: u32,
 }
 
 impl Place {
-    /// Before a step of a worker that has taken so many.
+    /// The place of the next step of a worker that has taken so many.
     pub(crate) fn before(worker: WorkerId, taken: u32) -> Place {
         Place { worker, step: taken, question: 0 }
     }
 }
 
-/// What an execution is led by.
+/// What an execution follows.
 #[derive(Clone)]
 pub(crate) enum ChoiceSource {
-    /// The choices of a recording, all of them, whatever they cost.
+    /// The choices of a recording, whatever they cost.
     Recording(Player<Arc<[Choice]>>),
-    /// The explorer, with so many delays at these places. A worker that comes up again without
-    /// having stepped comes up at the same place, so more than one can be spent there.
+    /// The explorer, with so many delays at these places. A worker that comes up again before it
+    /// has stepped is at the same place, so several delays can be spent there.
     Spending(BTreeMap<Place, u32>),
 }
 
-/// The strategy that an explorer and delays make. It is good for one schedule.
+/// A strategy that follows an explorer and delays, for one schedule.
 #[derive(Clone)]
 pub(crate) struct Delaying<E: Explorer> {
     explorer: E,
@@ -49,18 +48,17 @@ pub(crate) struct Delaying<E: Explorer> {
     /// How many steps each worker has taken.
     taken: BTreeMap<WorkerId, u32>,
     source: ChoiceSource,
-    /// The steps of workers so far.
     steps: usize,
     here: Option<Place>,
-    /// What was spent, each delay of a worker for itself, in order.
+    /// The delays spent, those of a worker one by one, in order.
     spent: Vec<(Place, u32)>,
     at: Vec<DelayAt>,
     trouble: Option<String>,
-    /// The inputs of the recording, which stay what they are.
+    /// The inputs of the recording, which are not changed.
     inputs: Inputs,
 }
 
-/// Numbers from outside, by the places that ask for them.
+/// Inputs by the places that ask for them.
 pub(crate) type Inputs = BTreeMap<Place, i64>;
 
 impl<E: Explorer> Delaying<E> {
@@ -81,17 +79,16 @@ impl<E: Explorer> Delaying<E> {
         }
     }
 
-    /// With these inputs, and elsewhere those given.
+    /// Uses these inputs; places without one get the given one.
     pub(crate) fn with_inputs(self, inputs: Inputs) -> Delaying<E> {
         Delaying { inputs, ..self }
     }
 
-    /// The inputs so far.
     pub(crate) fn inputs(&self) -> &Inputs {
         &self.inputs
     }
 
-    /// What was spent, each delay of a worker for itself, in order; and the same for a reader. An
+    /// The delays spent, those of a worker one by one, in order; and the same for a reader. An
     /// error says why the recording could not be followed to its end.
     pub(crate) fn finish(self) -> Result<(Vec<(Place, u32)>, Delays), String> {
         if let Some(trouble) = self.trouble {
@@ -113,8 +110,7 @@ impl<E: Explorer> Delaying<E> {
         Err(EndSchedule::Cut)
     }
 
-    /// The answer to a question of the present step: as the recording has it, or else what is to be
-    /// spent here.
+    /// Answers a question of the present step: by the recording, or by the delays to be spent here.
     fn answer(
         &mut self,
         of: usize,
@@ -229,7 +225,7 @@ impl<E: Explorer> Strategy for Delaying<E> {
         here.question += 1;
         let here = *here;
         let ChoiceSource::Recording(player) = &mut self.source else {
-            return Ok(self.inputs.get(&here).copied().unwrap_or(asked.given()));
+            return Ok(self.inputs.get(&here).copied().unwrap_or(asked.given));
         };
         let Ok(value) = player.input(asked) else {
             let step = self.steps;
@@ -248,7 +244,6 @@ impl<E: Explorer> Strategy for Delaying<E> {
     }
 }
 
-/// Takes one delay out of what is left for a place, if there is one.
 fn take_one(left: &mut BTreeMap<Place, u32>, place: Place) -> bool {
     match left.get_mut(&place) {
         Some(delays) if *delays > 0 => {

@@ -1,4 +1,4 @@
-//! Schedules in delays: how few will do for a bug.
+//! Schedules with as few delays as possible.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,15 +7,14 @@ use dally_core::{Bug, Cause, Choice, Delays, Player, Program};
 
 use super::delaying::{ChoiceSource, Delaying, Inputs, Place};
 use super::explorer::Explorer;
-use crate::choice_log::ChoiceWriter;
 use crate::executor::{Execution, Executor, Instruments, Limits};
 use crate::minimise::{Budget, Minimiser, START, Subject};
 
-/// The schedule with the fewest delays under an explorer that is found near `choices`, which
-/// fail with `cause`. `None` if they do not, or cannot be had from this explorer.
+/// The schedule with the fewest delays under an explorer that is found near `choices`, which fail
+/// with `cause`. `None` if they do not, or if this explorer cannot give them.
 ///
-/// Delays are left out as long as the same bug shows: first many at once, then one by one, then
-/// two for one elsewhere.
+/// Delays are left out as long as the same bug shows: first many at once, then one by one, then two
+/// are replaced by one elsewhere.
 pub(crate) fn fewest<P: Program, E: Explorer>(
     executor: &mut Executor<'_, P>,
     explorer: &E,
@@ -23,22 +22,22 @@ pub(crate) fn fewest<P: Program, E: Explorer>(
     cause: Cause,
     limits: &Limits,
     budget: Budget<'_>,
-    writer: &mut ChoiceWriter,
 ) -> Option<(Vec<Choice>, Delays)> {
     let recording: Arc<[Choice]> = choices.into();
     let mut strategy = Delaying::new(explorer, ChoiceSource::Recording(Player::new(recording)));
     let limits = Limits { temperature: usize::MAX, fail_on_max_steps: false, ..*limits };
-    let execution = executor.execute(0, &mut strategy, &limits, Instruments::uninterrupted(writer));
+    let execution = executor.execute(0, &mut strategy, &limits, Instruments::uninterrupted());
     if !fails_with(&execution, &cause) {
         return None;
     }
     let inputs = strategy.inputs().clone();
     let (spent, delays) = strategy.finish().ok()?;
-    // What takes a few delays less but goes on for ever is no better story.
+    // A much longer schedule is no better for a few delays less.
     let max_steps = limits.max_steps.min(execution.steps.saturating_mul(4).saturating_add(64));
-    let best = FewestDelays { spent, delays, choices: writer.choices(), steps: execution.steps };
+    let choices = executor.writer.choices();
+    let best = FewestDelays { spent, delays, choices, steps: execution.steps };
     let limits = Limits { max_steps, loops: limits.loops.loosely(), ..limits };
-    let subject = Candidates { executor, explorer, inputs, cause, limits, writer };
+    let subject = Candidates { executor, explorer, inputs, cause, limits };
     let mut minimiser = Minimiser::new(subject, best, budget);
     minimiser.spend(START + execution.steps as u64);
     minimiser.repeat(|minimiser| {
@@ -61,7 +60,7 @@ struct FewestDelays {
     spent: Vec<(Place, u32)>,
     delays: Delays,
     choices: Vec<Choice>,
-    /// Values count.
+    /// How many choices it has; values count.
     steps: usize,
 }
 
@@ -71,14 +70,13 @@ impl FewestDelays {
     }
 }
 
-/// How candidates are run: by the explorer, with delays at these places.
+/// Runs candidates: by the explorer, with delays at these places.
 struct Candidates<'a, 'p, P: Program, E: Explorer> {
     executor: &'a mut Executor<'p, P>,
     explorer: &'a E,
     inputs: Inputs,
     cause: Cause,
     limits: Limits,
-    writer: &'a mut ChoiceWriter,
 }
 
 impl<P: Program, E: Explorer> Subject for Candidates<'_, '_, P, E> {
@@ -105,14 +103,14 @@ impl<P: Program, E: Explorer> Subject for Candidates<'_, '_, P, E> {
         }
         let strategy = Delaying::new(self.explorer, ChoiceSource::Spending(left));
         let mut strategy = strategy.with_inputs(self.inputs.clone());
-        let instruments = Instruments::uninterrupted(self.writer);
+        let instruments = Instruments::uninterrupted();
         let execution = self.executor.execute(0, &mut strategy, &self.limits, instruments);
         let steps = execution.steps;
         let failure = fails_with(&execution, &self.cause).then(|| strategy.finish().ok());
         let failure = failure.flatten().map(|(spent, delays)| FewestDelays {
             spent,
             delays,
-            choices: self.writer.choices(),
+            choices: self.executor.writer.choices(),
             steps,
         });
         (steps as u64, failure)
@@ -120,7 +118,7 @@ impl<P: Program, E: Explorer> Subject for Candidates<'_, '_, P, E> {
 }
 
 impl<P: Program, E: Explorer> Minimiser<'_, Candidates<'_, '_, P, E>> {
-    /// Tries lower values where leaving out the whole value did not do.
+    /// Tries lower values where the value could not be left out.
     fn lower_values(&mut self) {
         let mut at = 0;
         while at < self.best.spent.len() && self.stopped().is_none() {
@@ -136,8 +134,8 @@ impl<P: Program, E: Explorer> Minimiser<'_, Candidates<'_, '_, P, E>> {
         }
     }
 
-    /// Tries one delay anywhere for two that follow each other. That is a run for every step, so
-    /// it is left alone where it would eat up the budget.
+    /// Tries one delay anywhere instead of two that follow each other. That takes a run for every
+    /// step, so it is not tried if it would use up the budget.
     fn two_for_one(&mut self) {
         let pairs = self.best.spent.len().saturating_sub(1) as u64;
         let runs = pairs.saturating_mul(self.best.steps as u64);
@@ -148,11 +146,11 @@ impl<P: Program, E: Explorer> Minimiser<'_, Candidates<'_, '_, P, E>> {
         let spent = self.best.spent.clone();
         for pair in 1..spent.len() {
             let mut candidate = [&spent[..pair - 1], &spent[pair + 1..]].concat();
-            // Without the two, to see where the explorer then goes.
+            // Without the two first, which shows where the explorer goes then.
             if self.accepts(&candidate) {
                 return;
             }
-            for place in places(&self.subject.writer.choices()) {
+            for place in places(&self.subject.executor.writer.choices()) {
                 candidate.push((place, 1));
                 if self.accepts(&candidate) {
                     return;
@@ -163,7 +161,7 @@ impl<P: Program, E: Explorer> Minimiser<'_, Candidates<'_, '_, P, E>> {
     }
 }
 
-/// The places at which workers took their steps: where they could have been late instead.
+/// The places at which workers took steps, and can be delayed.
 fn places(choices: &[Choice]) -> Vec<Place> {
     let mut taken = BTreeMap::new();
     let mut places = Vec::new();

@@ -8,60 +8,67 @@ use std::sync::atomic::Ordering;
 use dally_core::{Bug, System};
 use rustc_hash::FxHashSet;
 
-use super::entry::{Entry, NextTransition, Offered, Value};
+use super::entry::{Entry, NextTransition, Offered, OpenState, Value};
 use super::explorer_on_path::StepSummary;
 use super::frame::Frame;
 use super::identity::identity_of;
-use super::look_ahead::LookAhead;
+use super::sampler::SampleStart;
 use super::shared_state::{SharedState, ThreadCounters};
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use super::visited::Visited;
 use crate::choice_log::{Activity, ChoiceWriter};
+use crate::deadline::MemoryWatch;
+use crate::liveness::LogWriter;
 
-/// One thread's part in a search: a live state, and the stack of states that led there.
+/// One thread of a search: a live state, and the stack of states that led there.
 pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
     pub(super) shared_state: Arc<SharedState<S, O>>,
     pub(super) slot: <S::Visited as Visited>::Slot,
     pub(super) space: S,
     pub(super) writer: ChoiceWriter,
-    /// The stack, of which the first `depth` count; the memory of the others is used again.
+    /// The stack is the first `depth` of these; the others are kept for their memory.
     pub(super) frames: Vec<Frame<S, O>>,
     pub(super) depth: usize,
     /// Whether the live state is the one on top of the stack.
     pub(super) at_top: bool,
-    /// Whether transitions are tried before they are taken.
     pub(super) looks_ahead: bool,
-    /// After how many transitions to look next whether other threads need work.
-    share_at: u64,
-    /// How many requests for its progress it has answered.
+    /// After how many transitions to check next on other threads and the memory.
+    look_at: u64,
+    memory: MemoryWatch,
     answered: u64,
-    /// The identities of the states on the path, where not all visited states are remembered.
+    /// The identities of the states on the path, if visited states may be forgotten.
     on_path: FxHashSet<u64>,
     pub(super) summary: StepSummary,
-    /// An order that is no longer used; the next one is made in its memory.
-    pub(super) spare: Option<O>,
-    /// What is left for the next stratum.
-    pub(super) frontier: Vec<Box<Entry<S, O>>>,
+    pub(super) log_writer: LogWriter,
+    /// Where the last step chose its values, as one hash.
+    pub(super) places: u64,
+    /// Completed states, kept for their memory.
+    pub(super) spare: Vec<Entry<S, O>>,
+    /// A copy of the order that makes the offers of a state, to look ahead.
+    pub(super) offering: Option<O>,
+    /// The entries for the next stratum.
+    pub(super) frontier: Vec<Entry<S, O>>,
     pub(super) counters: ThreadCounters,
+    /// The states that samples start from.
+    pub(super) starts: Vec<SampleStart<S, O>>,
 }
 
-/// What to do next.
 pub(super) enum Pick {
-    /// Take the transition that the frame on top stands before.
+    /// Take the next transition of the top frame.
     Step,
-    /// Leave the state on top.
     Done,
-    /// The explorer is not sound.
     Unsound,
 }
 
-/// How many transitions are taken between two looks at whether other threads need work.
+/// How many transitions are taken between two checks whether other threads need work.
 const SHARE_EVERY: u64 = 64;
 
-/// How many transitions are taken before the thread reports its progress unasked. All threads write
-/// it to the same cache line, so they do it seldom.
+/// The transitions between unasked progress reports, which all threads write to one cache line.
 const TELL_EVERY: u64 = 1024;
+
+/// How many completed states are kept for their memory: states are new and completed in bursts.
+const SPARE: usize = 1024;
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     pub(crate) fn new(
@@ -78,20 +85,25 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             depth: 0,
             at_top: false,
             looks_ahead: false,
-            share_at: 0,
+            look_at: 0,
+            memory: MemoryWatch::default(),
             answered: 0,
             on_path: FxHashSet::default(),
             summary: StepSummary::default(),
-            spare: None,
+            log_writer: LogWriter::default(),
+            places: 0,
+            spare: Vec::new(),
+            offering: None,
             frontier: Vec::new(),
             counters: ThreadCounters::default(),
+            starts: Vec::new(),
         };
         searcher.looks_ahead = searcher.can_look_ahead();
         searcher
     }
 
-    /// The first state as an entry; a program that fails to start is a bug.
-    pub(crate) fn first(&mut self, mut order: O) -> Result<Box<Entry<S, O>>, Bug> {
+    /// The first state as an entry, or the bug of a program that fails to start.
+    pub(crate) fn first(&mut self, mut order: O) -> Result<Entry<S, O>, Bug> {
         self.writer.rewind(0);
         self.space.start(&mut self.writer)?;
         let system = self.space.system();
@@ -110,30 +122,22 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.counters.sealed += u64::from(sealed);
         }
         let node = node.unwrap_or_default();
+        if sealed {
+            self.log_gap(node);
+        }
         self.writer.now(Activity::Nothing);
-        Ok(Box::new(Entry {
-            snapshot: self.space.snapshot(&self.writer),
-            order,
-            enabled,
-            cost: 0,
-            next: NextTransition::Worker(0),
-            offered: Offered::default(),
-            ahead: LookAhead::default(),
-            sealed,
-            prefix: None,
-            identity,
-            node,
-            bytes: 0,
-        }))
+        let snapshot = Some(self.space.snapshot(&self.writer));
+        let state =
+            OpenState { snapshot, enabled, sealed, identity, node, ..OpenState::blank(order) };
+        Ok(Box::new(state))
     }
 
-    /// Takes entries from the queue, and goes through all that can be reached from them at no more
-    /// than `bound`, until there is nothing left.
+    /// Takes entries from the frontier and searches from them within `bound`, until none is left.
     pub(crate) fn search_within(&mut self, bound: u32) {
         let shared_state = self.shared_state.clone();
         while let Some(entry) = shared_state.frontier.take(&|| shared_state.is_halted()) {
             shared_state.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
-            self.resume(*entry);
+            self.resume(entry, i64::from(bound));
             self.writer.now(Activity::Stepping);
             self.descend(i64::from(bound));
             // A thread that waits for work is not stuck in a step.
@@ -142,10 +146,10 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// What is left for the next stratum, and what was counted since the last time.
-    pub(crate) fn results(&mut self) -> (Vec<Box<Entry<S, O>>>, ThreadCounters) {
+    /// The entries for the next stratum, and what was counted since the last call.
+    pub(crate) fn results(&mut self) -> (Vec<Entry<S, O>>, ThreadCounters) {
         self.shared_state.progress(&mut self.counters);
-        self.share_at = 0;
+        (self.look_at, self.memory) = (0, MemoryWatch::default());
         (std::mem::take(&mut self.frontier), std::mem::take(&mut self.counters))
     }
 
@@ -158,14 +162,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             if self.looks_ahead {
                 self.pass_over(bound);
             }
-            if self.counters.transitions >= self.share_at {
-                self.share_at = (self.counters.transitions / SHARE_EVERY + 1) * SHARE_EVERY;
-                if self.counters.untold() >= TELL_EVERY {
-                    self.shared_state.progress(&mut self.counters);
-                }
-                if self.shared_state.frontier.has_idle_threads() {
-                    self.share_work(bound);
-                }
+            if self.counters.transitions >= self.look_at {
+                self.look_around(bound);
             }
             let asked = self.shared_state.asked.times();
             if asked != self.answered {
@@ -180,27 +178,53 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// Puts the state of an entry on the empty stack.
-    fn resume(&mut self, entry: Entry<S, O>) {
-        self.writer.continue_from(entry.prefix.clone());
-        if self.shared_state.partial {
-            self.on_path.clear();
-            self.on_path.insert(self.shared_state.root.load(Ordering::Relaxed));
-            let steps = entry.prefix.iter().flat_map(|prefix| prefix.steps());
-            self.on_path.extend(steps.map(|step| step.identity));
+    /// Checks whether other threads need work, and whether there is memory left.
+    fn look_around(&mut self, bound: i64) {
+        let transitions = self.counters.transitions;
+        if self.counters.untold() >= TELL_EVERY {
+            self.shared_state.progress(&mut self.counters);
         }
-        let frame = Frame::of(entry, self.writer.len());
+        if self.shared_state.frontier.has_idle_threads() {
+            self.share_work(bound);
+        }
+        if transitions >= self.memory.at {
+            self.shared_state.look_at_memory(&mut self.memory, transitions);
+        }
+        let share_at = (transitions / SHARE_EVERY + 1) * SHARE_EVERY;
+        self.look_at = share_at.min(self.memory.at);
+    }
+
+    /// Puts the state of an entry on the empty stack. If all its transitions within the bound lead
+    /// to visited states, the search does not return to the state.
+    fn resume(&mut self, entry: Entry<S, O>, bound: i64) {
+        let frame = Frame::of(entry);
         if self.frames.is_empty() {
             self.frames.push(frame);
         } else {
-            self.spare = Some(std::mem::replace(&mut self.frames[0], frame).order);
+            let Frame { mut state, .. } = std::mem::replace(&mut self.frames[0], frame);
+            if self.spare.len() < SPARE {
+                state.prefix = None;
+                self.spare.push(state);
+            }
         }
         self.depth = 1;
         self.at_top = false;
+        self.pass_over_visited(0, bound);
+        let frame = &self.frames[0];
+        if !frame.ready && !frame.has_next_within(bound) {
+            return;
+        }
+        let prefix = frame.state.prefix.clone();
+        if self.shared_state.partial {
+            self.on_path.clear();
+            self.on_path.insert(self.shared_state.root.load(Ordering::Relaxed));
+            let steps = prefix.iter().flat_map(|prefix| prefix.steps());
+            self.on_path.extend(steps.map(|step| step.identity));
+        }
+        self.writer.continue_from(prefix);
     }
 
-    /// Moves on to the next transition of the state on top; what costs too much is put on the
-    /// frontier.
+    /// Moves on to the next transition of the state on top; too costly ones go to the frontier.
     pub(super) fn pick(&mut self, bound: i64) -> Pick {
         let top = self.depth - 1;
         let frame = &mut self.frames[top];
@@ -210,7 +234,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         while frame.values.len() > frame.fixed
             && let Some(&Value { index, of }) = frame.values.last()
         {
-            if index + 1 >= of || frame.sealed {
+            if index + 1 >= of || frame.state.sealed {
                 frame.values.pop();
                 continue;
             }
@@ -229,48 +253,43 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         if frame.next >= frame.end {
             return Pick::Done;
         }
-        let transition_cost = frame.cost + frame.order.cost(frame.next, &frame.enabled);
-        if i64::from(transition_cost) > bound {
+        if !frame.has_next_within(bound) {
             let next = NextTransition::Worker(frame.next);
             self.postpone(top, next, true);
             return Pick::Done;
         }
-        let offer = frame.order.offer(frame.next, &frame.enabled);
-        let place = offer.and_then(|worker| match frame.enabled.get(frame.next as usize) {
-            // Most orders offer workers nearly in the order of ids, so this guess is often right.
-            Some(&same) if same == worker => Some(frame.next as usize),
-            _ => worker.place_in(&frame.enabled).ok(),
-        });
-        match (offer, place) {
-            (Some(worker), Some(place)) if frame.offered.add(place) => {
+        frame.base = frame.state.cost_of(frame.next);
+        match frame.state.offer(frame.next) {
+            Ok(worker) => {
                 frame.next += 1;
-                (frame.worker, frame.place, frame.base) = (worker, place, transition_cost);
+                frame.worker = worker;
                 Pick::Step
             }
-            _ => {
-                let (offered, order) = (frame.offered, frame.order.clone());
+            Err(offer) => {
+                let (offered, order) = (frame.state.offered.clone(), frame.state.order.clone());
                 if self.at_top || self.return_to_top() {
-                    self.unsound(offer, offered, &order);
+                    self.unsound(offer, &offered, &order);
                 }
                 Pick::Unsound
             }
         }
     }
 
-    /// Looks at the state that a step has led to, and goes on from there if it is new.
+    /// Goes on from the state that a step has led to if it is new.
     pub(super) fn arrive(&mut self) {
         let depth = self.depth;
         if self.frames.len() == depth {
-            let blank = Frame::blank(self.frames[depth - 1].order.clone());
-            self.shared_state.stack_grows(size_of::<Frame<S, O>>() + self.space.snapshot_bytes());
-            self.frames.push(blank);
+            let blank = OpenState::blank(self.frames[depth - 1].state.order.clone());
+            let bytes = size_of::<Frame<S, O>>() + size_of::<OpenState<S, O>>();
+            self.shared_state.stack_grows(bytes + self.space.snapshot_bytes());
+            self.frames.push(Frame::of(Box::new(blank)));
         }
         let (below, above) = self.frames.split_at_mut(depth);
-        let (parent, child) = (&below[depth - 1], &mut above[0]);
+        let (parent, child) = (&below[depth - 1], &mut above[0].state);
         let with_order = self.shared_state.with_order;
         if with_order {
-            child.order.clone_from(&parent.order);
-            let (system, before) = (self.space.system(), &parent.enabled);
+            child.order.clone_from(&parent.state.order);
+            let (system, before) = (self.space.system(), &parent.state.enabled);
             child.order.stepped(parent.worker, before, system, &mut self.summary);
         }
         let identity = identity_of(&mut self.space, &child.order, with_order);
@@ -290,11 +309,12 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             return self.at_the_bound();
         }
         let (below, above) = self.frames.split_at_mut(depth);
-        let (parent, child) = (&below[depth - 1], &mut above[0]);
+        let (parent, frame) = (&below[depth - 1], &mut above[0]);
+        let child = &mut *frame.state;
         if !with_order {
             let system = self.space.system();
-            child.order.clone_from(&parent.order);
-            child.order.stepped(parent.worker, &parent.enabled, system, &mut self.summary);
+            child.order.clone_from(&parent.state.order);
+            child.order.stepped(parent.worker, &parent.state.enabled, system, &mut self.summary);
         }
         self.space.snapshot_in(&self.writer, &mut child.snapshot);
         let system = self.space.system();
@@ -302,15 +322,15 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         child.enabled.clear();
         child.enabled.extend_from_slice(enabled);
         child.sealed = self.shared_state.is_sealed(system, &self.writer);
-        (child.next, child.offered) = (0, Offered::default());
-        child.end = if child.sealed { 1 } else { enabled.len() as u32 };
         child.cost = parent.transition_cost();
-        child.values.clear();
-        child.fixed = 0;
+        child.offered = Offered::default();
         child.ahead.clear();
         (child.path, child.identity, child.prefix) = (length, identity, None);
-        child.node = node;
+        (child.node, child.bytes) = (node, 0);
         let sealed = child.sealed;
+        (frame.next, frame.end) = (0, if sealed { 1 } else { enabled.len() as u32 });
+        frame.values.clear();
+        (frame.fixed, frame.ready) = (0, false);
         self.counters.sealed += u64::from(sealed);
         self.counters.deepest = self.counters.deepest.max(length);
         if self.shared_state.partial {
@@ -325,10 +345,10 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
 
     pub(super) fn pop(&mut self) {
         self.depth -= 1;
-        self.log_left(self.frames[self.depth].node);
+        self.log_left(self.frames[self.depth].state.node);
         self.at_top = false;
         if self.shared_state.partial {
-            self.on_path.remove(&self.frames[self.depth].identity);
+            self.on_path.remove(&self.frames[self.depth].state.identity);
         }
         if self.looks_ahead {
             self.prepare_to_go_back();

@@ -1,4 +1,4 @@
-//! Entries: work that is left for later, exactly where it stopped.
+//! Entries of the frontier: states with transitions that have not been taken.
 
 use std::sync::Arc;
 
@@ -19,80 +19,163 @@ pub struct Value {
     pub of: u32,
 }
 
-/// A state with transitions that have not been taken: the frontier is a list of these, and what
-/// threads hand to each other is one of them (Desai, Qadeer and Seshia, "Systematic Testing of
-/// Asynchronous Reactive Systems", Fig. 5).
-pub(crate) struct Entry<S: StateSpace, O: TransitionOrder> {
-    pub(crate) snapshot: S::Snapshot,
-    /// As it was before the next transition was offered.
+/// A state with transitions that have not been taken, as the frontier holds it and threads pass it
+/// on (Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", Fig. 5). It
+/// is boxed, so that it moves between stack and frontier without a copy.
+pub(crate) type Entry<S, O> = Box<OpenState<S, O>>;
+
+/// A state that was reached, with what is needed to go on from it.
+pub(crate) struct OpenState<S: StateSpace, O: TransitionOrder> {
+    /// The next transition; only valid on the frontier.
+    pub(crate) next: NextTransition,
+    /// `None` in a blank state.
+    pub(crate) snapshot: Option<S::Snapshot>,
+    /// The order before the next transition is offered.
     pub(crate) order: O,
     pub(crate) enabled: Vec<WorkerId>,
-    /// What it cost to come to the state.
+    /// The cost of the path to the state.
     pub(crate) cost: u32,
-    pub(crate) next: NextTransition,
-    /// Which of the enabled workers have been offered, by position; see [`Offered`].
+    /// The positions of the enabled workers that were offered.
     pub(crate) offered: Offered,
     pub(crate) ahead: LookAhead,
-    /// Whether the program has sealed the state: only first choices are taken.
+    /// Whether the program has sealed the state, so that only the first choice is taken.
     pub(crate) sealed: bool,
+    /// The number of choices that lead here.
+    pub(crate) path: usize,
+    /// The choices that lead here, once an entry has needed them.
     pub(crate) prefix: Option<Arc<Prefix>>,
-    /// The identity of the state.
     pub(crate) identity: u64,
-    /// Its number in the log, if there is one.
+    /// Its number in the transition log, if there is one.
     pub(crate) node: Node,
+    /// About how many bytes it takes on the frontier, once that was counted.
     pub(crate) bytes: usize,
 }
 
-impl<S: StateSpace, O: TransitionOrder> Entry<S, O> {
-    /// What the next transition costs, with all that led to it.
+impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
+    pub(super) fn blank(order: O) -> OpenState<S, O> {
+        OpenState {
+            next: NextTransition::Worker(0),
+            snapshot: None,
+            order,
+            enabled: Vec::new(),
+            cost: 0,
+            offered: Offered::default(),
+            ahead: LookAhead::default(),
+            sealed: false,
+            path: 0,
+            prefix: None,
+            identity: 0,
+            node: 0,
+            bytes: 0,
+        }
+    }
+
+    /// A copy with this next transition and without what was looked ahead; `None` of a blank state.
+    pub(super) fn copy(&self, next: NextTransition) -> Option<Entry<S, O>> {
+        Some(Box::new(OpenState {
+            next,
+            snapshot: Some(S::copy(self.snapshot.as_ref()?)),
+            order: self.order.clone(),
+            enabled: self.enabled.clone(),
+            offered: self.offered.clone(),
+            ahead: LookAhead::default(),
+            prefix: self.prefix.clone(),
+            ..*self
+        }))
+    }
+
+    /// About how many bytes it takes on the frontier, without its snapshot.
+    pub(super) fn bytes_but_for_snapshot(&self) -> usize {
+        let fixed = size_of::<Self>() + Prefix::BYTES;
+        fixed + self.order.bytes() + size_of_val(&self.enabled[..]) + self.ahead.bytes()
+    }
+
+    #[inline]
+    pub(super) fn offer(&mut self, index: u32) -> Result<WorkerId, Option<WorkerId>> {
+        offer(&mut self.order, index, &self.enabled, &mut self.offered)
+    }
+
+    /// The cost of the path up to and including the next transition.
     pub(super) fn next_cost(&self) -> u32 {
-        let (index, values) = match &self.next {
-            NextTransition::Worker(index) => (*index, &[][..]),
-            NextTransition::Values(index, _, values) => (*index, &values[..]),
-        };
+        match &self.next {
+            NextTransition::Worker(index) => self.cost_of(*index),
+            NextTransition::Values(index, _, values) => {
+                self.cost_of(*index) + self.cost_of_values(values)
+            }
+        }
+    }
+
+    /// The cost of the path up to and including the transition of this index.
+    #[inline]
+    pub(super) fn cost_of(&self, index: u32) -> u32 {
+        self.cost + self.order.cost(index, &self.enabled)
+    }
+
+    /// The cost that these values add to a transition.
+    #[inline]
+    pub(super) fn cost_of_values(&self, values: &[Value]) -> u32 {
         let chosen = values.iter().map(|value| value.index).sum::<u32>();
-        let base = self.cost + self.order.cost(index, &self.enabled);
-        base + if self.sealed { 0 } else { O::VALUE * chosen }
+        if self.sealed { 0 } else { O::VALUE * chosen }
     }
 }
 
-/// Which transition of an entry comes next.
+/// Has an order offer the worker of the transition of this index. An error is an offer that is not
+/// sound: no worker, one that cannot step, or one that was offered before.
+#[inline]
+pub(super) fn offer<O: TransitionOrder>(
+    order: &mut O,
+    index: u32,
+    enabled: &[WorkerId],
+    offered: &mut Offered,
+) -> Result<WorkerId, Option<WorkerId>> {
+    let worker = order.offer(index, enabled).ok_or(None)?;
+    let place = match enabled.get(index as usize) {
+        // Most orders offer workers nearly in the order of ids.
+        Some(&same) if same == worker => index as usize,
+        _ => worker.place_in(enabled).map_err(|_| Some(worker))?,
+    };
+    if offered.add(place) { Ok(worker) } else { Err(Some(worker)) }
+}
+
+/// The next transition of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NextTransition {
-    /// The one of this index, and those after it.
+    /// The transition of this index, and those after it.
     Worker(u32),
-    /// The one of this index, whose worker has been offered, with its values beginning like
-    /// this, and the values after the last of them. No further worker.
+    /// The transition of this index and worker, with its values beginning like this, and those
+    /// whose last such value is greater. No further worker.
     Values(u32, WorkerId, Vec<Value>),
 }
 
-/// A set of positions among the enabled workers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Offered(u64);
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Offered {
+    first: u64,
+    /// The positions from 64 on, 64 to a word; few states have so many workers.
+    rest: Vec<u64>,
+}
 
 impl Offered {
-    /// Adds a position; whether it is new. Positions from 64 on are not kept apart, and always
-    /// new: a state with that many workers is checked for its first 64.
+    /// Adds a position; `false` if it was there.
     #[inline]
     pub(crate) fn add(&mut self, place: usize) -> bool {
-        if place >= 64 {
-            return true;
-        }
-        let new = self.0 >> place & 1 == 0;
-        self.0 |= 1 << place;
+        let word = match (place / 64).checked_sub(1) {
+            None => &mut self.first,
+            Some(word) => {
+                self.rest.resize(self.rest.len().max(word + 1), 0);
+                &mut self.rest[word]
+            }
+        };
+        let new = *word >> (place % 64) & 1 == 0;
+        *word |= 1 << (place % 64);
         new
     }
 
-    /// Adds so many positions from this one on, all of them below 64.
-    #[inline]
-    pub(crate) fn add_all(&mut self, from: u32, count: u32) {
-        self.0 |= u64::MAX >> (64 - count) << from;
-    }
-
     /// The first of `of` positions that is not in the set.
-    pub(crate) fn first_missing(self, of: usize) -> Option<usize> {
-        let missing = self.0.trailing_ones() as usize;
-        (missing < of.min(64)).then_some(missing)
+    pub(crate) fn first_missing(&self, of: usize) -> Option<usize> {
+        let words = std::iter::once(self.first).chain(self.rest.iter().copied());
+        let full = words.clone().take_while(|&word| word == u64::MAX).count();
+        let missing = full * 64 + words.clone().nth(full).map_or(0, u64::trailing_ones) as usize;
+        (missing < of).then_some(missing)
     }
 }
 
@@ -102,10 +185,16 @@ mod tests {
 
     #[test]
     fn the_first_worker_that_was_not_offered_is_known() {
-        let mut offered = Offered::default();
-        assert!(offered.add(0) && offered.add(2) && !offered.add(2));
-        assert_eq!(offered.first_missing(3), Some(1));
-        assert!(offered.add(1));
-        assert_eq!(offered.first_missing(3), None);
+        for of in [3, 64, 65, 200] {
+            for missing in [0, 1, of - 1] {
+                let mut offered = Offered::default();
+                let others = (0..of).rev().filter(|&place| place != missing);
+                assert!(others.clone().all(|place| offered.add(place)), "{of}: each is new once");
+                assert!(!others.clone().any(|place| offered.add(place)), "{of}: and once only");
+                assert_eq!(offered.first_missing(of), Some(missing));
+                assert!(offered.add(missing));
+                assert_eq!(offered.first_missing(of), None);
+            }
+        }
     }
 }

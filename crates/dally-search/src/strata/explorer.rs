@@ -4,16 +4,16 @@ use std::hash::Hash;
 
 use dally_core::WorkerId;
 
-/// A delaying explorer: a deterministic scheduler that a search makes late on purpose (Desai,
-/// Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", section 2 and Fig. 8).
+/// A delaying explorer: a deterministic scheduler that a search delays (Desai, Qadeer and Seshia,
+/// "Systematic Testing of Asynchronous Reactive Systems", section 2 and Fig. 8).
 ///
 /// It orders the workers that can step; [`Explorer::next`] is the first of them, and each
 /// [`Explorer::delay`] puts that one off. A search that spends few delays stays close to the
 /// explorer's own order, so a good explorer runs first what its author thinks dangerous.
 ///
 /// An explorer is *sound* if at every state with `k` workers that can step, `next` and `k - 1`
-/// delays offer all of them. The engine checks that as it goes, and reports an explorer that is
-/// not, since a search by it would miss states in silence.
+/// delays offer all of them. The search checks this and reports an explorer that is not sound,
+/// since it would miss states.
 ///
 /// An explorer that always prefers the youngest worker:
 ///
@@ -48,13 +48,13 @@ use dally_core::WorkerId;
 /// }
 /// ```
 ///
-/// `Clone`, because a search comes back to a state with the explorer as it was there. `Hash`,
-/// for searches that store the explorer beside the state; leave out what is random.
+/// `Clone`, because a search returns to a state with the explorer as it was there. `Hash`, for
+/// searches that store the explorer beside the state; leave out generators of random numbers.
 pub trait Explorer: Clone + Hash + Send + 'static {
     /// Its name with its parameters.
     fn name(&self) -> String;
 
-    /// The worker that it would run, one of the enabled, which are sorted by id and at least one.
+    /// The worker that it would run: one of the enabled, which are sorted by id and not empty.
     fn next(&self, enabled: &[WorkerId]) -> Option<WorkerId>;
 
     /// Puts off the worker that [`Explorer::next`] gives: another one is next, if there is one.
@@ -70,34 +70,34 @@ pub trait Explorer: Clone + Hash + Send + 'static {
         let _ = worker;
     }
 
-    /// A step was taken, and this came of it. [`Explorer::started`] and [`Explorer::finished`]
-    /// have been called before for those whom the step started and finished.
+    /// Called after a step, and after [`Explorer::started`] and [`Explorer::finished`] for the
+    /// workers that the step started and finished.
     fn stepped(&mut self, step: &Stepped<'_>) {
         let _ = step;
     }
 
-    /// Whether its order is drawn at random on the way, and not a function of what it hashes: then
-    /// no search can show that a finding takes as few delays as possible.
+    /// Whether its order is drawn at random, and not a function of what it hashes: then no search
+    /// can show that a finding takes as few delays as possible.
     fn is_random(&self) -> bool {
         false
     }
 
-    /// Starts over with this seed. Explorers without randomness need not care.
+    /// Starts over with this seed.
     fn reseed(&mut self, seed: u64) {
         let _ = seed;
     }
 }
 
-/// What a step did, as far as schedulers care.
+/// What a step did.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped<'a> {
-    /// Who stepped.
+    /// The worker that stepped.
     pub worker: WorkerId,
     /// The workers that can step now, sorted by id.
     pub enabled: &'a [WorkerId],
-    /// The receivers of what was sent, in order.
+    /// The receivers of the messages sent, in order.
     pub sent: &'a [WorkerId],
-    /// The workers that could not step before and can now, sorted by id: also new ones.
+    /// The workers that can step now and could not before, new ones too, sorted by id.
     pub woken: &'a [WorkerId],
     /// The workers that could step before and cannot now, sorted by id.
     pub blocked: &'a [WorkerId],

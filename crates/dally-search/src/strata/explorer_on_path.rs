@@ -1,11 +1,10 @@
-//! An explorer on its way along a path, with the workers that have started and what the last step
-//! did.
+//! An explorer along the path of an execution.
 
 use dally_core::{Event, System, Text, WorkerId, fingerprint};
 
 use super::explorer::{Explorer, Stepped};
 
-/// An explorer on its way through an execution: told all that the contract says it is told.
+/// An explorer along the path of an execution: it is told what its contract says.
 #[derive(Debug)]
 pub(crate) struct ExplorerOnPath<E> {
     explorer: E,
@@ -14,9 +13,8 @@ pub(crate) struct ExplorerOnPath<E> {
 }
 
 impl<E: Explorer> ExplorerOnPath<E> {
-    /// At the first state of an execution. Its workers start in the order of their ids, timers
-    /// and the fault injector after all others: whose id is the smallest should not for that
-    /// reason break the program before it has begun.
+    /// At the first state of an execution. Its workers start in the order of their ids, timers and
+    /// the fault injector last: otherwise the injector, which has the smallest id, would be first.
     pub(crate) fn new(explorer: E, system: &(impl System + ?Sized)) -> ExplorerOnPath<E> {
         let mut on_path_explorer = ExplorerOnPath { explorer, known: Vec::new() };
         for environment in [false, true] {
@@ -29,20 +27,17 @@ impl<E: Explorer> ExplorerOnPath<E> {
         on_path_explorer
     }
 
-    /// See [`Explorer::next`].
     #[inline]
     pub(crate) fn next(&self, enabled: &[WorkerId]) -> Option<WorkerId> {
         self.explorer.next(enabled)
     }
 
-    /// See [`Explorer::delay`].
     #[inline]
     pub(crate) fn delay(&mut self, enabled: &[WorkerId]) {
         self.explorer.delay(enabled);
     }
 
-    /// After a step of `worker`: `before` could step before it, and `summary` is what was heard
-    /// during it.
+    /// Called after a step of `worker`, with the workers enabled before it and what was heard.
     pub(crate) fn after(
         &mut self,
         worker: WorkerId,
@@ -53,11 +48,11 @@ impl<E: Explorer> ExplorerOnPath<E> {
         let enabled = system.enabled();
         summary.compare(before, enabled);
         for &halted in &summary.halted {
-            // A timer that was cancelled and set again in one step goes on.
+            // A timer that was cancelled and set again in one step has not finished.
             if halted.place_in(enabled).is_ok() {
                 continue;
             }
-            // A worker that has finished is forgotten, so that it starts anew should it come back.
+            // A finished worker is forgotten, so that it starts anew if it comes back.
             if let Ok(place) = halted.place_in(&self.known) {
                 self.known.remove(place);
                 self.explorer.finished(halted);
@@ -76,15 +71,13 @@ impl<E: Explorer> ExplorerOnPath<E> {
         });
     }
 
-    /// A hash of the explorer's state. The workers that have started are left out: an explorer
-    /// to which they matter has them in its own state.
+    /// A hash of the explorer's state, which has the known workers if they matter to it.
     pub(crate) fn hash(&self, scratch: &mut Vec<u8>) -> u64 {
         scratch.clear();
         fingerprint::Encoder::encode(&self.explorer, scratch);
         fingerprint::of_bytes(scratch)
     }
 
-    /// The workers that have started and have not finished, sorted.
     pub(crate) fn known(&self) -> &[WorkerId] {
         &self.known
     }
@@ -108,8 +101,7 @@ impl<E: Clone> Clone for ExplorerOnPath<E> {
     }
 }
 
-/// What a step did, as far as explorers care. One is used for all steps, so that its lists are not
-/// allocated anew.
+/// What a step did, as far as explorers need it. Used for all steps, to save allocations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StepSummary {
     sent: Vec<WorkerId>,
@@ -120,7 +112,6 @@ pub(crate) struct StepSummary {
 }
 
 impl StepSummary {
-    /// Before a step.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.sent.clear();
@@ -128,7 +119,6 @@ impl StepSummary {
         self.hints.clear();
     }
 
-    /// An event of the step.
     #[inline]
     pub(crate) fn hear(&mut self, event: &Event<Text<'_>>) {
         match event {

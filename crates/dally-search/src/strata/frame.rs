@@ -1,108 +1,58 @@
 //! A state on the stack of a depth-first search.
 
-use std::sync::Arc;
-
 use dally_core::WorkerId;
 
-use super::entry::{Entry, NextTransition, Offered, Value};
-use super::look_ahead::LookAhead;
+use super::entry::{Entry, NextTransition, Value};
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
-use crate::liveness::Node;
-use crate::prefix::Prefix;
 
 /// A state on the stack, and how far its transitions have been taken.
 pub(super) struct Frame<S: StateSpace, O: TransitionOrder> {
-    pub(super) snapshot: Option<S::Snapshot>,
-    pub(super) order: O,
-    pub(super) enabled: Vec<WorkerId>,
-    /// What it cost to come here.
-    pub(super) cost: u32,
-    /// The index of the next transition, and the first that is not to be taken here.
+    pub(super) state: Entry<S, O>,
+    /// The index of the next transition, and, in `end`, the first that is not to be taken here.
     pub(super) next: u32,
     pub(super) end: u32,
-    pub(super) offered: Offered,
-    /// The transition that was taken last: its worker, its cost without its values, its values.
+    /// The worker of the transition that was taken last.
     pub(super) worker: WorkerId,
-    /// The place of the worker among the enabled.
-    pub(super) place: usize,
+    /// The cost of the path up to and including that transition, without its values.
     pub(super) base: u32,
     pub(super) values: Vec<Value>,
-    /// How many of the values stay as they are: what else they can be is in other entries.
+    /// How many of the values are fixed: other entries have the alternatives.
     pub(super) fixed: usize,
-    /// Whether these values are still to be taken as they are.
+    /// Whether the transition is still to be taken with these values.
     pub(super) ready: bool,
-    /// Whether the program has sealed the state: only first choices are taken.
-    pub(super) sealed: bool,
-    pub(super) ahead: LookAhead,
-    /// How many choices lead here.
-    pub(super) path: usize,
-    pub(super) identity: u64,
-    /// Its number in the log, if there is one.
-    pub(super) node: Node,
-    /// The path, once an entry has needed it.
-    pub(super) prefix: Option<Arc<Prefix>>,
 }
 
 impl<S: StateSpace, O: TransitionOrder> Frame<S, O> {
-    /// A frame without a state, to be filled later.
-    pub(super) fn blank(order: O) -> Frame<S, O> {
-        Frame {
-            snapshot: None,
-            order,
-            enabled: Vec::new(),
-            cost: 0,
-            next: 0,
-            end: 0,
-            offered: Offered::default(),
-            worker: WorkerId::FAULTS,
-            place: 0,
-            base: 0,
-            values: Vec::new(),
-            fixed: 0,
-            ready: false,
-            sealed: false,
-            ahead: LookAhead::default(),
-            path: 0,
-            identity: 0,
-            node: 0,
-            prefix: None,
+    /// The frame of an entry, before its next transition.
+    pub(super) fn of(mut state: Entry<S, O>) -> Frame<S, O> {
+        let all = state.enabled.len() as u32;
+        let end = if state.sealed { all.min(1) } else { all };
+        let (worker, base, values) = (WorkerId::FAULTS, 0, Vec::new());
+        let next = std::mem::replace(&mut state.next, NextTransition::Worker(0));
+        let frame = Frame { state, next: 0, end, worker, base, values, fixed: 0, ready: false };
+        match next {
+            NextTransition::Worker(next) => Frame { next, ..frame },
+            NextTransition::Values(index, worker, values) => Frame {
+                next: index + 1,
+                end: index + 1,
+                base: frame.state.cost_of(index),
+                fixed: values.len().saturating_sub(1),
+                worker,
+                values,
+                ready: true,
+                ..frame
+            },
         }
     }
 
-    /// The state of an entry, to which so many choices lead, before its next transition.
-    pub(super) fn of(entry: Entry<S, O>, path: usize) -> Frame<S, O> {
-        let mut frame = Frame {
-            snapshot: Some(entry.snapshot),
-            enabled: entry.enabled,
-            cost: entry.cost,
-            offered: entry.offered,
-            ahead: entry.ahead,
-            sealed: entry.sealed,
-            path,
-            identity: entry.identity,
-            node: entry.node,
-            prefix: entry.prefix,
-            ..Frame::blank(entry.order)
-        };
-        match entry.next {
-            NextTransition::Worker(next) => {
-                let all = frame.enabled.len() as u32;
-                (frame.next, frame.end) = (next, if frame.sealed { all.min(1) } else { all });
-            }
-            NextTransition::Values(index, worker, values) => {
-                (frame.next, frame.end) = (index + 1, index + 1);
-                frame.fixed = values.len().saturating_sub(1);
-                (frame.worker, frame.values, frame.ready) = (worker, values, true);
-                frame.base = frame.cost + frame.order.cost(index, &frame.enabled);
-            }
-        }
-        frame
-    }
-
-    /// What the present transition costs, with all that led to it.
+    /// The cost of the path up to and including the present transition.
     pub(super) fn transition_cost(&self) -> u32 {
-        let values = self.values.iter().map(|value| value.index).sum::<u32>();
-        self.base + values * if self.sealed { 0 } else { O::VALUE }
+        self.base + self.state.cost_of_values(&self.values)
+    }
+
+    #[inline]
+    pub(super) fn has_next_within(&self, bound: i64) -> bool {
+        self.next < self.end && i64::from(self.state.cost_of(self.next)) <= bound
     }
 }

@@ -1,16 +1,14 @@
-//! The frontier: entries that wait, and which threads have nothing to do.
+//! The frontier of a stratum: its entries, and which threads wait for one.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The work of one stratum: entries that threads take and add until none is left and no thread
-/// works any more.
+/// The work of one stratum: entries that threads take and add until all are done.
 ///
-/// A search fills it, has all its threads take entries, and drains what they have left when the
-/// search was stopped. What an entry leads to beyond the bound of the stratum is not added here but
-/// handed to the next [`Frontier::fill`].
+/// A search fills it, has all its threads take entries, and drains the rest if it was stopped. What
+/// lies beyond the bound of the stratum is not added here but given to the next [`Frontier::fill`].
 ///
 /// [`WorkQueue`] is the one for the threads of a process. One for many processes has to hold to
 /// the same contract: each entry is taken once, and [`Frontier::take`] answers `None` only when no
@@ -31,14 +29,13 @@ use std::time::Duration;
 /// assert_eq!(taken, [3, 0, 1, 2, 0, 0, 1, 0]);
 /// ```
 pub trait Frontier<T>: Send + Sync {
-    /// Puts in all that there is to do, before any thread takes.
+    /// Puts in the entries of a stratum, before any thread takes one.
     fn fill(&self, entries: Vec<T>);
 
-    /// Takes out what no thread has taken.
+    /// Takes out the entries that no thread has taken.
     fn drain(&self) -> Vec<T>;
 
-    /// An entry to work on; waits while other threads may still add some. `None` when all is
-    /// done, or when `stopped` says so.
+    /// An entry; waits while others may add some. `None` when all are done, or if `stopped`.
     fn take(&self, stopped: &dyn Fn() -> bool) -> Option<T>;
 
     /// The calling thread has finished the entry that it took.
@@ -47,8 +44,8 @@ pub trait Frontier<T>: Send + Sync {
     /// Adds an entry, for any thread.
     fn push(&self, entry: T);
 
-    /// Whether a thread waits for work: then those that have some should
-    /// [push](Frontier::push) a part of it. Asked often, so it has to be quick.
+    /// Whether a thread waits for work: then the others should [push](Frontier::push) a part of
+    /// theirs. Asked often, so it has to be fast.
     fn has_idle_threads(&self) -> bool;
 }
 
@@ -57,15 +54,13 @@ pub struct WorkQueue<T> {
     inside: Mutex<Work<T>>,
     changed: Condvar,
     idle: AtomicUsize,
-    /// How many entries wait in the list, to be read without the lock.
+    /// The length of the list, to be read without the lock.
     waiting: AtomicUsize,
 }
 
-/// How many times a thread looks for an entry before it sleeps: to be woken takes longer than
-/// most other threads need to push one.
+/// How often a thread looks for an entry before it sleeps: waking up takes longer than most pushes.
 const LOOKS: u32 = 1000;
 
-/// What is left to do, and how many threads do some of it.
 struct Work<T> {
     list: VecDeque<T>,
     working: usize,
@@ -89,7 +84,6 @@ impl<T> WorkQueue<T> {
         self.waiting.store(inside.list.len(), Ordering::Relaxed);
     }
 
-    /// Spins for a while, until there is an entry to take.
     fn spin(&self) {
         for _ in 0..LOOKS {
             if self.waiting.load(Ordering::Relaxed) > 0 {
@@ -174,9 +168,9 @@ mod tests {
         for threads in [1, 3] {
             let queue = Arc::new(WorkQueue::default());
             let sum = Arc::new(AtomicU64::new(0));
-            // Each number gives all below it: 2^n are taken for n.
+            // Each number adds all below it, so n gives 2^n entries.
             queue.fill(vec![10u64]);
-            let hands: Vec<_> = (0..threads)
+            let spawned: Vec<_> = (0..threads)
                 .map(|_| {
                     let (queue, sum) = (queue.clone(), sum.clone());
                     std::thread::spawn(move || {
@@ -188,7 +182,7 @@ mod tests {
                     })
                 })
                 .collect();
-            hands.into_iter().for_each(|hand| hand.join().unwrap());
+            spawned.into_iter().for_each(|thread| thread.join().unwrap());
             assert_eq!(sum.load(Ordering::Relaxed), 1 << 10);
         }
     }

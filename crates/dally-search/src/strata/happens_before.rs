@@ -1,15 +1,13 @@
-//! The happens-before fingerprint: what tells executions apart that cannot be captured.
+//! The happens-before fingerprint, which tells executions apart that cannot be captured.
 //!
 //! Steps that commute may be exchanged, and the program is in the same state afterwards. So the
-//! state after a prefix is given by the *partial order* of its steps: who stepped, what was
-//! chosen, and after whom each came to what it touched. The fingerprint is a hash of that partial
-//! order, made such that the order of the prefix itself does not matter: a sum over the steps,
-//! each hashed with the hashes of the steps that it depends on.
+//! *partial order* of its steps determines the state after a prefix: who stepped, what was chosen,
+//! and after whom each came to what it touched. The fingerprint hashes that partial order and not
+//! the order of the prefix: a sum over the steps, each hashed with those it depends on.
 //!
-//! What a step touches is said by its [`Footprint`]. That is sound if front ends tell what workers
-//! share. A step that sees or changes what another step can change tells an access, or its worker
-//! does something else when it sees something else (and that is told). What goes around Dally is
-//! not in the fingerprint.
+//! Footprints say what a step touches. That is sound if front ends tell what workers share: a step
+//! that sees or changes what another step can change tells an access, or an event that depends on
+//! what it saw. What goes around Dally is not in the fingerprint.
 
 use std::hash::{Hash, Hasher};
 
@@ -23,26 +21,25 @@ pub struct HappensBefore {
     fingerprint: u64,
     places: FxHashMap<Resource, usize>,
     marks: Vec<Marks>,
-    /// What the step under way touches, and a hash of what it was given and told.
+    /// What the step under way touches, and, in `hash`, what it was given and told.
     footprint: Footprint,
     hash: u64,
-    /// Where the marks are of what it touches, and whether it only reads that.
+    /// The index in `marks` of each resource that it touches, and whether it only reads it.
     touched: Vec<(usize, bool)>,
 }
 
-/// What has been done to a resource.
 #[derive(Clone, Copy, Default, Debug)]
 struct Marks {
     /// The hash of the step that wrote it last.
     writer: u64,
-    /// The sum of the hashes of those that have read it since.
+    /// The sum of the hashes of the steps that have read it since.
     readers: u64,
-    /// Of a worker: it was woken since its last step.
+    /// For a worker: whether it was woken since its last step.
     woken: bool,
 }
 
 impl HappensBefore {
-    /// Forgets the execution and keeps the memory.
+    /// Starts over in the same memory.
     pub fn clear(&mut self) {
         self.fingerprint = 0;
         self.places.clear();
@@ -50,7 +47,7 @@ impl HappensBefore {
     }
 
     /// Equal for prefixes of the same partial order, and different for others but for a collision
-    /// of hashes. To be asked between steps.
+    /// of hashes. Only valid between steps.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -65,7 +62,7 @@ impl HappensBefore {
         }
     }
 
-    /// The step was given the value `index` out of `of`. Which message it was given is told.
+    /// The step was given the value `index` out of `of`. An event tells which message it was given.
     pub fn value(&mut self, index: u32, of: u32, tag: Tag) {
         self.footprint.value(index, tag);
         self.hash = mix(self.hash, tag as u64);
@@ -115,8 +112,7 @@ impl HappensBefore {
         }
     }
 
-    /// The step depends on those that touched this before it: a read on the last write, a write
-    /// on the reads since as well.
+    /// Adds what the step depends on: a read on the last write, a write on the reads since as well.
     fn depend(&mut self, access: Access) {
         let place = self.place(access.resource);
         let Marks { writer, readers, .. } = self.marks[place];
@@ -144,17 +140,16 @@ impl HappensBefore {
     }
 }
 
-/// Waking is no cause: whoever wakes a worker touches what the worker looks at when it steps. Of
-/// several that would wake it the first does, and it does not matter which that was; that the
-/// worker was woken does, since it can step.
+/// Waking is no cause: the step that wakes a worker touches what the worker looks at when it steps.
+/// Which of several steps wakes it does not matter. That it was woken does, since it can step.
 fn is_wake(access: Access) -> bool {
     matches!(access, Access { resource: Resource::Worker(_), mode: Mode::Write, .. })
 }
 
-/// What the hash of a step that was given an input is marked with: no [`Tag`] is as large.
+/// Marks the hash of a step that was given an input: no [`Tag`] is as large.
 const INPUT: u64 = u64::MAX;
 
-/// What the fingerprint of a worker that was woken is marked with.
+/// Marks the fingerprint of a worker that was woken.
 const WOKEN: u64 = 0x3b5c_1d2e_77a1_90c5;
 
 #[cfg(test)]

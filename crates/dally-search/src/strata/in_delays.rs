@@ -1,4 +1,4 @@
-//! Findings retold in delays: under an explorer, with as few of its delays as will do.
+//! Findings under an explorer, with as few delays as possible.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,22 +13,18 @@ use super::search::searched;
 use super::search_pool::Make;
 use super::state_space::StateSpace;
 use crate::executor::{Executor, Limits};
-use crate::liveness::Loops;
 use crate::minimise::Budget;
 use crate::options::Options;
-use crate::record::{Heading, Script, fairness_of, repeat};
+use crate::record::{Heading, fairness_of};
 use crate::shrink::is_shrinkable;
 use crate::supervisor::watched;
 
-/// How much memory it may take to show that fewer delays do not do: enough for about a million
-/// states.
+/// The memory of the search that shows that fewer delays do not suffice: about a million states.
 const MEMORY: u64 = 16 << 20;
 
 /// The same bug by the schedule with the fewest delays that is found under this explorer, starting
-/// from the finding's own schedule. `None` if the explorer cannot give that schedule, or the bug
-/// is not of a kind that can be shrunk.
-///
-/// The finding may come from any strategy or search.
+/// from the schedule of the finding, which may come from any strategy or search. `None` if the
+/// explorer cannot give that schedule, or if bugs of this kind cannot be shrunk.
 pub fn in_delays<P: Program + 'static, E: Explorer>(
     program: &Arc<P>,
     explorer: &E,
@@ -44,33 +40,28 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
         program: finding.schedule.program.clone(),
         settings: options.settings.clone(),
         limits: Limits {
-            max_steps: usize::MAX,
-            fail_on_max_steps: false,
-            temperature: usize::MAX,
             fairness: fairness_of(&finding.schedule).unwrap_or(options.fairness),
-            loops: Loops::Ignored,
-            blamed: None,
             step_items: options.step_items,
+            ..Limits::NONE
         },
     };
     let (program, mut finding) = (program.clone(), finding.clone());
     let steps = if options.shrink { options.shrink_steps } else { 0 };
     let retold = watched(&options.program, options.step_time, move |writer| {
-        let executor = &mut Executor::new(&*program);
+        let executor = &mut Executor::new(&*program, writer);
         let cause = finding.bug.cause();
         let stop = AtomicBool::new(false);
         let budget = Budget { steps, stop: &stop };
         let choices = &finding.schedule.choices;
         let limits = &heading.limits.to_follow(&finding.bug, None);
         let (choices, delays) =
-            delays::fewest(executor, &explorer, choices, cause, limits, budget, writer)?;
+            delays::fewest(executor, &explorer, choices, cause, limits, budget)?;
         if choices == finding.schedule.choices {
             finding.delays = Some(delays);
             return Some(finding);
         }
-        let script = Script::of(choices, usize::MAX);
         let number = finding.found_at.saturating_sub(1);
-        let again = repeat(executor, number, &script, limits, writer);
+        let again = executor.repeat(number, &choices, usize::MAX, limits);
         let bug = again.recording.execution.bug.clone().filter(|bug| bug.cause() == cause)?;
         let mut retold = heading.full(again.recording, bug, number);
         (retold.occurrences, retold.notes) = (finding.occurrences, finding.notes);
@@ -80,9 +71,9 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
     retold.ok().flatten()
 }
 
-/// [`in_delays`], and whether it can be shown that fewer delays do not do: by a search that stores
-/// explorers beside states, so that its strata are all executions with so many delays. Should it
-/// find the bug with fewer, then that is the finding.
+/// [`in_delays`], and whether fewer delays do not suffice. That is shown by a search that stores
+/// explorers beside states, so that its strata are all executions with so many delays; if it finds
+/// the bug with fewer delays, that is the finding.
 pub(super) fn with_fewest<P, E, S>(
     program: &Arc<P>,
     explorer: &E,
@@ -96,7 +87,7 @@ where
     S: StateSpace,
 {
     let mut retold = in_delays(program, explorer, finding, options)?;
-    // The search that would show it does not vary inputs.
+    // That search does not vary inputs.
     let has_inputs = finding.schedule.choices.iter().any(|c| matches!(c, Choice::Input(_)));
     if !options.shrink || explorer.is_random() || has_inputs {
         return Some(retold);
@@ -120,7 +111,7 @@ where
 /// The search was cut short.
 struct Unknown;
 
-/// The same bug with at most this many delays, if there is such an execution.
+/// The same bug with at most this many delays, if an execution has it.
 fn below<P, E, S>(
     delays: u64,
     program: &Arc<P>,

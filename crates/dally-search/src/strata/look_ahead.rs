@@ -1,166 +1,183 @@
 //! Looking ahead: a transition that is known to lead to a visited state is counted and passed over.
 //!
-//! Before a transition is taken, the system is asked where it leads ([`StateSpace::foresee`]). That
-//! decides nothing but whether the transition has to be taken at all: one whose target is unknown
-//! or new is taken, and its target may turn out to have been visited meanwhile. So the search is
-//! the same, transition by transition, with or without looking ahead.
+//! Before a transition is taken, the system is asked where it leads ([`StateSpace::foresee`]). A
+//! transition whose target is unknown or new is taken, and its target may turn out to have been
+//! visited meanwhile. So looking ahead does not change the search.
 //!
-//! Where transitions come in the order of ids, all transitions of a state are asked for together.
-//! To ask whether a state was visited is to wait for memory, and nothing else of a cheap transition
-//! takes as long: asked one after the other the waits add up, asked together they overlap.
+//! All transitions of a state are asked for together, when the first of them is about to be taken.
+//! Asking whether a state was visited waits for memory, longer than all else in a cheap transition:
+//! asked together, the waits overlap. The answers stay with the state on the frontier, so that a
+//! later stratum passes over a transition to a visited state without returning to the state.
 
 use dally_core::WorkerId;
 
 use super::depth_first::DepthFirstWorker;
-use super::entry::Value;
+use super::entry::{Value, offer};
 use super::frame::Frame;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use super::visited::Visited;
 
-/// What is known of the transitions out of a state, by the places of their workers among the
-/// enabled.
+/// What is known of the transitions out of a state, by their indices.
 #[derive(Default)]
 pub(crate) struct LookAhead {
-    /// Whether the transitions of the state were asked for together.
     looked: bool,
-    /// The transitions of which it is known where they lead. Those that choose values, fail or
-    /// never end are not among them.
+    /// The transitions whose targets are known: none that choose values, fail or never end.
     foreseen: u64,
-    /// Those that lead to visited states.
+    /// The transitions that lead to visited states.
     visited: u64,
-    /// The identities of the states that they lead to, if foreseen.
+    /// The identities of the targets that are foreseen.
     targets: Vec<u64>,
 }
 
 impl LookAhead {
-    /// For another state.
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.looked = false;
-        self.foreseen = 0;
-        self.visited = 0;
+        (self.looked, self.foreseen, self.visited) = (false, 0, 0);
     }
 
-    /// Whether it is known where the transition of this place leads.
     #[inline]
-    fn is_foreseen(&self, place: usize) -> bool {
-        place < 64 && self.foreseen >> place & 1 == 1
+    fn is_foreseen(&self, index: u32) -> bool {
+        index < 64 && self.foreseen >> index & 1 == 1
     }
 
-    /// Whether the transition of this place is known to lead to a visited state.
     #[inline]
-    pub(super) fn is_visited(&self, place: usize) -> bool {
-        place < 64 && self.visited >> place & 1 == 1
+    pub(super) fn is_visited(&self, index: u32) -> bool {
+        index < 64 && self.visited >> index & 1 == 1
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        8 * self.targets.capacity()
     }
 }
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Whether a search can look ahead: the system must foresee, and visited states must be known
-    /// by identities alone, which are never forgotten. A search that stores explorers beside states
-    /// needs the explorer after the step, and one that logs transitions needs the transition.
+    /// by identities alone and never forgotten. A search that stores explorers beside states needs
+    /// the explorer after the step, and one that logs transitions must know what monitors say of a
+    /// transition that is not taken.
     pub(super) fn can_look_ahead(&self) -> bool {
         let shared_state = &self.shared_state;
         let by_identity = !shared_state.exact
             && !shared_state.partial
             && !shared_state.with_order
-            && shared_state.log.is_none();
+            && (shared_state.log.is_none() || S::JUDGES_STATES_ALONE);
         S::FORESEES && by_identity
     }
 
-    /// Passes over the transitions of the frame on top, from the next on, that lead to visited
-    /// states. If they have not been asked for together yet and can be, they are now.
+    /// Passes over the next transitions of the top frame that lead to visited states.
     #[inline]
     pub(super) fn pass_over(&mut self, bound: i64) {
-        let frame = &mut self.frames[self.depth - 1];
-        if !frame.ahead.looked {
-            if !is_worth_it(frame, bound) {
+        let frame = &self.frames[self.depth - 1];
+        if !frame.state.ahead.looked {
+            let is_between_workers = !frame.ready && frame.values.is_empty();
+            if !is_between_workers || !frame.has_next_within(bound) || frame.end > 64 {
                 return;
             }
             self.look_ahead();
         }
-        if let Some(target) = self.pass_over_visited(self.depth - 1) {
-            // It is the next to be visited.
+        if let Some(target) = self.pass_over_visited(self.depth - 1, bound) {
             self.shared_state.visited.prefetch_to_write(target);
         }
     }
 
-    /// Passes over the transitions of a frame, from the next on, that are known to lead to visited
-    /// states. Where the first of the others leads, if that is known.
+    /// Passes over the next transitions of a frame within the bound that are known to lead to
+    /// visited states. Returns the target of the first other one, if it is known.
     #[inline]
-    pub(super) fn pass_over_visited(&mut self, at: usize) -> Option<u64> {
-        let frame = &mut self.frames[at];
-        if !frame.ahead.looked || !frame.values.is_empty() {
+    pub(super) fn pass_over_visited(&mut self, at: usize, bound: i64) -> Option<u64> {
+        let frame = &self.frames[at];
+        if !frame.state.ahead.looked || !frame.values.is_empty() {
             return None;
         }
-        let ahead = &mut frame.ahead;
-        while frame.next < frame.end {
+        while self.frames[at].has_next_within(bound) {
+            let frame = &mut self.frames[at];
             let next = frame.next;
-            let visited = (ahead.visited >> next).trailing_ones().min(frame.end - next);
-            if visited > 0 {
-                frame.offered.add_all(next, visited);
-                frame.next += visited;
-                self.counters.transitions += u64::from(visited);
-                continue;
+            let ahead = &mut frame.state.ahead;
+            if !ahead.is_visited(next) {
+                if !ahead.is_foreseen(next) {
+                    return None;
+                }
+                // A target that was new when it was asked for may have been visited since.
+                let target = ahead.targets[next as usize];
+                if self.shared_state.log.is_some() {
+                    if !self.log_foreseen(at, target) {
+                        return Some(target);
+                    }
+                    continue;
+                }
+                if !self.shared_state.visited.holds(target) {
+                    return Some(target);
+                }
             }
-            if !ahead.is_foreseen(next as usize) {
-                return None;
-            }
-            // What was new when it was asked for may have been visited since.
-            let target = ahead.targets[next as usize];
-            if !self.shared_state.visited.holds(target) {
-                return Some(target);
-            }
-            ahead.visited |= 1 << next;
+            // The order has made this offer once before, and it was sound.
+            let _ = frame.state.offer(next);
+            frame.next += 1;
+            self.counters.transitions += 1;
         }
         None
     }
 
-    /// Has the memory brought that tells whether the states that the frame below the top leads to
-    /// have been visited meanwhile. A search that goes back mostly goes back further: then they
-    /// are asked for soon, and one after the other.
+    /// Prefetches the memory that tells whether the targets of the frame below the top have been
+    /// visited meanwhile: a search that goes back mostly goes back further, and asks for them soon.
     #[inline]
     pub(super) fn prepare_to_go_back(&self) {
         let Some(below) = self.depth.checked_sub(2) else { return };
-        let Frame { ahead, next, .. } = &self.frames[below];
+        let Frame { state, next, .. } = &self.frames[below];
+        let ahead = &state.ahead;
         let mut left = ahead.foreseen & !ahead.visited & u64::MAX.checked_shl(*next).unwrap_or(0);
         while left != 0 {
-            self.shared_state.visited.prefetch(ahead.targets[left.trailing_zeros() as usize]);
+            self.prefetch(ahead.targets[left.trailing_zeros() as usize]);
             left &= left - 1;
         }
     }
 
-    /// Asks where the transitions lead that the frame on top has left.
+    /// Has the memory brought that tells whether a state was visited.
+    #[inline]
+    fn prefetch(&self, identity: u64) {
+        match &self.shared_state.log {
+            None => self.shared_state.visited.prefetch(identity),
+            Some(log) => log.prefetch(&self.log_writer, identity),
+        }
+    }
+
+    /// Asks where the transitions lead that are left of the top frame.
     #[inline(never)]
     fn look_ahead(&mut self) {
         if !self.at_top && !self.return_to_top() {
             return;
         }
         let top = self.depth - 1;
-        let frame = &mut self.frames[top];
-        let range = frame.next as usize..frame.end as usize;
-        let mut targets = std::mem::take(&mut frame.ahead.targets);
-        if targets.len() < range.end {
-            targets.resize(range.end, 0);
-        }
+        let Frame { state, next, end, .. } = &mut self.frames[top];
+        let range = *next..*end;
+        let mut targets = std::mem::take(&mut state.ahead.targets);
+        targets.clear();
+        targets.resize(range.end as usize, 0);
+        let mut offered = state.offered.clone();
+        let mut order = self.offering.take().unwrap_or_else(|| state.order.clone());
+        order.clone_from(&state.order);
         let mut foreseen = 0;
-        for place in range.clone() {
-            let worker = self.frames[top].enabled[place];
+        for index in range.clone() {
+            let enabled = &self.frames[top].state.enabled;
+            let Ok(worker) = offer(&mut order, index, enabled, &mut offered) else { break };
             if let Some(identity) = self.foresee(worker, &mut Vec::new(), false) {
-                self.shared_state.visited.prefetch(identity);
-                targets[place] = identity;
-                foreseen |= 1 << place;
+                self.prefetch(identity);
+                targets[index as usize] = identity;
+                foreseen |= 1 << index;
             }
         }
         let mut visited = 0;
-        for place in range {
-            visited |= u64::from(self.shared_state.visited.holds(targets[place])) << place;
+        for index in range {
+            let target = targets[index as usize];
+            match &self.shared_state.log {
+                None => visited |= u64::from(self.shared_state.visited.holds(target)) << index,
+                Some(log) => log.prefetch_state(&self.log_writer, target),
+            }
         }
         visited &= foreseen;
-        self.frames[top].ahead = LookAhead { looked: true, foreseen, visited, targets };
+        self.frames[top].state.ahead = LookAhead { looked: true, foreseen, visited, targets };
+        self.offering = Some(order);
     }
 
-    /// The identity of the state that a step from the live state leads to, if it is known.
     #[inline]
     fn foresee(&mut self, worker: WorkerId, values: &mut Vec<Value>, chooses: bool) -> Option<u64> {
         let mut there = None;
@@ -171,28 +188,20 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         asked.ok().and(there)
     }
 
-    /// Whether the transition of the frame on top, with these values, is known to lead to a visited
+    /// Whether the transition of the top frame with these values is known to lead to a visited
     /// state; `false` if it was asked for before. The state on top is the live state, and stays so.
     #[inline]
     pub(super) fn leads_nowhere_new(&mut self, values: &mut Vec<Value>) -> bool {
         let frame = &self.frames[self.depth - 1];
-        if !self.looks_ahead || frame.ahead.is_foreseen(frame.place) {
+        if !self.looks_ahead
+            || self.shared_state.log.is_some()
+            || frame.state.ahead.is_foreseen(frame.next - 1)
+        {
             return false;
         }
-        let (worker, path) = (frame.worker, frame.path);
+        let (worker, path) = (frame.worker, frame.state.path);
         let there = self.foresee(worker, values, true);
         self.writer.truncate(path);
         there.is_some_and(|identity| self.shared_state.visited.holds(identity))
     }
-}
-
-/// Whether transitions are left, all within the bound, in the order of their places.
-#[inline]
-fn is_worth_it<S: StateSpace, O: TransitionOrder>(frame: &Frame<S, O>, bound: i64) -> bool {
-    frame.order.is_by_id()
-        && frame.next < frame.end
-        && frame.end <= 64
-        && !frame.ready
-        && frame.values.is_empty()
-        && i64::from(frame.cost + frame.order.cost(frame.end - 1, &frame.enabled)) <= bound
 }

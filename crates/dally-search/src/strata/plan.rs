@@ -15,8 +15,7 @@ pub enum SearchKind {
     /// "Systematic Testing of Asynchronous Reactive Systems", Fig. 5).
     #[default]
     Ses,
-    /// Stratified sampling: schedules with exactly so many delays (Desai, Qadeer and Seshia,
-    /// "Systematic Testing of Asynchronous Reactive Systems", Fig. 7).
+    /// Stratified sampling: schedules with so many delays (Desai, Qadeer and Seshia, Fig. 7).
     Ss,
     /// SES until its budget is nearly used, then SS from the states on its frontier.
     Hybrid,
@@ -34,7 +33,7 @@ pub enum SearchKind {
     /// For cycles: nested depth-first search, started again for every bound on delays.
     IterativeNdfs,
     /// For cycles: stratum by stratum of delays, by maximal accepting predecessors (Desai, Qadeer,
-    /// Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers", Figs. 3 to 5).
+    /// Rajamani and Seshia, Figs. 3 to 5).
     Map,
 }
 
@@ -43,28 +42,24 @@ pub enum SearchKind {
 pub struct Plan {
     /// How to go through the states.
     pub search: SearchKind,
-    /// The last stratum: so many delays (preemptions, levels of depth); `None` for all there are.
+    /// The last stratum, in delays (preemptions, levels of depth); `None` for all there are.
     pub delays: Option<u32>,
-    /// By how much the bound rises from stratum to stratum, at least 1; for depth the size of a
-    /// stratum. `None` for what suits the search.
+    /// By how much the bound rises with each stratum, at least 1; `None` for what suits the search.
     pub delta: Option<u32>,
-    /// How many bytes visited states and frontier may take; of a cache that forgets, the states
-    /// get half of them.
+    /// The bytes of visited states and frontier together; a cache that forgets states gets half.
     pub memory: u64,
     /// What is remembered of visited states.
     pub cache: CachePolicy,
     /// Whether states are stored whole instead of by their fingerprints.
     pub exact: bool,
-    /// Whether a state counts as visited only together with the explorer's state: costs more, and
-    /// then a stratum is every execution with so many delays, if the bound rises by 1.
+    /// Whether a state counts as visited only together with the explorer's state. That costs more;
+    /// if the bound rises by 1, a stratum is then every execution with so many delays.
     pub with_explorer: bool,
     /// How many samples a stratum gets: `c1 + c2^delays`, as `(c1, c2)`.
     pub samples: (u64, u64),
-    /// Whether what the search leaves undone, because it ends before it is exhausted, is handed to
-    /// [`Sink::left`](crate::Sink::left).
+    /// Whether entries that are left undone are given to [`Sink::left`](crate::Sink::left).
     pub keep_frontier: bool,
-    /// What another search has left undone, to go on from; if there is nothing, the search starts
-    /// at the first state.
+    /// The entries that another search has left undone; if empty, the first state is the start.
     pub resume: Vec<WrittenEntry>,
 }
 
@@ -86,8 +81,7 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// How many bytes the visited states may take. A cache that forgets takes all it gets, sooner
-    /// or later: the frontier needs some too.
+    /// The bytes of visited states. A cache that forgets fills them all, so the frontier gets some.
     pub(super) fn visited_memory(&self) -> u64 {
         match self.cache {
             CachePolicy::All | CachePolicy::None => self.memory,
@@ -95,7 +89,7 @@ impl Plan {
         }
     }
 
-    /// Why the search cannot be done with what the plan says of it, if so.
+    /// Whether the parts of the plan fit together.
     pub fn check(&self) -> Result<(), PlanError> {
         let search = self.search;
         let has_frontier =
@@ -135,7 +129,7 @@ pub enum PlanError {
         /// The search.
         search: SearchKind,
     },
-    /// A search whose frontier is not all that it leaves undone is asked to keep or to resume one.
+    /// A search is asked to keep or to resume a frontier, which is not all that it leaves undone.
     #[error(
         "{search} is not resumed from a frontier: leave out keep_frontier and resume, or search by \
          ses, pb, depth, dfs or bfs"
@@ -152,8 +146,8 @@ impl SearchKind {
         matches!(self, SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map)
     }
 
-    /// How many threads it has where so many are asked for. Nested depth-first search has one: the
-    /// order in which it leaves states is that of one search.
+    /// How many threads it uses of those asked for. Nested depth-first search uses one, since it
+    /// depends on the order in which one search leaves states.
     pub fn threads(self, asked: usize) -> usize {
         match self {
             SearchKind::Ndfs | SearchKind::IterativeNdfs => 1,

@@ -1,5 +1,5 @@
-//! The states of a program that cannot be captured: to come back to one is to run its prefix
-//! again, and two are the same if their prefixes have the same partial order.
+//! The states of a program that cannot be captured. The search returns to one by running its prefix
+//! again; two states are the same if their prefixes have the same partial order.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::replay_strategy::named;
 
 /// A space of states that are reached by running the program.
 ///
-/// [`StateSpace::start`] and [`StateSpace::go_to`] end the live execution, and what its destructors do
-/// then belongs to no schedule: whoever wants to hear of it calls [`StateSpace::leave`] before.
+/// [`StateSpace::start`] and [`StateSpace::go_to`] end the live execution; what its destructors do
+/// then belongs to no schedule.
 pub(crate) struct Replaying<P: Program + 'static> {
     program: Arc<P>,
     live: Option<P::System>,
@@ -28,17 +28,15 @@ pub(crate) struct Replaying<P: Program + 'static> {
     happens_before: HappensBefore,
 }
 
-/// How far the live execution has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ExecutionPhase {
     Running,
     Ended,
-    /// The front end itself has panicked: nothing is to be built upon what is left.
+    /// The front end itself has panicked, so the system must not be used again.
     Broken,
 }
 
 impl<P: Program + 'static> Replaying<P> {
-    /// At no state yet.
     pub(crate) fn new(program: Arc<P>) -> Replaying<P> {
         Replaying {
             program,
@@ -48,14 +46,13 @@ impl<P: Program + 'static> Replaying<P> {
         }
     }
 
-    /// Drops what cannot be used again.
     fn discard(&mut self) {
         let system = self.live.take();
-        // Its values are in an unknown state: destructors may panic once more.
+        // The system may be broken, so its destructors may panic once more.
         let _ = panics::catch(|| drop(system));
     }
 
-    /// Makes these choices again, from the first state on.
+    /// Makes these choices again from the first state.
     fn follow(&mut self, choices: &[Choice]) -> Result<(), ReturnError> {
         let mut player = Player::new(choices);
         let mut step = 0;
@@ -109,7 +106,7 @@ impl<P: Program + 'static> Replaying<P> {
 
 impl<P: Program + 'static> StateSpace for Replaying<P> {
     type System = P::System;
-    /// The length of the prefix, which is in the choice log.
+    /// The length of the prefix in the choice log.
     type Snapshot = usize;
     type Visited = VisitedStates;
 
@@ -119,7 +116,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
 
     fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug> {
         writer.now(Activity::Ending);
-        let _ = self.leave();
+        let _ = self.finish();
         self.happens_before.clear();
         writer.now(Activity::Starting);
         let Replaying { program, live, .. } = self;
@@ -136,7 +133,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
             Ok(Err(bug)) => bug,
             Err(stop) => panicked(stop),
         };
-        // What a failed restart leaves behind is not to be built upon.
+        // A failed restart may leave a broken system behind.
         self.discard();
         Err(bug)
     }
@@ -153,7 +150,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
         let stepped = panics::catch(|| system.step(worker, &mut listening));
         happens_before.end();
         stepped.unwrap_or_else(|stop| {
-            // Front ends catch the panics of the program: this is one of their own.
+            // Front ends catch the panics of the program, so this one is their own.
             *phase = ExecutionPhase::Broken;
             Err(stop)
         })
@@ -165,11 +162,11 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
 
     fn parts(&self, _part: &mut dyn FnMut(&[u8])) {}
 
-    /// All that a system says of its state. Programs that share something behind Dally's back may
-    /// be in different states although the partial order is the same, and this may show it.
+    /// A hash of all that a system shows of its state. Workers that share something around Dally
+    /// may make it differ although the partial order is the same.
     fn visible_hash(&self) -> Option<u64> {
         let system = self.system();
-        // Where that cannot be told the search finds it out by itself.
+        // A panic of `sealed` is reported elsewhere.
         let sealed = panics::catch(|| system.sealed()).unwrap_or(false);
         let rest = fingerprint::mix(system.acceptance().hot, u64::from(sealed));
         let start = fingerprint::mix(system.observe(Observe::Control).unwrap_or_default(), rest);
@@ -197,7 +194,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
         self.follow(&choices)
     }
 
-    fn leave(&mut self) -> Result<(), Bug> {
+    fn finish(&mut self) -> Result<(), Bug> {
         match std::mem::replace(&mut self.phase, ExecutionPhase::Ended) {
             ExecutionPhase::Running => {}
             ExecutionPhase::Ended => return Ok(()),
@@ -227,7 +224,6 @@ impl<P: Program + 'static> Drop for Replaying<P> {
     }
 }
 
-/// What a panic of a front end was about.
 fn panicked(stop: Stop) -> Bug {
     match stop {
         Stop::Bug(bug) => *bug,
@@ -235,7 +231,7 @@ fn panicked(stop: Stop) -> Bug {
     }
 }
 
-/// What was asked for when this was chosen.
+/// The question that this choice answers.
 fn in_words(choice: Choice) -> String {
     match choice {
         Choice::Worker(worker) => format!("a step of {worker}"),
@@ -245,7 +241,7 @@ fn in_words(choice: Choice) -> String {
     }
 }
 
-/// Lets the happens_before hear what a step asks and tells.
+/// Passes the questions and events of a step on to `happens_before` too.
 struct Listening<'a> {
     env: &'a mut dyn Env,
     happens_before: &'a mut HappensBefore,

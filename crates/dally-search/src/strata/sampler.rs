@@ -3,9 +3,9 @@
 //! Reactive Systems", Fig. 7).
 //!
 //! The paper runs an execution to its end, picks one of its positions, and runs it again up to
-//! there. Here the position is picked while the execution runs (a reservoir of one) and marked
-//! where it is, so nothing runs twice where the system can be copied. Positions at which a delay
-//! would change nothing are left out, which only raises the chances of the others.
+//! there. Here the position is picked while the execution runs (a reservoir of one) and a snapshot
+//! is kept, so nothing runs twice where the system can be copied. Positions at which a delay would
+//! change nothing are left out, which only raises the chances of the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,31 +14,43 @@ use dally_core::report::{Ended, Samples, States};
 use dally_core::{Program, System, WorkerId, fingerprint};
 
 use super::depth_first::DepthFirstWorker;
-use super::entry::{Entry, NextTransition, Offered, Value};
+use super::entry::{Entry, NextTransition, Offered, OpenState, Value};
 use super::plan::Plan;
 use super::search_pool::SearchPool;
+use super::shared_state::ThreadCounters;
 use super::state_space::StateSpace;
+use super::states::add;
 use super::transition_order::TransitionOrder;
 use crate::choice_log::Activity;
 use crate::options::Reached;
 use crate::runner::Run;
 
-/// Samples with one delay, then with two, and so on (Desai, Qadeer and Seshia, "Systematic Testing
-/// of Asynchronous Reactive Systems", Fig. 7, `SS`), from these states of a frontier, or else from
-/// the first state.
+/// Samples with one delay, then two, and so on (Fig. 7, `SS`), from these states or the first one.
 pub(super) fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
     pool: &mut SearchPool<S, O>,
     plan: &Plan,
-    from: Vec<Box<Entry<S, O>>>,
+    from: Vec<Entry<S, O>>,
     order: &O,
     states: &mut States,
 ) {
     let from_frontier = from.len() as u64;
-    pool.start(run, from, order);
+    let threads = pool.size().max(1);
+    let mut shares: Vec<Vec<_>> = (0..threads).map(|_| Vec::new()).collect();
+    for (number, entry) in from.into_iter().enumerate() {
+        shares[number % threads].push(entry);
+    }
+    pool.all(
+        run,
+        |_| false,
+        |place| {
+            let (share, order) = (std::mem::take(&mut shares[place]), order.clone());
+            |searcher: &mut DepthFirstWorker<S, O>| searcher.start_samples(share, order)
+        },
+    );
     let executions = Arc::new(AtomicU64::new(run.options.schedules));
-    let mut drawn = SampleCounters::default();
-    // From a frontier, one delay is spent by setting out.
+    let mut drawn = ThreadCounters::default();
+    // A sample from a frontier starts by spending one delay.
     let mut delays = if from_frontier > 0 { 0 } else { 1 };
     let mut completed = 0;
     while run.ended.is_none() && !pool.shared_state.is_halted() {
@@ -47,7 +59,15 @@ pub(super) fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
         let (taken, executions) = (AtomicU64::new(0), executions.clone());
         let samples = Arc::new(SampleQuota { delays, of, taken, executions });
         run.reached = Some(Reached { bound: delays, ..run.reached.unwrap_or_default() });
-        drawn.add(&pool.sample(run, &samples));
+        let more = pool.all(
+            run,
+            |run| run.ended.is_some(),
+            |_| {
+                let samples = samples.clone();
+                move |searcher: &mut DepthFirstWorker<S, O>| searcher.draw(&samples)
+            },
+        );
+        more.iter().for_each(|more| drawn.add(more));
         if samples.executions.load(Ordering::Relaxed) == 0 {
             run.ended = run.ended.or(Some(Ended::Schedules));
         } else if !pool.shared_state.is_halted() {
@@ -59,108 +79,69 @@ pub(super) fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
         run.check_limits();
         delays += 1;
     }
-    states.transitions += drawn.transitions;
-    states.executions += drawn.executions;
-    states.cut += drawn.cut;
-    states.deepest = states.deepest.max(drawn.longest);
+    add(states, &drawn);
     let mut samples = Samples::default();
     samples.samples = drawn.samples;
     samples.executions = drawn.executions;
     samples.delays = completed;
-    samples.longest = drawn.longest;
+    samples.longest = drawn.deepest;
     samples.from_frontier = from_frontier;
     states.samples = Some(samples);
 }
 
-/// The samples of one stratum, taken one by one by all threads.
+/// The samples of one stratum, which all threads take one by one.
 pub(crate) struct SampleQuota {
-    /// The delays of each.
     pub(crate) delays: u32,
-    /// How many there are, and how many have been taken.
+    /// How many samples there are, and, in `taken`, how many threads have taken.
     pub(crate) of: u64,
     pub(crate) taken: AtomicU64,
-    /// How many executions may still be run, by all strata together.
+    /// How many executions all strata together may still run.
     pub(crate) executions: Arc<AtomicU64>,
 }
 
 impl SampleQuota {
-    /// The number of the next sample that no thread has taken.
     fn take(&self) -> Option<u64> {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         (number < self.of && self.executions.load(Ordering::Relaxed) > 0).then_some(number)
     }
 
-    /// One more execution was run.
     fn ran(&self) {
         let less = |left: u64| left.checked_sub(1);
         let _ = self.executions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 }
 
-/// What sampling counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct SampleCounters {
-    pub(crate) samples: u64,
-    pub(crate) executions: u64,
-    pub(crate) transitions: u64,
-    /// Executions that the step bound ended.
-    pub(crate) cut: u64,
-    pub(crate) longest: usize,
-}
-
-impl SampleCounters {
-    pub(crate) fn add(&mut self, other: &SampleCounters) {
-        self.samples += other.samples;
-        self.executions += other.executions;
-        self.transitions += other.transitions;
-        self.cut += other.cut;
-        self.longest = self.longest.max(other.longest);
-    }
-}
-
-/// A state from which samples start.
 pub(crate) struct SampleStart<S: StateSpace, O: TransitionOrder> {
-    entry: Box<Entry<S, O>>,
-    /// Whether it is the first state: then the explorer starts anew for each sample.
+    entry: Entry<S, O>,
+    /// Whether it is the first state: then the explorer is seeded anew for each sample.
     first: bool,
-}
-
-impl<S: StateSpace, O: TransitionOrder> SampleStart<S, O> {
-    /// The first state of the program.
-    pub(crate) fn first(entry: Box<Entry<S, O>>) -> SampleStart<S, O> {
-        SampleStart { entry, first: true }
-    }
-
-    /// A state of a frontier.
-    pub(crate) fn frontier(entry: Box<Entry<S, O>>) -> SampleStart<S, O> {
-        SampleStart { entry, first: false }
-    }
 }
 
 /// A transition about to be taken, at a position where a delay may land.
 struct SamplePosition<S: StateSpace, O: TransitionOrder> {
-    snapshot: Option<S::Snapshot>,
-    /// After the worker was offered.
-    order: O,
-    enabled: Vec<WorkerId>,
-    /// How many workers were put off at this state.
+    /// Its order is as it was after the worker was offered.
+    state: Entry<S, O>,
+    /// How many workers were delayed at this state.
     index: u32,
-    offered: Offered,
-    sealed: bool,
     worker: WorkerId,
-    /// Its values as far as they are decided: the last of them is the position, if there is one.
+    /// The values decided so far; the last of them is the position, if there is one.
     values: Vec<Value>,
-    path: usize,
 }
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
-    /// Draws samples until all are taken.
-    pub(crate) fn draw(
-        &mut self,
-        starts: &[SampleStart<S, O>],
-        samples: &SampleQuota,
-    ) -> SampleCounters {
-        let mut drawn = SampleCounters::default();
+    /// Sets the states that samples start from; without entries, the first state.
+    fn start_samples(&mut self, entries: Vec<Entry<S, O>>, order: O) {
+        let from_frontier = |entry| SampleStart { entry, first: false };
+        self.starts = entries.into_iter().map(from_frontier).collect();
+        if self.starts.is_empty() {
+            let first = self.first(order).map(|entry| SampleStart { entry, first: true });
+            self.starts.extend(first);
+        }
+    }
+
+    fn draw(&mut self, samples: &SampleQuota) -> ThreadCounters {
+        let starts = std::mem::take(&mut self.starts);
+        let mut drawn = ThreadCounters::default();
         self.writer.now(Activity::Stepping);
         while !starts.is_empty() && !self.shared_state.is_halted() {
             let Some(number) = samples.take() else { break };
@@ -172,6 +153,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             drawn.samples += 1;
         }
         self.writer.now(Activity::Nothing);
+        self.starts = starts;
+        self.results();
         drawn
     }
 
@@ -181,14 +164,14 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         seed: u64,
         samples: &SampleQuota,
         rng: &mut fastrand::Rng,
-        drawn: &mut SampleCounters,
+        drawn: &mut ThreadCounters,
     ) {
         let Some(mut position) = self.set_out(start, seed) else { return };
         let mut delays = 0;
         loop {
             let chosen = self.follow(position, rng, drawn);
             drawn.executions += 1;
-            drawn.longest = drawn.longest.max(self.writer.len());
+            drawn.deepest = drawn.deepest.max(self.writer.len());
             samples.ran();
             self.shared_state.sampled(self.writer.len());
             if delays == samples.delays || self.shared_state.is_halted() {
@@ -200,29 +183,19 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// Goes to where a sample starts, and stands before its first transition.
+    /// Goes to where a sample starts, before its first transition.
     fn set_out(&mut self, start: &SampleStart<S, O>, seed: u64) -> Option<SamplePosition<S, O>> {
-        let Entry { snapshot, order, enabled, next, offered, sealed, prefix, .. } = &*start.entry;
-        self.leave();
-        self.writer.continue_from(prefix.clone());
-        let mut position = SamplePosition {
-            snapshot: Some(S::copy(snapshot)),
-            order: order.clone(),
-            enabled: enabled.clone(),
-            index: 0,
-            offered: *offered,
-            sealed: *sealed,
-            worker: WorkerId::FAULTS,
-            values: Vec::new(),
-            path: self.writer.len(),
-        };
-        if !self.go_to(position.snapshot.as_ref()?) {
+        let state = &start.entry;
+        self.writer.continue_from(state.prefix.clone());
+        let (state, worker) = (state.copy(state.next.clone())?, WorkerId::FAULTS);
+        let mut position = SamplePosition { state, index: 0, worker, values: Vec::new() };
+        if !self.go_to(position.state.snapshot.as_ref()?) {
             return None;
         }
         if start.first {
-            position.order.begin(self.space.system(), seed);
+            position.state.order.begin(self.space.system(), seed);
         }
-        match next {
+        match &start.entry.next {
             NextTransition::Worker(index) => {
                 position.index = *index;
                 self.offer(&mut position).then_some(position)
@@ -237,9 +210,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
 
     /// Spends one more delay at a position, and goes there.
     fn delay(&mut self, mut position: SamplePosition<S, O>) -> Option<SamplePosition<S, O>> {
-        self.leave();
-        self.writer.truncate(position.path);
-        if !self.go_to(position.snapshot.as_ref()?) {
+        self.writer.truncate(position.state.path);
+        if !self.go_to(position.state.snapshot.as_ref()?) {
             return None;
         }
         match position.values.last_mut() {
@@ -254,31 +226,29 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         Some(position)
     }
 
-    /// Asks the explorer for the transition of the position's index; `false` if it is not sound.
+    /// Has the explorer offer the transition of the position's index; `false` if it is not sound.
     fn offer(&mut self, position: &mut SamplePosition<S, O>) -> bool {
-        if position.enabled.is_empty() {
+        if position.state.enabled.is_empty() {
             return false;
         }
-        let offer = position.order.offer(position.index, &position.enabled);
-        let place = offer.and_then(|worker| worker.place_in(&position.enabled).ok());
-        if let (Some(worker), Some(place)) = (offer, place)
-            && position.offered.add(place)
-        {
-            position.worker = worker;
-            return true;
+        match position.state.offer(position.index) {
+            Ok(worker) => position.worker = worker,
+            Err(offer) => {
+                self.unsound(offer, &position.state.offered, &position.state.order);
+                return false;
+            }
         }
-        self.unsound(offer, position.offered, &position.order);
-        false
+        true
     }
 
-    /// Runs an execution to its end in the explorer's own order, from a transition that is about
-    /// to be taken at the live state. Picks one of the positions on the way, each with the
-    /// same chance, the first among them.
+    /// Runs an execution to its end in the explorer's own order, from a transition that is about to
+    /// be taken at the live state. Picks one of the positions on the way, each with the same
+    /// chance, from the first on.
     fn follow(
         &mut self,
         first: SamplePosition<S, O>,
         rng: &mut fastrand::Rng,
-        drawn: &mut SampleCounters,
+        drawn: &mut ThreadCounters,
     ) -> Option<SamplePosition<S, O>> {
         // Positions before the one of the last delay do not count.
         let mut skip = first.values.len();
@@ -302,13 +272,12 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// The transition that comes next at the state that a step has led to, if there is one. It is
-    /// made in the memory of an old one.
+    /// The next transition at the state that a step has led to, if any, in the memory of `spare`.
     fn arrive_by(
         &mut self,
         taken: &SamplePosition<S, O>,
         old: Option<SamplePosition<S, O>>,
-        drawn: &mut SampleCounters,
+        drawn: &mut ThreadCounters,
     ) -> Option<SamplePosition<S, O>> {
         if self.shared_state.is_halted() {
             return None;
@@ -325,37 +294,29 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.at_the_bound();
             return None;
         }
-        let mut next = match old {
-            Some(mut old) => {
-                old.order.clone_from(&taken.order);
-                old
-            }
-            None => SamplePosition {
-                snapshot: None,
-                order: taken.order.clone(),
-                enabled: Vec::new(),
-                index: 0,
-                offered: Offered::default(),
-                sealed: false,
-                worker: taken.worker,
-                values: Vec::new(),
-                path,
-            },
-        };
-        next.order.stepped(taken.worker, &taken.enabled, system, &mut self.summary);
-        next.enabled.clear();
-        next.enabled.extend_from_slice(enabled);
-        next.sealed = self.shared_state.is_sealed(system, &self.writer);
-        self.space.snapshot_in(&self.writer, &mut next.snapshot);
+        let mut next = old.unwrap_or_else(|| SamplePosition {
+            state: Box::new(OpenState::blank(taken.state.order.clone())),
+            index: 0,
+            worker: taken.worker,
+            values: Vec::new(),
+        });
+        let state = &mut *next.state;
+        state.order.clone_from(&taken.state.order);
+        state.order.stepped(taken.worker, &taken.state.enabled, system, &mut self.summary);
+        state.enabled.clear();
+        state.enabled.extend_from_slice(enabled);
+        state.sealed = self.shared_state.is_sealed(system, &self.writer);
+        self.space.snapshot_in(&self.writer, &mut state.snapshot);
+        (state.offered, state.path) = (Offered::default(), path);
         next.values.clear();
-        (next.index, next.offered, next.path) = (0, Offered::default(), path);
+        next.index = 0;
         self.offer(&mut next).then_some(next)
     }
 }
 
 impl<S: StateSpace, O: TransitionOrder> SamplePosition<S, O> {
-    /// Draws among the positions of this step, of which the first `skip` do not count: 0 is its
-    /// worker, `n` its `n`-th value. `positions` is how many there have been before.
+    /// Draws among the positions of this step, without the first `skip`: 0 is its worker, `n` its
+    /// `n`-th value. `positions` counts those drawn from before.
     fn pick(
         &self,
         values: &[Value],
@@ -363,10 +324,10 @@ impl<S: StateSpace, O: TransitionOrder> SamplePosition<S, O> {
         positions: &mut u64,
         rng: &mut fastrand::Rng,
     ) -> Option<usize> {
-        if self.sealed {
+        if self.state.sealed {
             return None;
         }
-        let at_worker = skip == 0 && (self.index as usize) + 1 < self.enabled.len();
+        let at_worker = skip == 0 && (self.index as usize) + 1 < self.state.enabled.len();
         let at_values = (values.iter().enumerate().skip(skip.saturating_sub(1)))
             .filter(|(_, value)| value.index + 1 < value.of)
             .map(|(place, _)| place + 1);

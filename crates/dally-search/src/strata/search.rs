@@ -1,4 +1,4 @@
-//! Searches of states: their entry points, and their reports.
+//! The entry points of searches of states, and their reports.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,7 +17,6 @@ use super::ses::{has_cycle, strata};
 use super::shared_state::SharedState;
 use super::state_space::{Forking, StateSpace};
 use super::states::none_yet;
-use super::transition_log::TransitionLog;
 use super::transition_order::{Delayed, Fixed, TransitionOrder};
 use super::visited::{Visited, expected_omissions};
 use crate::choice_log::Activity;
@@ -26,17 +25,17 @@ use crate::options::{Options, Reached, Sink};
 use crate::runner::{Run, count_bug};
 use crate::supervisor::watched;
 
-/// Searches the states of a program as the plan says, by this explorer. Whether states are copied
-/// or reconstructed the program says: [`Program::states`].
+/// Searches the states of a program as the plan says, by this explorer. [`Program::states`] says
+/// whether states are copied or reconstructed.
 ///
 /// States that are reconstructed, by running their prefixes again, are told apart by what happened
-/// before what. That is sound as long as workers share only through Dally; the report says so. Of
-/// two prefixes that are taken for the same state, the workers that can step and their next
-/// operations are compared, so some of what is shared otherwise is found out.
+/// before what. That is sound as long as workers share only through Dally; the report says so.
+/// Where two prefixes count as the same state, the enabled workers and their next operations are
+/// compared, which shows some of what is shared otherwise.
 ///
-/// Of the options the strategy and the number of schedules do not matter. With one thread the
-/// report is the same every time, but for times; with more it is the same if nothing cut the
-/// search short, except that another cycle may be shown for the same monitor.
+/// The strategy and the number of schedules of the options are not used. With one thread the report
+/// is the same every time, but for times; with more it is the same if nothing cut the search short,
+/// except that another cycle may be shown for the same monitor.
 ///
 /// ```
 /// # use dally_core::*;
@@ -90,9 +89,9 @@ where
 {
     let options = options.naming(&*program);
     let asked = program.clone();
-    // A program that has to start to say it may hang, and is asked under supervision first. Where
-    // it gives no answer, the search tells what is wrong with its start.
-    let answered = watched(&options.program, options.step_time, move |writer| {
+    // A program that starts in order to answer may hang, so it is asked under supervision first. If
+    // it gives no answer, the search itself reports what is wrong with its start.
+    let answered = watched(&options.program, options.step_time, move |mut writer| {
         writer.now(Activity::Starting);
         asked.states(Ask);
     });
@@ -103,7 +102,7 @@ where
     }
 }
 
-/// Has a program say how its states are had, and no more.
+/// Only has a program say how its states are reached.
 struct Ask;
 
 impl<P: Program> StateVisitor<P> for Ask {
@@ -118,7 +117,7 @@ impl<P: Program> StateVisitor<P> for Ask {
     fn replayed(self, _: Arc<P>, _: Option<String>) {}
 }
 
-/// A search of a program that has not said yet how its states are had.
+/// A search of a program that has not said yet how its states are reached.
 struct Search<E> {
     explorer: E,
     plan: Plan,
@@ -147,7 +146,7 @@ impl<P: Program + 'static, E: Explorer> StateVisitor<P> for Search<E> {
     }
 }
 
-/// All that a search needs to know, but for the order of transitions.
+/// All that a search needs but the order of transitions.
 struct SearchSetup<P, S> {
     program: Arc<P>,
     plan: Plan,
@@ -158,7 +157,7 @@ struct SearchSetup<P, S> {
     note: Option<String>,
 }
 
-/// A search inside of another one, which does not hand its findings to the sink.
+/// A search inside another one: its findings do not reach the sink.
 pub(super) fn searched<P, E, S>(
     program: Arc<P>,
     explorer: E,
@@ -186,8 +185,8 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
             SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map => {
                 self.search(Delayed::new(explorer))
             }
-            SearchKind::Preemptions => self.search(Fixed::preempting()),
-            SearchKind::Depth => self.search(Fixed::depth()),
+            SearchKind::Preemptions => self.search(Fixed::Preempting { last: None }),
+            SearchKind::Depth => self.search(Fixed::Depth { path: 0, shuffled: Vec::new() }),
             SearchKind::Bfs => self.search(Fixed::Breadth),
             SearchKind::Dfs => self.search(Fixed::Free),
         }
@@ -203,7 +202,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
         run.finish()
     }
 
-    /// A search by an explorer, whose findings are told in its delays.
+    /// Searches by an explorer, and counts the delays of its findings.
     fn by_explorer<E: Explorer>(self, explorer: E) -> Report {
         let (program, options, make) = (self.program.clone(), self.options.clone(), self.make);
         let sink = self.sink.clone();
@@ -227,9 +226,8 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
         run.report.notes.extend(note);
         run.reached = Some(Reached::default());
         let mut shared_state = SharedState::new(&plan, seed, threads, run.shared.clone());
-        let cycle_search = cycle_search(&plan, run.options.fairness, run.shared.clone());
-        shared_state.log =
-            cycle_search.clone().map(|cycle_search| cycle_search as Arc<dyn TransitionLog>);
+        let cycle_search = cycle_search(&plan, run.options.fairness, threads, run.shared.clone());
+        shared_state.log.clone_from(&cycle_search);
         let shared_state = Arc::new(shared_state);
         let mut states = none_yet(&plan, order.name(), replayed);
         let mut pool = SearchPool::start_threads(&mut run, shared_state, make, threads);
@@ -302,7 +300,6 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
     }
 }
 
-/// The token of a schedule with these choices.
 fn token<P: Program>(run: &Run<P>, choices: Vec<Choice>) -> String {
     let heading = &run.shared.heading;
     let (program, settings) = (heading.program.clone(), heading.settings.clone());

@@ -1,4 +1,5 @@
-//! Stratified exhaustive search: stratum after stratum, until nothing is left or it is enough.
+//! Stratified exhaustive search: stratum after stratum (Desai, Qadeer and Seshia, "Systematic
+//! Testing of Asynchronous Reactive Systems", Fig. 5, `SES`).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,26 +16,22 @@ use super::state_space::StateSpace;
 use super::states::{add, add_stratum};
 use super::transition_order::{Fixed, TransitionOrder};
 use super::visited::Visited;
+use crate::choice_log::Activity;
 use crate::deadline::Stopwatch;
 use crate::options::Reached;
 use crate::runner::Run;
 
-/// Stratum after stratum (Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive
-/// Systems", Fig. 5, `SES`), from the first state, which is what was counted when the search had
-/// begun. Answers what a hybrid search goes on from.
+/// Searches from the first state, which `begun` counts. Returns the frontier for a hybrid search.
 pub(super) fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
     pool: &mut SearchPool<S, O>,
     plan: &Plan,
-    (first, mut begun): (Box<Entry<S, O>>, ThreadCounters),
+    (first, mut begun): (Entry<S, O>, ThreadCounters),
     order: &O,
     states: &mut States,
-) -> Vec<Box<Entry<S, O>>> {
+) -> Vec<Entry<S, O>> {
     let shared_state = pool.shared_state.clone();
     let hybrid = plan.search == SearchKind::Hybrid;
-    if hybrid || plan.keep_frontier {
-        shared_state.keep_unfinished();
-    }
     shared_state.root.store(first.identity, Ordering::Relaxed);
     let delta = plan.delta.unwrap_or(if plan.search == SearchKind::Depth { 5 } else { 1 }).max(1);
     let mut bound = match plan.search {
@@ -46,10 +43,10 @@ pub(super) fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     let mut frontier = vec![first];
     let search = format!("{}({})", plan.search, order.name());
     if !plan.resume.is_empty() {
-        // The first state was new in the search that has left these entries.
+        // The search that left these entries has counted the first state.
         begun = ThreadCounters::default();
         frontier = resumed(run, pool, plan, search.clone(), order);
-        // The strata before the one that the entries wait for are done.
+        // The strata before the first one that has an entry are done.
         bound = bound.max(frontier.iter().map(|entry| entry.next_cost()).min().unwrap_or(0));
     }
     while run.ended.is_none() {
@@ -63,7 +60,7 @@ pub(super) fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
             }
             spent || run.ended.is_some()
         });
-        // A stratum can be over before `enough` was asked once.
+        // A stratum may be over before `enough` was asked once.
         let enough = shared_state.is_halted() || hybrid && nearly_spent(run, &shared_state);
         let hands_over = hybrid
             && enough
@@ -94,7 +91,7 @@ pub(super) fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
         after_stratum(run, frontier.is_empty(), bound >= last);
         bound = bound.saturating_add(delta);
     }
-    // There may have been no stratum at all.
+    // There may have been no stratum at all, which would have counted it.
     add(states, &begun);
     if plan.keep_frontier {
         let (heading, seed) = (&run.shared.heading, run.options.seed);
@@ -105,15 +102,24 @@ pub(super) fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     Vec::new()
 }
 
-/// The entries that a plan goes on from. One that cannot be gone on from ends the run.
+/// The entries that a plan resumes. One that cannot be resumed ends the run.
 fn resumed<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
     pool: &mut SearchPool<S, O>,
     plan: &Plan,
     search: String,
     order: &O,
-) -> Vec<Box<Entry<S, O>>> {
-    match pool.restore(run, plan.resume.clone(), search, order.clone()) {
+) -> Vec<Entry<S, O>> {
+    let (written, order) = (plan.resume.clone(), order.clone());
+    let restored = pool.first(run, move |searcher| {
+        let restored: Result<Vec<_>, _> = written
+            .iter()
+            .map(|written| searcher.restore(written, &search, order.clone()))
+            .collect();
+        searcher.writer.now(Activity::Nothing);
+        restored
+    });
+    match restored {
         Some(Ok(entries)) => return entries,
         Some(Err(error)) => run.report.notes.push(format!("The search was not done: {error}.")),
         None => {}
@@ -122,41 +128,39 @@ fn resumed<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     Vec::new()
 }
 
-/// Has all threads go through what these entries lead to within a bound: what is left for the
-/// next stratum, and what was counted. `enough` is asked from time to time whether to stop.
+/// Has all threads search from these entries within a bound; returns what is left for the next
+/// stratum, and the counts. `enough` is asked from time to time whether to stop.
 pub(super) fn stratum<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     run: &mut Run<P>,
     pool: &mut SearchPool<S, O>,
     bound: u32,
-    entries: Vec<Box<Entry<S, O>>>,
+    entries: Vec<Entry<S, O>>,
     begun: &mut ThreadCounters,
     enough: impl Fn(&mut Run<P>) -> bool,
-) -> (Vec<Box<Entry<S, O>>>, ThreadCounters) {
+) -> (Vec<Entry<S, O>>, ThreadCounters) {
     let reached = run.reached.unwrap_or_default();
     run.reached = Some(Reached { bound, frontier: entries.len() as u64, ..reached });
     pool.shared_state.frontier.fill(entries);
     let (mut left, mut counters) = pool.search_within(run, bound, enough);
     left.extend(pool.shared_state.frontier.drain());
-    // The first state is new in the first stratum.
+    // The first state counts in the first stratum.
     counters.add(&std::mem::take(begun));
     (left, counters)
 }
 
-/// A stratum was gone through: whether it was the last, because nothing is left to do or no more
-/// was asked for.
+/// Ends the run after a stratum if nothing is left to do or no further stratum was asked for.
 pub(super) fn after_stratum<P: Program + 'static>(run: &mut Run<P>, empty: bool, last: bool) {
     if empty {
         run.ended = Some(Ended::Exhausted);
     } else if last {
         run.ended = Some(Ended::Bound);
     } else {
-        // A stratum can be over before the limits were looked at once.
+        // A stratum may be over before the limits were checked once.
         run.check_limits();
     }
 }
 
-/// Whether a hybrid search has used so much of its memory or time that it should sample from now
-/// on.
+/// Whether a hybrid search has used so much of its memory or time that it should go on by sampling.
 fn nearly_spent<P: Program, S: StateSpace, O: TransitionOrder>(
     run: &Run<P>,
     shared_state: &SharedState<S, O>,
@@ -165,9 +169,9 @@ fn nearly_spent<P: Program, S: StateSpace, O: TransitionOrder>(
     shared_state.is_nearly_full() || run.options.time.is_some_and(late)
 }
 
-/// Whether an execution can come back to a state that it has been in: depth first, so that a
-/// state which is found again is either on the path or done with. A search by strata does not
-/// show it, since there a state can be known and not yet gone on from.
+/// Whether an execution can come back to a state that it has been in. This searches depth first, so
+/// that a state that is found again is either on the path or completed. A search by strata cannot
+/// tell: there a state may be known and not yet gone on from.
 pub(super) fn has_cycle<P: Program + 'static, S: StateSpace>(
     run: &mut Run<P>,
     make: Make<P, S>,
@@ -175,7 +179,7 @@ pub(super) fn has_cycle<P: Program + 'static, S: StateSpace>(
 ) -> bool {
     let plan = Plan { exact: false, with_explorer: false, ..plan.clone() };
     let mut shared_state = SharedState::new(&plan, 0, 1, run.shared.clone());
-    shared_state.ignore_bugs();
+    shared_state.ignores_bugs = true;
     let mut pool = SearchPool::<S, Fixed>::start_threads(run, Arc::new(shared_state), make, 1);
     let Some(Ok((first, _))) = pool.begin(run, Fixed::Free) else { return true };
     pool.shared_state.root.store(first.identity, Ordering::Relaxed);

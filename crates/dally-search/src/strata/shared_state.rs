@@ -10,54 +10,53 @@ use rustc_hash::FxHashMap;
 
 use super::entry::Entry;
 use super::frontier::{Frontier, WorkQueue};
-use super::plan::Plan;
+use super::plan::{Plan, SearchKind};
 use super::search_failure::SearchFailure;
 use super::state_space::StateSpace;
-use super::transition_log::TransitionLog;
 use super::transition_order::TransitionOrder;
 use super::visited::Visited;
 use crate::batch::{self, Shared};
 use crate::choice_log::ChoiceWriter;
 use crate::confirm::RawFinding;
+use crate::deadline::{MemoryBudget, MemoryWatch};
 use crate::executor::Limits;
+use crate::liveness::CycleSearch;
 
-/// What all threads of a search share.
 pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
     pub(crate) visited: S::Visited,
-    /// Where transitions are kept, and states with them, if they are.
-    pub(crate) log: Option<Arc<dyn TransitionLog>>,
-    /// Whether a state counts as visited only together with the order it is left in.
+    /// Keeps transitions, and states with them, in a search for cycles.
+    pub(crate) log: Option<Arc<CycleSearch>>,
+    /// Whether a state counts as visited only together with its order of transitions.
     pub(crate) with_order: bool,
     pub(crate) exact: bool,
     /// Whether visited states may be forgotten: then paths are kept from going in circles.
     pub(crate) partial: bool,
-    /// The identity of the first state.
     pub(crate) root: AtomicU64,
-    pub(crate) frontier: Box<dyn Frontier<Box<Entry<S, O>>>>,
-    /// The bytes of all entries that wait.
+    pub(crate) frontier: Box<dyn Frontier<Entry<S, O>>>,
     pub(crate) frontier_bytes: AtomicU64,
-    /// The bytes of all stacks.
     stack_bytes: AtomicU64,
     memory: u64,
+    budget: MemoryBudget,
+    /// The growth of the process when it became too large.
+    overgrown: AtomicU64,
     visible_hashes: Mutex<FxHashMap<u64, u64>>,
     progress: Progress,
-    /// How often all threads were asked for their progress.
     pub(crate) asked: ProgressRequests,
     bugs: Mutex<Vec<FoundBug>>,
     fault: Mutex<Option<SearchFailure>>,
     full: AtomicBool,
-    keep_unfinished: AtomicBool,
-    /// Whether a step asked for an input.
+    /// Whether threads that stop put their unfinished work on the frontier.
+    pub(crate) keeps_unfinished: bool,
     pub(crate) inputs: AtomicBool,
-    /// Whether bugs are not reported: another search has found them already.
-    ignores_bugs: bool,
+    /// Whether bugs are not reported, since another search has found them.
+    pub(crate) ignores_bugs: bool,
 }
 
 /// What all threads have counted so far. All of them write here now and then, so it has cache lines
-/// of its own: a thread that reads fields which never change does not wait for these writes.
+/// of its own: threads that read constant fields do not wait for these writes.
 #[derive(Default)]
 #[repr(align(128))]
 struct Progress {
@@ -65,8 +64,8 @@ struct Progress {
     transitions: AtomicU64,
 }
 
-/// How many times the supervisor has asked all threads for their progress. Threads read it before
-/// each transition, so that slow ones answer too; it is written seldom, so reading it is cheap.
+/// How often the supervisor has asked all threads for their progress. Threads read it before each
+/// transition, so that slow ones answer too; it is written seldom, so reading it is cheap.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct ProgressRequests(AtomicU64);
@@ -85,21 +84,20 @@ impl ProgressRequests {
 /// The cause of a bug, and the bug itself if it is the first of its cause.
 pub(crate) type FoundBug = (Cause, Option<Box<RawFinding>>);
 
-/// What one thread counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ThreadCounters {
     pub(crate) states: u64,
     pub(crate) transitions: u64,
-    /// Executions that came to their own end.
+    /// Executions that came to their own end; all of those that were sampled.
     pub(crate) executions: u64,
+    pub(crate) samples: u64,
     /// States from which the step bound kept the search from going on.
     pub(crate) cut: u64,
     pub(crate) sealed: u64,
-    /// The most choices that led to a state.
     pub(crate) deepest: usize,
     /// Whether a path came back to one of its own states.
     pub(crate) cyclic: bool,
-    /// States and transitions that have been told to the progress already.
+    /// States and transitions that the progress already has.
     told: (u64, u64),
 }
 
@@ -108,13 +106,14 @@ impl ThreadCounters {
         self.states += other.states;
         self.transitions += other.transitions;
         self.executions += other.executions;
+        self.samples += other.samples;
         self.cut += other.cut;
         self.sealed += other.sealed;
         self.deepest = self.deepest.max(other.deepest);
         self.cyclic |= other.cyclic;
     }
 
-    /// How many transitions have not been told to the progress.
+    /// How many transitions the progress does not have yet.
     pub(crate) fn untold(&self) -> u64 {
         self.transitions - self.told.1
     }
@@ -140,21 +139,18 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
             frontier_bytes: AtomicU64::new(0),
             stack_bytes: AtomicU64::new(0),
             memory: plan.memory,
+            budget: MemoryBudget::new(plan.memory),
+            overgrown: AtomicU64::new(0),
             visible_hashes: Mutex::default(),
             progress: Progress::default(),
             asked: ProgressRequests::default(),
             bugs: Mutex::default(),
             fault: Mutex::default(),
             full: AtomicBool::new(false),
-            keep_unfinished: AtomicBool::new(false),
+            keeps_unfinished: plan.keep_frontier || plan.search == SearchKind::Hybrid,
             inputs: AtomicBool::new(false),
             ignores_bugs: false,
         }
-    }
-
-    /// Has bugs not be reported: another search has found them already.
-    pub(crate) fn ignore_bugs(&mut self) {
-        self.ignores_bugs = true;
     }
 
     #[inline]
@@ -162,26 +158,14 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         self.shared.halt.load(Ordering::Relaxed)
     }
 
-    /// No thread goes on.
     pub(crate) fn stop(&self) {
         self.shared.halt.store(true, Ordering::Relaxed);
     }
 
-    /// Threads may go on again.
     pub(crate) fn resume(&self) {
         self.shared.halt.store(false, Ordering::Relaxed);
     }
 
-    /// Has threads that stop put what they leave undone on the frontier.
-    pub(crate) fn keep_unfinished(&self) {
-        self.keep_unfinished.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn keeps_unfinished(&self) -> bool {
-        self.keep_unfinished.load(Ordering::Relaxed)
-    }
-
-    /// Visited states, frontier and stacks in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.shares().iter().sum()
     }
@@ -196,14 +180,19 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         [visited, frontier, stacks]
     }
 
-    /// What the memory was full of.
+    /// What the memory was full of, in words.
     pub(crate) fn fullness(&self) -> String {
         let what = if self.log.is_some() { "states and transitions" } else { "visited states" };
         let grow = if self.full.load(Ordering::Relaxed) { " and had no room to grow" } else { "" };
         let [visited, frontier, stacks] = self.shares().map(bytes);
+        let overgrown = match self.overgrown.load(Ordering::Relaxed) {
+            0 => String::new(),
+            all => format!("the process grew by {}, by Dally's count ", bytes(all)),
+        };
+        let grow = if overgrown.is_empty() { grow } else { "" };
         format!(
-            "The memory of {} was full: {what} took {visited}{grow}, the frontier {frontier}, \
-             stacks {stacks}. Raise it with `--memory`, `memory` of a test or `DALLY_MEMORY`.",
+            "The memory of {} was full: {overgrown}{what} took {visited}{grow}, the frontier \
+             {frontier}, stacks {stacks}. Raise it with `--memory`, `memory` of a test or `DALLY_MEMORY`.",
             bytes(self.memory),
         )
     }
@@ -212,23 +201,30 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         self.stack_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Whether what is kept takes all the memory it may.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed) || self.bytes() > self.memory
     }
 
-    /// Whether it takes nine tenths of the memory it may.
+    /// Whether nine tenths of the memory are used up.
     pub(crate) fn is_nearly_full(&self) -> bool {
         self.full.load(Ordering::Relaxed) || self.bytes() > self.memory / 10 * 9
     }
 
-    /// The visited states no longer fit.
+    /// Stops the search if the process has grown by more than searches may take.
+    pub(crate) fn look_at_memory(&self, watch: &mut MemoryWatch, transitions: u64) {
+        if let Some(grown) = watch.is_full(&self.budget, transitions) {
+            self.overgrown.store(grown, Ordering::Relaxed);
+            self.memory_is_full();
+        }
+    }
+
+    /// Stops the search because its memory is used up.
     pub(crate) fn memory_is_full(&self) {
         self.full.store(true, Ordering::Relaxed);
         self.stop();
     }
 
-    /// Whether all states of this identity have looked like this.
+    /// Whether all states of this identity have had this visible hash.
     pub(crate) fn is_visibly_same(&self, identity: u64, visible: u64, new: bool) -> bool {
         let mut visible_hashes = lock(&self.visible_hashes);
         if new {
@@ -238,7 +234,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         visible_hashes.get(&identity).is_none_or(|&first| first == visible)
     }
 
-    /// Tells the progress what was counted since the last time.
+    /// Adds what was counted since the last call to the progress.
     pub(crate) fn progress(&self, counters: &mut ThreadCounters) {
         let (states, transitions) = counters.told;
         counters.told = (counters.states, counters.transitions);
@@ -246,36 +242,26 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         self.progress.transitions.fetch_add(counters.transitions - transitions, Ordering::Relaxed);
     }
 
-    /// An execution of so many steps was sampled.
+    /// Counts a sampled execution of so many steps.
     pub(crate) fn sampled(&self, steps: usize) {
         self.shared.schedules.fetch_add(1, Ordering::Relaxed);
         self.shared.steps.fetch_add(steps as u64, Ordering::Relaxed);
     }
 
-    /// States and transitions so far.
     pub(crate) fn reached(&self) -> (u64, u64) {
         let Progress { states, transitions } = &self.progress;
         (states.load(Ordering::Relaxed), transitions.load(Ordering::Relaxed))
     }
 
-    /// A bug, to which the choices in the choice log lead.
-    pub(crate) fn found(&self, bug: Bug, writer: &ChoiceWriter) {
-        self.found_with(bug, None, writer);
-    }
-
-    /// A loop that can be gone round for ever, once round which the choices in the choice log lead; so
-    /// many steps of workers lead to it.
-    pub(crate) fn found_loop(&self, bug: Bug, stem: usize, writer: &ChoiceWriter) {
-        self.found_with(bug, Some(stem), writer);
-    }
-
-    fn found_with(&self, bug: Bug, stem: Option<usize>, writer: &ChoiceWriter) {
+    /// Reports a bug, to which the choices in the log lead. If it is a loop, they lead once round
+    /// it, and `stem` steps of workers lead to it.
+    pub(crate) fn found(&self, bug: Bug, stem: Option<usize>, writer: &ChoiceWriter) {
         if self.ignores_bugs {
             return;
         }
         let mut bugs = lock(&self.bugs);
         if !self.shared.keep_going && !bugs.is_empty() {
-            // Another thread was faster, or another loop was found first, and one is enough.
+            // Another thread or loop was first, and one bug is enough.
             return;
         }
         let cause = bug.cause();
@@ -299,7 +285,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         std::mem::take(&mut *lock(&self.bugs))
     }
 
-    /// The search cannot go on. The first reason is told.
+    /// Ends the search for this reason, unless it ends for another.
     pub(crate) fn fault(&self, fault: SearchFailure) {
         lock(&self.fault).get_or_insert(fault);
         self.stop();
@@ -313,8 +299,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         lock(&self.fault).take()
     }
 
-    /// Whether the program has sealed this state, to which the choices in the choice log lead. If its
-    /// code does not say so but panics, the search is over.
+    /// Whether the program has sealed this state. If its code panics, the search ends.
     pub(crate) fn is_sealed(&self, system: &impl System, writer: &ChoiceWriter) -> bool {
         match panics::catch(|| system.sealed()) {
             Ok(sealed) => sealed,

@@ -1,4 +1,4 @@
-//! Where a search stands, and how it comes back to a state: by a copy where the system can be
+//! The live state of a search, and how it returns to others: by a copy where the system can be
 //! captured, by running the prefix again where it cannot.
 
 use std::sync::Arc;
@@ -9,21 +9,20 @@ use super::plan::Plan;
 use super::visited::{Visited, VisitedStates};
 use crate::choice_log::{Activity, ChoiceWriter};
 
-/// The states of a program, one of which is live.
-///
-/// The choices that lead to the live state are always in the writer's choice log: the search keeps
-/// them there.
+/// The states of a program, one of which is live. The choice log always has the choices to it.
 pub(crate) trait StateSpace: 'static {
     type System: System;
 
-    /// What it takes to come back to a state.
+    /// What is needed to return to a state.
     type Snapshot: Send;
 
-    /// The set in which visited states are remembered.
     type Visited: Visited;
 
-    /// Whether the system may know where a step leads without taking it.
+    /// Whether [`StateSpace::foresee`] may know a target.
     const FORESEES: bool = false;
+
+    /// Whether a search for cycles may pass over steps of which it is known where they lead.
+    const JUDGES_STATES_ALONE: bool = false;
 
     /// An empty set of visited states, as the plan says, for so many threads.
     fn visited(plan: &Plan, threads: usize) -> Self::Visited;
@@ -31,70 +30,63 @@ pub(crate) trait StateSpace: 'static {
     /// Goes to the first state; the choice log is empty.
     fn start(&mut self, writer: &mut ChoiceWriter) -> Result<(), Bug>;
 
-    /// The live state: there is one after a start.
+    /// The live state; there is none before the first start.
     fn system(&self) -> &Self::System;
 
-    /// A step from the live state.
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop>;
 
-    /// The identity of the state that a step from the live state leads to, if it is known. The live
-    /// state stays as it is.
+    /// The identity of the state that a step would lead to, if it is known without taking the step.
     fn foresee(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<Option<u64>, Stop> {
         let _ = (worker, env);
         Ok(None)
     }
 
-    /// What tells the live state from all others.
     fn identity(&mut self) -> u64;
 
-    /// The live state in parts, for exact storage; nothing where states cannot be captured.
+    /// The live state in parts, for exact storage; none where states cannot be captured.
     fn parts(&self, part: &mut dyn FnMut(&[u8]));
 
-    /// A hash of what must be the same whenever identities are, if that is not beyond doubt.
+    /// A hash that must be equal for equal identities, where identities may be wrong.
     fn visible_hash(&self) -> Option<u64>;
 
-    /// The live state, to come back to.
     fn snapshot(&mut self, writer: &ChoiceWriter) -> Self::Snapshot;
 
-    /// A snapshot of the live state in the place of an old one, and in its memory.
+    /// A snapshot of the live state in the memory of an old one.
     fn snapshot_in(&mut self, writer: &ChoiceWriter, place: &mut Option<Self::Snapshot>) {
         *place = Some(self.snapshot(writer));
     }
 
-    /// A second snapshot of the same state.
     fn copy(snapshot: &Self::Snapshot) -> Self::Snapshot;
 
-    /// Goes to the state of a snapshot, to which the choices in the choice log lead.
+    /// Goes to the state of a snapshot; the choice log already has the choices that lead there.
     fn go_to(
         &mut self,
         snapshot: &Self::Snapshot,
         writer: &mut ChoiceWriter,
     ) -> Result<(), ReturnError>;
 
-    /// Ends the live execution, complete or not; reports a panic of its destructors.
-    fn leave(&mut self) -> Result<(), Bug>;
+    /// Ends the live execution, which the program has brought to its end, and reports a panic of
+    /// its destructors. An execution that the search gives up half-way is ended without this.
+    fn finish(&mut self) -> Result<(), Bug>;
 
-    /// About how many bytes the snapshot of the live state takes.
     fn snapshot_bytes(&self) -> usize;
 }
 
-/// Why a search could not come back to a state.
 #[derive(Debug)]
 pub(crate) enum ReturnError {
-    /// The program fails on the way, where it did not the first time.
+    /// The program fails on the way, which it did not before.
     Bug(Bug),
     /// The program does something else when the same choices are made again.
     Diverged(String),
 }
 
-/// A space of states that can be copied.
 pub(crate) struct Forking<P: Program> {
     program: Arc<P>,
     live: P::System,
 }
 
 impl<P: Program> Forking<P> {
-    /// At the first state of the program.
+    /// Starts at the first state of the program.
     pub(crate) fn new(program: Arc<P>) -> Result<Forking<P>, Bug> {
         let live = program.start()?;
         Ok(Forking { program, live })
@@ -110,6 +102,7 @@ where
     type Visited = VisitedStates;
 
     const FORESEES: bool = P::System::FORESEES;
+    const JUDGES_STATES_ALONE: bool = P::System::JUDGES_STATES_ALONE;
 
     fn visited(plan: &Plan, threads: usize) -> VisitedStates {
         VisitedStates::new(plan.cache, plan.exact, plan.visited_memory(), threads)
@@ -180,7 +173,7 @@ where
         Ok(())
     }
 
-    fn leave(&mut self) -> Result<(), Bug> {
+    fn finish(&mut self) -> Result<(), Bug> {
         Ok(())
     }
 
@@ -189,7 +182,7 @@ where
     }
 }
 
-/// What tells a state without a fingerprint from all others.
+/// The identity of a state without a fingerprint.
 #[cold]
 fn of_encoding<S: Captured>(system: &S) -> u64 {
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! What a search of states covered, added up as it goes.
+//! The figures of a search of states, added up as it goes.
 
 use dally_core::report::{CachePolicy, States, Stratum};
 
@@ -6,7 +6,6 @@ use super::plan::{Plan, SearchKind};
 use super::shared_state::ThreadCounters;
 use crate::deadline::Stopwatch;
 
-/// The figures of a search that has not begun.
 pub(super) fn none_yet(plan: &Plan, explorer: String, replayed: bool) -> States {
     let mut states = States::default();
     states.search = plan.search.to_string();
@@ -19,7 +18,7 @@ pub(super) fn none_yet(plan: &Plan, explorer: String, replayed: bool) -> States 
     states
 }
 
-/// What bounds are counted in, one of them.
+/// The singular of what bounds are counted in.
 fn unit(search: SearchKind) -> &'static str {
     match search {
         SearchKind::Ses
@@ -33,12 +32,11 @@ fn unit(search: SearchKind) -> &'static str {
     }
 }
 
-/// Forgets what will be visited again.
+/// Resets the figures of states that will be visited again.
 pub(super) fn restart(states: &mut States) {
     (states.states, states.cut, states.sealed) = (0, 0, 0);
 }
 
-/// Adds what threads have counted.
 pub(super) fn add(states: &mut States, counters: &ThreadCounters) {
     states.states += counters.states;
     states.transitions += counters.transitions;
@@ -49,7 +47,6 @@ pub(super) fn add(states: &mut States, counters: &ThreadCounters) {
     states.cyclic |= counters.cyclic;
 }
 
-/// Adds what threads have counted in a stratum.
 pub(super) fn add_stratum(
     states: &mut States,
     bound: u32,

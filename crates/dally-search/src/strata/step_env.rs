@@ -1,26 +1,27 @@
-//! What a step of an exhaustive search may ask and tell: its values are written beforehand.
+//! The environment of the steps of an exhaustive search, which gives them their values.
 
-use dally_core::{Choice, Cut, Env, Event, EventBudget, Input, MessageId, Tag, Text};
+use dally_core::{Choice, Cut, Env, Event, EventBudget, Input, MessageId, Tag, Text, fingerprint};
 
 use super::entry::Value;
 use super::explorer_on_path::StepSummary;
 use crate::choice_log::ChoiceWriter;
 
-/// Answers with the values given, then with the first value of every further choice, which it
-/// adds to them.
+/// Answers with `values`, then with the first value of every further choice, which it appends.
 pub(crate) struct StepEnv<'a> {
     pub(crate) writer: &'a mut ChoiceWriter,
     pub(crate) values: &'a mut Vec<Value>,
     pub(crate) answered: usize,
-    /// Whether there may be values at all; a step that asks for one is cut short otherwise.
+    /// Whether the step may ask for values; otherwise it is cut when it does.
     pub(crate) chooses: bool,
-    /// Whether an input was asked for.
     pub(crate) inputs: bool,
-    /// What the step did is noted here, if an explorer wants to know.
+    /// Where the next value is asked for, and where those before it were, as one hash.
+    pub(crate) place: u64,
+    pub(crate) places: u64,
+    /// Records what the step did, if an explorer needs it.
     pub(crate) summary: Option<&'a mut StepSummary>,
-    /// Values and events so far, and how many there may be.
+    /// Counts values and events.
     pub(crate) items: EventBudget,
-    /// Whether there were more, or values where there may be none.
+    /// Whether there were too many, or a value was asked for where there may be none.
     pub(crate) endless: bool,
 }
 
@@ -56,25 +57,34 @@ impl Env for StepEnv<'_> {
         self.choice()?;
         let index = self.answer(of);
         self.writer.write(Choice::Value { index, of, tag });
+        let place = std::mem::take(&mut self.place);
+        // Whether there may be a fault is no matter of fairness.
+        if tag != Tag::Fault {
+            self.places = fingerprint::mix(self.places, place);
+        }
         Ok(index)
+    }
+
+    fn place(&mut self, place: u64) {
+        self.place = place;
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         self.choice()?;
         let index = self.answer(candidates.len() as u32) as usize;
-        // A front end that asks without a candidate is answered, and nothing is written down.
+        // A front end may ask without candidates; such a question is not recorded.
         if let Some(&message) = candidates.get(index) {
             self.writer.write(Choice::Delivery(message));
         }
         Ok(index)
     }
 
-    /// Inputs are as given: they are neither part of the transition nor varied.
+    /// Inputs are as given: they are neither varied nor part of the transition.
     fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
         self.item(1)?;
         self.inputs = true;
-        self.writer.write(Choice::Input(asked.given()));
-        Ok(asked.given())
+        self.writer.write(Choice::Input(asked.given));
+        Ok(asked.given)
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {

@@ -1,4 +1,4 @@
-//! How a search takes transitions, and goes back to take others.
+//! How a search takes transitions, and returns to take others.
 
 use std::sync::atomic::Ordering;
 
@@ -13,11 +13,11 @@ use super::transition_order::TransitionOrder;
 use crate::executor::endless;
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
-    /// Takes the transition that the frame on top stands before.
+    /// Takes the next transition of the top frame.
     pub(super) fn step(&mut self) {
         let frame = &mut self.frames[self.depth - 1];
-        if frame.ahead.is_visited(frame.place) {
-            // It comes after one with values, so it was not passed over.
+        if frame.state.ahead.is_visited(frame.next - 1) {
+            // It was not passed over, since it comes after one with values.
             self.counters.transitions += 1;
             return;
         }
@@ -38,7 +38,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         if stepped {
             self.arrive();
         } else {
-            self.log_gap(self.frames[self.depth - 1].node);
+            self.log_failed();
         }
     }
 
@@ -54,8 +54,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         false
     }
 
-    /// Has a worker take a step, or asks where it leads, with these values, or with none unless it
-    /// `chooses`. The step may show a bug; if it was cut short there is none yet.
+    /// Runs a step, or asks where it leads, with these values; a step that asks for a value is cut
+    /// unless it `chooses`. The error is the bug that it showed, or `None` if it was cut.
     #[inline]
     pub(super) fn attempt(
         &mut self,
@@ -72,11 +72,14 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             answered: 0,
             chooses,
             inputs: false,
+            place: 0,
+            places: 0,
             summary: O::LISTENS.then_some(&mut self.summary),
             items: EventBudget::new(self.shared_state.limits.step_items),
             endless: false,
         };
         let stepped = step(&mut self.space, &mut env);
+        self.places = env.places;
         if env.inputs {
             self.shared_state.inputs.store(true, Ordering::Relaxed);
         }
@@ -87,19 +90,11 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// Ends the live execution.
-    pub(super) fn leave(&mut self) {
-        if let Err(bug) = self.space.leave() {
-            self.found(bug);
-        }
-    }
-
-    /// Makes the state on top of the stack the live state. `false` if that cannot be done.
+    /// Makes the state on top of the stack the live state; `false` if that fails.
     pub(super) fn return_to_top(&mut self) -> bool {
-        self.leave();
         let top = self.depth - 1;
-        self.writer.truncate(self.frames[top].path);
-        let Some(snapshot) = &self.frames[top].snapshot else { return false };
+        self.writer.truncate(self.frames[top].state.path);
+        let Some(snapshot) = &self.frames[top].state.snapshot else { return false };
         self.at_top = match self.space.go_to(snapshot, &mut self.writer) {
             Ok(()) => true,
             Err(error) => self.cannot_return(error),
@@ -107,8 +102,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         self.at_top
     }
 
-    /// Goes to the state of a snapshot, to which the choices in the choice log lead. `false` if that
-    /// cannot be done: then the search is over.
+    /// Goes to the state of a snapshot. `false` if that fails: then the search ends.
     pub(super) fn go_to(&mut self, snapshot: &S::Snapshot) -> bool {
         match self.space.go_to(snapshot, &mut self.writer) {
             Ok(()) => true,
@@ -116,7 +110,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// The search could not come back to a state, and is over.
+    /// Ends the search because it could not return to a state.
     #[cold]
     fn cannot_return(&mut self, error: ReturnError) -> bool {
         let difference = match error {

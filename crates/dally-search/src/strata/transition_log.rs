@@ -1,85 +1,104 @@
-//! A log of transitions, for searches to which it matters how states hang together.
+//! A log of transitions, for searches that need the graph of states.
 
 use dally_core::{Choice, System, WorkerId};
 
 use super::depth_first::DepthFirstWorker;
-use super::entry::Value;
+use super::frame::Frame;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use crate::choice_log::Activity;
-use crate::liveness::Node;
+use crate::liveness::{Node, Transition};
 
-/// Keeps states and the transitions between them. A search without one keeps states alone.
-pub(crate) trait TransitionLog: Send + Sync {
-    /// A step from a known state has led to this one; or it is the first.
-    fn arrived(&self, from: Option<Node>, arrival: &Arrival<'_>) -> Logged;
-
-    /// Some transitions of a state will be taken later or by another thread.
-    fn opened(&self, node: Node);
-
-    /// A thread has taken all transitions of a state that it will take for now.
-    fn left(&self, node: Node);
-
-    /// How many bytes it takes.
-    fn bytes(&self) -> u64;
+/// Where a step was taken: the state, and the place of the worker among the enabled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source {
+    pub(crate) node: Node,
+    pub(crate) place: usize,
 }
 
-/// A state that was come to, and the step that led there.
+/// A state that was reached, and the step that led there.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'a> {
     pub(crate) identity: u64,
-    /// Gives the parts of the state, for exact storage.
     pub(crate) parts: &'a Parts<'a>,
     pub(crate) system: &'a dyn System,
-    pub(crate) worker: WorkerId,
-    pub(crate) values: &'a [Value],
-    /// The choices of the step, if there are values.
-    pub(crate) choices: &'a [Choice],
+    /// The step; what monitors say of it is known to the system.
+    pub(crate) transition: Transition<'a>,
 }
 
-/// Gives the parts of a state to the function that it gets, one after the other.
+/// Passes the parts of a state to the function that it gets, one after the other.
 pub(crate) type Parts<'a> = dyn Fn(&mut dyn FnMut(&[u8])) + 'a;
 
-/// What a log says of a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Logged {
     /// It is new, and has this number.
     New(Node),
     Known,
-    /// There is no room for it, or for the transition to it.
+    /// It, or the transition to it, does not fit.
     NoRoom,
 }
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
-    /// Has the first state logged, if there is a log.
     pub(super) fn log_first(&mut self, identity: u64) -> Option<Node> {
-        let log = self.shared_state.log.clone()?;
+        let log = self.shared_state.log.as_ref()?;
         let (system, space) = (self.space.system(), &self.space);
         let parts = &|part: &mut dyn FnMut(&[u8])| space.parts(part);
         let (worker, values, choices) = (WorkerId::FAULTS, &[], &[]);
-        let logged =
-            log.arrived(None, &Arrival { identity, parts, system, worker, values, choices });
+        let transition = Transition { worker, values, choices, places: 0, visits: 0 };
+        let arrival = Arrival { identity, parts, system, transition };
+        let logged = log.arrived(&mut self.log_writer, None, &arrival);
         self.logged(logged)
     }
 
-    /// Has the step logged that led from the top of the stack to the live state; the number of
-    /// that state if it is new.
+    /// Logs the step from the top of the stack to the live state; returns its number if it is new.
     pub(super) fn log_arrival(&mut self, identity: u64) -> Option<Node> {
-        let log = self.shared_state.log.clone()?;
-        let parent = &self.frames[self.depth - 1];
-        let (worker, values) = (parent.worker, &parent.values[..]);
-        let choices = match values {
-            [] => Vec::new(),
-            _ => self.writer.choices_in(parent.path..self.writer.len()),
-        };
-        let (system, choices, space) = (self.space.system(), &choices[..], &self.space);
-        let parts = &|part: &mut dyn FnMut(&[u8])| space.parts(part);
-        let arrival = Arrival { identity, parts, system, worker, values, choices };
-        // To judge what is logged takes its time now and then: no step is stuck then.
+        let choices = self.choices_of_step();
+        // The log may take a while to judge cycles: no step is stuck then.
         self.writer.now(Activity::Nothing);
-        let logged = log.arrived(Some(parent.node), &arrival);
+        let log = self.shared_state.log.as_ref()?;
+        let (from, transition) = transition(&self.frames[self.depth - 1], self.places, &choices);
+        let (system, space) = (self.space.system(), &self.space);
+        let parts = &|part: &mut dyn FnMut(&[u8])| space.parts(part);
+        let arrival = Arrival { identity, parts, system, transition };
+        let logged = log.arrived(&mut self.log_writer, Some(from), &arrival);
         self.writer.now(Activity::Stepping);
         self.logged(logged)
+    }
+
+    /// Has the step logged that was taken from the top of the stack and showed a bug.
+    pub(super) fn log_failed(&mut self) {
+        let choices = self.choices_of_step();
+        let Some(log) = &self.shared_state.log else { return };
+        let (from, transition) = transition(&self.frames[self.depth - 1], self.places, &choices);
+        log.failed(&mut self.log_writer, from.node, transition);
+    }
+
+    /// Has the next transition of a frame logged and passed over, if it is foreseen to lead to a
+    /// state of this identity and that is in the log.
+    #[inline]
+    pub(super) fn log_foreseen(&mut self, at: usize, identity: u64) -> bool {
+        let Some(log) = &self.shared_state.log else { return false };
+        let Some(to) = log.find(&mut self.log_writer, identity) else { return false };
+        let frame = &mut self.frames[at];
+        let Ok(worker) = frame.state.offer(frame.next) else { return false };
+        frame.next += 1;
+        self.counters.transitions += 1;
+        let place = worker.place_in(&frame.state.enabled).unwrap_or_default();
+        let from = Source { node: frame.state.node, place };
+        self.writer.now(Activity::Nothing);
+        let logged = log.foreseen(&mut self.log_writer, from, worker, to);
+        self.writer.now(Activity::Stepping);
+        self.logged(logged);
+        true
+    }
+
+    /// The choices of the last step from the top of the stack, if there are values.
+    fn choices_of_step(&self) -> Vec<Choice> {
+        let parent = &self.frames[self.depth - 1];
+        match parent.values[..] {
+            [] => Vec::new(),
+            _ => self.writer.choices_in(parent.state.path..self.writer.len()),
+        }
     }
 
     fn logged(&self, logged: Logged) -> Option<Node> {
@@ -93,19 +112,31 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// Not everything that can be done in the state on top of the stack will be in the log.
-    pub(super) fn log_gap(&self, node: Node) {
+    /// Notes that not all transitions of this state will be in the log.
+    pub(super) fn log_gap(&mut self, node: Node) {
         if let Some(log) = &self.shared_state.log {
-            log.opened(node);
+            log.opened(&mut self.log_writer, node);
         }
     }
 
-    /// Nothing more is done from this state for now.
+    /// Notes that no more transitions of this state are taken for now.
     pub(super) fn log_left(&mut self, node: Node) {
         if let Some(log) = &self.shared_state.log {
             self.writer.now(Activity::Nothing);
-            log.left(node);
+            log.left(&mut self.log_writer, node);
             self.writer.now(Activity::Stepping);
         }
     }
+}
+
+/// The step of a frame with these choices, and where it was taken.
+fn transition<'a, S: StateSpace, O: TransitionOrder>(
+    frame: &'a Frame<S, O>,
+    places: u64,
+    choices: &'a [Choice],
+) -> (Source, Transition<'a>) {
+    let (worker, values) = (frame.worker, &frame.values[..]);
+    let place = worker.place_in(&frame.state.enabled).unwrap_or_default();
+    let from = Source { node: frame.state.node, place };
+    (from, Transition { worker, values, choices, places, visits: 0 })
 }

@@ -1,40 +1,33 @@
 //! Which worker a search of states runs next, and what that costs.
 //!
-//! A stratum is what can be reached at a cost. With a delaying explorer each delay costs one;
-//! the other searches are the same loop with other costs.
+//! A stratum is what can be reached within a cost. Under a delaying explorer each delay costs one;
+//! the other searches differ in their costs alone.
 
 use dally_core::{System, WorkerId, fingerprint};
 
 use super::explorer::Explorer;
 use super::explorer_on_path::{ExplorerOnPath, StepSummary};
 
-/// The order of transitions along one path. It is cloned where paths part.
+/// The order of transitions along one path, which is cloned where paths part.
 pub(crate) trait TransitionOrder: Clone + Send + 'static {
-    /// Whether it wants to hear the events of steps.
+    /// Whether it needs the events of steps.
     const LISTENS: bool;
 
-    /// What the `k`-th value of a choice costs, for `k = 1`; the others cost in proportion.
+    /// The cost of the second value of a choice; that of the `k`-th, from 0, is `k` times as much.
     const VALUE: u32;
 
-    /// Its name, for reports.
     fn name(&self) -> String;
 
-    /// The path is at the first state of the program.
+    /// Starts at the first state of the program.
     fn begin(&mut self, system: &dyn System, seed: u64);
 
-    /// What the `index`-th transition costs at a state where these workers can step. It does not
-    /// fall as the index rises.
+    /// The cost of the `index`-th transition at this state. It does not fall as the index rises.
     fn cost(&self, index: u32, enabled: &[WorkerId]) -> u32;
 
     /// The worker of the `index`-th transition. Called once for each index, from 0, in turn.
     fn offer(&mut self, index: u32, enabled: &[WorkerId]) -> Option<WorkerId>;
 
-    /// Whether the `index`-th transition is always that of the `index`-th enabled worker; then it
-    /// need not be asked for each.
-    fn is_by_id(&self) -> bool;
-
-    /// The worker has stepped: the workers that could step before, the system now, and what the step
-    /// did.
+    /// Called after a step: with the workers enabled before it, the system, and what the step did.
     fn stepped(
         &mut self,
         worker: WorkerId,
@@ -43,17 +36,16 @@ pub(crate) trait TransitionOrder: Clone + Send + 'static {
         summary: &mut StepSummary,
     );
 
-    /// A hash of all that decides on future offers.
+    /// A hash of all that decides future offers.
     fn hash(&self) -> u64;
 
-    /// About how many bytes it takes.
     fn bytes(&self) -> usize;
 }
 
-/// By a delaying explorer: each delay costs one.
+/// The order of a delaying explorer: each delay costs one.
 pub(crate) struct Delayed<E: Explorer> {
     explorer: E,
-    /// From the first state on.
+    /// The explorer from the first state on.
     on_path_explorer: Option<ExplorerOnPath<E>>,
 }
 
@@ -68,7 +60,7 @@ impl<E: Explorer> Clone for Delayed<E> {
         Delayed { explorer: self.explorer.clone(), on_path_explorer: self.on_path_explorer.clone() }
     }
 
-    /// The explorer that all paths begin with is the same on all of them.
+    /// The explorer that paths begin with is the same on all of them.
     fn clone_from(&mut self, source: &Self) {
         self.on_path_explorer.clone_from(&source.on_path_explorer);
     }
@@ -101,10 +93,6 @@ impl<E: Explorer> TransitionOrder for Delayed<E> {
         on_path_explorer.next(enabled)
     }
 
-    fn is_by_id(&self) -> bool {
-        false
-    }
-
     fn stepped(
         &mut self,
         worker: WorkerId,
@@ -124,13 +112,12 @@ impl<E: Explorer> TransitionOrder for Delayed<E> {
     }
 
     fn bytes(&self) -> usize {
-        // What an explorer keeps is seldom more than a list of workers, and the on_path_explorer keeps
-        // another.
+        // An explorer seldom has more than a list of workers, and its path has another.
         size_of::<Self>() + self.on_path_explorer.as_ref().map_or(0, |c| 16 * c.known().len())
     }
 }
 
-/// Without an explorer: the baselines. One type for all, so that one engine is compiled for them.
+/// The orders without an explorer. One type for all, so that one search is compiled for them.
 #[derive(Clone)]
 pub(crate) enum Fixed {
     /// Depth first: everything is free, in the order of ids.
@@ -139,8 +126,7 @@ pub(crate) enum Fixed {
     Breadth,
     /// Depth bounding: every step costs one, in random order.
     Depth {
-        /// A hash of the path, which the order is drawn from: an entry of the frontier that is
-        /// taken up again draws the same.
+        /// A hash of the path that seeds the order, so that a resumed entry draws the same.
         path: u64,
         shuffled: Vec<WorkerId>,
     },
@@ -149,16 +135,6 @@ pub(crate) enum Fixed {
         /// The worker that stepped last.
         last: Option<WorkerId>,
     },
-}
-
-impl Fixed {
-    pub(crate) fn depth() -> Fixed {
-        Fixed::Depth { path: 0, shuffled: Vec::new() }
-    }
-
-    pub(crate) fn preempting() -> Fixed {
-        Fixed::Preempting { last: None }
-    }
 }
 
 impl TransitionOrder for Fixed {
@@ -217,11 +193,6 @@ impl TransitionOrder for Fixed {
     }
 
     #[inline]
-    fn is_by_id(&self) -> bool {
-        matches!(self, Fixed::Free | Fixed::Breadth)
-    }
-
-    #[inline]
     fn stepped(&mut self, worker: WorkerId, _: &[WorkerId], _: &dyn System, _: &mut StepSummary) {
         match self {
             Fixed::Depth { path, shuffled } => {
@@ -248,7 +219,6 @@ impl TransitionOrder for Fixed {
     }
 }
 
-/// Where this worker is among the enabled.
 fn place(worker: Option<WorkerId>, enabled: &[WorkerId]) -> Option<usize> {
     worker?.place_in(enabled).ok()
 }

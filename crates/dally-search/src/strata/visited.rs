@@ -7,6 +7,7 @@ mod interner;
 mod memory;
 mod prefetch;
 mod table;
+mod words;
 
 use dally_core::report::CachePolicy;
 use exact::Exact;
@@ -14,6 +15,7 @@ pub(crate) use exact::Numbered;
 use fingerprints::Fingerprints;
 use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use table::{Lookup, Table};
+pub(crate) use words::Words;
 
 /// A set of visited states that many threads insert into.
 ///
@@ -29,8 +31,8 @@ pub trait Visited: Send + Sync {
     /// A slot for one more thread.
     fn slot(&self) -> Self::Slot;
 
-    /// Visits the state of this identity and these parts: `parts` gives them, one after the other,
-    /// to the function that it gets. A set that stores identities alone does not ask for them.
+    /// Visits the state of this identity; `parts` gives its parts, one after the other, to the
+    /// function that it gets. A set that stores identities alone does not ask for them.
     fn insert(
         &self,
         slot: &mut Self::Slot,
@@ -45,12 +47,12 @@ pub trait Visited: Send + Sync {
         false
     }
 
-    /// [`Visited::holds`] will be asked for this identity soon.
+    /// Called before [`Visited::holds`] is asked for this identity.
     fn prefetch(&self, identity: u64) {
         let _ = identity;
     }
 
-    /// This identity will probably be inserted soon.
+    /// Called before this identity is probably inserted.
     fn prefetch_to_write(&self, identity: u64) {
         let _ = identity;
     }
@@ -63,8 +65,7 @@ pub trait Visited: Send + Sync {
         0
     }
 
-    /// How many states are expected to have been taken for others because their identities are
-    /// the same.
+    /// How many states are expected to have been taken for others with the same identity.
     fn expected_omissions(&self) -> f64 {
         0.0
     }
@@ -73,21 +74,18 @@ pub trait Visited: Send + Sync {
 /// What is known of a state that was reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Visit {
-    /// It was not known, and is now.
+    /// It was not known, and is stored now.
     New,
-    /// It was visited before. Only identities without parts may be wrong about that, see
-    /// [`Visited::expected_omissions`].
+    /// It was visited before, but for [omissions](Visited::expected_omissions).
     Known,
-    /// It is not known and was not stored: it will be as unknown next time.
+    /// It is not known and was not stored.
     Unstored,
-    /// It is not known and was not stored: all states were to be stored, and there is no room.
+    /// It is not known and does not fit, although all states were to be stored.
     NoRoom,
 }
 
-/// The visited states of a search in one process, within a budget of memory: by their
-/// fingerprints, whole, or not at all.
-///
-/// As many threads may insert as it was made for; one alone pays for no locks.
+/// The visited states of a search in one process, within a budget of memory: by their fingerprints,
+/// whole, or not at all. A single thread pays for no locks.
 ///
 /// ```
 /// use dally_search::strata::{CachePolicy, Visit, Visited, VisitedStates};
@@ -99,10 +97,10 @@ pub enum Visit {
 /// assert!(visited.holds(7) && !visited.holds(8));
 /// ```
 pub struct VisitedStates {
-    /// How many slots there are, and how many are taken.
+    /// For how many threads the set was made, and, in `taken`, how many have a slot.
     slots: usize,
     taken: AtomicUsize,
-    /// The answer to a new state that is not stored.
+    /// What an insertion returns for a new state that is not stored.
     refusal: Visit,
     store: Store,
 }
@@ -113,7 +111,7 @@ enum Store {
     Exact(Exact),
 }
 
-/// The right of one thread to insert; there is one for each, and none is ever used by two.
+/// The slot of one thread, which no other thread uses.
 #[derive(Debug)]
 pub struct ThreadSlot(usize);
 
@@ -124,14 +122,13 @@ impl ThreadSlot {
 }
 
 impl VisitedStates {
-    /// An empty set of `budget` bytes. Nothing is allocated for states before there are any;
-    /// fingerprints take 64 bytes for every 8 states, so less than that is room for none.
+    /// An empty set of `budget` bytes for `threads` threads. Nothing is allocated before there are
+    /// states; fingerprints take 64 bytes for every 8 states, so less than that is room for none.
     ///
-    /// What counts are tables and stored states, also while a table grows: there is never a
-    /// second one, but for the 512 bytes that each began with. The system rounds up to pages.
+    /// The budget covers tables and stored states, also while a table grows: there is never a
+    /// second table, but for the first 512 bytes of each. The system rounds up to pages.
     ///
-    /// `exact` states are replaced by generations: when the younger half of the set is full,
-    /// the older half is forgotten.
+    /// Of `exact` states, the older half is dropped when the younger half is full.
     pub fn new(policy: CachePolicy, exact: bool, budget: u64, threads: usize) -> VisitedStates {
         let store = match policy {
             CachePolicy::None => Store::Nothing,
@@ -142,7 +139,6 @@ impl VisitedStates {
         VisitedStates { slots: threads.max(1), taken: AtomicUsize::new(0), refusal, store }
     }
 
-    /// How many states are stored.
     #[cfg(test)]
     pub(crate) fn len(&self) -> u64 {
         match &self.store {
@@ -158,7 +154,7 @@ impl Visited for VisitedStates {
 
     /// # Panics
     ///
-    /// If as many threads have asked as there were to be.
+    /// If more threads ask for a slot than the set was made for.
     fn slot(&self) -> ThreadSlot {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         assert!(number < self.slots, "{} slots are taken", self.slots);
@@ -224,12 +220,12 @@ impl Visited for VisitedStates {
     }
 }
 
-/// How many states are expected to have been taken for others, because their fingerprints are the
-/// same. What can be reached only through them was then not visited either.
+/// How many states are expected to have been taken for others because of equal fingerprints. What
+/// can be reached only through them was then not visited either.
 ///
-/// A new state meets one of `k` stored fingerprints by chance with probability `k / 2^64`. Over
-/// `n` states that were stored one after the other this sums to `n (n - 1) / 2^65`; those that
-/// were dropped met at most `n` each.
+/// A new state meets one of `k` stored fingerprints by chance with probability `k / 2^64`. Over `n`
+/// states stored one after the other this sums to `n (n - 1) / 2^65`; those that were dropped met
+/// at most `n` each.
 pub(crate) fn expected_omissions(stored: u64, dropped: u64) -> f64 {
     let (stored, dropped) = (stored as f64, dropped as f64);
     let pairs = stored * (stored - 1.0).max(0.0) / 2.0 + dropped * stored;

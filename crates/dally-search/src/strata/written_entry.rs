@@ -1,11 +1,8 @@
-//! Entries of the frontier in writing: work that another process can do.
+//! Entries of the frontier in writing, for other processes.
 //!
-//! Written are the choices that lead to the state, and which transition comes next. The workers
-//! that can step, the state of the explorer and the cost follow from these: they are found by
-//! making the choices again. The cost and the identity of the state are written all the same, so
-//! that a program or an explorer that does something else now is noticed.
-
-use std::sync::atomic::Ordering;
+//! An entry is written as the choices that lead to its state, and its next transition. Making the
+//! choices again gives the enabled workers, the state of the explorer and the cost. The cost and
+//! the identity of the state are written too, to notice a program or an explorer that has changed.
 
 use dally_core::{
     Choice, Cut, Env, Event, Input, MessageId, Player, Schedule, ScheduleError, System, Tag, Text,
@@ -13,9 +10,7 @@ use dally_core::{
 };
 
 use super::depth_first::DepthFirstWorker;
-use super::entry::{Entry, NextTransition, Offered, Value};
-use super::look_ahead::LookAhead;
-use super::postpone::entry_bytes;
+use super::entry::{Entry, NextTransition, OpenState, Value};
 use super::state_space::StateSpace;
 use super::step_env::StepEnv;
 use super::transition_order::TransitionOrder;
@@ -25,10 +20,10 @@ use crate::record::Heading;
 /// An entry of a frontier in writing: a state, by the choices that lead to it, and the transitions
 /// out of it that have not been taken.
 ///
-/// A search whose plan says [`keep_frontier`](super::Plan::keep_frontier) hands what it leaves
+/// A search whose plan says [`keep_frontier`](super::Plan::keep_frontier) gives what it leaves
 /// undone to [`Sink::left`](crate::Sink::left); a search whose plan is to
-/// [`resume`](super::Plan::resume) these entries, in any process, goes on from there. Of the visited
-/// states only those on the ways to the entries are known to it: it may visit others again, and
+/// [`resume`](super::Plan::resume) these entries, in any process, goes on from there. Of the
+/// visited states it knows only those on the paths to the entries: it may visit others again, and
 /// misses none.
 ///
 /// ```
@@ -59,7 +54,7 @@ pub struct WrittenEntry {
     pub next: NextTransition,
 }
 
-/// Why an entry cannot be gone on from.
+/// Why an entry cannot be resumed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WrittenEntryError {
@@ -100,13 +95,11 @@ pub enum WrittenEntryError {
     },
 }
 
-/// The version of the written form.
 const VERSION: &str = "1";
 const PREFIX: &str = "dally-entry";
 
 impl WrittenEntry {
-    /// The entry as a token of one line: its version, then a schedule token, whose checksum covers
-    /// all fields.
+    /// The entry in one line: its version, then a schedule token, whose checksum covers all fields.
     pub fn to_token(&self) -> String {
         let next = match &self.next {
             NextTransition::Worker(index) => index.to_string(),
@@ -175,8 +168,7 @@ fn parse_next(text: &str) -> Option<NextTransition> {
     Some(NextTransition::Values(index, worker.parse().ok()?, values))
 }
 
-impl<S: StateSpace, O: TransitionOrder> Entry<S, O> {
-    /// The entry in writing.
+impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
     pub(super) fn written(&self, heading: &Heading, search: &str, seed: u64) -> WrittenEntry {
         WrittenEntry {
             program: heading.program.clone(),
@@ -192,14 +184,13 @@ impl<S: StateSpace, O: TransitionOrder> Entry<S, O> {
 }
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
-    /// Goes to the state of a written entry of the search by this name. The states on the way are
-    /// remembered as visited.
+    /// Goes to the state of a written entry of the search of this name, visiting those on the way.
     pub(super) fn restore(
         &mut self,
         written: &WrittenEntry,
         search: &str,
         mut order: O,
-    ) -> Result<Box<Entry<S, O>>, WrittenEntryError> {
+    ) -> Result<Entry<S, O>, WrittenEntryError> {
         let Heading { program, settings, .. } = &self.shared_state.shared.heading;
         let this = WrittenEntry {
             program: program.clone(),
@@ -238,29 +229,23 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         if (identity, cost) != (written.state, written.cost) {
             return Err(diverged("led to another state, or at another cost".to_owned()));
         }
-        let enabled = self.space.system().enabled().to_vec();
-        let offered = offer_again(&written.next, &mut order, &enabled)?;
-        let sealed = self.shared_state.is_sealed(self.space.system(), &self.writer);
-        let bytes = self.space.snapshot_bytes() + entry_bytes::<S, O>(&order, &enabled);
-        self.shared_state.frontier_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        Ok(Box::new(Entry {
-            snapshot: self.space.snapshot(&self.writer),
-            bytes,
-            order,
-            enabled,
-            cost,
+        let mut state = Box::new(OpenState {
             next: written.next.clone(),
-            offered,
-            ahead: LookAhead::default(),
-            sealed,
+            snapshot: Some(self.space.snapshot(&self.writer)),
+            enabled: self.space.system().enabled().to_vec(),
+            cost,
+            sealed: self.shared_state.is_sealed(self.space.system(), &self.writer),
+            path: self.writer.len(),
             prefix,
             identity,
-            node: 0,
-        }))
+            ..OpenState::blank(order)
+        });
+        offer_again(&mut state)?;
+        self.count_bytes(&mut state);
+        Ok(state)
     }
 
-    /// Has a worker take a step in which the choices of the player are made, when the order offers
-    /// it. What that costs.
+    /// Takes the step of a worker that the player has, once the order offers it; returns its cost.
     fn step_again(
         &mut self,
         worker: WorkerId,
@@ -292,27 +277,24 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     }
 }
 
-/// Has the order offer what it has offered before the next transition of an entry.
-fn offer_again<O: TransitionOrder>(
-    next: &NextTransition,
-    order: &mut O,
-    enabled: &[WorkerId],
-) -> Result<Offered, WrittenEntryError> {
-    let (offers, last) = match next {
+/// Has the order repeat its offers before the next transition of an entry.
+fn offer_again<S: StateSpace, O: TransitionOrder>(
+    state: &mut OpenState<S, O>,
+) -> Result<(), WrittenEntryError> {
+    let (offers, last) = match &state.next {
         NextTransition::Worker(index) => (*index, None),
         NextTransition::Values(index, worker, _) => (index.saturating_add(1), Some(*worker)),
     };
-    let (mut offered, mut worker) = (Offered::default(), None);
+    let mut worker = None;
     for index in 0..offers {
-        worker = order.offer(index, enabled);
-        let place = worker.and_then(|worker| worker.place_in(enabled).ok());
-        if !place.is_some_and(|place| offered.add(place)) || index as usize >= enabled.len() {
+        worker = state.offer(index).ok();
+        if worker.is_none() || index as usize >= state.enabled.len() {
             return Err(diverged(format!("fewer than {offers} workers were offered")));
         }
     }
     match last {
         Some(_) if last != worker => Err(diverged("another worker was offered".to_owned())),
-        _ => Ok(offered),
+        _ => Ok(()),
     }
 }
 
@@ -320,7 +302,7 @@ fn diverged(what: String) -> WrittenEntryError {
     WrittenEntryError::Diverged { what }
 }
 
-/// Answers a step with choices that were made before, through the environment of the search.
+/// Answers a step with recorded choices, through the environment of the search.
 struct Following<'a, 'b, 'c> {
     env: &'a mut StepEnv<'b>,
     player: &'a mut Player<&'c [Choice]>,
@@ -334,7 +316,6 @@ impl Env for Following<'_, '_, '_> {
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
-        // A question without candidates is not in the choices.
         if !candidates.is_empty() {
             let index = self.player.delivery(candidates).map_err(|_| Cut)? as u32;
             self.env.values.push(Value { index, of: candidates.len() as u32 });
@@ -342,10 +323,10 @@ impl Env for Following<'_, '_, '_> {
         self.env.delivery(candidates)
     }
 
-    /// Searches of states leave inputs as given, so another one than before is another program.
+    /// Searches of states leave inputs as given, so another recorded input means a changed program.
     fn input(&mut self, asked: Input<'_>) -> Result<i64, Cut> {
         let before = self.player.input(asked).map_err(|_| Cut)?;
-        if before == asked.given() { self.env.input(asked) } else { Err(Cut) }
+        if before == asked.given { self.env.input(asked) } else { Err(Cut) }
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {

@@ -3,7 +3,7 @@
 
 use dally_search::Strategy;
 use dally_search::research::TaPct;
-use dally_search::sampling::{Pct, Pctcp};
+use dally_search::sampling::{Pct, Pctcp, Sampler};
 
 use crate::programs::{Do, Scripts, any_of};
 
@@ -42,10 +42,10 @@ fn the_bound_counts_chains_and_not_workers() {
     let program = round();
     let late = |word: &[usize]| place(word, 10, 0) > place(word, 7, 1);
     // The other sender comes last, behind a round through eight workers: depth 1.
-    let found = hits(&program, Box::new(Pctcp::new(0, 0)), late);
+    let found = hits(&program, Box::new(Pctcp::new(0).seeded(0)), late);
     assert!(found >= promised(2.0, 1.0, 0), "{found}");
     // PCT needs it to have the lowest of ten priorities.
-    let found = hits(&program, Box::new(Pct::new(0, 0)), late);
+    let found = hits(&program, Box::new(Pct::new(0).seeded(0)), late);
     assert!(found < SCHEDULES as f64 / 8.0, "{found}");
 }
 
@@ -57,9 +57,9 @@ fn a_step_in_the_middle_of_a_chain_needs_one_change() {
         let sent = place(word, 10, 0);
         place(word, 4, 1) < sent && sent < place(word, 5, 0)
     };
-    assert_eq!(hits(&program, Box::new(Pctcp::new(0, 0)), between), 0.0);
+    assert_eq!(hits(&program, Box::new(Pctcp::new(0).seeded(0)), between), 0.0);
     // 18 steps of the round, and the other message sent and received.
-    let found = hits(&program, Box::new(Pctcp::new(0, 1)), between);
+    let found = hits(&program, Box::new(Pctcp::new(1).seeded(0)), between);
     assert!(found >= promised(2.0, 20.0, 1), "{found}");
 }
 
@@ -77,9 +77,9 @@ fn only_racing_steps_count_for_tapct() {
         place(word, 0, 20) < sent && sent < place(word, 0, 21)
     };
     // Three racing steps; the two workers and the messages to the third are five chains at most.
-    let tapct = hits(&program, Box::new(TaPct::new(0, 1)), between);
+    let tapct = hits(&program, Box::new(TaPct::new(1).seeded(0)), between);
     assert!(tapct >= promised(2.0, 3.0, 1), "{tapct}");
-    let pctcp = hits(&program, Box::new(Pctcp::new(0, 1)), between);
+    let pctcp = hits(&program, Box::new(Pctcp::new(1).seeded(0)), between);
     assert!(tapct > 5.0 * pctcp, "{tapct} and {pctcp}");
 }
 
@@ -93,9 +93,9 @@ fn many_short_lived_workers_are_few_chains() {
     let program = Scripts::new(&scripts);
     let late = |word: &[usize]| word.last() == Some(&12);
     // Of width 2 there are three chains at most, and PCT has 13 workers.
-    let found = hits(&program, Box::new(Pctcp::new(0, 0)), late);
+    let found = hits(&program, Box::new(Pctcp::new(0).seeded(0)), late);
     assert!((found - SCHEDULES as f64 / 3.0).abs() < 350.0, "{found}");
-    let found = hits(&program, Box::new(Pct::new(0, 0)), late);
+    let found = hits(&program, Box::new(Pct::new(0).seeded(0)), late);
     assert!((found - SCHEDULES as f64 / 13.0).abs() < 200.0, "{found}");
 }
 
@@ -115,10 +115,10 @@ fn overtaken() -> (Scripts, impl Fn(&[usize]) -> bool) {
 fn in_a_mailbox_that_is_no_queue_a_message_can_be_made_to_wait() {
     let (program, late) = overtaken();
     // Ten sends and writes, and two messages received.
-    let found = hits(&program, Box::new(Pctcp::new(0, 1)), &late);
+    let found = hits(&program, Box::new(Pctcp::new(1).seeded(0)), &late);
     assert!(found >= promised(2.0, 12.0, 1), "{found}");
     // Two sends and two receipts race.
-    let found = hits(&program, Box::new(TaPct::new(0, 1)), &late);
+    let found = hits(&program, Box::new(TaPct::new(1).seeded(0)), &late);
     assert!(found >= promised(2.0, 4.0, 1), "{found}");
 }
 
@@ -140,6 +140,6 @@ fn in_a_queue_a_message_waits_however_urgent_those_behind_it_are() {
         place(word, 1, 3) < received && place(word, 2, 7) < received
     };
     // Width 3: the request, what worker 1 does and sends, and worker 2. 18 steps.
-    let found = hits(&program, Box::new(Pctcp::new(0, 1)), late);
+    let found = hits(&program, Box::new(Pctcp::new(1).seeded(0)), late);
     assert!(found >= promised(3.0, 18.0, 1), "{found}");
 }

@@ -1,6 +1,6 @@
 //! POS draws again where steps race, and only there.
 
-use dally_search::sampling::Pos;
+use dally_search::sampling::{Pos, Sampler};
 
 use crate::programs::{Do, Scripts};
 
@@ -10,7 +10,7 @@ const SCHEDULES: u64 = 64_000;
 /// How often the one step of worker 1 comes after all steps of worker 0.
 fn last(theirs: Do, own: Do) -> f64 {
     let program = Scripts::new(&[&[theirs; STEPS], &[own]]);
-    let counts = program.sample(Box::new(Pos::new(0)), SCHEDULES);
+    let counts = program.sample(Box::new(Pos::default().seeded(0)), SCHEDULES);
     let last: u64 =
         counts.iter().filter(|(word, _)| word[STEPS] == 1).map(|(_, count)| count).sum();
     last as f64

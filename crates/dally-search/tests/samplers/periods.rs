@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dally_search::research::Period;
+use dally_search::sampling::Sampler;
 
 use crate::programs::{Do, Scripts};
 
@@ -15,7 +16,7 @@ fn every_interleaving_with_a_descent_comes_once() {
         let mut expected: BTreeSet<Vec<usize>> = program.all().into_iter().collect();
         // The serial one is schedule 0.
         expected.pop_first();
-        let counts = program.sample(Box::new(Period::new(0)), expected.len() as u64);
+        let counts = program.sample(Box::new(Period::default().seeded(0)), expected.len() as u64);
         assert!(counts.values().all(|&count| count == 1), "{counts:?}");
         assert_eq!(counts.into_keys().collect::<BTreeSet<_>>(), expected);
     }
@@ -26,7 +27,8 @@ fn steps_that_nobody_notices_are_no_key_points() {
     let noticed = [Do::Local, Do::Local, Do::Write(0), Do::Local];
     let program = Scripts::new(&[&noticed, &noticed]);
     // Worker 1 can go first, and that is all.
-    let counts: BTreeMap<Vec<usize>, u64> = program.sample(Box::new(Period::new(0)), 1);
+    let counts: BTreeMap<Vec<usize>, u64> =
+        program.sample(Box::new(Period::default().seeded(0)), 1);
     assert_eq!(counts.into_keys().next().unwrap(), [0, 0, 1, 1, 1, 1, 0, 0]);
 }
 
@@ -35,6 +37,6 @@ fn programs_that_block_come_to_their_ends() {
     let ping = [Do::Send(1), Do::Receive, Do::Send(1), Do::Receive];
     let pong = [Do::Receive, Do::Send(0), Do::Receive, Do::Send(0)];
     let program = Scripts::new(&[&ping, &pong, &[Do::Send(0), Do::Send(1)]]);
-    let counts = program.sample(Box::new(Period::new(0)), 500);
+    let counts = program.sample(Box::new(Period::default().seeded(0)), 500);
     assert!(counts.len() > 20, "{}", counts.len());
 }

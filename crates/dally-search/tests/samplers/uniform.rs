@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dally_search::research::Urw;
-use dally_search::sampling::{Random, Surw};
+use dally_search::sampling::{Random, Sampler, Surw};
 
 use crate::programs::{Do, Scripts};
 
@@ -38,7 +38,7 @@ fn straight() -> Vec<Scripts> {
 fn all_interleavings_are_equally_likely_under_urw() {
     for program in straight() {
         let all = program.all();
-        let counts = program.sample(Box::new(Urw::new(0)), 40 * all.len() as u64);
+        let counts = program.sample(Box::new(Urw::default().seeded(0)), 40 * all.len() as u64);
         let deviation = deviation(&counts, all.len());
         assert!(deviation < 5.0, "{program:?}: {deviation} over {} interleavings", all.len());
     }
@@ -48,7 +48,7 @@ fn all_interleavings_are_equally_likely_under_urw() {
 fn they_are_not_under_a_uniform_choice_of_workers() {
     for program in straight() {
         let all = program.all();
-        let counts = program.sample(Box::new(Random::new(0)), 40 * all.len() as u64);
+        let counts = program.sample(Box::new(Random.seeded(0)), 40 * all.len() as u64);
         assert!(deviation(&counts, all.len()) > 10.0, "{program:?}");
     }
 }
@@ -82,7 +82,9 @@ fn the_interleavings_of_one_object_are_equally_likely_under_surw() {
         classes.sort();
         classes.dedup();
         let mut counts: BTreeMap<Vec<usize>, u64> = BTreeMap::new();
-        for (word, count) in program.sample(Box::new(Surw::new(0)), 400 * classes.len() as u64) {
+        for (word, count) in
+            program.sample(Box::new(Surw::default().seeded(0)), 400 * classes.len() as u64)
+        {
             *counts.entry(on_object(&word)).or_default() += count;
         }
         let deviation = deviation(&counts, classes.len());
@@ -108,8 +110,8 @@ fn surw_is_about_the_inbox_that_several_send_to() {
         let lates = counts.iter().filter(|(word, _)| late(word)).map(|(_, count)| count);
         lates.sum::<u64>() as f64 / 4_000.0
     };
-    let surw = share(program.sample(Box::new(Surw::new(0)), 4_000));
-    let random = share(program.sample(Box::new(Random::new(0)), 4_000));
+    let surw = share(program.sample(Box::new(Surw::default().seeded(0)), 4_000));
+    let random = share(program.sample(Box::new(Random.seeded(0)), 4_000));
     // Binomial(4,000, 1/2) has a standard deviation of 32, which is 0.008.
     assert!((surw - 0.5).abs() < 0.04, "{surw}");
     assert!(random < 0.02, "{random}");
@@ -144,7 +146,9 @@ fn the_orders_of_sends_to_one_inbox_are_equally_likely_under_surw_whoever_receiv
         classes.sort();
         classes.dedup();
         let mut counts: BTreeMap<Vec<usize>, u64> = BTreeMap::new();
-        for (word, count) in program.sample(Box::new(Surw::new(0)), 400 * classes.len() as u64) {
+        for (word, count) in
+            program.sample(Box::new(Surw::default().seeded(0)), 400 * classes.len() as u64)
+        {
             *counts.entry(sends(&word)).or_default() += count;
         }
         let deviation = deviation(&counts, classes.len());

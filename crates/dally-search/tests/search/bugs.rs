@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::{BugKind, Finding};
-use dally_search::sampling::{Fair, RoundRobin};
+use dally_search::sampling::{Fair, RoundRobin, Sampler};
 use dally_search::{Mode, Options, StrategyKind, replay, run};
 use insta::assert_snapshot;
 
@@ -95,9 +95,13 @@ fn a_monitor_that_stays_hot_is_a_bug_under_a_fair_strategy() {
 #[test]
 fn an_unfair_strategy_alone_does_not_heat_a_monitor_and_its_fair_tail_does() {
     let program = scripts([&[Do::Hot, Do::Add(0, 1), Do::Jump(1)]]);
-    let unfair = Options { strategy: Box::new(RoundRobin::new(0)), max_steps: 200, ..options() };
+    let unfair = Options {
+        strategy: Box::new(RoundRobin::default().seeded(0)),
+        max_steps: 200,
+        ..options()
+    };
     assert_eq!(check(&program, unfair).findings, []);
-    let fair = Fair::new(Box::new(RoundRobin::new(0)), 50, 0);
+    let fair = Fair::new(Box::new(RoundRobin::default().seeded(0)), 50, 0);
     let finding = found(
         &program,
         Options { strategy: Box::new(fair), temperature: Some(30), max_steps: 200, ..options() },
@@ -175,7 +179,7 @@ fn a_bug_that_depends_on_a_global_is_reported_as_nondeterminism() {
     let message = without_numbers(&dally_report::text::bug(&finding.bug));
     assert_snapshot!(message, @r#"
         schedule N, run again with the same choices, did something else: step N: no bug the second time
-        Something that Dally does not control decides what the program does: a clock, a random number, the order of a hash map, a global that survives the execution, a thread of the operating system
+        Something that Dally does not control decides what the program does: a clock, a random number, a `select!` of tokio or futures without `biased`, which draws one (`dally::tasks::select!` has it chosen by the search), the order of a hash map, a global that survives the execution, a thread of the operating system
     "#);
     assert!(finding.notes[0].starts_with("The first time it ended in panic: the register is 40"));
 }
@@ -188,7 +192,7 @@ fn what_is_not_under_control_is_found_by_running_schedules_twice() {
     let message = without_numbers(&dally_report::text::bug(&finding.bug));
     assert_snapshot!(message, @r#"
         schedule N, run again with the same choices, did something else: step N: the step of Script (N) told `Noted { text: "N" }` first and `Noted { text: "N" }` then
-        Something that Dally does not control decides what the program does: a clock, a random number, the order of a hash map, a global that survives the execution, a thread of the operating system
+        Something that Dally does not control decides what the program does: a clock, a random number, a `select!` of tokio or futures without `biased`, which draws one (`dally::tasks::select!` has it chosen by the search), the order of a hash map, a global that survives the execution, a thread of the operating system
     "#);
     assert_eq!(finding.trace.steps.len(), 2);
 }

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use dally_search::Options;
-use dally_search::sampling::Pct;
+use dally_search::sampling::{Pct, Sampler};
 
 use crate::programs::{Do, Scripts, check, options, scripts};
 
 /// How many of 20,000 schedules fail under PCT with `d` change points.
 fn failures(program: &Arc<Scripts>, d: u32) -> f64 {
     let sampled = Options {
-        strategy: Box::new(Pct::new(0, d)),
+        strategy: Box::new(Pct::new(d).seeded(0)),
         schedules: 20_000,
         seed: 1,
         keep_going: true,

@@ -13,7 +13,7 @@ use dally_core::{
     Acceptance, Bug, Choice, Env, Event, Finding, Input, MessageId, Observe, Program, Status, Stop,
     System, Tag, Text, Wait, Waiting, WorkerId, fingerprint, panics,
 };
-use dally_search::sampling::Random;
+use dally_search::sampling::{Random, Sampler};
 use dally_search::{
     EndSchedule, Learner, Lesson, Options, Outcome, Point, Properties, Report, Sink, Strategy, run,
 };
@@ -355,7 +355,7 @@ impl System for Live {
 
 /// Options for tests: few schedules, nothing slow.
 pub fn options() -> Options {
-    let strategy = Box::new(Random::new(0));
+    let strategy = Box::new(Random.seeded(0));
     let (program, schedules, max_steps) = ("test".into(), 1_000, 1_000);
     Options { program, strategy, schedules, max_steps, ..Options::default() }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dally_core::{Tag, WorkerId};
-use dally_search::sampling::{Dfs, Portfolio, Random, RoundRobin};
+use dally_search::sampling::{Dfs, Portfolio, Random, RoundRobin, Sampler};
 use dally_search::{EndSchedule, Ended, Options, Point, Strategy, StrategyKind};
 
 use crate::programs::{Do, Scripts, Spy, check, options, scripts, short};
@@ -27,7 +27,7 @@ fn schedules(program: &Arc<Scripts>, strategy: Box<dyn Strategy>, schedules: u64
 #[test]
 fn round_robin_gives_every_worker_its_turn_and_rotates_the_first() {
     let program = scripts([&[ADD; 3], &[ADD], &[ADD; 2]]);
-    let turns = schedules(&program, Box::new(RoundRobin::new(0)), 4);
+    let turns = schedules(&program, Box::new(RoundRobin::default().seeded(0)), 4);
     assert_eq!(turns, ["0 1 2 0 2 0", "1 2 0 2 0 0", "2 0 1 2 0 0", "0 1 2 0 2 0"]);
 }
 
@@ -46,9 +46,9 @@ fn irs_cuts_its_first_schedules_at_100_steps_and_later_ones_later() {
 fn a_portfolio_takes_turns_and_each_member_sees_its_own_schedules() {
     let program = scripts([&[ADD; 3], &[ADD; 3]]);
     let members: Vec<Box<dyn Strategy>> =
-        vec![Box::new(Random::new(0)), Box::new(RoundRobin::new(0))];
+        vec![Box::new(Random.seeded(0)), Box::new(RoundRobin::default().seeded(0))];
     let both = schedules(&program, Box::new(Portfolio::new(members)), 8);
-    let turns = schedules(&program, Box::new(RoundRobin::new(0)), 4);
+    let turns = schedules(&program, Box::new(RoundRobin::default().seeded(0)), 4);
     let second: Vec<String> = both.into_iter().skip(1).step_by(2).collect();
     assert_eq!(second, turns);
 }
@@ -68,7 +68,7 @@ fn no_two_members_of_the_bundled_portfolio_run_the_same_schedules() {
 #[test]
 fn a_portfolio_with_an_exhaustive_member_ends_when_that_has_seen_everything() {
     let program = scripts([&[ADD; 2], &[ADD; 2]]);
-    let members: Vec<Box<dyn Strategy>> = vec![Box::new(Random::new(0)), Box::<Dfs>::default()];
+    let members: Vec<Box<dyn Strategy>> = vec![Box::new(Random.seeded(0)), Box::<Dfs>::default()];
     let report = check(
         &program,
         Options { strategy: Box::new(Portfolio::new(members)), threads: 4, ..options() },
@@ -144,10 +144,10 @@ fn in_a_portfolio_whoever_brings_something_new_comes_first_and_nobody_has_more()
     // Under round-robin this program has two schedules, under random very many.
     let program = scripts([&[Do::Store(0, 1); 30], &[ADD; 30]]);
     let members: Vec<Box<dyn Strategy>> =
-        vec![Box::new(RoundRobin::new(0)), Box::new(Random::new(0))];
+        vec![Box::new(RoundRobin::default().seeded(0)), Box::new(Random.seeded(0))];
     let all = schedules(&program, Box::new(Portfolio::new(members)), 200);
     let turns: BTreeSet<String> =
-        schedules(&program, Box::new(RoundRobin::new(0)), 2).into_iter().collect();
+        schedules(&program, Box::new(RoundRobin::default().seeded(0)), 2).into_iter().collect();
     // In the order of members in the first batch, of 16 schedules; from then on random is first.
     for (round, pair) in all.chunks(2).enumerate() {
         let in_turn: Vec<bool> = pair.iter().map(|schedule| turns.contains(schedule)).collect();

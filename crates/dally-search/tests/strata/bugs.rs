@@ -29,7 +29,7 @@ pub fn faulty(rng: &mut Rng) -> Arc<Graph> {
     Arc::new(Graph::of(places))
 }
 
-fn fail_somewhere(rng: &mut Rng, tree: &mut Tree) {
+pub fn fail_somewhere(rng: &mut Rng, tree: &mut Tree) {
     match tree {
         Tree::Value(trees) | Tree::Delivery(trees) => {
             let place = rng.usize(..trees.len());
@@ -59,7 +59,7 @@ fn assert_findings_are_real(graph: &Arc<Graph>, report: &Report) {
 }
 
 /// How many bugs of each cause can be reached: failures by their way, deadlocks as `None`.
-fn expected(graph: &Graph) -> BTreeMap<Option<u32>, u64> {
+pub fn expected(graph: &Graph) -> BTreeMap<Option<u32>, u64> {
     let reachable = graph.reachable();
     let failures = graph.failures(&reachable).into_iter();
     let mut expected: BTreeMap<_, _> = failures.map(|(way, count)| (Some(way), count)).collect();
@@ -70,7 +70,7 @@ fn expected(graph: &Graph) -> BTreeMap<Option<u32>, u64> {
     expected
 }
 
-fn found(report: &Report) -> BTreeMap<Option<u32>, u64> {
+pub fn found(report: &Report) -> BTreeMap<Option<u32>, u64> {
     let way = |message: &str| message.strip_prefix("failed").map(|marks| marks.len() as u32);
     let findings = report.findings.iter();
     findings

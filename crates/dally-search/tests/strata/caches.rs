@@ -131,7 +131,8 @@ fn a_bounded_cache_goes_on_when_it_is_full() {
                     let graph = cords(&mut rng, acyclic);
                     let plan = bounded(search_kind, cache, exact, 300_000);
                     let report = search(&graph, RR, plan, options(1));
-                    let what = format!("acyclic {acyclic}, {cache}, {search_kind}, exact {exact}");
+                    let what =
+                        format!("acyclic {acyclic}, {cache:?}, {search_kind}, exact {exact}");
                     assert_honest(&graph, &report, &what);
                     let states = report.states.unwrap();
                     assert!(states.forgotten > 0, "{what}");

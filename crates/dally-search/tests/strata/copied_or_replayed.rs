@@ -95,7 +95,7 @@ fn a_program_that_hangs_when_it_is_asked_does_not_hang_the_search() {
     let report = searched(saying(Says::Hangs));
     assert_eq!((report.ended, report.findings.len()), (Ended::Stuck, 1), "{report:#?}");
     let bug = &report.findings[0].bug;
-    let Problem::EndlessStep(Endless::Time { phase, .. }) = bug.problem else { panic!("{bug}") };
+    let Problem::EndlessStep(Endless::Time { phase, .. }) = *bug.problem else { panic!("{bug}") };
     assert_eq!(phase, Phase::Start);
 }
 

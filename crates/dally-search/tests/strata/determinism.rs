@@ -67,7 +67,7 @@ fn one_thread_forgets_the_same_states_every_time() {
             let plan = Plan { cache, delays: Some(3), memory: 8_000, ..plan() };
             timeless(search(&graph, RTC, plan, options(1)))
         };
-        assert_eq!(again(), again(), "{cache}");
+        assert_eq!(again(), again(), "{cache:?}");
     }
 }
 

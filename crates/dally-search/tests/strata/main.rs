@@ -2,6 +2,7 @@
 
 mod bugs;
 mod caches;
+mod claims;
 mod copied_or_replayed;
 mod determinism;
 mod explorers;

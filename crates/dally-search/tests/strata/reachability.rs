@@ -1,6 +1,6 @@
 //! Theorem 2 of Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems": a
 //! search with the full cache ends, has then visited exactly what can be reached, and has taken
-//! every transition once. All tests together look at some 26,000 programs.
+//! every transition once. What else searches claim is in `claims.rs`.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ fn every_explorer_visits_what_can_be_reached_and_takes_every_transition_once() {
     let mut rng = Rng::with_seed(1);
     for who in ALL {
         for delta in 1..=3 {
-            for seed in 0..1_000 {
+            for seed in 0..200 {
                 let graph = graph(&mut rng, 30);
                 let plan = Plan { delta: Some(delta), ..plan() };
                 let options = dally_search::Options { seed, ..options(1) };

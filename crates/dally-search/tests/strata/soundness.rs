@@ -22,6 +22,8 @@ enum Fault {
     GivesUp,
     /// A delay changes nothing.
     Repeats,
+    /// The 91st delay and those after it change nothing.
+    Stays,
     /// Panics at a step of worker 2.
     Panics,
     /// Panics when it is told who starts.
@@ -54,7 +56,11 @@ impl Explorer for Faulty {
     }
 
     fn delay(&mut self, _enabled: &[WorkerId]) {
-        self.delays += usize::from(self.fault != Fault::Repeats);
+        self.delays += usize::from(match self.fault {
+            Fault::Repeats => false,
+            Fault::Stays => self.delays < 90,
+            _ => true,
+        });
     }
 
     fn started(&mut self, _worker: WorkerId, _name: &str) {
@@ -117,6 +123,16 @@ fn an_explorer_that_offers_nobody_is_not_sound() {
 #[test]
 fn an_explorer_that_offers_the_same_worker_again_is_not_sound() {
     insta::assert_snapshot!(note(Fault::Repeats), @"The explorer faulty is not sound: at the state 445018e305810b78, after 1 step, where Walker (0), Walker (1), Walker (2) can step, `next` and `delay` offer Walker (0), and never Walker (1). A search by it would miss states. `next` and one `delay` less than there are workers must offer each of them once. The schedule that leads to the state:");
+}
+
+#[test]
+fn of_a_hundred_workers_each_must_be_offered() {
+    let crossing: Vec<_> = (0..100).map(|worker| (worker, Tree::To(1, 0))).collect();
+    let graph = Graph::by_hand(&[&crossing, &[]]);
+    let report = search_by(&graph, Faulty { fault: Fault::Stays, delays: 0 }, plan(), options(1));
+    assert_eq!((report.ended, report.notes.len()), (Ended::Unsound, 1), "{report:#?}");
+    let (words, _) = report.notes[0].rsplit_once(' ').unwrap();
+    insta::assert_snapshot!(words, @"The explorer faulty is not sound: at the state 48218226ff3cd4bf, after 0 steps, where Walker (0), Walker (1), Walker (2), Walker (3), Walker (4), Walker (5), Walker (6), Walker (7), Walker (8), Walker (9) and 90 others can step, `next` and `delay` offer Walker (90), and never Walker (91). A search by it would miss states. `next` and one `delay` less than there are workers must offer each of them once. The schedule that leads to the state:");
 }
 
 #[test]

@@ -2,14 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use dally_core::{Cut, Env, Event, MessageId, Status, Stop, Text, fingerprint};
+use dally_core::{
+    Cut, Env, Event, MessageId, Status, Stop, System, Tag, Text, WorkerId, fingerprint,
+};
 use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as Generate;
 
 use super::*;
+use crate::learning::Learning;
+use crate::sampling::{Sampler, Seeded};
+use crate::strategy::{Learner, Outcome, Point, Strategy};
 
-/// A transition system: from each state, every worker that can step asks for one of so many values
-/// (0: it does not ask), and each leads to a state.
+type Strategist = Seeded<Learning<Ql>>;
+
+/// A transition system: in each state, every worker that can step asks for one of so many values
+/// (0: for none), and each value leads to a state.
 #[derive(Clone, Debug)]
 struct Graph(Vec<Vec<Edge>>);
 
@@ -66,9 +73,9 @@ impl System for Walker<'_> {
 }
 
 /// Has the strategy choose values, and writes down what the paper calls the schedule: the states
-/// with the actions that were possible and the one that was taken.
+/// with their possible actions and the one taken.
 struct Asking<'a> {
-    ql: &'a mut Ql,
+    ql: &'a mut Strategist,
     here: u64,
     log: &'a mut Vec<Taken>,
 }
@@ -97,7 +104,6 @@ impl Env for Asking<'_> {
     }
 }
 
-/// The paper's maps.
 #[derive(Default)]
 struct Paper {
     q: BTreeMap<u64, BTreeMap<u64, f64>>,
@@ -105,8 +111,7 @@ struct Paper {
 }
 
 impl Paper {
-    /// Lines 2 to 6 of algorithm 2 for all states of the schedule, then algorithm 3 with OPT-1 and
-    /// OPT-2.
+    /// Lines 2 to 6 of algorithm 2 for all states, then algorithm 3 with OPT-1 and OPT-2.
     fn learn(&mut self, schedule: &[Taken], last: u64, reward: Reward) {
         for taken in schedule {
             *self.visits.entry(taken.state).or_default() += 1;
@@ -133,8 +138,7 @@ impl Paper {
     }
 }
 
-/// Runs one schedule; answers it and the outcome.
-fn run(ql: &mut Ql, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, Outcome) {
+fn run(ql: &mut Strategist, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, Outcome) {
     let mut system = Walker::new(graph);
     let mut log = Vec::new();
     assert!(ql.begin(schedule));
@@ -149,18 +153,9 @@ fn run(ql: &mut Ql, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, Outcome) 
         system.step(worker, &mut Asking { ql: &mut *ql, here, log: &mut log }).unwrap();
         step += 1;
     }
-    let lesson = ql.lesson(Some(&system));
-    let outcome = Outcome {
-        schedule,
-        steps: log.len(),
-        values: 0,
-        observation: 0,
-        complete: true,
-        redundant: false,
-        bug: false,
-        lesson,
-    };
-    // A schedule that was cut has not asked what could be done in its last state.
+    let lesson = ql.sampler.lesson(Some(&system));
+    let outcome = Outcome { schedule, lesson, ..Outcome::default() };
+    // Nothing was asked in the last state of a schedule that was cut.
     (log, system.at as u64, outcome)
 }
 
@@ -173,7 +168,7 @@ fn edge(states: usize) -> impl Generate<Value = Edge> {
     })
 }
 
-/// Up to 6 states; what comes after the last has nothing to do, so that schedules end.
+/// Up to 6 states; the one after the last has no actions, so that schedules end.
 fn graph() -> impl Generate<Value = Graph> {
     (2usize..6).prop_flat_map(|states| {
         let edges = prop::collection::vec(edge(states + 1), 1..4).prop_map(|mut edges| {
@@ -197,20 +192,20 @@ proptest! {
         batch in 1usize..4,
     ) {
         let reward = if flat { Reward::Flat } else { Reward::ByVisits };
-        let mut ql = Ql::new(seed).rewarded(reward);
+        let mut ql = Learning::by(Ql { reward, ..Ql::default() }).seeded(seed);
         let mut paper = Paper::default();
         for first in 0..20 {
             let ran: Vec<_> =
                 (0..batch as u64).map(|n| run(&mut ql, &graph, first * batch as u64 + n)).collect();
             let outcomes: Vec<Outcome> = ran.iter().map(|ran| ran.2.clone()).collect();
-            ql.learn(&outcomes);
+            ql.sampler.learn(&outcomes);
             for (log, last, _) in &ran {
                 paper.learn(log, *last, reward);
             }
             for (&state, q) in &paper.q {
-                let at = ql.table.find(state).unwrap();
-                prop_assert_eq!(ql.table.visits(at), paper.visits[&state]);
-                let known: BTreeMap<u64, f64> = ql.table.taken(at).collect();
+                let at = ql.sampler.table.find(state).unwrap();
+                prop_assert_eq!(ql.sampler.table.visits(at), paper.visits[&state]);
+                let known: BTreeMap<u64, f64> = ql.sampler.table.taken(at).collect();
                 for (action, expected) in q {
                     let value = known.get(action).copied().unwrap_or(0.0);
                     prop_assert!((value - expected).abs() <= 1e-9 * expected.abs());
@@ -224,12 +219,12 @@ proptest! {
 fn a_fault_that_was_injected_is_not_injected_there_again() {
     let to = |to: usize| Edge { worker: 0, tag: Tag::Fault, to: vec![to; 2] };
     let graph = Graph((1..=8).map(|state| vec![to(state)]).chain([Vec::new()]).collect());
-    let mut ql = Ql::new(3);
+    let mut ql = Learning::by(Ql::default()).seeded(3);
     let mut injected: Vec<Vec<usize>> = Vec::new();
     for schedule in 0..40 {
         let (log, _, outcome) = run(&mut ql, &graph, schedule);
         injected.push((0..16).filter(|&place| log[place].fault).collect());
-        ql.learn(&[outcome]);
+        ql.sampler.learn(&[outcome]);
     }
     // Each of the 8 places once, and no place twice: the penalty outweighs a thousand visits.
     let mut places = injected.concat();

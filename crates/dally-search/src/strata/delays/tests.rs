@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 use dally_core::{Env, Event, MessageId, Status, Stop, System, Tag, Text, WorkerId};
 
 use super::*;
+use crate::choice_log::ChoiceWriter;
 use crate::strata::{ExplorerKind, RoundRobin, RunToCompletion, Stepped};
 
-/// What a worker does in a step.
 #[derive(Clone, Copy)]
 enum Do {
     Nothing,
@@ -17,7 +17,7 @@ enum Do {
 }
 use Do::{Choose, Nothing, Receive, Send};
 
-/// Scripts for the workers, and which logs are bugs: a log has the number of a worker for each
+/// Scripts of the workers, and the logs that are bugs: a log has the number of the worker of each
 /// step, with the value that it chose, as in `0 1=2 0`.
 struct Scripts<'a> {
     scripts: &'a [&'a [Do]],
@@ -101,7 +101,6 @@ fn w(n: u32) -> WorkerId {
     WorkerId::root(n)
 }
 
-/// Choices out of a log.
 fn choices(log: &str, of: u32) -> Vec<Choice> {
     let mut choices = Vec::new();
     for word in log.split(' ') {
@@ -113,7 +112,6 @@ fn choices(log: &str, of: u32) -> Vec<Choice> {
     choices
 }
 
-/// The log of choices.
 fn log(choices: &[Choice]) -> String {
     let mut log = String::new();
     for choice in choices {
@@ -126,7 +124,6 @@ fn log(choices: &[Choice]) -> String {
     log.trim().to_owned()
 }
 
-/// In words: `2 delays: 1 instead of 0 at step 2, ...`.
 fn words(delays: &Delays) -> String {
     let mut words = format!("{} by {}:", delays.count, delays.explorer);
     for at in &delays.at {
@@ -137,17 +134,16 @@ fn words(delays: &Delays) -> String {
     words
 }
 
-/// The delays that a schedule takes under an explorer, or why it cannot be had from it.
+/// The delays that a schedule takes under an explorer, or why the explorer cannot give it.
 fn count<P: Program, E: Explorer>(
     executor: &mut Executor<'_, P>,
     explorer: &E,
     choices: &[Choice],
     limits: &Limits,
-    writer: &mut ChoiceWriter,
 ) -> Result<Delays, String> {
     let mut strategy =
         Delaying::new(explorer, ChoiceSource::Recording(Player::new(choices.into())));
-    executor.execute(0, &mut strategy, limits, Instruments::uninterrupted(writer));
+    executor.execute(0, &mut strategy, limits, Instruments::uninterrupted());
     strategy.finish().map(|(_, delays)| delays)
 }
 
@@ -167,14 +163,13 @@ fn never(_log: &str) -> bool {
 
 fn counted(explorer: &impl Explorer, scripts: &[&[Do]], schedule: &str, of: u32) -> String {
     let program = Scripts { scripts, fails: never };
-    let (mut executor, mut writer) = (Executor::new(&program), ChoiceWriter::new());
-    match count(&mut executor, explorer, &choices(schedule, of), &LIMITS, &mut writer) {
+    let mut executor = Executor::new(&program, ChoiceWriter::new());
+    match count(&mut executor, explorer, &choices(schedule, of), &LIMITS) {
         Ok(delays) => words(&delays),
         Err(why) => why,
     }
 }
 
-/// The schedule with the fewest delays that is found from this one.
 fn saved(
     explorer: &impl Explorer,
     scripts: &[&[Do]],
@@ -183,15 +178,14 @@ fn saved(
     of: u32,
 ) -> Option<(String, String)> {
     let program = Scripts { scripts, fails };
-    let (mut executor, mut writer) = (Executor::new(&program), ChoiceWriter::new());
+    let mut executor = Executor::new(&program, ChoiceWriter::new());
     let cause = Bug::panic("the log is bad").cause();
     let stop = AtomicBool::new(false);
     let budget = Budget { steps: 100_000, stop: &stop };
     let choices = choices(schedule, of);
-    let (made, delays) =
-        fewest(&mut executor, explorer, &choices, cause, &LIMITS, budget, &mut writer)?;
-    // What it says of the schedule is what counting says.
-    assert_eq!(count(&mut executor, explorer, &made, &LIMITS, &mut writer).as_ref(), Ok(&delays));
+    let (made, delays) = fewest(&mut executor, explorer, &choices, cause, &LIMITS, budget)?;
+    // Counting the delays of the schedule gives the same.
+    assert_eq!(count(&mut executor, explorer, &made, &LIMITS).as_ref(), Ok(&delays));
     Some((log(&made), words(&delays)))
 }
 
@@ -206,7 +200,7 @@ fn the_explorers_own_order_takes_no_delay() {
 fn every_step_of_another_worker_is_so_many_delays() {
     let scripts: &[&[Do]] = &[&[Nothing; 2], &[Nothing; 2], &[Nothing; 2]];
     let rr = RoundRobin::default();
-    // 0 is put off, then 1, then 2; the last step of each is a matter of course.
+    // 0 is delayed, then 1, then 2; the last step of each costs nothing.
     assert_eq!(
         counted(&rr, scripts, "0 1 2 0 1 2", 0),
         "3 by round-robin: 1 at step 2 instead of 0; 1 at step 3 instead of 1; 1 at step 4 \
@@ -256,7 +250,7 @@ fn a_schedule_that_does_not_fit_is_an_error() {
     assert_eq!(why("1 0=0 1"), "the execution ended after 3 of 4 choices");
 }
 
-/// Never offers the second of two.
+/// Never offers the second of two workers.
 #[derive(Clone, Hash)]
 struct Stubborn;
 
@@ -298,14 +292,14 @@ fn values_come_down_to_what_it_takes() {
         |log: &str| log.ends_with(" 0") && !log.contains("0=0 0=") && !log.contains("0=1 0=");
     let rr = RoundRobin::default();
     let found = saved(&rr, scripts, fails, "1 0=8 0=5 0", 9);
-    // The first step of 1 was not worth its delay, the second value none at all.
+    // The first step of 1 is not needed, and neither is the second value.
     assert_eq!(found.unwrap(), ("0=2 0=0 0".into(), "2 by round-robin: 2 at step 1 value;".into()),);
 }
 
 #[test]
 fn two_delays_go_for_one_elsewhere() {
     let scripts: &[&[Do]] = &[&[Nothing; 4], &[Nothing; 2]];
-    // The first takes two delays, none of which can go alone; the second takes one.
+    // The first log takes two delays, neither of which can be left out alone; the second takes one.
     let fails = |log: &str| log == "0 1 0" || log == "0 0 0 1";
     let rr = RoundRobin::default();
     assert_eq!(
@@ -334,18 +328,17 @@ fn random_schedules_are_had_from_every_explorer_and_never_get_worse() {
         let mut rng = fastrand::Rng::with_seed(seed);
         // A random walk until it fails.
         let program = Scripts { scripts, fails };
-        let (mut executor, mut writer) = (Executor::new(&program), ChoiceWriter::new());
-        let mut random = crate::sampling::Random::new(rng.u64(..));
+        let mut executor = Executor::new(&program, ChoiceWriter::new());
+        let mut random = crate::sampling::Sampler::seeded(crate::sampling::Random, rng.u64(..));
         crate::strategy::Strategy::begin(&mut random, 0);
-        let execution =
-            executor.execute(0, &mut random, &LIMITS, Instruments::uninterrupted(&mut writer));
+        let execution = executor.execute(0, &mut random, &LIMITS, Instruments::uninterrupted());
         if execution.bug.is_none() {
             continue;
         }
-        let walk = log(&writer.choices());
+        let walk = log(&executor.writer.choices());
         for kind in ExplorerKind::ALL {
             let explorer = kind.build(seed);
-            let before = count(&mut executor, &explorer, &choices(&walk, 3), &LIMITS, &mut writer);
+            let before = count(&mut executor, &explorer, &choices(&walk, 3), &LIMITS);
             let before = before.unwrap().count;
             let (_, after) = saved(&explorer, scripts, fails, &walk, 3).unwrap();
             let after: u64 = after.split(' ').next().unwrap().parse().unwrap();

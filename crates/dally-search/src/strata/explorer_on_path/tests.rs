@@ -2,7 +2,6 @@ use dally_core::{Env, MessageId, Status, Stop};
 
 use super::*;
 
-/// A state of which only the enabled workers matter.
 struct Enabled(Vec<WorkerId>);
 
 impl System for Enabled {
@@ -20,7 +19,6 @@ impl System for Enabled {
     }
 }
 
-/// An explorer that writes down what it is told.
 #[derive(Clone, Hash, Default)]
 struct Diary(Vec<String>);
 

@@ -47,7 +47,7 @@ named!(ExplorerKind, EXPLORERS, RoundRobin, RunToCompletion, Probabilistic, Rand
 
 /// What can be given where an explorer is wanted: the name of a bundled one, or one's own.
 pub trait IntoExplorer {
-    /// What it becomes.
+    /// The type of the explorer.
     type Explorer: Explorer;
 
     /// The explorer itself; an error if there is none of that name.
@@ -70,7 +70,7 @@ impl<E: Explorer> IntoExplorer for E {
     }
 }
 
-/// Any of the bundled explorers: one type for all, so that one engine is compiled for them.
+/// Any of the bundled explorers: one type for all, so that one search is compiled for them.
 #[derive(Debug, Hash)]
 pub enum Bundled {
     /// Workers in turn.
@@ -83,7 +83,6 @@ pub enum Bundled {
     Random(RandomOrder),
 }
 
-/// The same expression for whichever explorer it is.
 macro_rules! whichever {
     ($bundled:expr, $explorer:ident => $body:expr) => {
         match $bundled {

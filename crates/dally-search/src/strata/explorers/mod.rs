@@ -1,6 +1,6 @@
-//! The bundled explorers. Each is what a user could write: see `Explorer` for the contract.
+//! The bundled explorers, each of which a user could write: see `Explorer` for the contract.
 
-/// `Clone` that reuses memory: a search comes back to a state for each of its transitions.
+/// `Clone` that reuses memory: a search copies the explorer for each transition.
 macro_rules! clone_into_place {
     ($explorer:ident { $($field:ident),* }) => {
         impl Clone for $explorer {

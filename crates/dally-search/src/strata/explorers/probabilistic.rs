@@ -10,7 +10,6 @@ use crate::strata::{Explorer, Stepped};
 
 /// [`RoundRobin`] in which a new worker goes to a random place in the queue instead of the tail
 /// (Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", section 6.2).
-/// Another seed gives other strata.
 #[derive(Debug)]
 pub struct ProbabilisticRoundRobin {
     turns: RoundRobin,

@@ -41,7 +41,7 @@ impl Explorer for RandomOrder {
     }
 
     fn stepped(&mut self, step: &Stepped<'_>) {
-        // The copies that go different ways from one state must not draw the same numbers.
+        // Copies that take different steps from one state must not draw the same numbers.
         let seed = fingerprint::mix(self.rng.u64(..), step.worker.to_bits());
         self.reseed(seed);
         self.turns.queue.clear();
@@ -58,7 +58,7 @@ impl Explorer for RandomOrder {
     }
 }
 
-/// A state comes with another order on each way to it, so only the order counts.
+/// The generator differs on each path to a state, so only the order counts.
 impl Hash for RandomOrder {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.turns.hash(state);

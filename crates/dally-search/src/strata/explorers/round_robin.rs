@@ -7,8 +7,7 @@ use crate::strata::{Explorer, Stepped};
 /// Cycles through the workers in the order in which they were started (Desai, Qadeer and Seshia,
 /// "Systematic Testing of Asynchronous Reactive Systems", sections 2 and 6.2).
 ///
-/// The first in the queue that can step runs until it blocks, which sends it to the tail; so does
-/// a delay.
+/// The first in the queue that can step runs until it blocks or is delayed, and goes to the tail.
 #[derive(Debug, Default, Hash)]
 pub struct RoundRobin {
     pub(super) queue: Vec<WorkerId>,

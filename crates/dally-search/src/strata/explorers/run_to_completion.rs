@@ -1,4 +1,4 @@
-//! Whatever was caused last, first.
+//! The receiver of the last event first.
 
 use dally_core::WorkerId;
 
@@ -7,15 +7,15 @@ use crate::strata::{Explorer, Stepped};
 /// Follows the causal sequence of events: the receiver of the most recently sent event runs first
 /// (Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", section 6.2).
 ///
-/// The workers that can step are a stack. A worker that starts, is woken or is sent to comes on top,
-/// the last one uppermost; one that blocks is taken off; a delay moves the top to the bottom. Zing left a
-/// receiver that was on the stack already where it was, so that there a delay lasts until the
-/// worker has run; here, by the words of the paper, it lasts until somebody sends to the worker
+/// The workers that can step are a stack. A worker that starts, is woken or is sent to comes on
+/// top, the last one uppermost; one that blocks is taken off; a delay moves the top to the bottom.
+/// In Zing a receiver that was on the stack already stayed where it was, so that a delay lasted
+/// until the worker had run; here, by the words of the paper, it lasts until the worker is sent to
 /// again.
 ///
-/// Timers and the fault injector come in at the bottom. A timer on top would fire the moment it
-/// is set, and in the explorer's own order nothing else would ever happen; at the bottom it fires
-/// when nobody else can go on, or when delays have made everybody else late.
+/// Timers and the fault injector start at the bottom. On top, a timer would fire the moment it is
+/// set, and in the explorer's own order nothing else would ever happen; at the bottom it fires when
+/// no other worker can step, or when delays have put off all others.
 #[derive(Debug, Default, Hash)]
 pub struct RunToCompletion {
     /// The top last.

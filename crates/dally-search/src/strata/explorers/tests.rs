@@ -1,4 +1,4 @@
-//! The orders of the bundled explorers, and that no worker is out of reach in any of them.
+//! The orders of the bundled explorers, and that each of them offers every worker.
 
 use dally_core::WorkerId;
 use proptest::prelude::*;
@@ -14,17 +14,16 @@ fn workers(numbers: &[u32]) -> Vec<WorkerId> {
     numbers.iter().copied().map(w).collect()
 }
 
-/// An explorer and who can step, with steps told in short.
-struct Tale<E> {
+struct Scenario<E> {
     explorer: E,
     enabled: Vec<WorkerId>,
 }
 
-impl<E: Explorer> Tale<E> {
-    fn new(mut explorer: E, started: &[u32]) -> Tale<E> {
+impl<E: Explorer> Scenario<E> {
+    fn new(mut explorer: E, started: &[u32]) -> Scenario<E> {
         let enabled = workers(started);
         enabled.iter().for_each(|&worker| explorer.started(worker, "Worker"));
-        Tale { explorer, enabled }
+        Scenario { explorer, enabled }
     }
 
     /// A step of the next worker, which sends to these; then these can step.
@@ -54,7 +53,7 @@ impl<E: Explorer> Tale<E> {
         self.explorer.delay(&self.enabled);
     }
 
-    /// The next worker and those whom one delay after another would offer.
+    /// The next worker, and those that one delay after another offers.
     fn order(&self) -> String {
         let mut explorer = self.explorer.clone();
         let mut order = Vec::new();
@@ -68,83 +67,82 @@ impl<E: Explorer> Tale<E> {
 
 #[test]
 fn round_robin_goes_on_with_a_worker_until_it_blocks() {
-    let mut tale = Tale::new(super::RoundRobin::default(), &[0, 1, 2]);
-    assert_eq!(tale.order(), "0 1 2");
-    tale.step(&[2], &[0, 1, 2]);
-    assert_eq!(tale.order(), "0 1 2");
+    let mut scenario = Scenario::new(super::RoundRobin::default(), &[0, 1, 2]);
+    assert_eq!(scenario.order(), "0 1 2");
+    scenario.step(&[2], &[0, 1, 2]);
+    assert_eq!(scenario.order(), "0 1 2");
     // It blocks, and waits at the tail for its turn, also when it is woken at once.
-    tale.step(&[], &[1, 2]);
-    assert_eq!(tale.order(), "1 2");
-    tale.step(&[0], &[0, 1, 2]);
-    assert_eq!(tale.order(), "1 2 0");
+    scenario.step(&[], &[1, 2]);
+    assert_eq!(scenario.order(), "1 2");
+    scenario.step(&[0], &[0, 1, 2]);
+    assert_eq!(scenario.order(), "1 2 0");
     // A new one goes to the tail.
-    tale.explorer.started(w(3), "Worker");
-    tale.step(&[], &[0, 1, 2, 3]);
-    assert_eq!(tale.order(), "1 2 0 3");
-    tale.delay();
-    assert_eq!(tale.order(), "2 0 3 1");
-    // A finished one leaves.
-    tale.explorer.finished(w(2));
-    tale.step(&[], &[0, 1, 3]);
-    assert_eq!(tale.order(), "0 3 1");
+    scenario.explorer.started(w(3), "Worker");
+    scenario.step(&[], &[0, 1, 2, 3]);
+    assert_eq!(scenario.order(), "1 2 0 3");
+    scenario.delay();
+    assert_eq!(scenario.order(), "2 0 3 1");
+    scenario.explorer.finished(w(2));
+    scenario.step(&[], &[0, 1, 3]);
+    assert_eq!(scenario.order(), "0 3 1");
 }
 
 #[test]
 fn round_robin_passes_over_the_blocked_without_moving_them() {
-    let mut tale = Tale::new(super::RoundRobin::default(), &[0, 1, 2]);
-    tale.step_of(w(2), &[], workers(&[1, 2]), &[]); // 2 takes the lock that 0 wants
-    assert_eq!(tale.order(), "1 2");
-    tale.delay();
-    assert_eq!(tale.order(), "2 1");
-    tale.step(&[], &[0, 1, 2]);
-    assert_eq!(tale.order(), "2 0 1");
+    let mut scenario = Scenario::new(super::RoundRobin::default(), &[0, 1, 2]);
+    scenario.step_of(w(2), &[], workers(&[1, 2]), &[]); // 2 takes the lock that 0 wants
+    assert_eq!(scenario.order(), "1 2");
+    scenario.delay();
+    assert_eq!(scenario.order(), "2 1");
+    scenario.step(&[], &[0, 1, 2]);
+    assert_eq!(scenario.order(), "2 0 1");
 }
 
 #[test]
 fn run_to_completion_follows_what_was_sent_last() {
-    let mut tale = Tale::new(super::RunToCompletion::default(), &[0]);
+    let mut scenario = Scenario::new(super::RunToCompletion::default(), &[0]);
     // 0 creates 1 and 2, which wait for messages: the last one is on top.
-    tale.explorer.started(w(1), "Worker");
-    tale.step(&[], &[0, 1]);
-    tale.explorer.started(w(2), "Worker");
-    tale.step_of(w(0), &[], workers(&[0, 1, 2]), &[]);
-    assert_eq!(tale.order(), "2 1 0");
+    scenario.explorer.started(w(1), "Worker");
+    scenario.step(&[], &[0, 1]);
+    scenario.explorer.started(w(2), "Worker");
+    scenario.step_of(w(0), &[], workers(&[0, 1, 2]), &[]);
+    assert_eq!(scenario.order(), "2 1 0");
     // 2 sends to 1 and goes on waiting; 1 runs, sends to 0, and 0 runs.
-    tale.step(&[1], &[0, 1]);
-    assert_eq!(tale.order(), "1 0");
-    tale.step(&[0], &[0, 1]);
-    assert_eq!(tale.order(), "0 1");
+    scenario.step(&[1], &[0, 1]);
+    assert_eq!(scenario.order(), "1 0");
+    scenario.step(&[0], &[0, 1]);
+    assert_eq!(scenario.order(), "0 1");
     // A broadcast: the receiver of the last of its messages is first.
-    tale.step(&[1, 2], &[0, 1, 2]);
-    assert_eq!(tale.order(), "2 1 0");
-    tale.delay();
-    assert_eq!(tale.order(), "1 0 2");
+    scenario.step(&[1, 2], &[0, 1, 2]);
+    assert_eq!(scenario.order(), "2 1 0");
+    scenario.delay();
+    assert_eq!(scenario.order(), "1 0 2");
     // 1 sends to 2, which was late: it is on top again. And when it blocks, 1 goes on.
-    tale.step(&[2], &[0, 1, 2]);
-    assert_eq!(tale.order(), "2 1 0");
-    tale.step(&[], &[0, 1]);
-    assert_eq!(tale.order(), "1 0");
+    scenario.step(&[2], &[0, 1, 2]);
+    assert_eq!(scenario.order(), "2 1 0");
+    scenario.step(&[], &[0, 1]);
+    assert_eq!(scenario.order(), "1 0");
 }
 
 #[test]
 fn run_to_completion_lets_timers_and_faults_wait_for_all_others() {
     let timer = w(0).timer(0);
-    let mut tale = Tale::new(super::RunToCompletion::default(), &[0, 1]);
-    tale.explorer.started(WorkerId::FAULTS, "faults");
-    tale.explorer.started(timer, "timer");
-    tale.step_of(w(0), &[], vec![WorkerId::FAULTS, w(0), timer, w(1)], &[]);
-    assert_eq!(tale.order(), "1 0 faults 0.t0");
+    let mut scenario = Scenario::new(super::RunToCompletion::default(), &[0, 1]);
+    scenario.explorer.started(WorkerId::FAULTS, "faults");
+    scenario.explorer.started(timer, "timer");
+    scenario.step_of(w(0), &[], vec![WorkerId::FAULTS, w(0), timer, w(1)], &[]);
+    assert_eq!(scenario.order(), "1 0 faults 0.t0");
     // Set again after it has fired.
-    tale.step_of(timer, &[w(0)], vec![w(0), w(1)], &[]);
-    tale.step_of(w(0), &[], vec![w(0), timer, w(1)], &[]);
-    assert_eq!(tale.order(), "0 1 0.t0");
+    scenario.step_of(timer, &[w(0)], vec![w(0), w(1)], &[]);
+    scenario.step_of(w(0), &[], vec![w(0), timer, w(1)], &[]);
+    assert_eq!(scenario.order(), "0 1 0.t0");
 }
 
 #[test]
 fn probabilistic_round_robin_is_round_robin_in_another_order() {
     let order = |seed| {
-        let tale = Tale::new(super::ProbabilisticRoundRobin::new(seed), &[0, 1, 2, 3]);
-        tale.order()
+        let scenario = Scenario::new(super::ProbabilisticRoundRobin::new(seed), &[0, 1, 2, 3]);
+        scenario.order()
     };
     let mut orders: Vec<String> = (0..400).map(order).collect();
     assert_eq!(order(7), order(7));
@@ -152,21 +150,21 @@ fn probabilistic_round_robin_is_round_robin_in_another_order() {
     orders.dedup();
     assert_eq!(orders.len(), 24);
 
-    let mut tale = Tale::new(super::ProbabilisticRoundRobin::new(1), &[0, 1, 2, 3]);
-    let before = tale.order();
-    tale.step(&[0, 1], &[0, 1, 2, 3]);
-    assert_eq!(tale.order(), before);
-    tale.delay();
-    assert_eq!(tale.order(), format!("{} {}", &before[2..], &before[..1]));
+    let mut scenario = Scenario::new(super::ProbabilisticRoundRobin::new(1), &[0, 1, 2, 3]);
+    let before = scenario.order();
+    scenario.step(&[0, 1], &[0, 1, 2, 3]);
+    assert_eq!(scenario.order(), before);
+    scenario.delay();
+    assert_eq!(scenario.order(), format!("{} {}", &before[2..], &before[..1]));
 }
 
 #[test]
 fn random_order_is_another_one_after_every_step_and_on_every_way() {
-    let mut tale = Tale::new(super::RandomOrder::new(1), &[0, 1, 2, 3]);
-    let mut orders = vec![tale.order()];
+    let mut scenario = Scenario::new(super::RandomOrder::new(1), &[0, 1, 2, 3]);
+    let mut orders = vec![scenario.order()];
     for _ in 0..400 {
-        tale.step(&[], &[0, 1, 2, 3]);
-        orders.push(tale.order());
+        scenario.step(&[], &[0, 1, 2, 3]);
+        orders.push(scenario.order());
     }
     orders.sort();
     orders.dedup();
@@ -174,26 +172,26 @@ fn random_order_is_another_one_after_every_step_and_on_every_way() {
 
     let mut ways: Vec<String> = (0..4)
         .map(|worker| {
-            let mut way = Tale { explorer: tale.explorer.clone(), enabled: tale.enabled.clone() };
-            way.step_of(w(worker), &[], tale.enabled.clone(), &[]);
+            let mut way =
+                Scenario { explorer: scenario.explorer.clone(), enabled: scenario.enabled.clone() };
+            way.step_of(w(worker), &[], scenario.enabled.clone(), &[]);
             way.order()
         })
         .collect();
     ways.dedup();
     assert_eq!(ways.len(), 4, "{ways:?}");
     // Within a state a delay skips one and changes nothing else.
-    let before = tale.order();
-    tale.delay();
-    assert_eq!(tale.order(), format!("{} {}", &before[2..], &before[..1]));
+    let before = scenario.order();
+    scenario.delay();
+    assert_eq!(scenario.order(), format!("{} {}", &before[2..], &before[..1]));
 }
 
 /// The custom explorer of Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive
-/// Systems", section 6.3: round-robin, in an order that the program changes. At first servers go
-/// before the master and the faults; when the program says
-/// `ready`, these go first.
+/// Systems", section 6.3: round-robin, with servers before the master and the faults until the
+/// program says `ready`, and after them from then on.
 #[derive(Clone, Hash, Default)]
 struct ChangeOrder {
-    /// Whether it is a server, and who it is.
+    /// Whether it is a server, and the worker.
     queue: Vec<(bool, WorkerId)>,
     ready: bool,
 }
@@ -237,14 +235,14 @@ fn a_custom_explorer_changes_its_order_by_hints() {
     for (n, name) in [(0, "Master"), (1, "Server"), (2, "Server"), (3, "Faults")] {
         explorer.started(w(n), name);
     }
-    let mut tale = Tale { explorer, enabled: workers(&[0, 1, 2, 3]) };
-    assert_eq!(tale.order(), "1 2 0 3");
-    tale.step_of(w(1), &[], workers(&[0, 1, 2, 3]), &["topology known".into()]);
-    assert_eq!(tale.order(), "1 2 0 3");
-    tale.step_of(w(0), &[], workers(&[0, 1, 2, 3]), &["ready".into()]);
-    assert_eq!(tale.order(), "0 3 1 2");
-    tale.delay();
-    assert_eq!(tale.order(), "3 1 2 0");
+    let mut scenario = Scenario { explorer, enabled: workers(&[0, 1, 2, 3]) };
+    assert_eq!(scenario.order(), "1 2 0 3");
+    scenario.step_of(w(1), &[], workers(&[0, 1, 2, 3]), &["topology known".into()]);
+    assert_eq!(scenario.order(), "1 2 0 3");
+    scenario.step_of(w(0), &[], workers(&[0, 1, 2, 3]), &["ready".into()]);
+    assert_eq!(scenario.order(), "0 3 1 2");
+    scenario.delay();
+    assert_eq!(scenario.order(), "3 1 2 0");
 }
 
 #[test]
@@ -257,8 +255,7 @@ fn names_are_read_and_written_back() {
     insta::assert_snapshot!("round".parse::<ExplorerKind>().unwrap_err(), @"no explorer `round`. There are rr (round-robin), rtc (run-to-completion), prr (probabilistic-round-robin), random (random-order)");
 }
 
-/// What happens to an explorer: (who steps, who can step then, who is sent to, delays before,
-/// who finishes), workers as bits.
+/// (who steps, who can step then, who is sent to, delays before, who finishes), sets as bits.
 type Happening = (usize, u8, Vec<u32>, usize, u8);
 
 fn happenings() -> impl Strategy<Value = Vec<Happening>> {
@@ -266,44 +263,43 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     prop::collection::vec((0..8usize, 1..=u8::MAX, sent, 0..9usize, any::<u8>()), 1..30)
 }
 
-/// As the on_path_explorer does it: starts who is new, forgets who has finished.
+/// Starts new workers and forgets finished ones, as `ExplorerOnPath` does.
 fn everybody_is_offered(kind: ExplorerKind, seed: u64, happenings: &[Happening]) {
     let mut explorer = kind.build(seed);
     let mut copy = kind.build(seed + 1);
     explorer.started(w(0), "Worker");
-    let mut tale = Tale { explorer, enabled: vec![w(0)] };
+    let mut scenario = Scenario { explorer, enabled: vec![w(0)] };
     let mut known = vec![w(0)];
     for (stepping, mask, sent, delays, finishing) in happenings {
         let id = |n: u32| if n == 7 { WorkerId::FAULTS } else { w(n) };
         let mut enabled: Vec<WorkerId> = (0..8).filter(|n| mask >> n & 1 == 1).map(id).collect();
         enabled.sort();
-        (0..*delays).for_each(|_| tale.delay());
-        let worker = tale.enabled[stepping % tale.enabled.len()];
+        (0..*delays).for_each(|_| scenario.delay());
+        let worker = scenario.enabled[stepping % scenario.enabled.len()];
         for n in (0..8).filter(|n| finishing >> n & 1 == 1).map(id) {
             if !enabled.contains(&n) && known.contains(&n) {
                 known.retain(|&other| other != n);
-                tale.explorer.finished(n);
+                scenario.explorer.finished(n);
             }
         }
         for &new in &enabled {
             if !known.contains(&new) {
                 known.push(new);
-                tale.explorer.started(new, "Worker");
+                scenario.explorer.started(new, "Worker");
             }
         }
-        tale.step_of(worker, &sent.iter().copied().map(id).collect::<Vec<_>>(), enabled, &[]);
-        // A search goes on with copies.
-        copy.clone_from(&tale.explorer);
-        std::mem::swap(&mut copy, &mut tale.explorer);
+        scenario.step_of(worker, &sent.iter().copied().map(id).collect::<Vec<_>>(), enabled, &[]);
+        copy.clone_from(&scenario.explorer);
+        std::mem::swap(&mut copy, &mut scenario.explorer);
 
-        let mut explorer = tale.explorer.clone();
+        let mut explorer = scenario.explorer.clone();
         let mut offered: Vec<WorkerId> = Vec::new();
-        for _ in &tale.enabled {
-            offered.extend(explorer.next(&tale.enabled));
-            explorer.delay(&tale.enabled);
+        for _ in &scenario.enabled {
+            offered.extend(explorer.next(&scenario.enabled));
+            explorer.delay(&scenario.enabled);
         }
         offered.sort();
-        assert_eq!(offered, tale.enabled, "{kind}");
+        assert_eq!(offered, scenario.enabled, "{kind}");
     }
 }
 

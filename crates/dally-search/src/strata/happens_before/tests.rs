@@ -31,7 +31,6 @@ fn sends(from: usize, number: u32, to: usize) -> Event<Text<'static>> {
 
 type Step<'a> = (usize, &'a [Event<Text<'static>>]);
 
-/// The fingerprint after these steps.
 fn of(steps: &[Step<'_>]) -> u64 {
     let mut happens_before = HappensBefore::default();
     for (who, events) in steps {
@@ -63,37 +62,12 @@ fn steps_commute_unless_they_touch_the_same_thing_and_one_writes() {
 }
 
 #[test]
-fn a_step_is_told_apart_by_its_worker_its_number_and_its_values() {
-    let same = [reads(0)];
-    assert_ne!(of(&[(0, &same)]), of(&[(1, &same)]));
-    assert_ne!(of(&[(0, &same)]), of(&[(0, &same), (0, &same)]));
-    let mut with = [0, 1].map(|index| {
-        let mut happens_before = HappensBefore::default();
-        happens_before.begin(worker(0));
-        happens_before.value(index, 2, Tag::Program);
-        happens_before.end();
-        happens_before.fingerprint()
-    });
-    with.sort_unstable();
-    assert!(with[0] < with[1]);
-}
-
-#[test]
-fn a_write_depends_on_each_read_since_the_last_write() {
-    let (r, w) = ([reads(0)], [writes(0)]);
-    let all_before = of(&[(0, &r), (1, &r), (2, &w)]);
-    assert_eq!(all_before, of(&[(1, &r), (0, &r), (2, &w)]));
-    assert_ne!(all_before, of(&[(0, &r), (2, &w), (1, &r)]));
-    assert_ne!(all_before, of(&[(1, &r), (2, &w), (0, &r)]));
-}
-
-#[test]
 fn it_does_not_matter_who_woke_a_worker_but_that_it_was_woken() {
     let one = of(&[(0, &[writes(0), wakes(2)]), (1, &[writes(1)])]);
     let other = of(&[(1, &[writes(1), wakes(2)]), (0, &[writes(0)])]);
     assert_eq!(one, other);
     assert_ne!(one, of(&[(0, &[writes(0)]), (1, &[writes(1)])]));
-    // Its step ends that.
+    // A step of the woken worker ends that.
     let stepped = of(&[(0, &[writes(0), wakes(2)]), (2, &[])]);
     assert_eq!(stepped, of(&[(2, &[]), (0, &[writes(0)])]));
 }
@@ -143,9 +117,8 @@ fn after_clear_it_is_as_new() {
     }
 }
 
-/// One step of a worker of a random program.
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum Operation {
     /// Reads a cell into the worker's register.
     Read(usize),
     /// Writes the register, changed, into a cell.
@@ -163,7 +136,6 @@ enum Deed {
 const CELLS: usize = 2;
 const LOCKS: usize = 1;
 
-/// The state of a random program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct State {
     at: Vec<usize>,
@@ -186,21 +158,20 @@ impl State {
         }
     }
 
-    fn can_step(&self, who: usize, program: &[Vec<Deed>]) -> bool {
+    fn can_step(&self, who: usize, program: &[Vec<Operation>]) -> bool {
         match program[who].get(self.at[who]) {
             None => false,
-            Some(Deed::Receive) => !self.inboxes[who].is_empty(),
-            Some(Deed::Lock(lock)) => self.held[*lock].is_none(),
+            Some(Operation::Receive) => !self.inboxes[who].is_empty(),
+            Some(Operation::Lock(lock)) => self.held[*lock].is_none(),
             Some(_) => true,
         }
     }
 
-    /// Takes a step, of which `happens_before` hears; `value` is what a choice answers. Answers the
-    /// message that it sends or receives.
+    /// Takes a step; `value` answers a choice. Returns the message that it sends or receives.
     fn step(
         &mut self,
         who: usize,
-        deed: Deed,
+        operation: Operation,
         value: u32,
         happens_before: &mut HappensBefore,
     ) -> Option<MessageId> {
@@ -208,24 +179,24 @@ impl State {
         happens_before.begin(worker(who));
         self.at[who] += 1;
         let register = &mut self.registers[who];
-        match deed {
-            Deed::Read(cell) => {
+        match operation {
+            Operation::Read(cell) => {
                 *register = self.cells[cell];
                 happens_before.event(&reads(cell));
             }
-            Deed::Write(cell) => {
+            Operation::Write(cell) => {
                 *register = *register * 10 + who as u64 + 1;
                 self.cells[cell] = *register;
                 happens_before.event(&writes(cell));
             }
-            Deed::Send(to) => {
+            Operation::Send(to) => {
                 let message = MessageId { sender: worker(who), number: self.sent[who] };
                 self.sent[who] += 1;
                 self.inboxes[to].push_back((message, *register));
                 happens_before.event(&sends(who, message.number, to));
                 passed = Some(message);
             }
-            Deed::Receive => {
+            Operation::Receive => {
                 if let Some((message, content)) = self.inboxes[who].pop_front() {
                     *register = *register * 100 + content;
                     let payload = Text::Str("m");
@@ -233,17 +204,17 @@ impl State {
                     passed = Some(message);
                 }
             }
-            Deed::Lock(lock) => {
+            Operation::Lock(lock) => {
                 self.held[lock] = Some(who);
                 happens_before.event(&writes(CELLS + lock));
             }
-            Deed::Unlock(lock) => {
+            Operation::Unlock(lock) => {
                 if self.held[lock] == Some(who) {
                     self.held[lock] = None;
                 }
                 happens_before.event(&writes(CELLS + lock));
             }
-            Deed::Choose => {
+            Operation::Choose => {
                 *register = *register * 10 + 7 + u64::from(value);
                 happens_before.value(value, 2, Tag::Program);
             }
@@ -253,21 +224,21 @@ impl State {
     }
 }
 
-/// A step as brute force sees it: whose, which one, what, the value chosen, and the message.
+/// A step: whose, which one, what, the value chosen, and the message.
 #[derive(Clone, Copy)]
 struct Taken {
     who: usize,
     number: usize,
-    deed: Deed,
+    operation: Operation,
     value: u32,
     message: Option<MessageId>,
 }
 
-/// The definition of dependence, written down once more and as plainly as possible.
+/// The definition of dependence, as plainly as possible.
 fn dependent(a: Taken, b: Taken) -> bool {
-    use Deed::{Lock, Read, Receive, Send, Unlock, Write};
+    use Operation::{Lock, Read, Receive, Send, Unlock, Write};
     a.who == b.who
-        || match (a.deed, b.deed) {
+        || match (a.operation, b.operation) {
             (Read(x), Write(y)) | (Write(x), Read(y) | Write(y)) => x == y,
             (Send(x), Send(y)) => x == y,
             (Send(_), Receive) | (Receive, Send(_)) => a.message == b.message,
@@ -297,9 +268,8 @@ struct Seen {
     prefixes: usize,
 }
 
-/// Looks at all prefixes of all interleavings.
 fn enumerate(
-    program: &[Vec<Deed>],
+    program: &[Vec<Operation>],
     state: &State,
     happens_before: &HappensBefore,
     sequence: &mut Vec<Taken>,
@@ -319,33 +289,33 @@ fn enumerate(
             continue;
         }
         let number = state.at[who];
-        let deed = program[who][number];
-        let values = if matches!(deed, Deed::Choose) { 0..2 } else { 0..1 };
+        let operation = program[who][number];
+        let values = if matches!(operation, Operation::Choose) { 0..2 } else { 0..1 };
         for value in values {
             let (mut state, mut happens_before) = (state.clone(), happens_before.clone());
-            let message = state.step(who, deed, value, &mut happens_before);
-            sequence.push(Taken { who, number, deed, value, message });
+            let message = state.step(who, operation, value, &mut happens_before);
+            sequence.push(Taken { who, number, operation, value, message });
             enumerate(program, &state, &happens_before, sequence, seen);
             sequence.pop();
         }
     }
 }
 
-fn random_program(random: &mut fastrand::Rng) -> Vec<Vec<Deed>> {
+fn random_program(random: &mut fastrand::Rng) -> Vec<Vec<Operation>> {
     let workers = random.usize(2..=3);
     let longest = if workers == 2 { 4 } else { 3 };
-    let deed = |random: &mut fastrand::Rng| match random.u8(0..9) {
-        0 | 1 => Deed::Read(random.usize(0..CELLS)),
-        2 | 3 => Deed::Write(random.usize(0..CELLS)),
-        4 => Deed::Send(random.usize(0..workers)),
-        5 => Deed::Receive,
-        6 => Deed::Lock(random.usize(0..LOCKS)),
-        7 => Deed::Unlock(random.usize(0..LOCKS)),
-        _ => Deed::Choose,
+    let operation = |random: &mut fastrand::Rng| match random.u8(0..9) {
+        0 | 1 => Operation::Read(random.usize(0..CELLS)),
+        2 | 3 => Operation::Write(random.usize(0..CELLS)),
+        4 => Operation::Send(random.usize(0..workers)),
+        5 => Operation::Receive,
+        6 => Operation::Lock(random.usize(0..LOCKS)),
+        7 => Operation::Unlock(random.usize(0..LOCKS)),
+        _ => Operation::Choose,
     };
     let list = |random: &mut fastrand::Rng| {
         let length = random.usize(1..=longest);
-        (0..length).map(|_| deed(random)).collect()
+        (0..length).map(|_| operation(random)).collect()
     };
     (0..workers).map(|_| list(random)).collect()
 }

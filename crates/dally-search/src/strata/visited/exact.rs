@@ -1,4 +1,4 @@
-//! Visited states whole, in parts that are kept once.
+//! Visited states as a whole, in parts that are kept once.
 
 use super::Visit;
 use super::interner::{self, Interned, Interner};
@@ -6,33 +6,32 @@ use dally_core::fingerprint;
 use dally_core::report::CachePolicy;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The most shards. Each has parts of its own: the fewer, the fewer parts are kept twice.
+/// The most shards. Each has its own parts: the fewer shards, the fewer parts are kept twice.
 const MOST: u64 = 16;
 
-/// What a shard must be able to grow to: with less, one is better than many small ones.
+/// The least budget of a shard: many small ones would be worse than one.
 const WORTHWHILE: u64 = 1 << 20;
 
 pub(super) struct Exact {
-    /// A power of two; the hash of a state says which.
+    /// A power of two, indexed by the hash of a state.
     shards: Box<[Mutex<Shard>]>,
 }
 
 struct Shard {
     young: Generation,
-    /// What was young before, if states are replaced.
+    /// The generation before, if states are replaced.
     old: Option<Generation>,
     replace: bool,
     dropped: u64,
     parts: Parts,
 }
 
-/// The parts of the state that is inserted. One is used for all states, so that its lists are not
-/// allocated anew.
+/// The parts of the state that is inserted. Used for all states, to save allocations.
 #[derive(Default)]
 struct Parts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// The numbers of the parts: the state, as it is stored.
+    /// The numbers of the parts, by which the state is stored.
     numbers: Vec<u8>,
 }
 
@@ -57,7 +56,7 @@ impl Exact {
         Exact { shards: (0..count).map(shard).collect() }
     }
 
-    /// Visits a state. `None` if it is new and was not stored.
+    /// Visits a state; `None` if it is new and was not stored.
     pub(super) fn insert(
         &self,
         hash: u64,
@@ -94,7 +93,7 @@ fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whole states, each with a number, by which the graph of a search for cycles knows them.
+/// Whole states, each with a number by which the graph of a search for cycles knows it.
 pub(crate) struct Numbered {
     all: Generation,
     parts: Parts,
@@ -121,7 +120,6 @@ impl Numbered {
 }
 
 impl Shard {
-    /// Inserts the state of `self.parts`.
     fn insert(&mut self, hash: u64) -> Option<Visit> {
         if self.old.as_ref().is_some_and(|old| old.holds(hash, &mut self.parts)) {
             return Some(Visit::Known);
@@ -151,7 +149,7 @@ impl Parts {
         });
     }
 
-    /// Writes down the number of each part; `None` if one has none.
+    /// Writes the number of each part; `None` if a part has none.
     fn number(&mut self, mut number: impl FnMut(u64, &[u8]) -> Option<u32>) -> Option<&[u8]> {
         self.numbers.clear();
         let mut start = 0;

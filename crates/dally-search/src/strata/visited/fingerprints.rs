@@ -7,43 +7,39 @@ use super::table::{Lookup, Table};
 use super::{ThreadSlot, Visit};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// The most shards.
 const MOST: usize = 64;
 
-/// What a shard must be able to grow to: with less, one is better than many small ones.
+/// The least budget of a shard: many small ones would be worse than one.
 const WORTHWHILE: u64 = 1 << 16;
 
 /// How many buckets from its home a state may be, where states replace each other: all buckets
-/// are full in the end, and looking further would be looking everywhere.
+/// become full, and looking further would take ever longer.
 const REACH: usize = 8;
 
 /// The most room that a thread takes at once.
 const SHARE: u64 = 1024;
 
-/// What threads share is written seldom: each counts for itself what it stores, and takes room for
-/// many states at once. What is left of it comes back when a table grows.
+/// Threads seldom write what they share: each counts its own states, and takes room for many states
+/// at once. What is left of the room comes back when a table grows.
 pub(super) struct Fingerprints {
     replace: bool,
-    /// The bytes that each shard may take.
     budget: u64,
-    /// A power of two; the first bits of a key say which.
+    /// A power of two, indexed by the first bits of a key.
     shards: Box<[Shard]>,
-    /// How many bits say it.
+    /// How many bits that are.
     bits: u32,
-    /// What each thread writes. One thread alone needs neither locks nor atomic exchanges.
+    /// What each thread writes. A single thread needs neither locks nor atomic exchanges.
     threads: Box<[PerThread]>,
 }
 
-/// A table in cache lines of its own.
 #[repr(align(128))]
 struct Shard {
-    /// Readers read and add; the writer makes the table grow.
+    /// Held as a reader to read and add, as a writer to make the table grow.
     lock: GrowthLock,
     /// How many states it holds before it must grow.
     limit: AtomicU64,
-    /// What of that neither is taken nor belongs to the share of a thread.
+    /// The part of `limit` that is neither used nor in the share of a thread.
     room: AtomicU64,
-    /// Whether it is full and cannot grow.
     full: AtomicBool,
     table: Table<0>,
 }
@@ -54,7 +50,7 @@ struct PerThread {
     reader: ReaderSlot,
     stored: AtomicU64,
     dropped: AtomicU64,
-    /// Its share of the room of each shard. The writer of the lock of a shard may write it too.
+    /// Its share of the room of each shard, which the writer of the shard's lock may write too.
     shares: [AtomicU64; MOST],
 }
 
@@ -63,15 +59,15 @@ enum Insertion {
     Added,
     Replaced,
     Refused,
-    /// There is no room, or none within reach.
+    /// There is no room, or none within [`REACH`].
     Full,
 }
 
 impl Fingerprints {
     pub(super) fn new(policy: CachePolicy, budget: u64, threads: usize) -> Fingerprints {
-        // All threads wait for a table that grows, so one for each would be no better: the tables
-        // grow at about the same time, each by another thread. And the fewer tables, the more of
-        // them lies in huge pages.
+        // All threads wait for a table that grows, and the tables grow at about the same time, each
+        // by another thread, so one for each thread would be no better. And the fewer tables, the
+        // more of them lies in huge pages.
         let worthwhile = usize::try_from(budget / WORTHWHILE).unwrap_or(MOST);
         let count = 1_usize << (threads / 2).min(worthwhile).clamp(1, MOST).ilog2();
         let budget = budget / count as u64;
@@ -97,14 +93,13 @@ impl Fingerprints {
         }
     }
 
-    /// Whether several threads insert.
     #[inline]
     fn shared(&self) -> bool {
         self.threads.len() > 1
     }
 
-    /// Visits a state. Of the threads that visit the same state at the same time, one is told
-    /// that it is new. `None` if it is new and was not stored.
+    /// Visits a state; `None` if it is new and was not stored. Of the threads that visit the same
+    /// state at the same time, one is told that it is new.
     #[inline]
     pub(super) fn insert(&self, slot: &mut ThreadSlot, hash: u64) -> Option<Visit> {
         let thread = &self.threads[slot.number()];
@@ -132,25 +127,23 @@ impl Fingerprints {
         }
     }
 
-    /// Whether a state is stored; a table that grows may hide some. No lock is needed: a key
-    /// that is seen was added by some thread, also while the table grows.
+    /// Whether a state is stored; a table that grows may hide some. This needs no lock: a key that
+    /// is seen was added by some thread, also while the table grows.
     #[inline]
     pub(super) fn holds(&self, hash: u64) -> bool {
         let (place, key) = self.place(hash);
         self.shards[place].table.holds(key)
     }
 
-    /// Has the memory brought that [`Fingerprints::holds`] will look at.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64) {
         let (place, key) = self.place(hash);
         self.shards[place].table.prefetch(key);
     }
 
-    /// Has the memory brought that [`Fingerprints::insert`] will write.
     #[inline]
     pub(super) fn prefetch_to_write(&self, hash: u64) {
-        // One alone has it all to itself.
+        // A single thread has no cache line to take from others.
         if self.shared() {
             let (place, key) = self.place(hash);
             self.shards[place].table.prefetch_to_write(key);
@@ -169,9 +162,9 @@ impl Fingerprints {
         self.shards.iter().map(|shard| shard.table.bytes()).sum()
     }
 
-    /// The shard and the key of a hash. Homes and shards are told by a key's first bits, and
-    /// fingerprints can be as poor as counters: an odd factor makes all bits count there, and
-    /// tells apart what was apart. But 0 means an empty slot, so that one has to be another.
+    /// The shard and the key of a hash. The first bits of a key decide both shard and home, and
+    /// fingerprints may be as weak as counters: an odd factor makes all bits count, and keeps keys
+    /// distinct. 0 means an empty slot, so that hash is replaced.
     #[inline]
     fn place(&self, hash: u64) -> (usize, u64) {
         let hash = if hash == 0 { 0x6a09_e667_f3bc_c909 } else { hash };
@@ -180,7 +173,7 @@ impl Fingerprints {
         (key as usize & last, key)
     }
 
-    /// Finds or adds a key, at the cost of a thread's share.
+    /// Finds or adds a key, from the share of a thread.
     #[inline]
     fn put(&self, shard: &Shard, share: &AtomicU64, key: u64) -> Insertion {
         let full = shard.full.load(Relaxed);
@@ -201,7 +194,7 @@ impl Fingerprints {
                 return Insertion::Known;
             }
             if self.shared() {
-                // Relaxed: a fingerprint stands for itself, nothing is published with it.
+                // Relaxed: nothing is published together with a fingerprint.
                 match slot.compare_exchange(old, key, Relaxed, Relaxed) {
                     Ok(_) => {}
                     Err(now) if now == key => return Insertion::Known,
@@ -220,15 +213,13 @@ impl Fingerprints {
         }
     }
 
-    /// Whether a thread may add a state; takes another share of the room if it has used up its
-    /// own.
+    /// Whether a thread may add a state; takes another share of the room if its own is used up.
     #[inline]
     fn has_room(&self, shard: &Shard, share: &AtomicU64) -> bool {
         share.load(Relaxed) > 0 || self.take_share(shard, share)
     }
 
-    /// The less is left, the less at once: so what threads have and do not use stays a small part
-    /// of what they have used.
+    /// Takes the less at once the less is left, so that unused shares stay small.
     #[cold]
     fn take_share(&self, shard: &Shard, share: &AtomicU64) -> bool {
         let most = if self.shared() { SHARE } else { u64::MAX };
@@ -239,14 +230,14 @@ impl Fingerprints {
         true
     }
 
-    /// Makes room in a shard that had none, and this size; another thread may have done it.
+    /// Makes room in a shard that had none at this size, unless another thread has done it.
     #[cold]
     fn grow(&self, place: usize, bytes: u64) {
         let shard = &self.shards[place];
         let all = self.threads.iter().map(|thread| &thread.reader);
         let _guard = self.shared().then(|| shard.lock.write(place + 1, all));
         let mut room = shard.room.load(Relaxed);
-        // Where reach is bounded it can be used up before the room.
+        // With a bounded reach, a state may find no slot although there is room.
         if shard.table.bytes() != bytes || shard.full.load(Relaxed) || room > 0 && !self.replace {
             return;
         }
@@ -261,7 +252,7 @@ impl Fingerprints {
     }
 }
 
-/// Counts one more in a counter that one thread alone writes.
+/// Increments a counter that one thread alone writes.
 #[inline]
 fn count(counter: &AtomicU64) {
     counter.store(counter.load(Relaxed) + 1, Relaxed);

@@ -1,29 +1,26 @@
-//! A readers-writer lock for tables: many threads at once use a table, or one alone makes it grow.
+//! A readers-writer lock for tables: many threads use a table at once, or one alone makes it grow.
 //!
-//! The readers of an ordinary lock count themselves in one place: every visit of a state would
-//! wait for the cache line that the other threads have just written. Here each thread writes in a
-//! cache line of its own which table it uses, and only the writer looks at all of them.
+//! The readers of an ordinary lock share a counter: every visit of a state would wait for a cache
+//! line that other threads have just written. Here each thread writes the table that it uses into a
+//! cache line of its own, and only the writer reads all of them.
 //!
 //! Why no reader is inside while a writer has the lock: a reader *writes* its slot and then *reads*
 //! whether the lock is held; the writer *writes* that it holds the lock and then *reads* all slots.
-//! All four are sequentially consistent, so they have one order for all threads, and in any such
-//! order one of the two reads after the other has written:
+//! All four are sequentially consistent, so they have one order for all threads:
 //!
-//! - The reader reads after the writer has written: it sees the lock held, and withdraws. An older
-//!   value is excluded by the order; a younger one is written when the writer has finished.
-//! - The reader reads before that: then it has written its slot even earlier, and the writer, which
-//!   reads later, sees it there and waits until the slot is empty. The reader empties it by a
-//!   release, which the writer's load acquires: the writer sees all that the reader did inside.
+//! - The reader reads after the writer has written: it sees the lock held, and withdraws. The order
+//!   excludes an older value; a younger one is written when the writer has finished.
+//! - The reader reads before that: then it wrote its slot even earlier, and the writer, which reads
+//!   later, sees it there and waits until the slot is empty. The reader empties it by a release,
+//!   which the writer's load acquires: the writer sees all that the reader did inside.
 //!
 //! The writer gives the lock up by a release, which readers acquire: a reader that enters sees the
-//! table as it has grown. Writers of the same lock follow each other under its mutex.
-//!
-//! A test goes through all interleavings of the protocol.
+//! grown table. A mutex orders the writers of one lock. A test runs all interleavings.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The lock of one table, held by a writer while the table grows.
+/// The lock of one table.
 #[derive(Default)]
 pub(super) struct GrowthLock {
     held: AtomicBool,
@@ -31,26 +28,25 @@ pub(super) struct GrowthLock {
     writer: Mutex<()>,
 }
 
-/// Where a thread writes which lock it has entered as a reader. It is written by this thread
-/// alone, so it belongs into a cache line of the thread's own.
+/// The lock that a thread has entered as a reader, in a cache line that only this thread writes.
 #[derive(Default)]
 pub(super) struct ReaderSlot(AtomicUsize);
 
-/// The slot of a thread that is inside no lock: no lock has this number.
+/// The slot of a thread that is inside no lock.
 const OUTSIDE: usize = 0;
 
 /// The thread is a reader until this is dropped.
 pub(super) struct ReadGuard<'a>(&'a ReaderSlot);
 
-/// The lock is held, and no reader inside, until this is dropped.
+/// The lock is held, and no reader is inside, until this is dropped.
 pub(super) struct WriteGuard<'a> {
     lock: &'a GrowthLock,
     _writer: MutexGuard<'a, ()>,
 }
 
 impl GrowthLock {
-    /// Enters the lock with this number, other than 0, as a reader; waits while a writer holds it.
-    /// A thread is inside one lock at a time.
+    /// Enters the lock of this number, other than 0, as a reader; waits while a writer holds it. A
+    /// thread is inside one lock at a time.
     #[inline]
     pub(super) fn read<'a>(&self, number: usize, slot: &'a ReaderSlot) -> ReadGuard<'a> {
         loop {
@@ -73,8 +69,7 @@ impl GrowthLock {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lock with this number, and waits until no thread is inside as a reader. The
-    /// calling thread must not be.
+    /// Takes the lock of this number once no reader is inside; the calling thread must not be one.
     pub(super) fn write<'a>(
         &'a self,
         number: usize,
@@ -83,8 +78,7 @@ impl GrowthLock {
         let guard = WriteGuard { _writer: self.lock(), lock: self };
         self.held.store(true, Ordering::SeqCst);
         for slot in slots {
-            // A reader stays inside for no longer than a look at the table, unless the system has
-            // taken its processor away.
+            // A reader that is not preempted stays inside only for a look at the table.
             let mut looks = 0_u32;
             while slot.0.load(Ordering::SeqCst) == number {
                 looks += 1;
@@ -122,7 +116,7 @@ mod tests {
     fn a_writer_is_alone_inside() {
         const THREADS: usize = 4;
         let locks: [GrowthLock; 2] = Default::default();
-        // What each lock protects: threads that are inside together would count it wrong.
+        // Threads that are inside together would make these counts wrong.
         let counts: [AtomicU64; 2] = Default::default();
         let stored: [[AtomicU64; 2]; THREADS] = Default::default();
         let all: [ReaderSlot; THREADS] = Default::default();
@@ -133,7 +127,7 @@ mod tests {
                     for round in 0..20_000_usize {
                         let at = (round / 3 + me) % 2;
                         if round % 50 == me {
-                            // All have added to what they alone write, and nobody does now.
+                            // Each thread has added to its own counts, and none does now.
                             let _guard = locks[at].write(at + 1, all.iter());
                             let sum = || stored.iter().map(|one| one[at].load(Relaxed)).sum();
                             let before: u64 = sum();
@@ -151,7 +145,6 @@ mod tests {
         });
     }
 
-    /// Where a thread is in the protocol.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
     enum At {
         Start,
@@ -177,15 +170,15 @@ mod tests {
         locked: bool,
         slots: [bool; 3],
         at: [At; 3],
-        /// How many times each is still to read, and then to write.
+        /// How often each thread is still to read, and then to write.
         left: [(u8, u8); 3],
-        /// Whether readers read before they write, as they must not.
+        /// Whether readers read before they write, which is the error to be found.
         hasty: bool,
     }
 
     impl Protocol {
-        /// What a thread does next; `None` if it waits or is done. Every access to what others
-        /// write is a step: the order of steps is the one order of all threads.
+        /// The next step of a thread; `None` if it waits or is done. Every access to shared memory
+        /// is a step, so the order of steps is the one order of all threads.
         fn step(&self, me: usize) -> Option<Protocol> {
             let mut next = self.clone();
             next.at[me] = match self.at[me] {
@@ -236,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Goes through all interleavings: whether a reader is ever inside with a writer.
+    /// Goes through all interleavings.
     fn a_reader_is_inside_with_a_writer(hasty: bool) -> bool {
         let first = Protocol {
             held: false,

@@ -7,29 +7,24 @@ use std::sync::atomic::Ordering;
 const ADDRESS: u32 = 36;
 const PLACE: u32 = 20;
 
-/// Chunks are a megabyte, or less while there is little, or one longer string.
+/// The size of a chunk: less while there are few strings, more for one longer string.
 const CHUNK: usize = 1 << PLACE;
 const CHUNKS: usize = 1 << (ADDRESS - PLACE);
 
 /// A set of byte strings, compared byte by byte.
 ///
-/// They lie in chunks that are filled and never move: a length, the bytes, and if strings are
-/// `numbered`, the number in order of appearance. A table finds them by the first 28 bits of
-/// their hashes.
+/// They lie in chunks that never move: a length, the bytes, and, if strings are `numbered`, the
+/// number in order of appearance. A table finds them by the first 28 bits of their hashes.
 pub(super) struct Interner {
     table: Table<ADDRESS>,
     chunks: Vec<Vec<u8>>,
-    /// The capacity of all chunks.
     allocated: usize,
     numbered: bool,
     len: u64,
 }
 
-/// A string of the set.
 pub(super) struct Interned {
-    /// Its number, if strings are numbered.
     pub(super) number: u32,
-    /// Whether it was added just now.
     pub(super) new: bool,
 }
 
@@ -47,7 +42,6 @@ impl Interner {
         self.table.bytes() + self.allocated as u64
     }
 
-    /// Looks for a string.
     pub(super) fn find(&self, hash: u64, string: &[u8]) -> Option<u32> {
         match self.slot(key(hash), string) {
             Lookup::Word(word) => Some(self.number(word, string.len())),
@@ -55,7 +49,7 @@ impl Interner {
         }
     }
 
-    /// Finds or adds a string, taking at most `room` bytes. `None` if that is not enough.
+    /// Finds or adds a string, using at most `room` bytes. `None` if that is not enough.
     pub(super) fn intern(&mut self, hash: u64, string: &[u8], room: u64) -> Option<Interned> {
         let key = key(hash);
         if let Lookup::Word(word) = self.slot(key, string) {
@@ -64,7 +58,7 @@ impl Interner {
         let number = u32::try_from(self.len).ok()?;
         let before = self.bytes();
         if self.len >= self.table.limit(false) {
-            // Half of the room at most: the strings need some as well.
+            // At most half of the room: the strings need some as well.
             let grown = self.table.grow(self.table.bytes() + room / 2);
             if !grown && self.len >= self.table.limit(true) {
                 return None;
@@ -97,7 +91,7 @@ impl Interner {
         read(&rest[length..]).0 as u32
     }
 
-    /// Writes a string where there is room for it, and says where.
+    /// Writes a string where there is room, and returns its address.
     fn append(&mut self, string: &[u8], number: u32, room: u64) -> Option<u64> {
         let size = width(string.len() as u64)
             + string.len()
@@ -124,13 +118,13 @@ impl Interner {
     }
 }
 
-/// The first bits of a hash, none of which need be good; never 0.
+/// The first bits of a hash, which may be weak; never 0.
 fn key(hash: u64) -> u64 {
     let key = Table::<ADDRESS>::key(hash.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     if key == 0 { 1 << ADDRESS } else { key }
 }
 
-/// Appends a number, 7 bits a byte: no number is the beginning of another.
+/// Appends a number, 7 bits a byte, so that no number is the beginning of another.
 pub(super) fn write(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -139,7 +133,7 @@ pub(super) fn write(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// A number that was written, and what follows it.
+/// Reads a number, and returns what follows it.
 fn read(bytes: &[u8]) -> (u64, &[u8]) {
     let mut number = 0;
     for (place, &byte) in bytes.iter().enumerate() {
@@ -151,7 +145,6 @@ fn read(bytes: &[u8]) -> (u64, &[u8]) {
     (number, &[])
 }
 
-/// How many bytes a number takes.
 fn width(number: u64) -> usize {
     (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
 }

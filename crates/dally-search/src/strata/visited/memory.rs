@@ -1,40 +1,38 @@
-//! Buckets in one stretch of address space, whose memory comes where it is touched.
+//! Buckets in one range of addresses, of which the system backs only what is touched.
 #![allow(unsafe_code)]
 
 use memmap2::{MmapOptions, MmapRaw};
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
-/// Slots of a bucket: one cache line, so that most searches miss the cache once.
+/// The slots of a bucket: one cache line, so that most lookups miss the cache once.
 pub(super) const SLOTS: usize = 8;
 
-/// The bytes of a bucket.
 pub(super) const BUCKET: usize = 64;
 
 /// Slots of a table, all 0 at first.
 #[repr(C, align(64))]
 pub(super) struct Bucket(pub(super) [AtomicU64; SLOTS]);
 
-/// The bytes of a huge page, and those before the first one: tables are many and most are small,
-/// and none shall take much more than it uses.
+/// The bytes of a huge page. Those before the first huge page are small: most of the many tables
+/// are, and none shall take much more than it uses.
 #[cfg(any(target_os = "linux", test))]
 const HUGE: usize = 1 << 21;
 
-/// Fewer buckets are not tried: a system that has no room for a page of them has none at all.
+/// The least number of buckets: a system without a page of them has no room at all.
 const LEAST: usize = 64;
 
 /// A fixed number of buckets. Those that were never written take no memory.
 ///
-/// All but the first lie in huge pages, if the system has some: a table is read at random, and
-/// with small pages most reads would also wait for the address to be translated.
+/// All but the first lie in huge pages, if the system has some: a table is read at random, and with
+/// small pages most reads would also wait for the translation of the address.
 pub(super) struct Memory {
     map: MmapRaw,
     buckets: usize,
 }
 
 impl Memory {
-    /// So many buckets; if the system does not have the addresses, half as many, and so on.
-    /// `None` if it has next to none.
+    /// Reserves this many buckets, or half as many if the system lacks the addresses, and so on.
     pub(super) fn reserve(buckets: usize) -> Option<Memory> {
         let half = |&more: &usize| Some(more / 2).filter(|&fewer| fewer >= LEAST);
         std::iter::successors(Some(buckets), half).find_map(Memory::exactly)
@@ -42,12 +40,12 @@ impl Memory {
 
     fn exactly(buckets: usize) -> Option<Memory> {
         let bytes = buckets.checked_mul(BUCKET)?;
-        // Nothing is set aside for what may never be touched.
+        // No swap is set aside for what may never be touched.
         let map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?;
         let map = MmapRaw::from(map);
         #[cfg(target_os = "linux")]
         if bytes >= 2 * HUGE {
-            // Advice that is not taken is no loss.
+            // The advice need not be taken.
             let _ = map.advise_range(memmap2::Advice::HugePage, HUGE, bytes - HUGE);
         }
         let is_aligned = (map.as_ptr() as usize).is_multiple_of(BUCKET);

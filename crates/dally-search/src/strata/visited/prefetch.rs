@@ -1,7 +1,7 @@
-//! Memory that is brought before it is needed.
+//! Prefetching of memory.
 #![allow(unsafe_code)]
 
-/// Has the first cache line of a value brought near, without waiting for it.
+/// Prefetches the first cache line of a value.
 #[inline]
 pub(super) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -15,17 +15,15 @@ pub(super) fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// Has the first cache line of a value brought near to be written: then other processors have to
-/// give it up, and an atomic exchange need not wait for that.
+/// Prefetches the first cache line of a value to be written: other processors give it up early.
 #[inline]
 pub(super) fn prefetch_to_write<T>(value: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         // SAFETY: as above. The instruction is a hint that changes no register, flag or memory as
-        // far as the program can tell. All processors of AMD for 64 bits have it, and those of Intel
+        // far as the program can tell. All AMD processors for 64 bits have it, and those of Intel
         // since Broadwell; older ones of Intel do nothing, but for the first of all, which do not
-        // know the instruction and are not supported. The standard library has no function for it
-        // that works without a flag of the compiler.
+        // know it and are not supported. The standard library offers it only under a compiler flag.
         unsafe {
             std::arch::asm!(
                 "prefetchw [{line}]",

@@ -5,47 +5,41 @@ use super::prefetch::{prefetch, prefetch_to_write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// The buckets of a table at first: small searches are many, and to reserve addresses takes longer
-/// than to fill these.
+/// The buckets of a new table: small searches need no reserved addresses.
 const FIRST: usize = 8;
 
-/// Below so many buckets a table doubles: fast and wasteful.
+/// A table of fewer buckets doubles when it grows.
 const SMALL: usize = 1024;
 
 /// A set of words other than 0, found by linear probing over buckets. Their slots are taken in
 /// order and never become free.
 ///
-/// A word's key is what remains without its low `PAYLOAD` bits. Its home is the key scaled to
-/// the number of buckets: so the number can be any, and homes keep the order of the keys. When
-/// the table grows every home moves up or stays, which lets words be spread *in place*, from the
-/// last to the first. And when a table outgrows its first 512 bytes it moves, for once, to where
-/// the addresses for all that it may become are reserved. So growing needs no second table, not
-/// even for a moment.
+/// A word's key is the word without its low `PAYLOAD` bits. Its home is the key scaled to the
+/// number of buckets: so the number can be any, and homes keep the order of the keys. When the
+/// table grows every home moves up or stays, so words can be moved *in place*, from the last to the
+/// first. A table that outgrows its first 512 bytes moves once, to where the addresses for its
+/// largest size are reserved. So growing never needs a second table.
 pub(crate) struct Table<const PAYLOAD: u32> {
     first: OnceLock<Box<[Bucket]>>,
-    /// Where the table is after its first buckets. Those stay: another thread may be reading them.
+    /// The table after its first buckets. Those stay: another thread may be reading them.
     memory: OnceLock<Memory>,
-    /// The most buckets.
     most: usize,
-    /// How many are in use.
     buckets: AtomicUsize,
-    /// The buckets up to which it doubles.
+    /// Below so many buckets it doubles.
     doubling: usize,
 }
 
-/// The outcome of looking for a word.
 pub(crate) enum Lookup<'a> {
-    /// It is there.
+    /// The word is there.
     Word(u64),
-    /// It is not, and this slot is where it belongs.
+    /// The word is not there, and belongs into this slot.
     Free(&'a AtomicU64),
-    /// It is not within reach, and no slot is free there.
+    /// The word is not within reach, and no slot is free there.
     Full,
 }
 
 impl<const PAYLOAD: u32> Table<PAYLOAD> {
-    /// An empty table, one of `tables` that grow alike, which will never take more than `budget`
-    /// bytes.
+    /// An empty table of at most `budget` bytes, one of `tables` that grow alike.
     pub(crate) fn new(budget: u64, tables: usize) -> Table<PAYLOAD> {
         Table {
             first: OnceLock::new(),
@@ -56,7 +50,6 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         }
     }
 
-    /// The key of a word.
     pub(crate) fn key(word: u64) -> u64 {
         word >> PAYLOAD << PAYLOAD
     }
@@ -65,7 +58,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         (self.buckets() * BUCKET) as u64
     }
 
-    /// How many words it holds before it should grow; `last` for a table that cannot.
+    /// How many words it holds before it should grow; `last` if it cannot grow.
     pub(crate) fn limit(&self, last: bool) -> u64 {
         let slots = (self.buckets() * SLOTS) as u64;
         slots - slots / if last { 16 } else { 8 }
@@ -73,8 +66,8 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
 
     /// Looks for a word with this key for which `same` holds, from its home over `reach` buckets.
     ///
-    /// Other threads may add words meanwhile. A thread that then takes the free slot by comparing and
-    /// exchanging has seen all words before it.
+    /// Other threads may add words meanwhile. A thread that takes the free slot by
+    /// compare-and-exchange has seen all words before it.
     #[inline]
     pub(crate) fn find(
         &self,
@@ -86,8 +79,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         let mut at = home(key, table.len());
         for _ in 0..reach.min(table.len()) {
             let bucket = &table[at];
-            // All slots at once, without branches: which one it is cannot be predicted, and a
-            // wrong guess would cost another wait for memory.
+            // Without branches: a mispredicted position would cost another wait for memory.
             let (mut hits, mut used) = (0_u32, 0);
             for (place, slot) in bucket.0.iter().enumerate() {
                 let word = slot.load(Relaxed);
@@ -109,8 +101,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         Lookup::Full
     }
 
-    /// Whether this word is there. Others may use the table as they like meanwhile: then a word
-    /// that they move may not be found.
+    /// Whether this word is there. A word that another thread moves meanwhile may not be found.
     #[inline]
     pub(super) fn holds(&self, word: u64) -> bool {
         let table = self.in_use();
@@ -126,16 +117,14 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         false
     }
 
-    /// Has the memory brought that [`Table::holds`] will look at.
     #[inline]
-    pub(super) fn prefetch(&self, word: u64) {
+    pub(crate) fn prefetch(&self, word: u64) {
         let table = self.in_use();
         if let Some(bucket) = table.get(home(Self::key(word), table.len())) {
             prefetch(bucket);
         }
     }
 
-    /// Has the memory brought where this word will probably be added.
     #[inline]
     pub(super) fn prefetch_to_write(&self, word: u64) {
         let table = self.in_use();
@@ -144,15 +133,15 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         }
     }
 
-    /// One of the slots in the home of this key, of a table that has any.
+    /// A slot in the home of this key, of a table that is not empty.
     pub(crate) fn slot(&self, key: u64) -> &AtomicU64 {
         let place = (key >> 32) as usize % SLOTS;
         let table = self.in_use();
         &table[home(key, table.len())].0[place]
     }
 
-    /// Grows by what suits its size, to at most `budget` bytes. False if it cannot, or not by
-    /// enough. No other thread may use the table meanwhile.
+    /// Grows by a factor that suits its size, to at most `budget` bytes; `false` if it cannot, or
+    /// not by enough. No other thread may use the table meanwhile.
     pub(crate) fn grow(&self, budget: u64) -> bool {
         let old = self.buckets();
         // With 7/8 of the slots taken before, 3/2 is 14 bytes a word, and 4/3 is 12.5.
@@ -163,7 +152,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
             _ => old + old / 3,
         };
         let wanted = wanted.min(self.most).min(buckets_in(budget));
-        // A little more is not worth moving everything.
+        // Moving everything is not worth it for a little more.
         let enough = old + old / 16 + 1;
         if wanted < enough {
             return false;
@@ -177,7 +166,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         true
     }
 
-    /// Room for so many buckets, or for as many as there can be. The words are in it.
+    /// Room for so many buckets, or for as many as there can be, which has the words in it.
     fn room(&self, wanted: usize) -> &[Bucket] {
         if wanted <= FIRST {
             let empty = |_| Bucket([const { AtomicU64::new(0) }; SLOTS]);
@@ -210,13 +199,13 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
     }
 }
 
-/// Moves words to their homes in a table that has grown in place.
+/// Moves words to their homes after the table has grown in place.
 struct Mover<'a, const PAYLOAD: u32> {
     table: &'a [Bucket],
-    /// What has to wait until all else has moved.
+    /// Words that must wait until all others have moved.
     aside: Vec<u64>,
-    /// The buckets that words went to last, and how many slots of them are taken: to count these
-    /// is to wait for what was just written. Neighbours have different places here.
+    /// The buckets that words went to last, and how many of their slots are taken: counting those
+    /// would wait for what was just written. Neighbours have different places here.
     last: [(usize, usize); 4],
 }
 
@@ -225,17 +214,15 @@ impl<'a, const PAYLOAD: u32> Mover<'a, PAYLOAD> {
         Mover { table, aside: Vec::new(), last: [(usize::MAX, 0); 4] }
     }
 
-    /// Moves the words of the first `old` buckets to their homes among all of them.
+    /// Moves the words of the first `old` buckets to their new homes, from the last bucket on.
     ///
-    /// From the last bucket to the first, and a word whose new home is behind the bucket that it
-    /// is in moves at once: there are only words that have moved. That is so for nearly all, since
-    /// homes move up the further the higher they are. The others wait for the rest of their *run*,
-    /// which is a bucket with all the full ones right before it: what is in it has its home in it,
-    /// so its words find only words that have moved from its start onward.
+    /// A word whose new home is behind its bucket moves at once: there are only words that have
+    /// moved. That is so for nearly all, since homes move up the further the higher they are. The
+    /// others wait for the rest of their *run*, a bucket with all the full ones right before it:
+    /// the words of a run have their homes in it, so from its start on they meet only moved words.
     ///
     /// The first run may hold words that went round the end of the table, so it is put aside until
-    /// all others have moved; and so are words that would go round the new end, since they would
-    /// get among words that have not.
+    /// all others have moved; and so are words that would go round the new end.
     fn spread(mut self, old: usize) {
         let (table, mut run) = (self.table, Vec::new());
         let mut start = 0;
@@ -269,7 +256,6 @@ impl<'a, const PAYLOAD: u32> Mover<'a, PAYLOAD> {
         home(Table::<PAYLOAD>::key(word), self.table.len())
     }
 
-    /// Puts a word into the first bucket from its home on that has room.
     #[inline]
     fn settle(&mut self, word: u64, home: usize) {
         let last = &mut self.last[home % 4];
@@ -285,7 +271,7 @@ impl<'a, const PAYLOAD: u32> Mover<'a, PAYLOAD> {
         }
     }
 
-    /// Puts a word into the first bucket with room behind its home, which is full.
+    /// Puts a word into the first bucket with room after its home, which is full.
     fn settle_behind(&mut self, word: u64, home: usize) {
         let behind = home + 1;
         let Some(more) = self.table[behind..].iter().position(|bucket| bucket.add(word)) else {
@@ -299,7 +285,7 @@ impl<'a, const PAYLOAD: u32> Mover<'a, PAYLOAD> {
 }
 
 impl Bucket {
-    /// How many slots are taken, by halving: they are taken in order.
+    /// How many slots are taken, by binary search: they are taken in order.
     #[inline]
     fn used(&self) -> usize {
         let taken = |place: usize| usize::from(self.0[place].load(Relaxed) != 0);
@@ -316,7 +302,7 @@ impl Bucket {
         slot.inspect(|slot| slot.store(word, Relaxed)).is_some()
     }
 
-    /// Empties it; the words that it had, and how many.
+    /// Empties it; returns its words, and how many there were.
     #[inline]
     fn take(&self) -> ([u64; SLOTS], usize) {
         let words = std::array::from_fn(|place| self.0[place].load(Relaxed));
@@ -325,7 +311,6 @@ impl Bucket {
     }
 }
 
-/// Scales a key to the number of buckets.
 #[inline]
 fn home(key: u64, buckets: usize) -> usize {
     ((u128::from(key) * buckets as u128) >> 64) as usize
@@ -345,8 +330,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Words whose homes are anywhere, or next to each other, or at the end of the table: those
-    /// go round it.
+    /// Words with homes anywhere, next to each other, or at the end of the table.
     fn words() -> impl Strategy<Value = Vec<u64>> {
         let word = prop_oneof![
             1..=u64::MAX,

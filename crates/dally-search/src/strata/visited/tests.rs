@@ -2,12 +2,11 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// A hash for each number; a bijection.
 fn hash(number: u64) -> u64 {
     dally_core::fingerprint::mix(number, 0)
 }
 
-/// A state with the parts of a small model: three workers and what is on its way.
+/// A state in parts: three workers and their messages.
 fn state(number: u64, part: &mut dyn FnMut(&[u8])) {
     for worker in 0..3_u64 {
         part(&[worker, (number >> (4 * worker)) & 15].map(u64::to_le_bytes).concat());
@@ -15,12 +14,11 @@ fn state(number: u64, part: &mut dyn FnMut(&[u8])) {
     part(&(number >> 12).to_le_bytes());
 }
 
-/// The ways in which states come in.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Fingerprint,
     Exact,
-    /// With one hash for all.
+    /// With one hash for all states.
     Collided,
 }
 
@@ -101,7 +99,6 @@ proptest! {
                     prop_assert_eq!(seen == Visit::Known, !first);
                 }
                 prop_assert!(cache.bytes() <= budget);
-                // What was just stored is known.
                 if seen != Visit::Unstored {
                     prop_assert_eq!(way.insert(&cache, slot, number), Visit::Known);
                 }

@@ -1,0 +1,174 @@
+//! What there is to know of states and transitions but for how they hang together: kept once for
+//! all that are alike.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use dally_core::{Choice, Tag, WorkerId, fingerprint};
+use rustc_hash::FxHashMap;
+
+use super::interner::Interner;
+use crate::strata::{Value, Words};
+
+/// What fairness and monitors want to know of a state. Many states look alike.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Look {
+    /// The workers that can step, in order.
+    pub(crate) enabled: Box<[WorkerId]>,
+    /// The label of each one's step, if it chooses no values and no monitor minds it.
+    pub(super) labels: Box<[u32]>,
+    /// The monitors that are hot, and were so all through the transition that led here.
+    hot: u64,
+}
+
+/// What there is to know of a transition but for its ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Label {
+    pub(crate) worker: WorkerId,
+    /// The values and deliveries chosen in the step, by position.
+    pub(crate) values: Box<[Value]>,
+    /// The monitors that allow it only finitely often.
+    pub(crate) visits: u64,
+    /// What is done, as far as strong fairness tells things apart; `None` for a fault.
+    pub(crate) action: Option<u32>,
+}
+
+/// What a step did, as a search knows it.
+#[derive(Clone, Copy)]
+pub(crate) struct Transition<'a> {
+    pub(crate) worker: WorkerId,
+    pub(crate) values: &'a [Value],
+    /// The choices of the step; may be left out where there are no values.
+    pub(crate) choices: &'a [Choice],
+    /// The places of the program where its values were chosen, as one hash.
+    pub(crate) places: u64,
+    pub(crate) visits: u64,
+}
+
+/// The looks of states and the labels of transitions, by their numbers.
+pub(super) struct Labels {
+    looks: Interner<Look>,
+    /// Two words for each look, which are asked for far more often than all else: the monitors
+    /// that are hot, and how many workers are enabled.
+    brief: Words,
+    labels: Interner<Label>,
+    actions: Interner<u64>,
+}
+
+/// The looks that a thread came to lately, by their hashes.
+#[derive(Default)]
+pub(super) struct Lately(FxHashMap<u64, u32>);
+
+/// How many looks a thread remembers.
+const MOST: usize = 1 << 12;
+
+impl Labels {
+    pub(super) fn new(memory: u64) -> Labels {
+        Labels {
+            looks: Interner::default(),
+            brief: Words::new(memory),
+            labels: Interner::default(),
+            actions: Interner::default(),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.looks.bytes() + self.labels.bytes() + self.actions.bytes()
+    }
+
+    /// The look of this number.
+    #[inline]
+    pub(super) fn look_of(&self, look: u32) -> &Look {
+        self.looks.get(look)
+    }
+
+    /// The monitors that are hot where states look like this.
+    #[inline]
+    pub(super) fn hot(&self, look: u32) -> u64 {
+        self.brief.word(2 * look as usize).load(Relaxed)
+    }
+
+    /// How many workers are enabled where states look like this.
+    #[inline]
+    pub(super) fn enabled(&self, look: u32) -> u32 {
+        self.brief.word(2 * look as usize + 1).load(Relaxed) as u32
+    }
+
+    /// The label of this number.
+    #[inline]
+    pub(super) fn get(&self, label: u32) -> &Label {
+        self.labels.get(label)
+    }
+
+    /// How many actions strong fairness tells apart.
+    pub(super) fn action_count(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// The number of the look of a state where these workers are enabled and these monitors hot.
+    pub(super) fn look(&self, lately: &mut Lately, enabled: &[WorkerId], hot: u64) -> u32 {
+        let hash = enabled.iter().fold(hot, |hash, id| fingerprint::mix(hash, id.to_bits()));
+        let same = |look: &Look| look.hot == hot && *look.enabled == *enabled;
+        if let Some(&known) = lately.0.get(&hash)
+            && same(self.looks.get(known))
+        {
+            return known;
+        }
+        let look = self.looks.number(hash, same, || {
+            let label = |&worker: &WorkerId| {
+                self.number(Transition { worker, values: &[], choices: &[], places: 0, visits: 0 })
+            };
+            let labels = enabled.iter().map(label).collect();
+            (Look { enabled: enabled.into(), labels, hot }, size_of_val(enabled) * 3 / 2 + 16)
+        });
+        // Every thread that comes to this writes the same.
+        self.brief.word(2 * look as usize).store(hot, Relaxed);
+        self.brief.word(2 * look as usize + 1).store(enabled.len() as u64, Relaxed);
+        if lately.0.len() == MOST {
+            lately.0.clear();
+        }
+        lately.0.insert(hash, look);
+        look
+    }
+
+    /// The number of the label of a transition.
+    pub(super) fn number(&self, transition: Transition<'_>) -> u32 {
+        let Transition { worker, values, choices, places, visits } = transition;
+        let action = action(worker, choices, places);
+        let start = fingerprint::mix(visits ^ action.unwrap_or(1), worker.to_bits());
+        let hash = values.iter().fold(start, |hash, value| {
+            fingerprint::mix(hash, u64::from(value.index) << 32 | u64::from(value.of))
+        });
+        let action =
+            action.map(|action| self.actions.number(action, |&one| one == action, || (action, 0)));
+        let same = |label: &Label| {
+            label.worker == worker
+                && label.visits == visits
+                && *label.values == *values
+                && label.action == action
+        };
+        self.labels.number(hash, same, || {
+            (Label { worker, values: values.into(), visits, action }, size_of_val(values))
+        })
+    }
+}
+
+/// What a step does, as far as strong fairness tells things apart: who steps, whose messages it
+/// takes, and what it chooses where. `None` for a fault, which is owed to nobody.
+fn action(worker: WorkerId, choices: &[Choice], places: u64) -> Option<u64> {
+    if worker == WorkerId::FAULTS {
+        return None;
+    }
+    let mut hash = fingerprint::mix(worker.to_bits(), places);
+    for choice in choices {
+        let word = match *choice {
+            Choice::Worker(_) => continue,
+            Choice::Value { index, tag: Tag::Fault, .. } if index > 0 => return None,
+            Choice::Value { tag: Tag::Fault, .. } => continue,
+            Choice::Value { index, of, .. } => u64::from(index) << 32 | u64::from(of),
+            Choice::Delivery(message) => message.sender.to_bits(),
+            Choice::Input(value) => value as u64,
+        };
+        hash = fingerprint::mix(hash, word);
+    }
+    Some(hash)
+}

@@ -1,0 +1,44 @@
+//! The maps of all properties.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::map::{self, Map};
+use super::property::Property;
+
+/// A map for each property that a cycle may violate, made when it is first asked for.
+pub(crate) struct Maps {
+    /// First those of monitors that wait, then those of monitors that mind what is visited.
+    maps: [Box<[OnceLock<Map>]>; 2],
+    made: AtomicUsize,
+    memory: u64,
+}
+
+impl Maps {
+    /// Each will take at most so many bytes.
+    pub(crate) fn new(memory: u64) -> Maps {
+        let none = || (0..64).map(|_| OnceLock::new()).collect();
+        Maps { maps: [none(), none()], made: AtomicUsize::new(0), memory }
+    }
+
+    /// The map of a property. The first has its values beside the states, where they are found
+    /// without waiting for memory: most programs have one.
+    #[inline]
+    pub(crate) fn of(&self, property: Property) -> &Map {
+        let (kind, monitor) = property.place();
+        self.maps[kind][monitor].get_or_init(|| match self.made.fetch_add(1, Relaxed) {
+            0 => Map::within(property),
+            _ => Map::apart(property, self.memory),
+        })
+    }
+
+    /// All maps, in the order of properties.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Map> {
+        self.maps.iter().flatten().filter_map(OnceLock::get)
+    }
+
+    /// The bytes that a state takes here.
+    pub(crate) fn bytes_a_state(&self) -> usize {
+        self.made.load(Relaxed).saturating_sub(1) * map::BYTES
+    }
+}
