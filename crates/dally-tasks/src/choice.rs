@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::panic::Location;
 
-use dally_core::{Announcement, Event, Input, Stop, Tag, Text};
+use dally_core::{Announcement, Event, Input, Stop, Tag, Text, fingerprint};
 
 use crate::current;
-use crate::exec::Phase;
 
 /// Any number below `n`: every one of them is explored.
 ///
@@ -17,8 +17,10 @@ use crate::exec::Phase;
 pub fn choose(n: usize) -> usize {
     let of = u32::try_from(n).unwrap_or(u32::MAX);
     assert!(of > 0, "choose(0): there is nothing to choose from");
+    let place = fingerprint::place(Location::caller());
     let chosen = current::with("`choose`", |exec| {
         let answer = current::ask(exec, |exec, env| {
+            env.place(place);
             env.value(of, Tag::Program).unwrap_or_else(|_| {
                 exec.cut = true;
                 0
@@ -27,7 +29,7 @@ pub fn choose(n: usize) -> usize {
         match answer {
             Some(index) => Some(index as usize),
             // A destructor gets the first value: nothing is explored any more.
-            None => (exec.phase == Phase::TearDown).then_some(0),
+            None => (exec.phase.is_over()).then_some(0),
         }
     });
     let Some(chosen) = chosen else {
@@ -65,11 +67,11 @@ pub fn input<'i>(asked: impl Into<Input<'i>>) -> i64 {
         let answer = current::ask(exec, |exec, env| {
             env.input(asked).unwrap_or_else(|_| {
                 exec.cut = true;
-                asked.given()
+                asked.given
             })
         });
         // A destructor has the given one: nothing is explored any more.
-        answer.or((exec.phase == Phase::TearDown).then_some(asked.given()))
+        answer.or(exec.phase.is_over().then_some(asked.given))
     });
     let Some(given) = given else {
         panic!("an input outside of the program's tasks: ask inside of the async block");
@@ -103,12 +105,14 @@ pub fn announce<T: Announcement>(event: T) {
     });
 }
 
-/// Writes a line for the reader of the trace. The text is formatted only if it is kept.
+/// Writes a line for the reader of the trace. The text is made in every execution, whether it is
+/// kept or not: it may look at what Dally controls, such as what a lock holds.
 #[track_caller]
 pub fn note(text: impl fmt::Display) {
+    let text = text.to_string();
     current::with("`note`", |exec| {
         current::ask(exec, |exec, env| {
-            exec.cut |= env.event(Event::Noted { text: Text::Display(&text) }).is_err();
+            exec.cut |= env.event(Event::Noted { text: Text::Str(&text) }).is_err();
         });
     });
 }

@@ -8,8 +8,10 @@ use std::task::{Context, Waker};
 use dally_core::{Access, Bug, Env, Mode, panics};
 use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
+use crate::coroutine;
 use crate::exec::{Exec, Phase};
 use crate::text::{Object, Wait};
+use crate::waker::rouse;
 
 thread_local! {
     /// The running execution; absent outside of one, and while somebody reaches it. It needs no
@@ -101,7 +103,11 @@ pub(crate) fn ask<R>(exec: &mut Exec, f: impl FnOnce(&mut Exec, &mut dyn Env) ->
 
 #[cold]
 fn flush(exec: &mut Exec) {
-    ask(exec, |_, _| ());
+    if exec.phase == Phase::GivingUp {
+        exec.lose_patience();
+    } else {
+        ask(exec, |_, _| ());
+    }
 }
 
 #[cold]
@@ -133,7 +139,7 @@ pub(crate) fn with_own<R>(
 #[cold]
 fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location<'static>) -> bool {
     // Destructors are left in peace.
-    if exec.phase == Phase::TearDown || std::thread::panicking() {
+    if exec.phase.is_over() || std::thread::panicking() {
         return false;
     }
     let message = format!(
@@ -146,75 +152,61 @@ fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location<'static>) 
     true
 }
 
-/// The scheduling point before an operation.
+/// The scheduling point before an operation; answers whether to do it now. If not, return
+/// `Poll::Pending`. `waited` and `next` are as in [`Exec::stands_before`].
+pub(crate) fn pass(
+    cx: &Context<'_>,
+    what: &'static str,
+    waited: bool,
+    next: impl Into<Option<Access>>,
+) -> bool {
+    !with(what, |exec| exec.stands_before(cx.waker(), waited, next.into())) || suspend(cx)
+}
+
+/// As [`pass`], for an operation that has looked at this object to see that it need not wait.
+pub(crate) fn pass_ready(
+    cx: &Context<'_>,
+    what: &'static str,
+    waited: bool,
+    object: &Object,
+    next: Access,
+) -> bool {
+    let before = with(what, |exec| {
+        let before = exec.stands_before(cx.waker(), waited, Some(next));
+        if before {
+            exec.brush(object, Mode::Read);
+        }
+        before
+    });
+    !before || suspend(cx)
+}
+
+/// Ends the step here, and comes back in the next step of the task; answers whether to go on. If
+/// not, return `Poll::Pending`. Nothing may be locked.
 ///
-/// The first poll announces what the operation will do and stays pending, though the task can
-/// go on: others may step in between. A poll in a later step may go on.
-#[derive(Debug, Default)]
-pub(crate) struct Point {
-    /// The step that announced; 0 before that.
-    announced: u64,
-}
-
-/// How an operation stands to the point before it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stand {
-    /// The point is passed: do it.
-    Past,
-    /// Announced in this step: return `Poll::Pending`.
-    Before,
-    /// Announced, but a combinator put a waker of its own in between: ask [`linked`].
-    Linked,
-}
-
-impl Point {
-    /// Whether the operation may be done now; if not, return `Poll::Pending`.
-    pub fn passed(
-        &mut self,
-        cx: &mut Context<'_>,
-        next: impl Into<Option<Access>>,
-        what: &'static str,
-    ) -> bool {
-        match with(what, |exec| self.stand(exec, cx.waker(), next)) {
-            Stand::Past => true,
-            Stand::Before => false,
-            Stand::Linked => linked(cx, what),
-        }
+/// When the execution is over, there is no next step. The poll then goes on to its end, as one that runs while
+/// tokio's runtime is shut down, and once it has used up tokio's budget its operations answer that they are pending.
+pub(crate) fn suspend(cx: &Context<'_>) -> bool {
+    let goes_on = coroutine::suspend();
+    if !goes_on {
+        // Whoever blocks its thread until it is woken would do so for ever.
+        cx.waker().wake_by_ref();
     }
+    goes_on
+}
 
-    /// As [`Point::passed`], where the execution is at hand.
-    #[inline]
-    pub fn stand(
-        &mut self,
-        exec: &mut Exec,
-        waker: &Waker,
-        next: impl Into<Option<Access>>,
-    ) -> Stand {
-        // A combinator may poll again in the same step: that is no point passed.
-        let later = self.announced != 0 && self.announced != exec.steps;
-        if later || exec.phase != Phase::Step {
-            return Stand::Past;
-        }
-        self.announced = exec.steps;
+/// The poll of the running task has come to its end: wakes those who gave way. Answers whether the
+/// task was aborted meanwhile.
+pub(crate) fn end_poll() -> bool {
+    let (aborted, deferred) = with("a task", |exec| {
+        exec.polling = false;
         let task = &mut exec.tasks[exec.current];
-        task.announce(next.into());
-        if task.owns(waker) {
-            task.ready = true;
-            Stand::Before
-        } else {
-            exec.link(waker);
-            Stand::Linked
-        }
+        (task.aborted, std::mem::take(&mut task.deferred))
+    });
+    if !deferred.is_empty() {
+        deferred.into_iter().for_each(rouse);
     }
-}
-
-/// Calls the waker that a combinator put in between; answers whether to go on at once. A waker
-/// that does not lead to this task (`now_or_never`) will not poll again, so there is no later:
-/// what can be done is done now.
-#[cold]
-pub(crate) fn linked(cx: &mut Context<'_>, what: &'static str) -> bool {
-    cx.waker().wake_by_ref();
-    with(what, |exec| !exec.tasks[exec.current].ready)
+    aborted
 }
 
 /// Notes that the running step looks at an object, without words for readers: what it sees

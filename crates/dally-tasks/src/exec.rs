@@ -34,9 +34,23 @@ pub(crate) enum Phase {
     Setup,
     /// Tasks step.
     Step,
-    /// Destructors run; nothing is scheduled any more.
+    /// Nothing is scheduled any more. A poll that was suspended runs to its end.
+    GivingUp,
+    /// Nothing is scheduled any more. Destructors run.
     TearDown,
 }
+
+impl Phase {
+    /// Whether nothing is scheduled any more.
+    #[inline]
+    pub fn is_over(self) -> bool {
+        matches!(self, Phase::GivingUp | Phase::TearDown)
+    }
+}
+
+/// How many operations a poll may try when its execution is over. A program may do so without end,
+/// because none of them is ever ready.
+const PATIENCE: u32 = 10_000;
 
 pub(crate) struct Exec {
     /// Which execution this is, of all in this process: compared for equality only.
@@ -46,6 +60,12 @@ pub(crate) struct Exec {
     pub phase: Phase,
     /// The task that runs.
     pub current: usize,
+    /// The code that runs is that of a poll, which can be suspended.
+    pub polling: bool,
+    /// The task that runs was woken, and has not yet done what it waited for.
+    woken: bool,
+    /// How many operations a poll has tried since the execution was over.
+    given_up: u32,
     pub untold: UntoldEvents,
     /// The environment has had enough of this step.
     pub cut: bool,
@@ -54,7 +74,7 @@ pub(crate) struct Exec {
     pub monitors: Monitors,
     /// How many seals are held.
     pub seals: u32,
-    /// A combinator has put a waker of its own in between.
+    /// A combinator has put a waker of its own in between, in some task.
     pub linked: bool,
     pub roster: Roster,
     pub tasks: Tasks,
@@ -74,6 +94,9 @@ impl Exec {
             steps: 1,
             phase: Phase::TearDown,
             current: 0,
+            polling: false,
+            woken: false,
+            given_up: 0,
             untold: UntoldEvents::default(),
             cut: false,
             bug: None,
@@ -142,27 +165,91 @@ impl Exec {
         self.untold.begin_step(env);
     }
 
-    /// Begins the step of a task; answers whether it is aborted.
+    /// Begins the step of a task with a new poll; answers whether it is aborted instead.
     #[inline]
     pub fn begin_poll(&mut self, index: usize) -> bool {
         self.current = index;
         let task = &mut self.tasks[index];
-        task.begin_poll();
-        task.aborted
+        self.woken = task.begin_poll();
+        let (aborted, linked) = (task.aborted, task.linked);
+        self.polling = !aborted;
+        if linked {
+            self.touch_wakers();
+        }
+        aborted
+    }
+
+    /// Begins the step of a task whose poll was suspended.
+    #[inline]
+    pub fn resume_poll(&mut self, index: usize) {
+        self.current = index;
+        let task = &mut self.tasks[index];
+        task.resume_poll();
+        let linked = task.linked;
+        self.polling = true;
+        self.woken = false;
+        if linked {
+            self.touch_wakers();
+        }
+    }
+
+    /// The poll of the running task was suspended: others may step.
+    #[inline]
+    pub fn suspend_poll(&mut self) {
+        self.polling = false;
+        self.tasks[self.current].state = State::Runnable;
     }
 
     /// The running task returned pending; answers whether it is blocked.
     #[inline]
     pub fn end_poll(&mut self) -> bool {
         let task = &mut self.tasks[self.current];
-        // Aborting itself takes effect at the next step, like a waker of its own.
-        let blocked = !task.ready && !task.aborted;
+        let blocked = !task.ready;
         task.state = if blocked { State::Blocked } else { State::Runnable };
         if blocked {
             let id = task.id;
             self.roster.disable(id);
         }
         blocked
+    }
+
+    /// Whether there is a scheduling point before an operation of the running task: then suspend.
+    /// A task that has `waited` for the operation and was woken needs none, because it was just
+    /// scheduled for it; that holds for one operation of a poll.
+    #[inline]
+    pub fn stands_before(&mut self, waker: &Waker, waited: bool, next: Option<Access>) -> bool {
+        if !self.polling {
+            return self.phase == Phase::GivingUp;
+        }
+        self.link(waker);
+        // The poll is left by unwinding, which cannot be suspended.
+        if waited && std::mem::take(&mut self.woken) || std::thread::panicking() {
+            return false;
+        }
+        self.tasks[self.current].stand_before(next);
+        true
+    }
+
+    /// A poll tries operations though the execution is over.
+    pub fn lose_patience(&mut self) {
+        self.given_up += 1;
+        self.cut = self.given_up > PATIENCE;
+    }
+
+    /// A poll that was suspended is resumed to come to its end.
+    pub fn give_up(&mut self, index: usize) {
+        self.phase = Phase::GivingUp;
+        self.current = index;
+        self.given_up = 0;
+        self.untold.note_each();
+    }
+
+    /// Destructors run from here on.
+    pub fn tear_down(&mut self, index: usize) {
+        self.phase = Phase::TearDown;
+        self.current = index;
+        self.cut = false;
+        self.untold.forget();
     }
 
     /// The running task is over.
@@ -186,11 +273,18 @@ impl Exec {
     /// Notes that a primitive was polled with this waker: a combinator's own is touched by that.
     #[inline]
     pub fn link(&mut self, waker: &Waker) {
-        if !self.tasks[self.current].owns(waker) {
+        let task = &mut self.tasks[self.current];
+        if !task.owns(waker) {
+            task.linked = true;
             self.linked = true;
-            let wakers = self.wakers();
-            self.brush(&wakers, Mode::ReadModifyWrite);
+            self.touch_wakers();
         }
+    }
+
+    /// Notes that the wakers of combinators are touched.
+    fn touch_wakers(&mut self) {
+        let wakers = self.wakers();
+        self.brush(&wakers, Mode::ReadModifyWrite);
     }
 
     /// Notes what the running task waits for if this poll leaves it blocked; `waker` is what
@@ -208,7 +302,7 @@ impl Exec {
     /// Makes a task run again.
     #[inline]
     pub fn wake(&mut self, index: usize) {
-        if self.phase == Phase::TearDown {
+        if self.phase.is_over() {
             return;
         }
         let task = &mut self.tasks[index];
@@ -216,7 +310,7 @@ impl Exec {
         let id = task.id;
         match task.state {
             State::Blocked => {
-                task.state = State::Runnable;
+                task.unblock();
                 self.roster.enable(id);
                 self.tell(|| Told::Enabled(id));
             }
@@ -226,7 +320,7 @@ impl Exec {
         }
     }
 
-    /// Asks a task to end at its next step.
+    /// Asks a task to end: at its next step or, inside of a poll, when that answers pending.
     pub fn abort(&mut self, index: usize) {
         let result = join::result_of(self.tasks[index].id, self.run);
         self.touch(&result, Mode::ReadModifyWrite, const { &Deed::plain("abort") });
@@ -241,6 +335,7 @@ impl Exec {
     /// destructors run to their end.
     pub fn silence(&mut self) {
         self.phase = Phase::TearDown;
+        self.polling = false;
         self.cut = false;
         self.untold.forget();
         self.roster.enabled.clear();

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use dally_core::bug::PlaceOf;
 use dally_core::{Access, Mode, ObjectId, Resource, WorkerId};
 
-use crate::current::{self, Point};
+use crate::current;
 use crate::exec::State;
 use crate::sync::Inner;
 use crate::task::Id;
@@ -24,7 +24,6 @@ const JOIN: &Deed = &Deed::plain("join");
 pub struct JoinHandle<T> {
     cell: Arc<Cell<T>>,
     task: TaskRef,
-    point: Point,
     waited: bool,
     at: &'static Location<'static>,
 }
@@ -74,9 +73,7 @@ impl<T> Future for JoinHandle<T> {
             return Poll::Pending;
         }
         drop(content);
-        if !this.waited && !this.point.passed(cx, next, "`JoinHandle`") {
-            // It has seen that there is no need to wait.
-            current::look(&result);
+        if !current::pass_ready(cx, "`JoinHandle`", this.waited, &result, next) {
             return Poll::Pending;
         }
         current::with("`JoinHandle`", |exec| {
@@ -267,7 +264,7 @@ impl<T> Unbound<T> {
     pub fn of(self, task: Option<(usize, WorkerId, u64)>) -> JoinHandle<T> {
         let task =
             task.map_or(TaskRef::NONE, |(index, worker, run)| TaskRef { index, worker, run });
-        JoinHandle { cell: self.cell, task, point: Point::default(), waited: false, at: self.at }
+        JoinHandle { cell: self.cell, task, waited: false, at: self.at }
     }
 }
 

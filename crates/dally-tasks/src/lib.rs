@@ -19,20 +19,24 @@
 //!
 //! # What a step is
 //!
-//! Tasks are plain futures, polled directly; they have no stacks of their own. So a step is one
-//! poll of a task, and the scheduling points are its awaits:
+//! Tasks are plain futures. Each poll of one runs on a stack of its own, so that it can be
+//! suspended where it stands; a step goes from one scheduling point of a task to its next:
 //!
-//! - Every future of this crate has one scheduling point *before* its operation: it announces
-//!   what it is about to do, others may step, and the next poll does it. Where the operation
-//!   cannot be done the task waits, and is not enabled until something wakes it.
+//! - Every future of this crate has one scheduling point *before* its operation: others may step,
+//!   and then it is done. The point is inside of the poll, and the futures around the operation
+//!   see nothing of it: a future answers that it is pending only where tokio's would, such as
+//!   because a lock is held. A task that has waited for an operation and was woken for it does it
+//!   at once.
 //! - Operations that are not awaited (`spawn`, an unbounded or oneshot `send`, `notify_one`,
 //!   every `try_` method, dropping a guard or a handle) happen at once, inside the step that
 //!   calls them. **No other task can step between two of them.** The interleavings are those
 //!   of a current-thread runtime that may pick any task that is ready, and that may preempt a
 //!   task at each await. A race that needs another thread to cut in between two such operations
 //!   of one poll is not explored; put a [`yield_now`] between them to explore it.
-//! - What tasks share without this crate (atomics, `std::sync::Mutex`) is not seen. It works,
-//!   and whole steps are still atomic.
+//! - What tasks share without this crate (atomics, `std::sync::Mutex`) is not seen. It works as long as no
+//!   guard is held around a poll, and whole steps are still atomic. All tasks run on one thread and share its
+//!   thread-locals: what a future puts into one only while it is polled (a scope of tokio's `task_local!`,
+//!   a span of `tracing`) is there for another task that steps in between.
 //!
 //! # Time
 //!
@@ -50,18 +54,23 @@
 //! An execution is over when the main task is, like `block_on`; it is stuck when nothing can
 //! step before that. Then, and also when it is given up half-way, it is torn down: the futures
 //! of all tasks are dropped in the order of their ids, parents before children, so every
-//! destructor of the program runs once. Destructors may use everything in this crate: nothing is
-//! scheduled any more, wake-ups do nothing, a spawned future is dropped at once. A panic in a
-//! destructor is reported and does not keep the others from running.
+//! destructor of the program runs once. A task that stands before an operation is told that it is
+//! pending, as tokio does when a task has used up its budget, and is dropped when its poll ends.
+//! Destructors may use everything in this crate: nothing is scheduled any more, wake-ups do
+//! nothing, a spawned future is dropped at once. A panic in a destructor is reported and does not
+//! keep the others from running.
 
 mod choice;
+mod coroutine;
 mod current;
 mod exec;
 mod join;
 mod observe;
+mod overflow;
 mod program;
 mod roster;
 mod seal;
+mod select;
 pub mod sync;
 mod system;
 pub mod task;
@@ -74,5 +83,7 @@ pub use join::{AbortHandle, JoinError, JoinHandle};
 pub use observe::{observe, observe_shared};
 pub use program::TaskProgram;
 pub use seal::{Sealed, seal};
+#[doc(hidden)]
+pub use select::__start_of_select;
 pub use system::TaskSystem;
 pub use task::{spawn, yield_now};

@@ -1,7 +1,8 @@
 //! The contract of a system, kept by tasks.
 
 use std::fmt;
-use std::task::{Context, Waker};
+use std::panic::resume_unwind;
+use std::task::{Poll, Waker};
 
 use dally_core::bug::Uncontrolled;
 use dally_core::{
@@ -9,6 +10,7 @@ use dally_core::{
     Status, Stop, System, Text, Waiting, WorkerId, fingerprint, panics,
 };
 
+use crate::coroutine::{self, Polled, Progress, SuspendedPoll};
 use crate::current;
 use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told};
 use crate::roster::Who;
@@ -28,10 +30,62 @@ pub struct TaskSystem {
 
 /// What a task runs.
 struct Body {
-    /// Absent when the task is over.
+    /// Absent when the task is over, and while a poll has it.
     future: Option<BoxFuture>,
-    /// The task's own.
-    waker: Waker,
+    /// The task's own; absent while a poll has it.
+    waker: Option<Waker>,
+    /// A poll that has not come to its end.
+    suspended: Option<SuspendedPoll>,
+}
+
+impl Body {
+    /// Polls up to the next scheduling point; answers whether it was suspended there or what the
+    /// future answered. A panic of the future goes on.
+    #[inline]
+    fn poll(&mut self) -> Option<Poll<()>> {
+        let progress = match self.suspended.take() {
+            Some(suspended) => suspended.resume(),
+            None => match (self.future.take(), self.waker.take()) {
+                (Some(future), Some(waker)) => coroutine::poll(future, waker),
+                (_, waker) => {
+                    self.waker = waker;
+                    return Some(Poll::Ready(()));
+                }
+            },
+        };
+        self.after(progress)
+    }
+
+    /// Lets a poll that was suspended come to its end.
+    fn give_up(&mut self) {
+        if let Some(suspended) = self.suspended.take() {
+            let progress = suspended.give_up();
+            self.after(progress);
+        }
+    }
+
+    #[inline]
+    fn after(&mut self, progress: Progress) -> Option<Poll<()>> {
+        match progress {
+            Progress::Suspended(poll) => {
+                self.suspended = Some(poll);
+                None
+            }
+            Progress::Ended(Polled { future, waker, answer }) => {
+                (self.future, self.waker) = (Some(future), Some(waker));
+                Some(answer.unwrap_or_else(|panic| resume_unwind(panic)))
+            }
+        }
+    }
+}
+
+/// What a step of a task came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stepped {
+    /// The task stands before its next operation.
+    Suspended,
+    Pending,
+    Over,
 }
 
 impl fmt::Debug for TaskSystem {
@@ -150,7 +204,14 @@ impl System for TaskSystem {
         let mut last = None;
         while let Some((id, index)) = self.exec().roster.task_after(last) {
             last = Some(id);
-            self.exec_mut().current = index;
+            if self.bodies[index].suspended.is_some() {
+                self.give_up(index);
+            }
+            self.exec_mut().tear_down(index);
+            let deferred = std::mem::take(&mut self.exec_mut().tasks[index].deferred);
+            if !deferred.is_empty() {
+                let _ = current::enter(&mut self.exec, || panics::catch(|| drop(deferred)));
+            }
             if let Some(future) = self.bodies[index].future.take() {
                 let dropped = current::enter(&mut self.exec, || panics::catch(|| drop(future)));
                 if let Err(Stop::Bug(bug)) = dropped {
@@ -159,7 +220,7 @@ impl System for TaskSystem {
             }
         }
         let Some((mut bug, index)) = first else { return Ok(()) };
-        if let Problem::Panic { at_tear_down, .. } = &mut bug.problem {
+        if let Problem::Panic { at_tear_down, .. } = &mut *bug.problem {
             *at_tear_down = true;
         }
         Err(bug.by(self.exec().tasks[index].name.to_string()))
@@ -197,7 +258,8 @@ impl TaskSystem {
         add_monitors: impl FnOnce(&mut Monitors) -> Result<(), Bug>,
     ) -> Result<(), Bug> {
         if self.exec().phase != Phase::TearDown {
-            self.end()?;
+            // It is given up half-way: what its destructors do is not the fault of the next one.
+            let _ = self.end();
         }
         self.exec_mut().begin();
         let mut monitors = Monitors::default();
@@ -231,54 +293,72 @@ impl TaskSystem {
 
     #[inline]
     fn step_task(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let aborted = self.exec_mut().begin_poll(index);
-        let Body { future, waker } = &mut self.bodies[index];
-        let polled = current::enter_step(&mut self.exec, env, || {
+        let body = &mut self.bodies[index];
+        let exec = self.exec.as_deref_mut().expect(ALWAYS);
+        let aborted = if body.suspended.is_some() {
+            exec.resume_poll(index);
+            false
+        } else {
+            exec.begin_poll(index)
+        };
+        let stepped = current::enter_step(&mut self.exec, env, || {
             panics::catch(|| {
-                let mut cx = Context::from_waker(waker);
-                let over = aborted
-                    || future
-                        .as_mut()
-                        .is_none_or(|future| future.as_mut().poll(&mut cx).is_ready());
-                if over {
-                    *future = None;
+                let polled = if aborted { Some(Poll::Ready(())) } else { body.poll() };
+                let Some(answer) = polled else { return Stepped::Suspended };
+                if current::end_poll() || answer.is_ready() {
+                    body.future = None;
+                    Stepped::Over
+                } else {
+                    Stepped::Pending
                 }
-                over
             })
         });
         if !self.exec().spawned.is_empty() {
             self.embody_spawned();
         }
         let exec = self.exec_mut();
+        exec.polling = false;
         exec.flush(env);
-        match polled {
-            Err(stop) => Err(self.blame(stop, index)),
+        match stepped {
+            Err(stop) => return Err(self.blame(stop, index)),
             // The program may have caught the unwinding that was to end the step.
-            Ok(_) if exec.cut => Err(self.blame(Stop::Cut, index)),
-            Ok(true) => {
+            Ok(_) if exec.cut => return Err(self.blame(Stop::Cut, index)),
+            Ok(Stepped::Suspended) => exec.suspend_poll(),
+            Ok(Stepped::Over) => {
                 exec.finish();
                 exec.flush(env);
-                if exec.cut { Err(Stop::Cut) } else { Ok(()) }
             }
-            Ok(false) => {
+            Ok(Stepped::Pending) => {
                 if exec.end_poll() {
                     exec.tell(|| Told::Blocked(index));
                     exec.flush(env);
                 }
-                if exec.cut { Err(Stop::Cut) } else { Ok(()) }
             }
         }
+        if exec.cut { Err(Stop::Cut) } else { Ok(()) }
+    }
+
+    /// Lets a poll that was suspended come to its end now that the execution is over. What it does is
+    /// not judged: it is as little a part of the schedule as what other tasks would have done.
+    #[cold]
+    fn give_up(&mut self, index: usize) {
+        self.exec_mut().give_up(index);
+        let body = &mut self.bodies[index];
+        let _ = current::enter(&mut self.exec, || panics::catch(|| body.give_up()));
     }
 
     /// Gives a task what it runs, in the memory of an earlier execution if there is any.
     fn embody(&mut self, index: usize, future: Option<BoxFuture>) {
         let task = &self.exec.as_deref().expect(ALWAYS).tasks[index];
         match self.bodies.get_mut(index) {
-            None => self.bodies.push(Body { future, waker: task.waker() }),
+            None => {
+                let waker = Some(task.waker());
+                self.bodies.push(Body { future, waker, suspended: None });
+            }
             Some(body) => {
                 body.future = future;
-                if !task.owns(&body.waker) {
-                    body.waker = task.waker();
+                if !body.waker.as_ref().is_some_and(|waker| task.owns(waker)) {
+                    body.waker = Some(task.waker());
                 }
             }
         }

@@ -10,7 +10,7 @@ use dally_core::WorkerId;
 
 pub use crate::join::{AbortHandle, JoinError, JoinHandle};
 
-use crate::current::{self, Point};
+use crate::current;
 use crate::exec::{Phase, Told};
 use crate::join;
 use crate::text::TaskName;
@@ -45,7 +45,7 @@ where
     });
     let mut refused = None;
     let task = current::with("`spawn`", |exec| {
-        if exec.phase == Phase::TearDown {
+        if exec.phase.is_over() {
             refused = Some(body);
             return None;
         }
@@ -102,21 +102,40 @@ impl<'a> Builder<'a> {
 
 /// Lets any other task step before this one goes on.
 pub fn yield_now() -> YieldNow {
-    YieldNow { point: Point::default() }
+    YieldNow { yielded: false }
 }
 
 /// The future of [`yield_now`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct YieldNow {
-    point: Point,
+    yielded: bool,
 }
 
 impl Future for YieldNow {
     type Output = ();
 
+    /// Pending at first, as tokio's: it wakes when the task has been polled to the end.
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.point.passed(cx, None, "`yield_now`") { Poll::Ready(()) } else { Poll::Pending }
+        if std::mem::replace(&mut self.yielded, true) {
+            return Poll::Ready(());
+        }
+        let waker = cx.waker();
+        let pending = current::with("`yield_now`", |exec| {
+            if exec.phase == Phase::Step {
+                exec.link(waker);
+                let task = &mut exec.tasks[exec.current];
+                task.announce(None);
+                if task.owns(waker) {
+                    task.ready = true;
+                } else {
+                    task.deferred.push(waker.clone());
+                }
+            }
+            // Destructors have nobody to give way to.
+            exec.phase != Phase::TearDown
+        });
+        if pending { Poll::Pending } else { Poll::Ready(()) }
     }
 }
 

@@ -12,7 +12,7 @@ use dally_core::{Access, Mode, Resource};
 
 pub use std::time::Duration;
 
-use crate::current::{self, Point};
+use crate::current;
 use crate::exec::Told;
 use crate::text::{Deed, Wait};
 
@@ -127,7 +127,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// Waits until `deadline` or any time later.
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep { deadline, timer: None, point: Point::default(), at: Location::caller() }
+    Sleep { deadline, timer: None, at: Location::caller() }
 }
 
 /// The future of [`sleep`] and [`sleep_until`]. Its timer is armed by the first poll, and
@@ -137,7 +137,6 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 pub struct Sleep {
     deadline: Instant,
     timer: Option<Armed>,
-    point: Point,
     at: &'static Location<'static>,
 }
 
@@ -168,7 +167,6 @@ impl Sleep {
     pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
         self.disarm();
         self.deadline = deadline;
-        self.point = Point::default();
     }
 
     fn disarm(&mut self) {
@@ -200,7 +198,7 @@ impl Future for Sleep {
         });
         if due {
             // Nothing to wait for: no more than a chance for others.
-            return match this.point.passed(cx, None, "`sleep`") {
+            return match current::pass(cx, "`sleep`", false, None) {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
             };
@@ -233,6 +231,10 @@ impl Future for Sleep {
         });
         drop(old);
         if fired {
+            let next = Access::read(Resource::Object(clock.id));
+            if !current::pass(cx, "`sleep`", true, next) {
+                return Poll::Pending;
+            }
             this.disarm();
             return Poll::Ready(());
         }

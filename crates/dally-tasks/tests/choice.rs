@@ -3,13 +3,14 @@
 mod driver;
 
 use std::any::{Any, TypeId};
+use std::fmt;
 
 use dally_core::bug::Violation;
 use dally_core::{
     Bug, Cut, Env, Event, Heat, IntoMonitor, MessageId, Monitor, Problem, Program, SharedMonitor,
     Stop, System, Tag, Text,
 };
-use dally_tasks::sync::mpsc;
+use dally_tasks::sync::{Mutex, mpsc};
 use dally_tasks::{TaskProgram, announce, choose, flip, note, pick, spawn, yield_now};
 use driver::explore;
 
@@ -20,6 +21,29 @@ fn every_value_is_explored() {
     });
     let explored = explore(&program);
     assert_eq!((explored.schedules, explored.outcomes.len()), (12, 12));
+}
+
+/// What a lock holds, if it is free.
+struct Held<'a>(&'a Mutex<u32>);
+
+impl fmt::Display for Held<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.try_lock() {
+            Ok(held) => write!(f, "{held}"),
+            Err(_) => f.write_str("somebody has it"),
+        }
+    }
+}
+
+#[test]
+fn what_is_noted_may_look_at_what_a_lock_holds() {
+    let program = TaskProgram::new("held", || async {
+        let lock = Mutex::new(7);
+        note(Held(&lock));
+        let _held = lock.lock().await;
+        note(Held(&lock));
+    });
+    assert_eq!(explore(&program).kinds(), ["7 somebody has it done"]);
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn outcomes_of(generated: &Generated) -> Option<Vec<String>> {
 
 #[test]
 fn two_tasks_that_count_are_seen_in_both_orders() {
-    let generated = Generated { tasks: vec![vec![Op::Count(0)], vec![Op::Count(0)]] };
+    let generated = Generated { tasks: vec![vec![Op::Count(0)], vec![Op::Count(0)]], joined: 2 };
     assert_eq!(
         outcomes_of(&generated).unwrap(),
         ["count:1 | count:12 | end ", "count:21 | count:2 | end "],

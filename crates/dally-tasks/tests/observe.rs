@@ -1,27 +1,16 @@
 //! What strategies observe of tasks.
 
+mod driver;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Cut, Env, Event, MessageId, Observe, Program, System, Tag, Text};
+use dally_core::{Observe, Program, System};
 use dally_tasks::sync::Mutex;
 use dally_tasks::time::sleep;
 use dally_tasks::{TaskProgram, TaskSystem, observe, observe_shared, spawn, yield_now};
-
-struct Quiet;
-
-impl Env for Quiet {
-    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
-        Ok(0)
-    }
-    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
-        Ok(0)
-    }
-    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
-        Ok(())
-    }
-}
+use driver::Quiet;
 
 /// Steps the tasks of these places among the enabled.
 fn steps(program: &TaskProgram, places: &[usize]) -> TaskSystem {

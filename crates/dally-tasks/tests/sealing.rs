@@ -2,25 +2,9 @@
 
 mod driver;
 
-use dally_core::{Cut, Env, Event, MessageId, Program, System, Tag, Text, WorkerId};
+use dally_core::{Program, System, WorkerId};
 use dally_tasks::{TaskProgram, hint, seal, spawn, yield_now};
-use driver::run_one;
-
-struct First;
-
-impl Env for First {
-    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
-        Ok(0)
-    }
-
-    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
-        Ok(0)
-    }
-
-    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
-        Ok(())
-    }
-}
+use driver::{Quiet, run_one};
 
 #[test]
 fn an_execution_is_sealed_while_any_guard_is_held_and_a_dropped_task_drops_its_guards() {
@@ -40,13 +24,13 @@ fn an_execution_is_sealed_while_any_guard_is_held_and_a_dropped_task_drops_its_g
     let (main, holder) = (WorkerId::root(0), WorkerId::root(0).child(0));
     let mut sealed = vec![system.sealed()];
     for worker in [main, holder, main, main, holder] {
-        system.step(worker, &mut First).unwrap();
+        system.step(worker, &mut Quiet).unwrap();
         sealed.push(system.sealed());
     }
     assert_eq!(sealed, [false, true, true, true, true, false]);
     // A new execution is not sealed by what the last one held.
     program.restart(&mut system).unwrap();
-    system.step(main, &mut First).unwrap();
+    system.step(main, &mut Quiet).unwrap();
     assert!(system.sealed());
     program.restart(&mut system).unwrap();
     assert!(!system.sealed());

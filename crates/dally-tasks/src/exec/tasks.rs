@@ -30,10 +30,18 @@ pub(crate) struct Task {
     pub aborted: bool,
     /// Woken, by itself or by others, since its poll began.
     pub ready: bool,
-    /// What it touches next or waits for, of the last poll, if that is one thing.
+    /// Woken after it was blocked.
+    woken: bool,
+    /// A combinator in it has put a waker of its own in between. Whatever it does may touch that.
+    pub linked: bool,
+    /// What it touches next, where a poll is suspended before an operation.
+    stands_before: Option<Option<Access>>,
+    /// What it waits for since its last poll, if that is one thing.
     next: Option<Access>,
     points: u32,
     pub waits: Vec<Wait>,
+    /// Whom `yield_now` is to wake when the poll ends.
+    pub deferred: Vec<Waker>,
     wake: Arc<TaskWaker>,
     children: u32,
     objects: u32,
@@ -41,16 +49,31 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// Notes an operation that the task stands before. Before several it may do any of them.
+    /// Notes an operation that the task waits for. Of several it may do any.
     #[inline]
     pub fn announce(&mut self, next: Option<Access>) {
         self.next = next.filter(|_| self.points == 0);
         self.points += 1;
     }
 
+    /// Notes the operation before which a poll is suspended.
+    #[inline]
+    pub fn stand_before(&mut self, next: Option<Access>) {
+        self.stands_before = Some(next);
+    }
+
     /// What its next step touches first, where that is known.
     pub fn pending(&self) -> Option<Access> {
-        self.next.filter(|_| self.points > 0 && !self.aborted)
+        match self.stands_before {
+            Some(next) => next,
+            None => self.next.filter(|_| self.points > 0 && !self.aborted),
+        }
+    }
+
+    /// Lets it step again.
+    pub fn unblock(&mut self) {
+        self.state = State::Runnable;
+        self.woken = true;
     }
 
     /// Whether this waker is the task's own and not one that a combinator put in between.
@@ -87,12 +110,21 @@ impl Task {
         self.id.timer(self.timers - 1)
     }
 
+    /// A poll begins; answers whether the task was woken for it.
     #[inline]
-    pub fn begin_poll(&mut self) {
+    pub fn begin_poll(&mut self) -> bool {
         self.state = State::Running;
         self.ready = false;
         self.points = 0;
         self.waits.clear();
+        std::mem::take(&mut self.woken)
+    }
+
+    /// A poll that was suspended goes on.
+    #[inline]
+    pub fn resume_poll(&mut self) {
+        self.state = State::Running;
+        self.stands_before = None;
     }
 
     fn new(id: WorkerId, name: TaskName, wake: Arc<TaskWaker>) -> Task {
@@ -103,9 +135,13 @@ impl Task {
             state: State::Runnable,
             aborted: false,
             ready: false,
+            woken: false,
+            linked: false,
+            stands_before: None,
             next: None,
             points: 0,
             waits: Vec::new(),
+            deferred: Vec::new(),
             wake,
             children: 0,
             objects: 0,
@@ -123,7 +159,8 @@ impl Task {
         }
         self.state = State::Runnable;
         self.aborted = false;
-        self.ready = false;
+        (self.ready, self.woken, self.linked) = (false, false, false);
+        self.stands_before = None;
         self.points = 0;
         self.waits.clear();
         (self.children, self.objects, self.timers) = (0, 0, 0);

@@ -55,7 +55,13 @@ impl UntoldEvents {
 
     /// Drops the events: nobody will hear of them.
     pub fn forget(&mut self) {
+        self.count.restart();
         self.events.clear();
+    }
+
+    /// From here on every operation is noticed at once.
+    pub fn note_each(&mut self) {
+        let _ = self.count.spend(MANY);
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dally_core::WorkerId;
 
-use crate::exec::{Exec, Phase, Task};
+use crate::exec::{Exec, Task};
 use crate::roster::Who;
 
 /// A timer that is armed, or has fired and is still held by its `Sleep`.
@@ -77,7 +77,7 @@ impl Exec {
         let (id, fired, waker) = (timer.id, timer.fired, timer.waker.take());
         self.timers.free.push(index);
         self.roster.forget(id);
-        if fired || self.phase == Phase::TearDown {
+        if fired || self.phase.is_over() {
             return (None, waker);
         }
         self.roster.disable(id);

@@ -13,7 +13,7 @@ use dally_core::{Access, Mode, Resource};
 
 use super::Inner;
 use super::queue::{Queue, Turn};
-use crate::current::{self, Point};
+use crate::current;
 use crate::text::{Deed, Kind, Object, Wait};
 use crate::waker::rouse;
 
@@ -144,13 +144,33 @@ impl<T> From<T> for Mutex<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for Mutex<T> {
+    /// Shows the value if nobody has locked it or is about to.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         current::look(&self.object);
-        let state = self.inner.lock();
-        match &state.value {
-            Some(value) => f.debug_struct("Mutex").field("data", value).finish(),
-            None => f.debug_struct("Mutex").field("data", &format_args!("<locked>")).finish(),
-        }
+        let value = {
+            let mut state = self.inner.lock();
+            if state.held { None } else { state.value.take() }
+        };
+        let Some(value) = value else {
+            return f.debug_struct("Mutex").field("data", &format_args!("<locked>")).finish();
+        };
+        // The program's code runs, which may unwind, and may look at this very lock.
+        let shown = Shown { lock: self, value: Some(value) };
+        f.debug_struct("Mutex").field("data", &shown.value.as_ref().expect(SHOWN)).finish()
+    }
+}
+
+const SHOWN: &str = "the value is put back after it was shown";
+
+/// A value that is shown without being locked; it is put back where it was.
+struct Shown<'a, T> {
+    lock: &'a Mutex<T>,
+    value: Option<T>,
+}
+
+impl<T> Drop for Shown<'_, T> {
+    fn drop(&mut self) {
+        self.lock.inner.lock().value = self.value.take();
     }
 }
 
@@ -175,7 +195,6 @@ struct Acquire<L: Deref<Target = Mutex<T>>, T> {
 
 /// How far somebody is on the way to a lock.
 struct Attempt {
-    point: Point,
     ticket: Option<u64>,
     at: &'static Location<'static>,
 }
@@ -183,7 +202,7 @@ struct Attempt {
 impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
     #[track_caller]
     fn new(lock: L) -> Acquire<L, T> {
-        let attempt = Attempt { point: Point::default(), ticket: None, at: Location::caller() };
+        let attempt = Attempt { ticket: None, at: Location::caller() };
         Acquire { lock: Some(lock), attempt }
     }
 
@@ -203,55 +222,76 @@ impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
 
 impl Attempt {
     fn take<T>(&mut self, lock: &Mutex<T>, cx: &mut Context<'_>) -> Poll<T> {
-        let next = Access::update(Resource::Object(lock.object.id));
-        // Coming to wait has an effect, the place in the queue, so there is a point before it
-        // whether or not the lock is held.
-        if self.ticket.is_none() && !self.point.passed(cx, next, "`Mutex::lock`") {
-            return Poll::Pending;
+        match self.try_take(lock, cx, false) {
+            Taken::Before if current::suspend(cx) => match self.try_take(lock, cx, true) {
+                Taken::Value(value) => Poll::Ready(value),
+                _ => Poll::Pending,
+            },
+            Taken::Value(value) => Poll::Ready(value),
+            Taken::Before | Taken::NotYet => Poll::Pending,
         }
+    }
+
+    /// `passed`: the scheduling point is.
+    fn try_take<T>(&mut self, lock: &Mutex<T>, cx: &mut Context<'_>, passed: bool) -> Taken<T> {
+        let next = Access::update(Resource::Object(lock.object.id));
         let waker = cx.waker();
         let mut old = None;
-        let value = current::with_own("`Mutex::lock`", &lock.object, self.at, |exec| {
+        let taken = current::with_own("`Mutex::lock`", &lock.object, self.at, |exec| {
             let mut state = lock.inner.lock();
+            // Coming to wait has an effect, the place in the queue, so there is a point before it
+            // whether or not the lock is held.
+            if !passed
+                && self.ticket.is_none_or(|ticket| state.queue.is_over(ticket))
+                && exec.stands_before(waker, self.ticket.is_some(), Some(next))
+            {
+                return Taken::Before;
+            }
             let turn = match self.ticket {
                 Some(ticket) => {
                     let (turn, replaced) = state.queue.ask(ticket, Some(waker));
                     old = replaced;
+                    if turn == Turn::NotYet {
+                        exec.brush(&lock.object, Mode::Read);
+                    }
                     turn
                 }
                 None if state.held => {
                     self.ticket = Some(state.queue.push(Some(waker.clone())));
                     // Its place in the queue depends on who came before.
                     exec.brush(&lock.object, Mode::ReadModifyWrite);
-                    return None;
+                    Turn::NotYet
                 }
                 None => Turn::Granted,
             };
-            if turn != Turn::Granted {
-                exec.brush(&lock.object, Mode::Read);
-                return None;
-            }
-            self.ticket = None;
-            state.held = true;
-            exec.touch(&lock.object, Mode::ReadModifyWrite, LOCK);
-            exec.locks(&lock.object);
-            state.value.take()
-        });
-        drop(old);
-        match value {
-            Some(value) => Poll::Ready(value),
-            None => {
+            let value = if turn == Turn::NotYet { None } else { state.value.take() };
+            let Some(value) = value else {
                 let wait = Wait {
                     object: lock.object,
                     deed: LOCK,
                     place: PlaceOf::Operation,
                     at: self.at,
                 };
-                current::wait(wait, next, waker);
-                Poll::Pending
-            }
-        }
+                exec.wait(wait, next, waker);
+                return Taken::NotYet;
+            };
+            self.ticket = None;
+            state.held = true;
+            exec.touch(&lock.object, Mode::ReadModifyWrite, LOCK);
+            exec.locks(&lock.object);
+            Taken::Value(value)
+        });
+        drop(old);
+        taken
     }
+}
+
+/// What came of an attempt to lock.
+enum Taken<T> {
+    Value(T),
+    NotYet,
+    /// The scheduling point comes first.
+    Before,
 }
 
 impl<L: Deref<Target = Mutex<T>>, T> Drop for Acquire<L, T> {

@@ -11,11 +11,12 @@ use dally_core::{Access, Mode, Resource};
 
 use super::Inner;
 use super::queue::{Queue, Turn};
-use crate::current::{self, Point};
+use crate::current;
 use crate::text::{Deed, Kind, Object, Wait};
 use crate::waker::rouse;
 
 const NOTIFIED: &Deed = &Deed::plain("be notified by");
+const NOTIFIED_BY: &str = "`Notify::notified`";
 
 /// A notification in the shape of `tokio::sync::Notify`.
 ///
@@ -54,13 +55,7 @@ impl Notify {
     pub fn notified(&self) -> Notified<'_> {
         current::look(&self.object);
         let round = self.inner.lock().rounds;
-        Notified {
-            notify: self,
-            round,
-            point: Point::default(),
-            stage: Stage::Start,
-            at: Location::caller(),
-        }
+        Notified { notify: self, round, stage: Stage::Start, at: Location::caller() }
     }
 
     /// Wakes the task that has waited longest, or is kept for the next that waits.
@@ -141,7 +136,6 @@ pub struct Notified<'a> {
     notify: &'a Notify,
     /// The rounds of `notify_waiters` before this future was made.
     round: u64,
-    point: Point,
     stage: Stage,
     at: &'static Location<'static>,
 }
@@ -154,13 +148,14 @@ impl Notified<'_> {
 
     fn attempt(&mut self, waker: Option<&Waker>) -> bool {
         let mut old = None;
-        let (what, notify) = ("`Notify::notified`", self.notify);
-        let notified = current::with_own(what, &notify.object, self.at, |exec| {
+        let notify = self.notify;
+        let notified = current::with_own(NOTIFIED_BY, &notify.object, self.at, |exec| {
             let mut state = self.notify.inner.lock();
             match self.stage {
                 Stage::Done => {}
-                Stage::Start if state.permit => state.permit = false,
+                // All were woken, this one too: the permit is for others.
                 Stage::Start if state.rounds != self.round => {}
+                Stage::Start if state.permit => state.permit = false,
                 Stage::Start => {
                     self.stage = Stage::Waiting(state.queue.push(waker.cloned()));
                     // Its place in the queue depends on who came before.
@@ -191,8 +186,15 @@ impl Future for Notified<'_> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let next = Access::update(Resource::Object(self.notify.object.id));
-        // Beginning to wait has an effect: a notification before it is missed.
-        if self.stage == Stage::Start && !self.point.passed(cx, next, "`Notify::notified`") {
+        let waited = match self.stage {
+            // Beginning to wait has an effect: a notification before it is missed.
+            Stage::Start => Some(false),
+            Stage::Waiting(ticket) => {
+                self.notify.inner.lock().queue.is_over(ticket).then_some(true)
+            }
+            Stage::Done => None,
+        };
+        if waited.is_some_and(|waited| !current::pass(cx, NOTIFIED_BY, waited, next)) {
             return Poll::Pending;
         }
         if self.attempt(Some(cx.waker())) {

@@ -11,7 +11,7 @@ use dally_core::bug::PlaceOf;
 use dally_core::{Access, Mode, Resource};
 
 use super::Inner;
-use crate::current::{self, Point};
+use crate::current;
 use crate::text::{Deed, Kind, Object, Wait};
 use crate::waker::rouse;
 
@@ -26,7 +26,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let shared = Arc::new(Shared { object, inner: Inner::new(state) });
     let at = Location::caller();
     let tx = Sender { shared: Some(shared.clone()) };
-    (tx, Receiver { shared: Some(shared), point: Point::default(), waited: false, at })
+    (tx, Receiver { shared: Some(shared), waited: false, at })
 }
 
 struct Shared<T> {
@@ -101,7 +101,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn closed(&mut self) -> Closed<'_, T> {
         let shared = self.shared.as_deref();
-        Closed { shared, point: Point::default(), waited: false, at: Location::caller() }
+        Closed { shared, waited: false, at: Location::caller() }
     }
 }
 
@@ -130,7 +130,6 @@ impl<T> fmt::Debug for Sender<T> {
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Closed<'a, T> {
     shared: Option<&'a Shared<T>>,
-    point: Point,
     waited: bool,
     at: &'static Location<'static>,
 }
@@ -156,9 +155,8 @@ impl<T> Future for Closed<'_, T> {
             return Poll::Pending;
         }
         drop(state);
-        if !this.waited && !this.point.passed(cx, next, "`oneshot::Sender::closed`") {
-            // It has seen that there is no need to wait.
-            current::look(&shared.object);
+        let what = "`oneshot::Sender::closed`";
+        if !current::pass_ready(cx, what, this.waited, &shared.object, next) {
             return Poll::Pending;
         }
         shared.tell(const { &Deed::plain("find closed") }, 0);
@@ -169,9 +167,8 @@ impl<T> Future for Closed<'_, T> {
 /// The receiving end: a future of the value.
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Receiver<T> {
-    /// Absent once it has given the value.
+    /// Absent once it has given the value, or has said that there is none.
     shared: Option<Arc<Shared<T>>>,
-    point: Point,
     waited: bool,
     at: &'static Location<'static>,
 }
@@ -192,12 +189,12 @@ impl<T> Receiver<T> {
         drop(state);
         shared.tell(const { &Deed::moving::<T>("try to receive", "from") }, 0);
         match value {
-            Some(value) => {
+            None if !closed => Err(error::TryRecvError::Empty),
+            // Either way it has nothing more to give.
+            value => {
                 self.shared = None;
-                Ok(value)
+                value.ok_or(error::TryRecvError::Closed)
             }
-            None if closed => Err(error::TryRecvError::Closed),
-            None => Err(error::TryRecvError::Empty),
         }
     }
 
@@ -238,12 +235,11 @@ impl<T> Future for Receiver<T> {
             return Poll::Pending;
         }
         drop(state);
-        if !this.waited && !this.point.passed(cx, next, "`oneshot::Receiver`") {
-            // It has seen that there is no need to wait.
-            current::look(&shared.object);
+        let what = "`oneshot::Receiver`";
+        if !current::pass_ready(cx, what, this.waited, &shared.object, next) {
             return Poll::Pending;
         }
-        current::with_own("`oneshot::Receiver`", &shared.object, this.at, |_| ());
+        current::with_own(what, &shared.object, this.at, |_| ());
         let value = shared.inner.lock().value.take();
         shared.tell(
             match value {

@@ -62,6 +62,15 @@ impl Queue {
         (Turn::NotYet, old)
     }
 
+    /// Whether a waiter need not wait any more.
+    #[inline]
+    pub fn is_over(&self, ticket: u64) -> bool {
+        match self.entries.binary_search_by_key(&ticket, |entry| entry.ticket) {
+            Ok(place) => self.entries[place].granted,
+            Err(_) => true,
+        }
+    }
+
     /// A waiter gives up; answers whether its turn had come, and its waker.
     pub fn leave(&mut self, ticket: u64) -> (bool, Option<Waker>) {
         let place = self.entries.binary_search_by_key(&ticket, |entry| entry.ticket);

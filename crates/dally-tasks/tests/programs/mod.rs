@@ -4,18 +4,15 @@
 //! of [`Outcomes`]. A test file takes them with `#[path = ".../programs/mod.rs"] mod programs;`.
 #![allow(dead_code)] // each test file uses a part
 
+mod interpreter;
+
 use std::collections::BTreeSet;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
+use std::time::Duration;
 
 use dally_search::{Ended, Options, StrategyKind};
-use dally_tasks::sync::{self, Notify, mpsc, oneshot};
-use dally_tasks::time::{self, Duration, Instant};
-use dally_tasks::{AbortHandle, TaskProgram, choose, spawn, yield_now};
-use futures_util::stream::{FuturesUnordered, StreamExt};
+use dally_tasks::{TaskProgram, spawn, yield_now};
 
 /// What one task does, step after step. What it sees it logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +54,45 @@ pub enum Op {
     Abort(usize),
     /// Looks whether this task is over.
     IsOver(usize),
-    /// Looks how many senders its channel has.
+    /// Looks how many senders its channel has, and what room.
     Senders,
+    /// Receives from its own channel, unless that is not ready at once.
+    ReceiveOrNot,
+    /// Changes the counter, unless that is not ready at once.
+    CountOrNot(usize),
+    /// Gives way or changes the counter, whichever is ready first.
+    YieldOrCount(usize),
+    /// Receives from its own channel by one poll.
+    ReceiveNow,
+    /// Changes the counter by one poll.
+    CountNow(usize),
+    /// Begins to wait for the notification, and waits after giving way.
+    EnrolThenWait,
+    /// Shows the counter.
+    Show(usize),
+    /// From here on it has a value whose destructor panics.
+    Arm,
+    /// The destructor of that value does nothing any more.
+    Disarm,
 }
 
-/// A program: the ops of each task.
+impl Op {
+    /// Whether tokio does the same: it knows no choices, and its clock is a real one. A destructor
+    /// that panics is no bug there.
+    fn is_tokios(self) -> bool {
+        use Op::{Arm, Choose, Disarm, Now, ReceiveInTime, Sleep};
+        !matches!(self, Choose | Sleep | Now | ReceiveInTime | Arm | Disarm)
+    }
+}
+
+/// A program: the ops of each task, and how many tasks are waited for by the main task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
     pub tasks: Vec<Vec<Op>>,
+    pub joined: usize,
 }
 
-const COUNTERS: usize = 2;
+pub const COUNTERS: usize = 2;
 
 /// The program of this seed: two or three tasks with up to `longest` ops each.
 pub fn generate(seed: u64, longest: usize) -> Generated {
@@ -76,7 +101,7 @@ pub fn generate(seed: u64, longest: usize) -> Generated {
     let op = |random: &mut fastrand::Rng| {
         let other = random.usize(0..count);
         let counter = random.usize(0..COUNTERS);
-        match random.u8(0..28) {
+        match random.u8(0..36) {
             0..3 => Op::Count(counter),
             3 => Op::CountSlowly(counter),
             4 => Op::TryCount(counter),
@@ -98,7 +123,14 @@ pub fn generate(seed: u64, longest: usize) -> Generated {
             24 => Op::Now,
             25 => Op::Abort(other),
             26 => Op::IsOver(other),
-            _ => Op::Senders,
+            27 => Op::Senders,
+            28..30 => Op::ReceiveOrNot,
+            30 => Op::CountOrNot(counter),
+            31 => Op::YieldOrCount(counter),
+            32 => Op::ReceiveNow,
+            33 => Op::CountNow(counter),
+            34 => Op::EnrolThenWait,
+            _ => Op::Show(counter),
         }
     };
     let tasks = (0..count)
@@ -107,7 +139,25 @@ pub fn generate(seed: u64, longest: usize) -> Generated {
             (0..length).map(|_| op(&mut random)).collect()
         })
         .collect();
-    Generated { tasks }
+    Generated { tasks, joined: count }
+}
+
+/// The program of this seed with a destructor that panics in one or two tasks, and may be disarmed.
+/// The main task waits for the first one alone.
+pub fn generate_armed(seed: u64, longest: usize) -> Generated {
+    let mut program = generate(seed, longest);
+    let mut random = fastrand::Rng::with_seed(seed ^ 0xA1);
+    for _ in 0..random.usize(1..=2) {
+        let task = random.usize(0..program.tasks.len());
+        let ops = &mut program.tasks[task];
+        let place = random.usize(0..=ops.len());
+        ops.insert(place, Op::Arm);
+        if random.u8(0..4) > 0 {
+            ops.insert(random.usize(place + 1..=ops.len()), Op::Disarm);
+        }
+    }
+    program.joined = 1;
+    program
 }
 
 /// What was seen in all the executions of a program: after each thing that a task logs, the logs
@@ -143,9 +193,23 @@ impl Logs {
 
     fn add(&self, task: usize, what: &str) {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.is_empty() {
+            // The execution is over.
+            return;
+        }
         lines[task] += what;
         lines[task] += " ";
         self.outcomes.add(lines.join("| "));
+    }
+}
+
+/// The main task has it. When that is dropped the execution is over, and what others still do
+/// is not seen.
+struct Open(Logs);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.lines.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -153,183 +217,30 @@ impl Generated {
     /// The program, which adds what it sees to `outcomes`.
     pub fn program(&self, outcomes: &Outcomes) -> TaskProgram {
         let (tasks, outcomes) = (self.tasks.clone(), outcomes.clone());
-        TaskProgram::new("random", move || main(tasks.clone(), outcomes.clone()))
-    }
-}
-
-/// What a task has to do its ops with.
-struct Means {
-    me: usize,
-    logs: Logs,
-    counters: Arc<[sync::Mutex<u64>]>,
-    /// To each task; its own sender is left out, so that its channel closes some time.
-    senders: Vec<Option<mpsc::Sender<usize>>>,
-    receiver: mpsc::Receiver<usize>,
-    answer: Option<oneshot::Sender<usize>>,
-    ask: Option<oneshot::Receiver<usize>>,
-    notify: Arc<Notify>,
-    /// All tasks: filled before any of them steps, and not changed after that.
-    handles: Arc<Mutex<Vec<AbortHandle>>>,
-}
-
-async fn main(tasks: Vec<Vec<Op>>, outcomes: Outcomes) {
-    let count = tasks.len();
-    let logs = Logs::new(count + 1, &outcomes);
-    let counters: Arc<[_]> = (0..COUNTERS).map(|_| sync::Mutex::new(0)).collect();
-    let notify = Arc::new(Notify::new());
-    let handles = Arc::new(Mutex::new(Vec::new()));
-    let (senders, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::channel(1)).unzip();
-    let (mut answers, asks): (Vec<_>, Vec<_>) =
-        (0..count).map(|_| oneshot::channel()).map(|(tx, rx)| (Some(tx), Some(rx))).unzip();
-    answers.rotate_left(1);
-    let mut joins = Vec::new();
-    let ends = receivers.into_iter().zip(answers).zip(asks);
-    for (me, (ops, ((receiver, answer), ask))) in tasks.into_iter().zip(ends).enumerate() {
-        let others = senders.iter().enumerate();
-        let means = Means {
-            me,
-            logs: logs.clone(),
-            counters: counters.clone(),
-            senders: others.map(|(to, tx)| (to != me).then(|| tx.clone())).collect(),
-            receiver,
-            answer,
-            ask,
-            notify: notify.clone(),
-            handles: handles.clone(),
-        };
-        joins.push(spawn(work(means, ops)));
-    }
-    drop(senders);
-    let aborts = joins.iter().map(|join| join.abort_handle());
-    handles.lock().unwrap_or_else(PoisonError::into_inner).extend(aborts);
-    for (task, join) in joins.into_iter().enumerate() {
-        if join.await.is_err() {
-            logs.add(count, &format!("{task} aborted"));
-        }
-    }
-    logs.add(count, "end");
-}
-
-async fn work(mut means: Means, ops: Vec<Op>) {
-    for (number, op) in ops.into_iter().enumerate() {
-        let seen = means.perform(number, op).await;
-        means.logs.add(means.me, &seen);
-    }
-}
-
-impl Means {
-    async fn perform(&mut self, number: usize, op: Op) -> String {
-        let content = self.me * 10 + number;
-        match op {
-            Op::Count(counter) => bump(&mut *self.counters[counter].lock().await, self.me),
-            Op::CountSlowly(counter) => {
-                let mut count = self.counters[counter].lock().await;
-                yield_now().await;
-                bump(&mut count, self.me)
-            }
-            Op::TryCount(counter) => match self.counters[counter].try_lock() {
-                Ok(mut count) => bump(&mut count, self.me),
-                Err(_) => "held".into(),
-            },
-            Op::Send(to) => match &self.senders[to] {
-                Some(tx) => format!("sent:{}", tx.send(content).await.is_ok()),
-                None => "-".into(),
-            },
-            Op::TrySend(to) => match &self.senders[to] {
-                Some(tx) => format!("tried:{}", tx.try_send(content).is_ok()),
-                None => "-".into(),
-            },
-            Op::Receive => format!("{:?}", self.receiver.recv().await),
-            Op::TryReceive => format!("{:?}", self.receiver.try_recv()),
-            Op::ReceiveInTime => {
-                let received = time::timeout(Duration::from_millis(1), self.receiver.recv());
-                format!("{:?}", received.await)
-            }
-            Op::Answer => match self.answer.take() {
-                Some(tx) => format!("answered:{}", tx.send(content).is_ok()),
-                None => "-".into(),
-            },
-            Op::Ask => match self.ask.take() {
-                Some(rx) => format!("{:?}", rx.await.ok()),
-                None => "-".into(),
-            },
-            Op::NotifyOne => {
-                self.notify.notify_one();
-                "one".into()
-            }
-            Op::NotifyAll => {
-                self.notify.notify_waiters();
-                "all".into()
-            }
-            Op::Notified => {
-                self.notify.notified().await;
-                "notified".into()
-            }
-            Op::Either => self.either().await,
-            Op::Unordered => self.unordered().await,
-            Op::Yield => {
-                yield_now().await;
-                ".".into()
-            }
-            Op::Choose => format!("chose:{}", choose(2)),
-            Op::Sleep => {
-                time::sleep(Duration::from_millis(1 + self.me as u64)).await;
-                "slept".into()
-            }
-            Op::Now => format!("{:?}", Instant::now()),
-            Op::Abort(task) => {
-                self.handle(task).abort();
-                "abort".into()
-            }
-            Op::IsOver(task) => format!("over:{}", self.handle(task).is_finished()),
-            Op::Senders => {
-                let sender = self.senders.iter().flatten().next();
-                format!("{:?}", sender.map(|tx| (tx.strong_count(), tx.capacity())))
-            }
-        }
-    }
-
-    fn handle(&self, task: usize) -> AbortHandle {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)[task].clone()
-    }
-
-    async fn either(&mut self) -> String {
-        let (mut received, mut notified) =
-            (pin!(self.receiver.recv()), pin!(self.notify.notified()));
-        poll_fn(|cx| {
-            if let Poll::Ready(received) = received.as_mut().poll(cx) {
-                return Poll::Ready(format!("{received:?}"));
-            }
-            notified.as_mut().poll(cx).map(|()| "notified".into())
+        let joined = self.joined;
+        TaskProgram::new("random", move || {
+            interpreter::under_control::main(tasks.clone(), joined, outcomes.clone())
         })
-        .await
     }
 
-    async fn unordered(&mut self) -> String {
-        let (receiver, ask, notify) = (&mut self.receiver, self.ask.take(), &self.notify);
-        let received = async move { format!("{:?}", receiver.recv().await) };
-        let asked = async move {
-            match ask {
-                Some(rx) => format!("{:?}", rx.await.ok()),
-                None => "-".into(),
-            }
-        };
-        let notified = async move {
-            notify.notified().await;
-            "notified".to_owned()
-        };
-        let all: [std::pin::Pin<Box<dyn Future<Output = String> + Send + '_>>; 3] =
-            [Box::pin(received), Box::pin(asked), Box::pin(notified)];
-        let mut all = all.into_iter().collect::<FuturesUnordered<_>>();
-        let (first, second) = (all.next().await, all.next().await);
-        format!("{first:?} then {second:?}")
+    /// Whether it can be run by tokio and do the same.
+    pub fn is_tokios(&self) -> bool {
+        self.tasks.iter().flatten().all(|op| op.is_tokios())
+    }
+
+    /// What is seen when tokio runs it on one thread. A program that is stuck is given up.
+    pub fn outcomes_on_tokio(&self) -> BTreeSet<String> {
+        let outcomes = Outcomes::default();
+        let main = interpreter::on_tokio::main(self.tasks.clone(), self.joined, outcomes.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let _ = runtime.block_on(async { tokio::time::timeout(STUCK, main).await });
+        drop(runtime);
+        outcomes.take()
     }
 }
 
-fn bump(count: &mut u64, me: usize) -> String {
-    *count = *count * 10 + me as u64 + 1;
-    format!("count:{count}")
-}
+/// How long tokio may take for a program. If that is too short, less is seen and compared.
+const STUCK: Duration = Duration::from_millis(20);
 
 /// Two tasks that share a number behind Dally's back: each adds one, in two steps. A search that
 /// trusts in what it is told takes the orders of these steps for the same.

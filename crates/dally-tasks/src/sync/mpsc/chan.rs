@@ -10,7 +10,7 @@ use dally_core::bug::PlaceOf;
 use dally_core::{Access, Mode, Resource};
 
 use super::error::{SendError, TryRecvError, TrySendError};
-use crate::current::{self, Point, Stand};
+use crate::current;
 use crate::sync::Inner;
 use crate::sync::queue::{Queue, Turn};
 use crate::text::{Deed, Kind, Object, Wait};
@@ -101,7 +101,13 @@ impl<T> Chan<T> {
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<T>>> {
         let mut wakers = (None, None);
-        let done = self.try_poll_send(value, steps, cx.waker(), &mut wakers);
+        let mut done = self.try_poll_send(value, steps, cx.waker(), false, &mut wakers);
+        if matches!(done, Done::Before) {
+            if !current::suspend(cx) {
+                return Poll::Pending;
+            }
+            done = self.try_poll_send(value, steps, cx.waker(), true, &mut wakers);
+        }
         let (receiver, old) = wakers;
         drop(old);
         if let Some(receiver) = receiver {
@@ -109,40 +115,40 @@ impl<T> Chan<T> {
         }
         match done {
             Done::Sent => Poll::Ready(Ok(())),
-            Done::NotYet => Poll::Pending,
+            Done::NotYet | Done::Before => Poll::Pending,
             Done::Closed => Poll::Ready(value.take().map_or(Ok(()), |value| Err(SendError(value)))),
-            Done::Linked if current::linked(cx, SEND) => {
-                steps.waited = true;
-                self.poll_send(value, steps, cx)
-            }
-            Done::Linked => Poll::Pending,
         }
     }
 
+    /// `passed`: the scheduling point is.
     #[inline]
     fn try_poll_send(
         &self,
         value: &mut Option<T>,
         steps: &mut Steps,
         waker: &Waker,
+        passed: bool,
         wakers: &mut (Option<Waker>, Option<Waker>),
     ) -> Done {
         let deed = const { &Deed::moving::<T>("send", "to") };
         let next = Access::update(Resource::Object(self.object.id));
         current::with_own(SEND, &self.object, steps.at, |exec| {
+            let mut state = self.inner.lock();
             // Coming to wait has an effect, the place in the queue, so there is a point before
             // it whether or not there is room.
-            if !steps.waited {
-                match steps.point.stand(exec, waker, next) {
-                    Stand::Past => steps.waited = true,
-                    Stand::Before => return Done::NotYet,
-                    Stand::Linked => return Done::Linked,
-                }
+            if !passed
+                && steps.ticket.is_none_or(|ticket| state.closed || state.room.is_over(ticket))
+                && exec.stands_before(waker, steps.ticket.is_some(), Some(next))
+            {
+                return Done::Before;
             }
-            let mut state = self.inner.lock();
             if state.closed {
                 if let Some(ticket) = steps.ticket.take() {
-                    wakers.1 = state.room.leave(ticket).1;
+                    let (granted, old) = state.room.leave(ticket);
+                    wakers.1 = old;
+                    if granted {
+                        state.free += 1;
+                    }
                 }
                 drop(state);
                 let deed = const { &Deed::moving::<T>("fail to send", "to") };
@@ -238,7 +244,13 @@ impl<T> Chan<T> {
     /// A poll of a receive.
     pub fn poll_recv(&self, steps: &mut Steps, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let mut wakers = (None, None);
-        let got = self.try_poll_recv(steps, cx.waker(), &mut wakers);
+        let mut got = self.try_poll_recv(steps, cx.waker(), false, &mut wakers);
+        if matches!(got, Got::Before) {
+            if !current::suspend(cx) {
+                return Poll::Pending;
+            }
+            got = self.try_poll_recv(steps, cx.waker(), true, &mut wakers);
+        }
         let (next, old) = wakers;
         drop(old);
         if let Some(waker) = next {
@@ -247,20 +259,17 @@ impl<T> Chan<T> {
         match got {
             Got::Value(value) => Poll::Ready(Some(value)),
             Got::End => Poll::Ready(None),
-            Got::NotYet => Poll::Pending,
-            Got::Linked if current::linked(cx, RECV) => {
-                steps.waited = true;
-                self.poll_recv(steps, cx)
-            }
-            Got::Linked => Poll::Pending,
+            Got::NotYet | Got::Before => Poll::Pending,
         }
     }
 
+    /// `passed`: the scheduling point is.
     #[inline]
     fn try_poll_recv(
         &self,
         steps: &mut Steps,
         waker: &Waker,
+        passed: bool,
         wakers: &mut (Option<Waker>, Option<Sleeper>),
     ) -> Got<T> {
         let deed = const { &Deed::moving::<T>("receive", "from") };
@@ -279,13 +288,10 @@ impl<T> Chan<T> {
                 exec.wait(wait, next, waker);
                 return Got::NotYet;
             }
-            if !steps.waited {
-                let stand = steps.point.stand(exec, waker, next);
-                if stand != Stand::Past {
-                    // It has seen that there is no need to wait.
-                    exec.brush(&self.object, Mode::Read);
-                    return if stand == Stand::Before { Got::NotYet } else { Got::Linked };
-                }
+            if !passed && exec.stands_before(waker, steps.waited, Some(next)) {
+                // It has seen that there is no need to wait.
+                exec.brush(&self.object, Mode::Read);
+                return Got::Before;
             }
             let value = state.queue.pop_front();
             if value.is_some() && self.capacity.is_some() {
@@ -325,7 +331,11 @@ impl<T> Chan<T> {
         self.close(const { &Deed::plain("drop the receiver of") });
         let (rest, own) = {
             let mut state = self.inner.lock();
-            (std::mem::take(&mut state.queue), state.receiver.take())
+            let rest = std::mem::take(&mut state.queue);
+            if self.capacity.is_some() {
+                state.free += rest.len();
+            }
+            (rest, state.receiver.take())
         };
         current::try_with(|exec| exec.holds(&self.object, 0));
         drop((rest, own));
@@ -414,7 +424,8 @@ enum Done {
     Sent,
     Closed,
     NotYet,
-    Linked,
+    /// The scheduling point comes first.
+    Before,
 }
 
 /// What came of an attempt to receive.
@@ -422,7 +433,8 @@ enum Got<T> {
     Value(T),
     End,
     NotYet,
-    Linked,
+    /// The scheduling point comes first.
+    Before,
 }
 
 /// A channel has room for so many values before it allocates again.
@@ -434,8 +446,7 @@ const RECV: &str = "`mpsc::Receiver::recv`";
 /// How far a future has come.
 #[derive(Debug)]
 pub(super) struct Steps {
-    point: Point,
-    /// No point is ahead: it is passed, or the future has waited.
+    /// The future has waited for what it does next.
     waited: bool,
     /// The place among those who wait.
     pub ticket: Option<u64>,
@@ -445,13 +456,12 @@ pub(super) struct Steps {
 impl Steps {
     #[track_caller]
     pub fn new() -> Steps {
-        Steps { point: Point::default(), waited: false, ticket: None, at: Location::caller() }
+        Steps { waited: false, ticket: None, at: Location::caller() }
     }
 
-    /// For a future that keeps nothing from poll to poll: it could not tell a point that it has
-    /// passed, so it has none.
+    /// For a future that keeps nothing from poll to poll, and may have waited.
     #[track_caller]
-    pub fn without_point() -> Steps {
+    pub fn unknown() -> Steps {
         Steps { waited: true, ..Steps::new() }
     }
 }
@@ -520,11 +530,8 @@ impl<T> Future for Closed<'_, T> {
         let mut state = this.chan.inner.lock();
         if state.closed {
             drop(state);
-            let passed = this.steps.ticket.is_some()
-                || this.steps.point.passed(cx, next, "`mpsc::Sender::closed`");
-            if !passed {
-                // It has seen that there is no need to wait.
-                current::look(&this.chan.object);
+            let (what, waited) = ("`mpsc::Sender::closed`", this.steps.ticket.is_some());
+            if !current::pass_ready(cx, what, waited, &this.chan.object, next) {
                 return Poll::Pending;
             }
             return this.chan.look(|_| Poll::Ready(()));

@@ -123,11 +123,10 @@ macro_rules! ends {
                 self.chan.try_recv()
             }
 
-            /// As [`recv`](Self::recv), for futures written by hand. It has no scheduling point of its
-            /// own unless it waits: what is there is received at once.
+            /// As [`recv`](Self::recv), for futures written by hand.
             #[track_caller]
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-                self.chan.poll_recv(&mut Steps::without_point(), cx)
+                self.chan.poll_recv(&mut Steps::unknown(), cx)
             }
 
             /// Lets nothing more be sent; what was sent can still be received.
