@@ -9,9 +9,7 @@ use dally_core::WorkerId;
 
 use crate::machine::Machine;
 
-/// The address of a machine: what others need in order to send it events.
-///
-/// It is plain data: it can be copied, compared and put into events.
+/// The address of a machine, for sending events to it: plain data that events can hold.
 pub struct Addr<M> {
     id: WorkerId,
     machine: PhantomData<fn() -> M>,
@@ -62,7 +60,6 @@ impl<M> Hash for Addr<M> {
     }
 }
 
-/// Such as `Participant(0.2)`.
 impl<M: Machine> fmt::Debug for Addr<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}({})", M::NAME, self.id)

@@ -11,29 +11,25 @@ use crate::message::Message;
 /// How many transitions one run may take before it counts as endless.
 const MAX_TRANSITIONS: usize = 10_000;
 
-/// What a handler runs on.
 #[derive(Clone, Copy)]
 pub(crate) enum Input {
     /// The machine's first moment: the entry action of its start state.
     Start,
-    /// A message with this event.
     Event(u16),
     /// Nothing to dequeue.
     Default,
 }
 
-/// How a run ended. What it asked for is in its turn. One word, since it is handed from call to
-/// call in every step: what is written in pieces and read as a whole makes processors wait.
+/// How a run ended. One word, since it is handed from call to call in every step.
 pub(crate) type Ran = Result<(), Box<Trouble>>;
 
-/// What keeps a run from its end.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The machine's code failed: to be the last of its effects.
+    /// The machine's code failed. The bug becomes the last effect of the handler.
     Failed(Bug),
     /// No state of the stack has a rule for this event.
     Unhandled { event: u16, raised: bool },
-    /// The execution is over at once.
+    /// The execution ends with this step.
     Stopped(Stop),
 }
 
@@ -46,9 +42,8 @@ impl From<Cut> for Box<Trouble> {
 /// A machine and its stack of states: all that a handler can change at once.
 pub(crate) struct Body<M: Machine> {
     pub(crate) machine: M,
-    /// The present state.
     pub(crate) top: M::State,
-    /// The states that it was pushed on, the lowest first. Most machines never push.
+    /// The pushed-on states, the lowest first. Most machines never push.
     pub(crate) below: Vec<M::State>,
 }
 
@@ -73,7 +68,6 @@ impl<M: Machine> Body<M> {
         (self.top, Reaction::Unhandled)
     }
 
-    /// Runs the handler for this input and the transitions that follow from it.
     #[inline(always)]
     pub(crate) fn run<'a>(
         &mut self,
@@ -92,7 +86,7 @@ impl<M: Machine> Body<M> {
         }
     }
 
-    /// The handler and all that follows from it without asking anybody.
+    /// Runs the handler for this input and then the transitions that it and they ask for.
     #[inline]
     fn chain(&mut self, input: Input, message: &mut Message, cx: &mut Cx<'_, M>) -> Ran {
         match input {
@@ -143,21 +137,16 @@ impl<M: Machine> Body<M> {
 
     #[cold]
     fn nothing_pushed(&self) -> Box<Trouble> {
-        let message = format!(
-            "`{}` calls `pop` in state `{}`, which was not pushed",
-            M::NAME,
-            M::state_name(self.top)
-        );
-        let bug = Bug::panic(message).by(M::NAME).in_state(M::state_name(self.top));
-        Box::new(Trouble::Failed(bug))
+        let (name, state) = (M::NAME, M::state_name(self.top));
+        let message = format!("`{name}` calls `pop` in state `{state}`, which was not pushed");
+        Box::new(Trouble::Failed(Bug::panic(message).by(name).in_state(state)))
     }
 
     #[cold]
     fn endless(&self) -> Box<Trouble> {
         let endless = Endless::Transitions { transitions: MAX_TRANSITIONS, monitor: false };
         let bug = Bug::new(Problem::EndlessStep(endless)).by(M::NAME);
-        let bug = bug.in_state(M::state_name(self.top));
-        Box::new(Trouble::Stopped(bug.into()))
+        Box::new(Trouble::Stopped(bug.in_state(M::state_name(self.top)).into()))
     }
 
     #[inline]
@@ -188,7 +177,7 @@ impl<M: Machine> Body<M> {
                 self.machine.handle(cx, state, event, message);
                 Ok(())
             }
-            // P loses a raised event that the state defers; so do we.
+            // P drops a raised event that the state defers; so does this runtime.
             (_, Reaction::Ignore | Reaction::Defer) => Ok(()),
             (_, Reaction::Unhandled) => Err(Box::new(Trouble::Unhandled { event, raised })),
         }
@@ -201,7 +190,6 @@ fn tell<'t>(env: &mut dyn Env, event: impl FnOnce() -> Event<Text<'t>>) -> Resul
     if env.leeway() == 0 { env.event(event()) } else { env.unheard(1) }
 }
 
-/// How a run ended that unwound.
 #[cold]
 fn unwound(stop: Stop, excess: Option<Box<Bug>>, machine: &'static str) -> Box<Trouble> {
     Box::new(match stop {

@@ -1,5 +1,4 @@
-//! What a type needs so that its values can be part of a captured state, said so that the
-//! compiler's message tells what to do.
+//! What an event or a machine must implement to be captured, with compiler messages that say so.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -7,9 +6,8 @@ use std::hash::Hash;
 use crate::machine::Capture;
 use crate::message::{Opaque, Shared, Slot};
 
-/// A machine whose state can be copied, compared and encoded.
-///
-/// Every type with these derives is one; the trait is there for its error message.
+/// A machine whose state can be copied, compared and encoded: every type with these derives. The
+/// trait exists for its error message.
 #[diagnostic::on_unimplemented(
     message = "the state of machine `{Self}` cannot be captured",
     label = "`{Self}` is not `Clone + Eq + Hash`",
@@ -21,7 +19,7 @@ pub trait CapturedState: Clone + Eq + Hash {}
 
 impl<M: Clone + Eq + Hash> CapturedState for M {}
 
-/// How a machine with these derives is captured.
+/// How a machine with the derives of [`CapturedState`] is captured.
 pub const fn captured<M: CapturedState>() -> Capture<M> {
     Capture::DERIVED
 }

@@ -1,9 +1,9 @@
-//! The part of a worker that only its machine's type understands.
+//! Machines behind a trait that hides their types.
 
 use std::any::Any;
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
-use dally_core::fingerprint::{self, Encoder};
+use dally_core::fingerprint::Encoder;
 use dally_core::{Stop, panics};
 use triomphe::Arc;
 
@@ -14,69 +14,58 @@ use crate::encoding;
 use crate::machine::{Machine, Reaction};
 use crate::message::Message;
 
-/// A machine of some type with its stack of states.
+/// A machine with its stack of states and its durable state; only the cell knows the machine's type.
 pub(crate) trait Cell: Any + Send + Sync {
-    /// The type of the machine.
     #[cfg(feature = "host")]
     fn machine(&self) -> std::any::TypeId;
 
-    /// The name of the machine's type.
     fn name(&self) -> &'static str;
 
-    /// The name of an event that the machine knows.
     fn event_name(&self, event: u16) -> &'static str;
 
-    /// The name of the state on top of the stack.
     fn state_name(&self) -> &'static str;
 
     /// What the machine does with an event now, by the rules of the whole stack.
     fn reaction(&self, event: u16) -> Reaction;
 
-    /// Whether the machine can crash and come back.
     fn can_crash(&self) -> bool;
 
-    /// Whether the machine is captured.
     fn is_captured(&self) -> bool;
 
-    /// Runs the handler for this input, which the message is if there is one, and the transitions
-    /// that follow from it.
+    /// Runs the handler for this input, whose event is in `message`, and the transitions that follow.
     fn run<'a>(&'a mut self, input: Input, message: &mut Message, turn: &'a mut Turn<'a>) -> Ran;
 
     /// Stores the next unsaved durable state and returns it for the trace.
     fn persist(&mut self) -> Option<&dyn std::fmt::Debug>;
 
-    /// Forgets what was not persisted.
+    /// Takes the machine back to its creation; only what was persisted remains.
     fn crash(&mut self);
 
-    /// Comes back from what was persisted.
     fn restart(&mut self) -> Result<(), Stop>;
 
     /// A copy; `None` where the machine is not captured.
     fn duplicate(&self) -> Option<Box<dyn Cell>>;
 
-    /// Becomes a copy of another cell in the same memory, if both are captured and of one type.
+    /// Overwrites this cell with a copy of `other`, if both are captured and of one type.
     fn copy_from(&mut self, other: &dyn Cell) -> bool;
 
-    /// Appends an injective encoding.
     fn encode(&self, out: &mut Vec<u8>);
 
     /// A hash of the encoding's content.
     fn digest(&self) -> u64;
 
-    /// A hash of the stack of states.
     fn control(&self) -> u64;
 
-    /// A hash of what the machine shows of itself.
+    /// A hash of the answer of the machine's `#[observe]` function.
     fn shown(&self) -> u64;
 }
 
-/// A machine of type `M`.
 pub(crate) struct MachineCell<M: Machine> {
     pub(crate) body: Body<M>,
-    /// The machine as it was created: where a crash takes it back to.
+    /// The machine as it was created, to which a crash takes it back.
     origin: Option<Arc<M>>,
     durable: Option<M::Durable>,
-    /// What is to be persisted, by effects not yet released.
+    /// What `persist` was called with and no released effect has stored yet, in order.
     unsaved: Vec<M::Durable>,
 }
 
@@ -86,7 +75,7 @@ impl<M: Machine> MachineCell<M> {
         MachineCell { body: Body::new(machine), origin, durable: None, unsaved: Vec::new() }
     }
 
-    /// Becomes a cell for another machine, in the same memory.
+    /// Overwrites this cell with another machine, in the same memory.
     pub(crate) fn reset(&mut self, machine: M) {
         self.origin = origin(&machine);
         self.body.machine = machine;
@@ -101,7 +90,7 @@ impl<M: Machine> MachineCell<M> {
         self.unsaved.first()
     }
 
-    /// As if this had been persisted: what [`Cell::restart`] comes back from.
+    /// Sets the durable state that [`Cell::restart`] recovers from.
     #[cfg(feature = "host")]
     pub(crate) fn set_durable(&mut self, durable: M::Durable) {
         self.durable = Some(durable);
@@ -149,7 +138,7 @@ impl<M: Machine> Cell for MachineCell<M> {
         {
             return crate::twice::run(self, copy, input, message, turn);
         }
-        self.body.run(input, message, &mut self.unsaved, turn)
+        self.once(input, message, turn)
     }
 
     fn persist(&mut self) -> Option<&dyn std::fmt::Debug> {
@@ -163,7 +152,7 @@ impl<M: Machine> Cell for MachineCell<M> {
     fn crash(&mut self) {
         self.unsaved.clear();
         self.back_to_start();
-        // What it knew is gone, so that it makes no difference to the state it is in.
+        // A crashed machine's data is lost, so states that differ only in it must be equal.
         if let (Some(capture), Some(origin)) = (M::capture(), &self.origin) {
             (capture.clone_from)(&mut self.body.machine, origin);
         }
@@ -174,7 +163,7 @@ impl<M: Machine> Cell for MachineCell<M> {
         let durable = &self.durable;
         let machine = panics::catch(|| (capture.clone)(origin).recover(durable.clone()));
         self.body.machine = machine.map_err(|stop| match stop {
-            Stop::Bug(bug) => Stop::Bug(Box::new(bug.by(M::NAME))),
+            Stop::Bug(bug) => bug.by(M::NAME).into(),
             Stop::Cut => Stop::Cut,
         })?;
         Ok(())
@@ -207,8 +196,8 @@ impl<M: Machine> Cell for MachineCell<M> {
         });
         if let Some(capture) = M::capture() {
             encoding::framed(out, |out| (capture.encode)(&self.body.machine, out));
-            // Two machines of one type can have been created differently and be alike by now:
-            // what a crash takes them back to is part of their future.
+            // A crash takes the machine back to `origin`, so equal machines with different origins
+            // differ.
             if let Some(origin) = &self.origin {
                 encoding::framed(out, |out| (capture.encode)(origin, out));
                 encoding::framed(out, |out| Encoder::encode(&self.durable, out));
@@ -237,12 +226,7 @@ impl<M: Machine> Cell for MachineCell<M> {
     }
 
     fn control(&self) -> u64 {
-        let mut hash = Words(0);
-        if !self.body.below.is_empty() {
-            self.body.below.hash(&mut hash);
-        }
-        self.body.top.hash(&mut hash);
-        hash.0
+        Digest::of(&(&self.body.below, self.body.top))
     }
 
     fn shown(&self) -> u64 {
@@ -279,25 +263,4 @@ impl<M: Machine> MachineCell<M> {
 fn origin<M: Machine>(machine: &M) -> Option<Arc<M>> {
     let capture = M::capture().filter(|_| M::IS_DURABLE)?;
     Some(Arc::new((capture.clone)(machine)))
-}
-
-/// Hashes states, which feed it a word each.
-struct Words(u64);
-
-impl Hasher for Words {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = fingerprint::mix(self.0, fingerprint::of_bytes(bytes));
-    }
-
-    fn write_isize(&mut self, word: isize) {
-        self.0 = fingerprint::mix(self.0, word as u64);
-    }
-
-    fn write_usize(&mut self, word: usize) {
-        self.0 = fingerprint::mix(self.0, word as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }

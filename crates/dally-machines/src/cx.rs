@@ -3,13 +3,14 @@
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::ops::RangeInclusive;
+use std::panic::Location;
 use std::time::Duration;
 
 use dally_core::bug::Endless;
-use dally_core::{Bug, Cut, Env, Event, Input, Problem, Tag, Text, WorkerId, panics};
+use dally_core::{Bug, Cut, Env, Event, Input, Problem, Tag, Text, WorkerId, fingerprint, panics};
 
 use crate::addr::Addr;
-use crate::effect::{Effect, MAX_EFFECTS, Told};
+use crate::effect::{Announced, Effect, MAX_EFFECTS};
 use crate::machine::{Handles, Machine};
 use crate::message::{Message, Slot};
 use crate::pool::Pool;
@@ -17,9 +18,8 @@ use crate::worker::Worker;
 
 /// The context of a handler: everything a machine can do besides changing itself.
 ///
-/// What others can see (send, create, announce, timers, persist, halt) happens after the handler
-/// has run, in the order in which it was asked for. A handler asks for at most one transition:
-/// goto, raise, push, pop or halt.
+/// Effects that others can see (send, create, announce, timers, persist, halt) are released in order
+/// after the handler has run. A handler asks for at most one transition: goto, raise, push, pop or halt.
 pub struct Cx<'a, M: Machine> {
     pub(crate) turn: &'a mut Turn<'a>,
     pub(crate) unsaved: &'a mut Vec<M::Durable>,
@@ -27,26 +27,24 @@ pub struct Cx<'a, M: Machine> {
     pub(crate) leaving: bool,
 }
 
-/// The part of a handler's context that does not depend on the machine's type: where effects go
-/// and who answers choices. A test system and a production host each bring their own.
+/// The part of a handler's context that does not depend on the machine's type. The system under
+/// test and the production host each supply their own `env`.
 pub(crate) struct Turn<'a> {
     pub(crate) me: WorkerId,
-    /// How many workers this one has created.
+    /// How many workers the machine has created.
     pub(crate) children: &'a mut u32,
-    /// How many seals it held before this handler.
     pub(crate) seals: u32,
     pub(crate) effects: &'a mut Vec<Effect>,
     pub(crate) pool: &'a mut Pool,
     pub(crate) env: &'a mut dyn Env,
-    /// Why the handler was cut short, if not by `env`.
+    /// Why the handler was cut short, where the reason is not `env`.
     pub(crate) excess: Option<Box<Bug>>,
-    /// Whether the machine is then in a state with a default handler.
+    /// Set to whether the machine's state after the handler has a default handler.
     pub(crate) idles: &'a mut bool,
     /// Whether to run the handler a second time and compare.
     pub(crate) twice: bool,
 }
 
-/// The transition that a handler asked for.
 pub(crate) enum Next<S> {
     Goto(S),
     Push(S),
@@ -93,15 +91,14 @@ impl<M: Machine> Cx<'_, M> {
         Addr::new(id)
     }
 
-    /// Goes to another state when the handler is over: exit action, then entry action, also
-    /// where it is the same state.
+    /// Goes to another or the same state when the handler is over: exit action, then entry action.
     #[track_caller]
     pub fn goto(&mut self, state: M::State) {
         self.transition(Next::Goto(state));
     }
 
-    /// Handles an event of its own when the handler is over, before anything from the inbox. An
-    /// event that the state defers or ignores is dropped.
+    /// Handles `event` when the handler is over, before anything from the inbox. An event that the
+    /// state defers or ignores is dropped.
     #[track_caller]
     pub fn raise<E>(&mut self, event: E)
     where
@@ -118,15 +115,13 @@ impl<M: Machine> Cx<'_, M> {
         self.transition(Next::Push(state));
     }
 
-    /// Leaves a pushed state: exit action, then back to the state below, which is not entered
-    /// again.
+    /// Leaves a pushed state: exit action, then back to the state below, without its entry action.
     #[track_caller]
     pub fn pop(&mut self) {
         self.transition(Next::Pop);
     }
 
-    /// Ends this machine after what the handler has asked for so far. Its inbox is dropped, its
-    /// timers are disarmed.
+    /// Ends this machine after the effects so far. Its inbox is dropped, its timers are disarmed.
     #[track_caller]
     pub fn halt(&mut self) {
         self.transition(Next::Halt);
@@ -142,10 +137,8 @@ impl<M: Machine> Cx<'_, M> {
         let Ok(of) = u32::try_from(n) else {
             panic!("`choose({n})`: at most {} values can be chosen from", u32::MAX)
         };
-        match self.turn.env.value(of, Tag::Program) {
-            Ok(value) => value as usize,
-            Err(Cut) => panics::cut(),
-        }
+        self.turn.env.place(fingerprint::place(Location::caller()));
+        or_cut(self.turn.env.value(of, Tag::Program)) as usize
     }
 
     /// Either: `false` before `true`.
@@ -164,18 +157,13 @@ impl<M: Machine> Cx<'_, M> {
         &from[self.choose(from.len())]
     }
 
-    /// A number from outside, such as an id or an amount, under a name for the reader: any 64-bit
-    /// number, and 0 where nobody picks another. [`Input`] says more of it. Strategies that draw at
+    /// A number from outside, such as an id or an amount: see [`Input`]. Strategies that draw at
     /// random vary inputs, searches of states use the given ones.
     pub fn input<'i>(&mut self, asked: impl Into<Input<'i>>) -> i64 {
-        match self.turn.env.input(asked.into()) {
-            Ok(value) => value,
-            Err(Cut) => panics::cut(),
-        }
+        or_cut(self.turn.env.input(asked.into()))
     }
 
-    /// A number from outside that lies in this range; where nobody picks another, the one nearest
-    /// to 0.
+    /// A number from outside that lies in this range; by default the one nearest to 0.
     ///
     /// # Panics
     /// If the range is empty.
@@ -184,22 +172,18 @@ impl<M: Machine> Cx<'_, M> {
         self.input(Input::named(name).within(range))
     }
 
-    /// Arms a timer that sends this event to the machine once. Under test it may fire at any
-    /// later moment; in production after this time.
-    ///
-    /// A timer is identified by its event: arming it again replaces it.
-    pub fn after<E>(&mut self, time: Duration, event: E)
+    /// Arms a timer that sends this event to the machine once: under test at any later moment, in
+    /// production after this time. A timer is identified by its event: arming it again replaces it.
+    pub fn after<E>(&mut self, after: Duration, event: E)
     where
         M: Handles<E>,
     {
         let message = self.turn.pool.message::<M::Slot, E>(event);
-        let arm = Effect::Arm { event: M::EVENT, message, after: time, periodic: false };
-        self.turn.queue(arm, M::NAME);
+        self.turn.queue(Effect::Arm { event: M::EVENT, message, after, periodic: false }, M::NAME);
     }
 
-    /// Arms a timer that sends this event to the machine again and again, never before the last
-    /// one has been handled.
-    pub fn every<E: Clone>(&mut self, time: Duration, event: E)
+    /// Arms a timer that sends this event repeatedly, never before the last one has been handled.
+    pub fn every<E: Clone>(&mut self, after: Duration, event: E)
     where
         M: Handles<E>,
     {
@@ -207,12 +191,10 @@ impl<M: Machine> Cx<'_, M> {
             Ok(message) => message,
             Err(event) => self.turn.pool.shared(M::Slot::new(event).copied_by(E::clone)),
         };
-        let arm = Effect::Arm { event: M::EVENT, message, after: time, periodic: true };
-        self.turn.queue(arm, M::NAME);
+        self.turn.queue(Effect::Arm { event: M::EVENT, message, after, periodic: true }, M::NAME);
     }
 
-    /// Disarms the timer with this event, if it is armed. No tick of it is delivered any more,
-    /// not even one that is in the inbox.
+    /// Disarms the timer with this event, if it is armed, and drops its tick from the inbox.
     pub fn cancel<E>(&mut self, event: &E)
     where
         M: Handles<E>,
@@ -232,42 +214,29 @@ impl<M: Machine> Cx<'_, M> {
 
     /// Tells the monitors.
     pub fn announce<E: Hash + Debug + Send + Sync + 'static>(&mut self, event: E) {
-        let message = self.turn.pool.shared(Told(Some(event)));
+        let message = self.turn.pool.shared(Announced(Some(event)));
         self.turn.queue(Effect::Announce(message), M::NAME);
     }
 
     /// Writes a line into the trace, at once.
     pub fn note(&mut self, text: impl fmt::Display) {
-        if self.turn.env.event(Event::Noted { text: Text::Display(&text) }).is_err() {
-            panics::cut();
-        }
+        or_cut(self.turn.env.event(Event::Noted { text: Text::Display(&text) }));
     }
 
-    /// Tells the explorer something, at once: such as that the set-up is over, so that it runs
-    /// workers in another order from now on. What it makes of the words is its business; all but
-    /// explorers written for this program make nothing of them. In production nobody hears them.
+    /// Tells the explorer something at once, for example that the set-up is over, so that an explorer
+    /// written for this program changes its order of workers.
     pub fn hint(&mut self, words: &str) {
-        if self.turn.env.event(Event::Hinted { hint: Text::Str(words) }).is_err() {
-            panics::cut();
-        }
+        or_cut(self.turn.env.event(Event::Hinted { hint: Text::Str(words) }));
     }
 
-    /// Seals the state from here to the matching [`Cx::unseal`], which may be in a later handler:
-    /// in between a search by delaying explorers spends no delay, it follows its explorer's own
-    /// order (sealing, in "Iterative Cycle Detection via Delaying Explorers"). Where that order is round-robin, the
-    /// sends of a sealed handler become one broadcast that nobody interrupts; where it is
-    /// run-to-completion, whoever is sent something handles it at once, as if it were called.
+    /// Seals the state up to the matching [`Cx::unseal`], which may be in a later handler: in between
+    /// a search by delaying explorers spends no delay and follows its explorer's own order (Desai,
+    /// Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers"). It then covers
+    /// less, so seal what is not the subject of the test. For a condition instead of a region of code
+    /// there is [`Setup::seal_while`](crate::Setup::seal_while).
     ///
-    /// Seals are taken and given back in their turn among the effects of the handler, and are no
-    /// scheduling points. They nest, and the state is sealed while any machine holds one. A
-    /// machine that halts or crashes gives back all of its seals. Strategies that spend no delays
-    /// do not care, nor does production.
-    ///
-    /// Where it is a condition rather than a region, [`Setup::seal_while`](crate::Setup::seal_while)
-    /// says it.
-    ///
-    /// A sealed search covers less on purpose: it never delays a worker inside the region, so
-    /// seal what is not the subject of the test.
+    /// Seals are effects of the handler, but no scheduling points. They nest, and the state is sealed
+    /// while any machine holds one. A machine that halts or crashes gives back all of its seals.
     pub fn seal(&mut self) {
         self.turn.queue(Effect::Seal, M::NAME);
     }
@@ -289,22 +258,23 @@ impl<M: Machine> Cx<'_, M> {
 
     #[track_caller]
     fn transition(&mut self, next: Next<M::State>) {
+        let (machine, call) = (M::NAME, next.name());
         assert!(
             !self.leaving,
-            "an exit action of `{}` calls `{}`; the machine is already on its way",
-            M::NAME,
-            next.name()
+            "an exit action of `{machine}` calls `{call}`; the machine is already on its way"
         );
-        if let Some(first) = &self.next {
+        if let Some(first) = self.next.as_ref().map(Next::name) {
             panic!(
-                "a handler of `{}` calls `{}` after `{}`; one transition per handler",
-                M::NAME,
-                next.name(),
-                first.name()
+                "a handler of `{machine}` calls `{call}` after `{first}`; one transition per handler"
             );
         }
         self.next = Some(next);
     }
+}
+
+/// The answer; a cut leaves the handler at once.
+fn or_cut<T>(answer: Result<T, Cut>) -> T {
+    answer.unwrap_or_else(|Cut| panics::cut())
 }
 
 impl Turn<'_> {
@@ -312,7 +282,7 @@ impl Turn<'_> {
         self.queue_made(machine, |_| effect);
     }
 
-    /// Queues an effect that is made where it stays, once there is room for it.
+    /// Queues an effect that `make` constructs in its place in the queue, which saves a copy.
     #[inline]
     fn queue_made(&mut self, machine: &'static str, make: impl FnOnce(&mut Pool) -> Effect) {
         if self.effects.len() >= MAX_EFFECTS {

@@ -18,14 +18,15 @@ use crate::worker::Worker;
 /// How many effects one run of a handler may queue before it counts as endless.
 pub(crate) const MAX_EFFECTS: usize = 10_000;
 
-/// Something that others can see.
+/// An action of a handler that others can see.
 #[derive(Clone)]
 pub(crate) enum Effect {
-    /// Sends a message.
-    Send { to: WorkerId, event: u16, message: Message },
-    /// Brings a machine to life.
+    Send {
+        to: WorkerId,
+        event: u16,
+        message: Message,
+    },
     Create(Arc<Worker>),
-    /// Tells the monitors.
     Announce(Message),
     /// Arms a timer, replacing one with the same event.
     Arm {
@@ -35,23 +36,25 @@ pub(crate) enum Effect {
         after: Duration,
         periodic: bool,
     },
-    /// Disarms the timer with the same event, and takes back its tick.
-    Cancel { event: u16, message: Message },
+    /// Disarms the timer with the same event and removes its tick from the inbox.
+    Cancel {
+        event: u16,
+        message: Message,
+    },
     /// Stores the next of the cell's unsaved durable states.
     Persist,
-    /// Ends the machine.
     Halt,
-    /// Takes a seal on the state.
     Seal,
-    /// Gives one back.
     Unseal,
-    /// Ends the execution with a bug; `apart` from the step before it if that sent or created
-    /// something, so that the failure does not hide what comes of that.
-    Fail { bug: Arc<Bug>, apart: bool },
+    /// Ends the execution with a bug. `apart`: in a step of its own, because the step before it sent
+    /// or created something whose consequences the failure must not hide.
+    Fail {
+        bug: Arc<Bug>,
+        apart: bool,
+    },
 }
 
 impl Effect {
-    /// What it does, in words, for people.
     pub(crate) fn words(&self) -> String {
         match self {
             Effect::Send { to, message, .. } => format!("sent {:?} to {to}", message.payload()),
@@ -79,7 +82,7 @@ impl Effect {
             Effect::Create(worker) => {
                 out.push(1);
                 Encoder::encode(&worker.id, out);
-                // A worker not yet alive has an empty inbox, alike in every order.
+                // A worker not yet alive has an empty inbox, which every mailbox encodes alike.
                 encoding::framed(out, |out| worker.encode(Mailbox::Fifo, out));
             }
             Effect::Announce(message) => {
@@ -132,15 +135,12 @@ impl Effect {
     }
 }
 
-/// The slot of an announced event: monitors borrow it, nobody takes it.
-pub(crate) struct Told<E>(pub(crate) Option<E>);
+/// The slot of an announced event. Monitors borrow the event, and no receiver takes it.
+pub(crate) struct Announced<E>(pub(crate) Option<E>);
 
-impl<E: Hash + Debug + Send + Sync + 'static> Content for Told<E> {
+impl<E: Hash + Debug + Send + Sync + 'static> Content for Announced<E> {
     fn payload(&self) -> &dyn Debug {
-        match &self.0 {
-            Some(event) => event,
-            None => &self.0,
-        }
+        self.0.as_ref().map_or(&self.0, |event| event as &dyn Debug)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

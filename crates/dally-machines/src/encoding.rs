@@ -1,8 +1,8 @@
-//! Byte forms of states, for exact storage.
+//! Byte encodings of states.
 
 use crate::message::Message;
 
-/// Appends what `write` appends, after its length: what follows cannot be mistaken for it.
+/// Appends what `write` appends, preceded by its length, so that concatenations stay injective.
 pub(crate) fn framed(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);

@@ -6,7 +6,7 @@ use dally_core::{Discard, Env, Event, EventSink, Stop, Tag, WorkerId};
 use crate::place::Place;
 use crate::slot::list;
 use crate::system::MachineSystem;
-use crate::worker::Life;
+use crate::worker::{Life, Worker};
 
 /// How many faults of each kind an execution may have. Where and when is explored.
 ///
@@ -35,7 +35,6 @@ impl Faults {
         Encoder::encode(&self, out);
     }
 
-    /// Its share in a fingerprint.
     pub(crate) fn share(self) -> u64 {
         if self == Faults::NONE {
             return 0;
@@ -46,16 +45,9 @@ impl Faults {
     }
 }
 
-/// What the injector can do.
-#[derive(Clone, Copy)]
-enum Fault {
-    Restart(usize),
-    Crash(usize),
-}
-
 impl MachineSystem {
-    /// The step of the injector: restarts or crashes a machine. If nothing else can happen it may
-    /// also leave it at that, so that executions with fewer crashes come to an end.
+    /// The step of the fault injector: restarts or crashes a machine. If nothing else can happen it
+    /// may also choose no fault, so that executions with fewer crashes come to an end.
     pub(crate) fn inject(&mut self, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let options = self.options().count() as u32;
         let quiet = self.down == 0 && self.enabled.len() == 1;
@@ -70,37 +62,31 @@ impl MachineSystem {
                 chosen => chosen - 1,
             }
         } else if options > 1 {
-            // That there is a fault was decided with this step; which machine it hits is a
-            // choice like any other of the modelled world.
+            // Scheduling this step decided that there is a fault; the program chooses which machine it
+            // hits.
             env.value(options, Tag::Program)?
         } else {
             0
         };
-        let fault = self.options().nth(chosen as usize);
-        match fault {
-            Some(Fault::Crash(slot)) => self.crash(slot, env),
-            Some(Fault::Restart(slot)) => self.restart(slot, env),
+        let slot = self.options().nth(chosen as usize);
+        match slot {
+            Some(slot) if self.slots[slot].worker.life == Life::Down => self.restart(slot, env),
+            Some(slot) => self.crash(slot, env),
             None => Ok(()),
         }
     }
 
-    /// In the order of ids, restarts first.
-    fn options(&self) -> impl Iterator<Item = Fault> + '_ {
-        let machines = || {
-            self.index.iter().filter_map(|(_, place)| match place {
-                Place::Machine(slot) => Some((*slot, &self.slots[*slot].worker)),
-                Place::Timer(..) => None,
+    /// The slots of the machines that can restart, then of those that can crash, in the order of ids.
+    fn options(&self) -> impl Iterator<Item = usize> + '_ {
+        let slots_where = |holds: fn(&Worker) -> bool| {
+            self.index.iter().filter_map(move |(_, place)| match *place {
+                Place::Machine(slot) if holds(&self.slots[slot].worker) => Some(slot),
+                _ => None,
             })
         };
-        let restarts = machines()
-            .filter(|(_, worker)| worker.life == Life::Down)
-            .map(|(slot, _)| Fault::Restart(slot));
-        let crashes = machines()
-            .filter(|(_, worker)| {
-                self.budget.crash > 0 && worker.is_there() && worker.cell().can_crash()
-            })
-            .map(|(slot, _)| Fault::Crash(slot));
-        restarts.chain(crashes)
+        let crashes = slots_where(|worker| worker.is_there() && worker.cell().can_crash());
+        let crashes = crashes.filter(|_| self.budget.crash > 0);
+        slots_where(|worker| worker.life == Life::Down).chain(crashes)
     }
 
     fn crash(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {

@@ -1,10 +1,9 @@
 //! Machines in production, on tokio.
 //!
-//! The machines are the ones that were tested, with no change to their code. Each is a task with
-//! an inbox that is never full, so no send ever waits and no cycle of sends can deadlock. Timers
-//! are real, choices are random from a seed, durable state goes to a [`Store`]. The rules of
-//! states, inboxes and effects are not written a second time: a task runs the same code that
-//! runs under test.
+//! The machines are the ones that were tested, unchanged. Each is a task with an unbounded inbox, so
+//! no send ever waits and no cycle of sends can deadlock. Timers are real, choices are random from a
+//! seed, durable state goes to a [`Store`]. A task runs the same code for states, inboxes and effects
+//! that runs under test.
 //!
 //! ```
 //! # extern crate self as dally;
@@ -83,10 +82,12 @@ use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
+use dally_core::words::visible;
 use dally_core::{Event, MessageId, Text, WorkerId};
 
 pub use report::{Failure, Report};
@@ -98,19 +99,17 @@ use crate::machine::{Handles, Machine};
 use crate::monitor::{self, MonitorMachine};
 use crate::pool::Pool;
 use crate::worker::Worker;
-use shared::{MakeStore, OnEvent, OnFailure, Phase, Shared};
+use shared::{Config, MakeStore, Phase, Shared};
 use store::Keeper;
 use watch::Watch;
 
-/// Says who a worker is that another system holds.
 pub(crate) type Describe = Box<dyn Fn(WorkerId) -> &'static str + Send + Sync>;
 
-/// How long a machine that is told to stop may take to come back from a handler.
+/// How long a handler may still run after its machine was told to stop.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Runs machines on tokio.
-///
-/// Dropping it stops all machines where they are; [`Host::shutdown`] lets them finish.
+/// Runs machines on tokio. Dropping it stops all machines at once; [`Host::shutdown`] lets them finish.
+#[derive(Debug)]
 pub struct Host {
     handle: Handle,
 }
@@ -125,29 +124,12 @@ impl Host {
         Host::builder().build()
     }
 
-    /// To say more about it.
+    /// Options for a host.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// Creates a machine. Ids are as under test: the first machine is `0`, the next `1`, and so
-    /// on.
-    pub fn create<M: Machine>(&self, machine: M) -> Addr<M> {
-        self.handle.create(machine)
-    }
-
-    /// Creates a machine whose durable state is kept in this store. If the store has something,
-    /// the machine recovers from it before it starts.
-    pub fn create_with<M: Machine>(&self, machine: M, store: impl Store<M::Durable>) -> Addr<M> {
-        self.handle.create_with(machine, store)
-    }
-
-    /// Sends an event from outside. It never waits: inboxes have no bound.
-    pub fn send<M: Handles<E>, E>(&self, to: Addr<M>, event: E) -> Result<(), SendError> {
-        self.handle.send(to, event)
-    }
-
-    /// To send and create from other tasks; it can be cloned.
+    /// A handle to send and create from other tasks.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
@@ -171,9 +153,8 @@ impl Host {
         shared.traffic.until(|| shared.traffic.is_idle()).await;
     }
 
-    /// Runs until the signal comes, or every machine has ended, and shuts down.
-    ///
-    /// The signal can be any future, such as `tokio::signal::ctrl_c()`.
+    /// Runs until the signal, any future such as `tokio::signal::ctrl_c()`, is ready or every machine
+    /// has ended, and shuts down.
     pub async fn run_until(self, signal: impl Future) -> Report {
         tokio::select! {
             _ = signal => {}
@@ -182,15 +163,14 @@ impl Host {
         self.shutdown().await
     }
 
-    /// Comes to an orderly end: events from outside are refused, timers and default handlers
-    /// stop, and everything in the inboxes is handled with all that follows from it, up to the
-    /// deadline ([`Builder::drain`]). Then the machines are stopped, and this returns when their
-    /// tasks have ended.
+    /// Refuses events from outside, stops timers and default handlers, and handles everything in the
+    /// inboxes with all that follows from it, up to the deadline ([`Builder::drain`]). Then stops the
+    /// machines, and returns when their tasks have ended.
     pub async fn shutdown(self) -> Report {
         let shared = &self.handle.shared;
         shared.proceed_to(Phase::Draining);
         let idle = shared.traffic.until(|| shared.traffic.is_idle());
-        let drained = shared::at_most(shared.drain, idle).await;
+        let drained = shared::at_most(shared.config.drain, idle).await;
         shared.proceed_to(Phase::Over);
         let deserted = shared.traffic.until(|| shared.is_deserted());
         let joined = shared::at_most(GRACE, deserted).await;
@@ -206,20 +186,23 @@ impl Default for Host {
     }
 }
 
+/// A host can send and create as its [`Handle`] can.
+impl Deref for Host {
+    type Target = Handle;
+
+    fn deref(&self) -> &Handle {
+        &self.handle
+    }
+}
+
 impl Drop for Host {
     fn drop(&mut self) {
         self.handle.shared.proceed_to(Phase::Over);
     }
 }
 
-impl fmt::Debug for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host").field("phase", &self.handle.shared.phase()).finish_non_exhaustive()
-    }
-}
-
-/// The way from other tasks to the machines of a host.
-#[derive(Clone)]
+/// Sends to and creates machines of a host, from any task.
+#[derive(Clone, Debug)]
 pub struct Handle {
     shared: Arc<Shared>,
     /// Numbers the events from outside.
@@ -227,13 +210,14 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// As [`Host::create`]. On a host that is shutting down no machine comes to life, and what
-    /// is sent to the address is refused.
+    /// Creates a machine. Ids are as under test: the first machine is `0`, the next `1`, and so on. On a
+    /// host that is shutting down no machine starts, and sends to the address are refused.
     pub fn create<M: Machine>(&self, machine: M) -> Addr<M> {
         self.start(machine, None)
     }
 
-    /// As [`Host::create_with`].
+    /// Creates a machine whose durable state is kept in this store. If the store has something,
+    /// the machine recovers from it before it starts.
     pub fn create_with<M: Machine>(&self, machine: M, store: impl Store<M::Durable>) -> Addr<M> {
         self.start(machine, Some(store::keeper::<M>(store)))
     }
@@ -248,7 +232,7 @@ impl Handle {
         Addr::new(id)
     }
 
-    /// As [`Host::send`].
+    /// Sends an event from outside. It never waits: inboxes have no bound.
     pub fn send<M: Handles<E>, E>(&self, to: Addr<M>, event: E) -> Result<(), SendError> {
         let message = Pool::default().message::<M::Slot, E>(event);
         let id = MessageId { sender: WorkerId::OUTSIDE, number: self.sent.fetch_add(1, Relaxed) };
@@ -265,40 +249,21 @@ impl Handle {
     }
 }
 
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("phase", &self.shared.phase()).finish_non_exhaustive()
-    }
-}
-
 /// Why an event from outside was not sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SendError {
     /// The machine has halted or failed.
+    #[error("the machine has halted or failed")]
     Gone,
     /// The host takes no more events.
+    #[error("the host is shutting down")]
     ShuttingDown,
 }
 
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SendError::Gone => "the machine has halted or failed",
-            SendError::ShuttingDown => "the host is shutting down",
-        })
-    }
-}
-
-impl std::error::Error for SendError {}
-
 /// How a host is to run its machines.
 pub struct Builder {
-    seed: u64,
-    drain: Duration,
+    config: Config,
     runtime: Option<tokio::runtime::Handle>,
-    stores: BTreeMap<TypeId, MakeStore>,
-    on_failure: OnFailure,
-    on_event: Option<OnEvent>,
     watch: Watch,
     /// Failures of monitors that could not be started.
     early: Vec<Failure>,
@@ -306,16 +271,14 @@ pub struct Builder {
 
 impl Default for Builder {
     fn default() -> Builder {
-        Builder {
+        let config = Config {
             seed: 0,
             drain: Duration::from_secs(30),
-            runtime: None,
             stores: BTreeMap::new(),
-            on_failure: Box::new(|failure| eprintln!("dally: {failure}")),
+            on_failure: Box::new(|failure| eprintln!("dally: {}", visible(&failure.to_string()))),
             on_event: None,
-            watch: Watch::default(),
-            early: Vec::new(),
-        }
+        };
+        Builder { config, runtime: None, watch: Watch::default(), early: Vec::new() }
     }
 }
 
@@ -324,14 +287,14 @@ impl Builder {
     /// this and its id alone. Processes that must not behave alike need different seeds.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Builder {
-        self.seed = seed;
+        self.config.seed = seed;
         self
     }
 
     /// How long a shutdown waits for the inboxes to become empty; by default 30 seconds.
     #[must_use]
     pub fn drain(mut self, time: Duration) -> Builder {
-        self.drain = time;
+        self.config.drain = time;
         self
     }
 
@@ -352,18 +315,16 @@ impl Builder {
         self
     }
 
-    /// How machines of this type get a store, also those that other machines create. A durable
-    /// machine without a store keeps what it persists in memory only.
-    ///
-    /// Ids make good names for files and keys: they are the same in every run in which machines
-    /// are created in the same order.
+    /// Makes the stores of machines of this type, also of those that other machines create. A durable
+    /// machine without a store keeps what it persists in memory only. Ids are good names for files and
+    /// keys: they are the same in every run that creates machines in the same order.
     #[must_use]
     pub fn store<M: Machine, S: Store<M::Durable>>(
         mut self,
         make: impl Fn(Addr<M>) -> S + Send + Sync + 'static,
     ) -> Builder {
         let make: MakeStore = Box::new(move |id| store::keeper::<M>(make(Addr::new(id))));
-        self.stores.insert(TypeId::of::<M>(), make);
+        self.config.stores.insert(TypeId::of::<M>(), make);
         self
     }
 
@@ -371,19 +332,18 @@ impl Builder {
     /// standard error. Called on the machine's task, so it should be brief.
     #[must_use]
     pub fn on_failure(mut self, tell: impl Fn(&Failure) + Send + Sync + 'static) -> Builder {
-        self.on_failure = Box::new(tell);
+        self.config.on_failure = Box::new(tell);
         self
     }
 
-    /// Where everything goes that machines do: the events that make up a trace under test, each
-    /// with the machine that it is about. For logs, metrics and tests. Texts cost nothing unless
-    /// they are written.
+    /// Called with every event that a trace has under test, and with the machine that it is about: for
+    /// logs, metrics and tests. Texts cost nothing unless they are written.
     #[must_use]
     pub fn on_event(
         mut self,
         tell: impl Fn(WorkerId, Event<Text<'_>>) + Send + Sync + 'static,
     ) -> Builder {
-        self.on_event = Some(Box::new(tell));
+        self.config.on_event = Some(Box::new(tell));
         self
     }
 
@@ -393,15 +353,13 @@ impl Builder {
     /// Outside a tokio runtime, if none was given.
     #[track_caller]
     pub fn build(self) -> Host {
-        let Builder { seed, drain, runtime, stores, on_failure, on_event, watch, early } = self;
+        let Builder { config, runtime, watch, early } = self;
         let runtime = match runtime {
             Some(runtime) => runtime,
             None => tokio::runtime::Handle::current(),
         };
-        let shared = Shared::new(runtime, seed, drain, stores, on_failure, on_event, watch);
-        for failure in early {
-            shared.fail(failure);
-        }
+        let shared = Shared::new(config, runtime, watch);
+        early.into_iter().for_each(|failure| shared.fail(failure));
         Host { handle: Handle { shared: Arc::new(shared), sent: Arc::default() } }
     }
 }
@@ -409,9 +367,8 @@ impl Builder {
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("seed", &self.seed)
-            .field("drain", &self.drain)
-            .field("watch", &self.watch)
+            .field("seed", &self.config.seed)
+            .field("drain", &self.config.drain)
             .finish_non_exhaustive()
     }
 }

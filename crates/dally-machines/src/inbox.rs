@@ -1,4 +1,4 @@
-//! Inboxes: what has been sent and not yet handled, and in which order it comes out.
+//! Inboxes: messages that were sent and not yet handled, and the order in which they are dequeued.
 
 use std::ops::Deref;
 
@@ -26,7 +26,6 @@ pub enum Mailbox {
     Unordered,
 }
 
-/// A message in an inbox.
 #[derive(Clone)]
 pub(crate) struct Envelope {
     pub(crate) id: MessageId,
@@ -45,8 +44,8 @@ impl Envelope {
 }
 
 impl Mailbox {
-    /// All that can be dequeued, as (message, position), in an order that is the same in the same
-    /// state, however it was come to: a search that knows a way round a loop goes by places in it.
+    /// The messages that can be dequeued, as (message, position). Equal states list them in the same
+    /// order: a search that goes round a loop again names a message by its index here.
     pub(crate) fn candidates(
         self,
         inbox: &[Envelope],
@@ -63,7 +62,7 @@ impl Mailbox {
         }
         match self {
             Mailbox::Fifo | Mailbox::PerSender => found.sort_unstable(),
-            // When a message was sent is no part of the state.
+            // The time of sending is no part of the state, so ids come last.
             Mailbox::Unordered => found.sort_unstable_by_key(|&(id, at)| {
                 let Envelope { event, timer, ref message, .. } = inbox[at as usize];
                 (id.sender, event, timer, message.hash(), id)
@@ -71,8 +70,8 @@ impl Mailbox {
         }
     }
 
-    /// Appends an encoding that tells apart inboxes with different futures, and no others. Where
-    /// senders are chosen from they are told apart: strong fairness owes each of them its turn.
+    /// Appends an encoding that is equal exactly for inboxes with equal futures. Mailboxes that choose
+    /// among senders encode the senders, because strong fairness is owed to each of them.
     pub(crate) fn encode(self, inbox: &[Envelope], out: &mut Vec<u8>) {
         let one = |envelope: &Envelope, out: &mut Vec<u8>| {
             Encoder::encode(&envelope.timer, out);
@@ -108,8 +107,8 @@ impl Mailbox {
         }
     }
 
-    /// Hashes what [`Mailbox::encode`] writes: the sum, which knows no order, over all messages
-    /// with their places in the order that there is.
+    /// Hashes what [`Mailbox::encode`] writes: a commutative sum over the messages, each hashed with
+    /// its queue and its place in it.
     #[inline]
     pub(crate) fn digest(self, inbox: &[Envelope]) -> u64 {
         let mut sum = 0u64;
@@ -134,13 +133,11 @@ impl Mailbox {
     }
 }
 
-/// The messages of a machine in the order in which they came.
-///
-/// In one piece, unlike a ring buffer: steps walk through inboxes far more often than these grow.
-/// Envelopes stay where they are and are filled and emptied there.
+/// The messages of a machine in the order of arrival, contiguous, unlike in a ring buffer: steps
+/// iterate over inboxes far more often than inboxes grow.
 #[derive(Clone, Default)]
 pub(crate) struct Inbox {
-    /// Those before `first` and from `end` on are empty.
+    /// Envelopes before `first` and from `end` on are empty.
     envelopes: Vec<Envelope>,
     first: usize,
     end: usize,
@@ -181,7 +178,7 @@ impl Inbox {
         self.end += 1;
     }
 
-    /// Moves everything up, and gets more memory unless most of what there is was empty.
+    /// Moves everything to the front, and allocates unless most of the memory was unused.
     #[cold]
     fn make_room(&mut self) {
         self.envelopes.rotate_left(self.first);
@@ -191,27 +188,23 @@ impl Inbox {
         self.envelopes.resize(self.envelopes.len().max(1) + more, Envelope::empty());
     }
 
-    /// Takes the first message out of its envelope, which is gone then.
-    ///
-    /// # Panics
-    /// If there is none.
+    /// Removes the first envelope and returns its message. Panics on an empty inbox.
     #[inline(always)]
     pub(crate) fn open_first(&mut self) -> Message {
         self.open_in_place().message.take()
     }
 
-    /// As [`Inbox::open_first`], with the message left where it is. The caller takes it out before
-    /// anything else happens to the inbox.
+    /// As [`Inbox::open_first`], with the message left where it is. The caller takes it out before it
+    /// calls any other method of the inbox.
     #[inline(always)]
     pub(crate) fn open_in_place(&mut self) -> &mut Envelope {
         let at = self.first;
-        // The processor cannot predict whether there are more messages: no branch depends on it.
+        // Branchless: whether there are more messages is unpredictable.
         let more = usize::from(self.first + 1 != self.end);
         (self.first, self.end) = ((self.first + 1) * more, self.end * more);
         &mut self.envelopes[at]
     }
 
-    /// As [`Inbox::open_first`] for the message at this place.
     pub(crate) fn open(&mut self, at: usize) -> Message {
         if at == 0 {
             return self.open_first();
@@ -222,7 +215,6 @@ impl Inbox {
         message
     }
 
-    /// Becomes a copy in the same memory.
     pub(crate) fn copy_from(&mut self, saved: &Inbox, pool: &mut Pool) {
         let saved = &**saved;
         let surplus = self.first.max(saved.len())..self.end;

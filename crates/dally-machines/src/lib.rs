@@ -1,10 +1,9 @@
 //! State machines in Rust under Dally's control.
 //!
 //! A machine's handler is a function from (state, event, chosen values) to (state, effects). It
-//! runs when its event is dequeued; raise, goto, push and pop happen at once; what others can
-//! see (send, create, announce, timers, persist, halt) is queued and then released in order,
-//! with scheduling points in between. So every global state can be captured although handlers
-//! are plain Rust.
+//! runs when its event is dequeued; raise, goto, push and pop happen at once. What others can see
+//! (send, create, announce, timers, persist, halt) is queued and then released in order, with
+//! scheduling points in between, so every global state can be captured although handlers are Rust.
 //!
 //! Invariant: a machine's step is a pure function of the state and the choices made.
 

@@ -1,5 +1,4 @@
-//! What the `#[machine]` attribute makes of an `impl` block: the contract between machines and
-//! the runtime that runs them.
+//! The contract between the `#[machine]` attribute and the runtime.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -10,10 +9,8 @@ use crate::cx::Cx;
 use crate::digest::Digest;
 use crate::message::{Message, Slot};
 
-/// A machine: states, and what it does on each event in each of them.
-///
-/// Implemented by `#[dally::machine]`; the items are the attribute's business and may change
-/// with it.
+/// A machine: states, and what it does on each event in each of them. Implemented by
+/// `#[dally::machine]`, with which its items may change.
 pub trait Machine: Sized + Debug + Send + Sync + 'static {
     /// Its states, an enum that the attribute makes.
     type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
@@ -39,11 +36,8 @@ pub trait Machine: Sized + Debug + Send + Sync + 'static {
     /// The rule of this state, and no other, for an event.
     fn reaction(state: Self::State, event: u16) -> Reaction;
 
-    /// Runs the handler that [`Machine::reaction`] promised for this state; `state` need not be
-    /// the top of the stack, since handlers are inherited from the states below.
-    ///
-    /// The event is had by [`crate::message::take`]; the message stays the runtime's, which
-    /// recycles it whether or not the handler took the event.
+    /// Runs the handler that [`Machine::reaction`] promised for this state, which need not be the top
+    /// of the stack. Generated code takes the event out by [`crate::message::take`].
     fn handle(
         &mut self,
         cx: &mut Cx<'_, Self>,
@@ -120,8 +114,6 @@ pub struct Capture<M> {
     pub clone: fn(&M) -> M,
     /// A copy into existing memory.
     pub clone_from: fn(&mut M, &M),
-    /// Whether two are in the same state.
-    pub equal: fn(&M, &M) -> bool,
     /// Appends an injective encoding.
     pub encode: fn(&M, &mut Vec<u8>),
     /// A hash, equal where the encoding is.
@@ -133,7 +125,6 @@ impl<M: Clone + Eq + Hash> Capture<M> {
     pub const DERIVED: Capture<M> = Capture {
         clone: M::clone,
         clone_from: M::clone_from,
-        equal: M::eq,
         encode: |machine, out| Encoder::encode(machine, out),
         digest: Digest::of,
     };

@@ -1,7 +1,7 @@
 //! Messages in flight: events of any type, small ones in place, others behind a shared pointer.
 
 use std::any::{Any, TypeId};
-use std::fmt::{Debug, Write as _};
+use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -20,13 +20,11 @@ pub struct Message(Kept);
 #[derive(Clone)]
 enum Kept {
     Plain(Plain),
-    /// Shared between forks of a system, so it never changes while it is shared. Emptied ones are
-    /// recycled.
+    /// Shared between forks of a system, and immutable while shared. Emptied ones are recycled.
     Shared(Arc<dyn Content>),
 }
 
 impl Message {
-    /// A message without an event.
     pub(crate) const fn empty() -> Message {
         Message(Kept::Plain(Plain::empty()))
     }
@@ -36,13 +34,11 @@ impl Message {
         Message(Kept::Shared(content))
     }
 
-    /// The message, in whose place there is an empty one now.
     #[inline]
     pub(crate) fn take(&mut self) -> Message {
         std::mem::replace(self, Message::empty())
     }
 
-    /// What is to be recycled.
     #[inline]
     pub(crate) fn into_shared(self) -> Option<Arc<dyn Content>> {
         match self.0 {
@@ -51,7 +47,7 @@ impl Message {
         }
     }
 
-    /// Becomes a copy; what is to be recycled goes into the pool.
+    /// Overwrites this message with a copy of `other`; a replaced allocation goes into the pool.
     #[inline]
     pub(crate) fn copy_from(&mut self, other: &Message, pool: &mut Pool) {
         match (&mut self.0, &other.0) {
@@ -61,7 +57,6 @@ impl Message {
         }
     }
 
-    /// For the trace.
     pub(crate) fn payload(&self) -> &dyn Debug {
         match &self.0 {
             Kept::Plain(event) => event.payload(),
@@ -69,7 +64,6 @@ impl Message {
         }
     }
 
-    /// Appends an injective encoding; nothing for an opaque event.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Kept::Plain(event) => event.encode(out),
@@ -77,7 +71,6 @@ impl Message {
         }
     }
 
-    /// A hash of the encoding's content.
     #[inline]
     pub(crate) fn hash(&self) -> u64 {
         match &self.0 {
@@ -86,7 +79,6 @@ impl Message {
         }
     }
 
-    /// Whether the event can be had twice.
     pub(crate) fn can_copy(&self) -> bool {
         match &self.0 {
             Kept::Plain(_) => true,
@@ -94,7 +86,7 @@ impl Message {
         }
     }
 
-    /// Whether the other holds an equal event: what makes two timers the same.
+    /// Whether both hold equal events. Timers with equal events are one timer.
     pub(crate) fn same(&self, other: &Message) -> bool {
         match (&self.0, &other.0) {
             (Kept::Plain(own), Kept::Plain(other)) => own.same(other),
@@ -114,7 +106,7 @@ impl Message {
 
 /// What the runtime can do with an event whose type it does not know.
 pub trait Content: Any + Send + Sync {
-    /// For the trace.
+    /// The event as the trace shows it.
     fn payload(&self) -> &dyn Debug;
 
     /// Appends an injective encoding; nothing for an opaque event.
@@ -129,8 +121,7 @@ pub trait Content: Any + Send + Sync {
     /// Whether this holds an equal event.
     fn same(&self, other: &dyn Content) -> bool;
 
-    /// Drops the event, so that the slot can wait for the next one of its type, which this
-    /// answers.
+    /// Drops the event, so that the slot can be used again for events of the type that this answers.
     fn clear(&mut self) -> TypeId;
 
     /// The event itself; `None` in an emptied slot.
@@ -139,7 +130,7 @@ pub trait Content: Any + Send + Sync {
 
 /// How an event of type `E` is stored in a message.
 pub trait Slot<E>: Content {
-    /// The event in place, or else the event.
+    /// A message with the event in place, or else the event.
     fn in_place(event: E) -> Result<Message, E>;
 
     /// A slot that holds the event.
@@ -149,7 +140,7 @@ pub trait Slot<E>: Content {
     /// message holds no such event.
     fn take(message: &mut Message) -> Option<E>;
 
-    /// A message, or else the slot of one, that is the same as one that holds this event.
+    /// A message that is the same as one with this event, or else the slot of such a message.
     fn like(event: &E) -> Result<Message, Self>
     where
         Self: Sized;
@@ -180,10 +171,7 @@ pub struct Shared<E> {
 
 impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> Content for Shared<E> {
     fn payload(&self) -> &dyn Debug {
-        match &self.event {
-            Some(event) => event,
-            None => &Empty,
-        }
+        self.event.as_ref().map_or(&Empty, |event| event as &dyn Debug)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -253,28 +241,19 @@ impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> Slot<E> for Shared<E>
 pub struct Opaque<E> {
     event: Option<E>,
     copy: Option<fn(&E) -> E>,
-    /// What stands for the event where there is none to keep.
-    text: Option<String>,
+    /// The printed event, in a slot that stands for it without holding it.
+    text: String,
 }
 
 impl<E: Debug + Send + Sync + 'static> Opaque<E> {
     fn text(&self) -> String {
-        let mut text = self.text.clone().unwrap_or_default();
-        if let Some(event) = &self.event {
-            // Writing to a string fails only where the event's own `Debug` does; then the text
-            // so far stands for it.
-            let _ = write!(text, "{event:?}");
-        }
-        text
+        self.event.as_ref().map_or_else(|| self.text.clone(), |event| format!("{event:?}"))
     }
 }
 
 impl<E: Debug + Send + Sync + 'static> Content for Opaque<E> {
     fn payload(&self) -> &dyn Debug {
-        match &self.event {
-            Some(event) => event,
-            None => &Empty,
-        }
+        self.event.as_ref().map_or(&Empty, |event| event as &dyn Debug)
     }
 
     fn encode(&self, _: &mut Vec<u8>) {}
@@ -302,13 +281,13 @@ impl<E: Debug + Send + Sync + 'static> Content for Opaque<E> {
 }
 
 impl<E: Debug + Send + Sync + 'static> Slot<E> for Opaque<E> {
-    /// Never: the event can be neither copied nor compared.
+    /// An event that can be neither copied nor compared is never in place.
     fn in_place(event: E) -> Result<Message, E> {
         Err(event)
     }
 
     fn new(event: E) -> Self {
-        Opaque { event: Some(event), copy: None, text: None }
+        Opaque { event: Some(event), copy: None, text: String::new() }
     }
 
     fn take(message: &mut Message) -> Option<E> {
@@ -323,7 +302,7 @@ impl<E: Debug + Send + Sync + 'static> Slot<E> for Opaque<E> {
     }
 
     fn like(event: &E) -> Result<Message, Self> {
-        Err(Opaque { event: None, copy: None, text: Some(format!("{event:?}")) })
+        Err(Opaque { event: None, copy: None, text: format!("{event:?}") })
     }
 
     fn copied_by(mut self, copy: fn(&E) -> E) -> Self {
@@ -332,6 +311,5 @@ impl<E: Debug + Send + Sync + 'static> Slot<E> for Opaque<E> {
     }
 }
 
-/// What an emptied slot prints.
 #[derive(Debug)]
 struct Empty;

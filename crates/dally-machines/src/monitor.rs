@@ -1,4 +1,4 @@
-//! Monitors as machines that only observe: the contract with the `#[monitor]` attribute.
+//! The contract between the `#[monitor]` attribute and the runtime.
 
 use std::any::{Any, TypeId};
 use std::fmt::Debug;
@@ -13,10 +13,8 @@ use crate::digest::Digest;
 /// How many states a monitor may pass through for one event before it counts as endless.
 const MAX_TRANSITIONS: usize = 10_000;
 
-/// A monitor: states, some of them hot, and what it does on each announced event.
-///
-/// Implemented by `#[dally::monitor]`; the items are the attribute's business and may change
-/// with it.
+/// A monitor: states, some of them hot, and what it does on each announced event. Implemented by
+/// `#[dally::monitor]`, with which its items may change.
 pub trait MonitorMachine: Clone + Hash + Debug + Send + Sync + 'static {
     /// Its states, an enum that the attribute makes.
     type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
@@ -91,7 +89,7 @@ pub fn start<M: MonitorMachine>(monitor: M) -> Result<SharedMonitor, Bug> {
     Ok(SharedMonitor::new(watch))
 }
 
-/// The adapter from the attribute's contract to the core's.
+/// A monitor of the attribute's contract as a monitor of the core's.
 #[derive(Clone)]
 struct Watch<M: MonitorMachine> {
     monitor: M,
@@ -99,7 +97,6 @@ struct Watch<M: MonitorMachine> {
 }
 
 impl<M: MonitorMachine> Watch<M> {
-    /// Runs a handler and the transitions that it asks for.
     fn run(
         &mut self,
         handler: impl FnOnce(&mut Self, &mut MonitorCx<'_, M>) -> Result<(), Bug>,
@@ -125,10 +122,10 @@ impl<M: MonitorMachine> Watch<M> {
             Ok(result) => result,
             Err(Stop::Bug(bug)) => {
                 let message = bug.message().to_owned();
-                let problem = Problem::Monitor(Violation::Assertion { message });
+                let problem = Box::new(Problem::Monitor(Violation::Assertion { message }));
                 Err(Bug { problem, ..*bug }.by(M::NAME).in_state(M::state_name(self.state)))
             }
-            // Nothing that a monitor can call is cut.
+            // No call of a monitor can be cut.
             Err(Stop::Cut) => Ok(()),
         }
     }

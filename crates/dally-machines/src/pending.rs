@@ -10,7 +10,7 @@ use crate::system::MachineSystem;
 use crate::worker::{Life, Worker};
 
 impl MachineSystem {
-    /// What effects do is known, what a handler will do is not.
+    /// Adds what the next step touches: exact for effects, open for handlers.
     pub(crate) fn foresee_touched(&self, worker: WorkerId, out: &mut Footprint) {
         out.begin(worker);
         match self.find(worker) {
@@ -25,7 +25,7 @@ impl MachineSystem {
                 if self.can_handle_at_once() {
                     out.add(Access::update(Resource::Worker(owner.id)));
                 }
-                // A tick that is ignored as soon as it comes leaves its timer as it was.
+                // A tick that the machine ignores on arrival leaves the timer as it was before.
                 out.leave_open();
             }
             None if worker == WorkerId::FAULTS => {}
@@ -40,7 +40,7 @@ impl MachineSystem {
             Some(first) => {
                 out.add(Access::update(Resource::Message(first.id)));
                 if self.rules.mailbox != Mailbox::Fifo {
-                    // It takes one of those that are there.
+                    // The choice among the messages reads the inbox.
                     out.add(Access::read(Resource::Inbox(worker.id)));
                 }
             }
@@ -49,7 +49,7 @@ impl MachineSystem {
         out.leave_open();
     }
 
-    /// The effects up to the next pause, and after the last of them a look at the inbox.
+    /// The effects up to the next pause, and after the last of them the dequeuing of ignored events.
     fn effects(&self, worker: &Worker, out: &mut Footprint) {
         let mut number = worker.sent;
         for (at, effect) in worker.effects.iter().rev().enumerate() {
@@ -60,7 +60,7 @@ impl MachineSystem {
                 Effect::Send { to, .. } => {
                     out.sends(MessageId { sender: worker.id, number }, *to);
                     number = number.wrapping_add(1);
-                    // It may be lost, or come first in the look at the inbox.
+                    // The network may drop it, or the machine itself may ignore it at once.
                     if *to == worker.id || self.budget.lose | self.budget.duplicate != 0 {
                         out.leave_open();
                     }

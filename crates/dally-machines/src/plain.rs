@@ -1,6 +1,5 @@
-//! Small events in place: an event without a destructor that fits into three words travels as
-//! these words, next to a table of what its type can do, and not behind a pointer of its own.
-//! Most events are like that, and every step makes, copies and opens some.
+//! Small events in place: an event without a destructor that fits into three words is stored as
+//! these words, next to a table of what its type can do.
 
 #![allow(unsafe_code)]
 
@@ -29,8 +28,7 @@ unsafe impl Send for Plain {}
 // SAFETY: as above. The words are in a cell only because the value in them may have cells.
 unsafe impl Sync for Plain {}
 
-/// The type may have cells in it (a `Clone` that counts, say), so that words which are shared may
-/// still be written to by the value's own methods.
+/// A cell, because the type may have interior mutability (a `Clone` that counts, for example).
 #[repr(transparent)]
 struct Words(UnsafeCell<[MaybeUninit<u64>; 3]>);
 
@@ -39,23 +37,20 @@ impl Words {
         Words(UnsafeCell::new([const { MaybeUninit::uninit() }; 3]))
     }
 
-    /// Where a value of a type that fits is, or shall be.
     fn at<E>(&self) -> *mut E {
         self.0.get().cast()
     }
 }
 
-/// What can be done with words that begin with a value of one type. The functions may be called
-/// with such words only.
+/// Functions on words, which must begin with a value of one type.
 struct Kind {
     id: TypeId,
-    /// Makes the second begin with a copy of what the first begin with.
+    /// Makes the second words begin with a copy of the value in the first.
     copy: unsafe fn(&Words, &mut Words),
     hash: unsafe fn(&Words) -> u64,
     view: unsafe fn(&Words) -> &dyn View,
 }
 
-/// An event as the runtime sees it.
 trait View: Any {
     fn payload(&self) -> &dyn Debug;
     fn encode(&self, out: &mut Vec<u8>);
@@ -76,17 +71,15 @@ impl<E: Eq + Hash + Debug + 'static> View for E {
     }
 }
 
-/// Where an event was that has been taken.
+/// The value of a place whose event has been taken.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Empty;
 
 impl Plain {
-    /// An emptied place.
     pub(crate) const fn empty() -> Plain {
         Plain { kind: Kind::of::<Empty>(), words: Words::empty() }
     }
 
-    /// Whether events of this type can be kept in place.
     pub(crate) const fn fits<E>() -> bool {
         !std::mem::needs_drop::<E>()
             && size_of::<E>() <= size_of::<Words>()
@@ -107,7 +100,6 @@ impl Plain {
         Plain { kind: Kind::of::<E>(), words }
     }
 
-    /// Takes the event out, if it is of this type.
     #[inline]
     pub(crate) fn take<E: 'static>(&mut self) -> Option<E> {
         if self.kind.id != TypeId::of::<E>() {
@@ -131,14 +123,12 @@ impl Plain {
         self.view().encode(out);
     }
 
-    /// A hash of the encoding's content.
     #[inline]
     pub(crate) fn hash(&self) -> u64 {
         // SAFETY: the words begin with a value of this kind.
         unsafe { (self.kind.hash)(&self.words) }
     }
 
-    /// Whether both are the same event.
     pub(crate) fn same(&self, other: &Plain) -> bool {
         self.view().same(other.view())
     }
@@ -159,7 +149,7 @@ impl Clone for Plain {
 
     #[inline]
     fn clone_from(&mut self, other: &Plain) {
-        // Until there is a copy: a copy may panic.
+        // The place is empty until the copy is made, because making it may panic.
         self.kind = Kind::of::<Empty>();
         // SAFETY: the words of the other begin with a value of its kind, and so do these then.
         unsafe { (other.kind.copy)(&other.words, &mut self.words) };
@@ -168,7 +158,7 @@ impl Clone for Plain {
 }
 
 impl Kind {
-    /// Only for types that fit: the functions assume it.
+    /// `E` must fit, see [`Plain::fits`].
     const fn of<E: Clone + Eq + Hash + Debug + 'static>() -> &'static Kind {
         const {
             &Kind {

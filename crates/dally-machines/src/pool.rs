@@ -1,4 +1,4 @@
-//! Memory that is used again: emptied messages, and workers of ended executions.
+//! Recycled memory: emptied messages, and workers of ended executions.
 
 use std::any::{Any, TypeId};
 use std::sync::Mutex;
@@ -9,22 +9,19 @@ use unsize::{CoerceUnsize, Coercion};
 use crate::message::{Content, Message, Slot};
 use crate::worker::Worker;
 
-/// How many emptied messages of one type are kept: more than are in flight in most programs.
+/// How many emptied messages of one type are kept: more than most programs have in flight.
 const KEPT: usize = 1024;
 
-/// What a system has to reuse. A program uses few types, so they are found by looking along a
-/// short list.
+/// The memory that a system reuses, by type. A program has few types, so lists are scanned.
 #[derive(Default)]
 pub(crate) struct Pool {
     messages: Vec<(TypeId, Vec<Arc<dyn Content>>)>,
-    /// By the kind of the machine. They may still hold what they held when they were put here.
+    /// By the kind of the machine. A worker may still hold the values of its last execution.
     workers: Vec<(u64, Vec<Arc<Worker>>)>,
-    /// What other systems have left here for this one.
     donated: Mutex<Vec<Arc<Worker>>>,
 }
 
 impl Pool {
-    /// A message with this event.
     #[inline]
     pub(crate) fn message<S: Slot<E>, E>(&mut self, event: E) -> Message {
         match S::in_place(event) {
@@ -33,7 +30,6 @@ impl Pool {
         }
     }
 
-    /// A message with this content.
     pub(crate) fn shared<S: Content>(&mut self, content: S) -> Message {
         let kind = TypeId::of::<S>();
         if let Some((_, emptied)) = self.messages.iter_mut().find(|bucket| bucket.0 == kind)
@@ -49,7 +45,6 @@ impl Pool {
         Message::shared(Arc::new(content).unsize(Coercion!(to dyn Content)))
     }
 
-    /// Takes back a message that is done with.
     #[inline]
     pub(crate) fn put(&mut self, message: Message) {
         if let Some(content) = message.into_shared() {
@@ -68,7 +63,7 @@ impl Pool {
         }
     }
 
-    /// A worker whose machine is of this kind, in any condition.
+    /// A worker whose machine is of this kind; its other contents are arbitrary.
     pub(crate) fn worker(&mut self, kind: u64) -> Option<Arc<Worker>> {
         for (of, shelf) in &mut self.workers {
             if *of == kind
@@ -80,7 +75,7 @@ impl Pool {
         self.unpack(kind)
     }
 
-    /// Puts away what was donated, and looks there.
+    /// Sorts the donated workers into the shelves, and takes one of this kind.
     #[inline(never)]
     fn unpack(&mut self, kind: u64) -> Option<Arc<Worker>> {
         let donated = self.donated.get_mut().ok()?;
@@ -89,14 +84,13 @@ impl Pool {
         }
         let mut donated = std::mem::take(donated);
         donated.drain(..).for_each(|worker| self.keep(worker));
-        // Its memory is used again.
         if let Ok(empty) = self.donated.get_mut() {
             *empty = donated;
         }
         self.workers.iter_mut().find(|shelf| shelf.0 == kind)?.1.pop()
     }
 
-    /// Takes back a worker that nothing else shares, with all that it holds.
+    /// Keeps a worker that nothing else shares, with its contents.
     #[inline]
     pub(crate) fn keep(&mut self, worker: Arc<Worker>) {
         let kind = worker.kind;
@@ -107,7 +101,7 @@ impl Pool {
         }
     }
 
-    /// As [`Pool::keep`], by another system; while a third does so, the worker is lost.
+    /// As [`Pool::keep`], called by another system. If the lock is taken, the worker is dropped.
     pub(crate) fn donate(&self, worker: Arc<Worker>) {
         if let Ok(mut donated) = self.donated.try_lock()
             && donated.len() < KEPT
@@ -116,7 +110,7 @@ impl Pool {
         }
     }
 
-    /// Takes back a worker whose execution is over, and drops what it holds.
+    /// Keeps a worker whose execution is over, and drops its contents.
     pub(crate) fn put_worker(&mut self, mut worker: Arc<Worker>) {
         if let Some(unshared) = Arc::get_mut(&mut worker) {
             unshared.clear(self);

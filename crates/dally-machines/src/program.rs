@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use dally_core::{
-    Bug, Captured, Cut, Env, Event, IntoMonitor, MessageId, Program, StateVisitor, Stop, System,
-    Tag, Text, WorkerId, panics,
+    Answer, Bug, Captured, IntoMonitor, MessageId, PlayedStep, Player, Program, StateVisitor, Stop,
+    System, WorkerId, panics,
 };
 
 use crate::addr::Addr;
@@ -33,10 +33,8 @@ pub enum Granularity {
     Atomic,
 }
 
-/// A program of machines: it can be started any number of times.
-///
-/// The setup function creates the machines and monitors that every execution starts with. It
-/// runs once where all machines are captured, so it must do the same every time.
+/// A program of machines. The setup function creates the machines and monitors that every execution
+/// starts with. Where all machines are captured it runs once, so it must do the same every time.
 pub struct MachineProgram {
     name: String,
     setup: SetupFn,
@@ -122,7 +120,7 @@ impl MachineProgram {
         match panics::catch(|| (self.setup)(&mut setup)) {
             Ok(()) => setup.finish(),
             Err(Stop::Bug(bug)) => Err(*bug),
-            // The setup can call nothing that is cut.
+            // No call of a setup function can be cut.
             Err(Stop::Cut) => Ok(setup.system),
         }
     }
@@ -170,19 +168,19 @@ impl Program for MachineProgram {
         }
     }
 
-    /// States are copied unless a machine that is there from the start cannot be. A program that
-    /// does not start has no states.
+    /// States are copied unless a machine of the set-up is not captured. A program that does not start
+    /// has no states.
     fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
         match self.pristine().ok().and_then(|pristine| pristine.uncaptured) {
             None => visitor.copied(self),
-            Some(machine) => visitor.replayed(
-                self,
-                Some(format!(
+            Some(machine) => {
+                let why = format!(
                     "machine `{machine}` is declared `uncaptured`: its state cannot be copied and \
                      compared. Derive `Clone, PartialEq, Eq, Hash` for it and its events, and drop \
                      `uncaptured`"
-                )),
-            ),
+                );
+                visitor.replayed(self, Some(why))
+            }
         }
     }
 }
@@ -203,8 +201,8 @@ impl Setup {
         place
     }
 
-    /// The address of a machine that is still to be made: for machines that know each other, as
-    /// in a ring. [`Setup::fill`] makes it.
+    /// The address of a machine that [`Setup::fill`] makes later: for machines that know each other,
+    /// as in a ring.
     pub fn reserve<M: Machine>(&mut self) -> Addr<M> {
         let id = WorkerId::root(self.machines);
         self.machines += 1;
@@ -223,8 +221,7 @@ impl Setup {
         self.system.add(worker);
     }
 
-    /// An event that is in a machine's inbox from the start, as if the machine had sent it to
-    /// itself.
+    /// An event that is in a machine's inbox from the start, as if the machine had sent it to itself.
     pub fn send<M: Handles<E>, E>(&mut self, to: Addr<M>, event: E) {
         let Some(Place::Machine(slot)) = self.system.find(to.id()) else { return };
         let MachineSystem { slots, pool, .. } = &mut self.system;
@@ -235,11 +232,9 @@ impl Setup {
         }
     }
 
-    /// Lets the machines created so far enter their start states now, one after the other, with
-    /// all that their entry actions do: executions start with these machines up. Without it each
-    /// enters in a first step of its own, and all orders of those steps are explored.
-    ///
-    /// An entry action that fails is a bug of the set-up, and so is one that chooses a value.
+    /// Lets the machines created so far enter their start states now, one after the other. Without it
+    /// each enters in a first step of its own, and all orders of those steps are explored. An entry
+    /// action that fails is a bug of the set-up, and so is one that chooses a value.
     pub fn begin(&mut self) {
         let mut slot = 0;
         while let Some(worker) = self.system.slots.get(slot).map(|slot| &slot.worker) {
@@ -248,7 +243,9 @@ impl Setup {
                 continue;
             }
             let (id, name) = (worker.id, worker.cell().name());
-            let bug = match self.system.step(id, &mut Unasked) {
+            // The events of this step go nowhere, and an entry action that asks for a value gets none.
+            let mut nothing = Player::new([].as_slice());
+            let bug = match self.system.step(id, &mut PlayedStep::<Answer, _>::new(&mut nothing)) {
                 Ok(()) => continue,
                 Err(Stop::Bug(bug)) => *bug,
                 Err(Stop::Cut) => {
@@ -265,16 +262,9 @@ impl Setup {
     }
 
     /// Seals the state while this holds for any machine of type `M`, given its data and its
-    /// present state: a search by strata then follows its explorer's first choice and spends no
-    /// delay. It does what [`Cx::seal`](crate::Cx::seal) does, for what is rather a condition than
-    /// a stretch of a handler; either seals, and so does each of several predicates.
-    ///
-    /// A machine counts from its creation, then in its start state and as it was made, and not
-    /// while it is crashed or after it has halted. What a handler does to its machine counts from
-    /// the step it runs in, before what it sends.
-    ///
-    /// The answer must depend on nothing but the arguments: it is remembered until the machine
-    /// changes. To be asked costs a search of states something, and other strategies nothing.
+    /// present state, as [`Cx::seal`](crate::Cx::seal) does for a region of code. A machine counts
+    /// from its creation, and not while it is crashed or after it has halted. The answer must depend
+    /// on nothing but the arguments: it is remembered until the machine changes.
     ///
     /// ```
     /// # extern crate self as dally;
@@ -356,22 +346,5 @@ impl Setup {
                 self.bug.get_or_insert(bug);
             }
         }
-    }
-}
-
-/// The environment of a set-up: hears nothing and answers nothing.
-struct Unasked;
-
-impl Env for Unasked {
-    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
-        Err(Cut)
-    }
-
-    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
-        Err(Cut)
-    }
-
-    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
-        Ok(())
     }
 }

@@ -1,9 +1,7 @@
-//! Sealing by predicates: what a machine is like, and not a region of its code, says where a
-//! search by strata spends no delay.
+//! Sealing by predicates over machines: a search by strata spends no delay while one holds.
 //!
-//! Whether a machine seals follows from its data and its state, so it is part of no fingerprint.
-//! It is found out when somebody asks, and remembered with the machine until a handler, a crash
-//! or a restart may have changed it: steps do nothing for it.
+//! Whether a machine seals follows from its data and its state, so it is in no fingerprint. It is
+//! computed on demand and remembered until the machine may have changed.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -16,10 +14,9 @@ use crate::machine::Machine;
 use crate::slot::Slot;
 use crate::system::MachineSystem;
 
-/// Whether the machine in a cell seals the state; machines of other types than it is about do not.
+/// Whether the machine in a cell seals the state; `false` for machines of other types.
 pub(crate) type Predicate = Box<dyn Fn(&dyn Cell) -> bool + Send + Sync>;
 
-/// A predicate over machines of one type.
 pub(crate) fn about<M: Machine>(
     holds: impl Fn(&M, M::State) -> bool + Send + Sync + 'static,
 ) -> Predicate {
@@ -30,7 +27,6 @@ pub(crate) fn about<M: Machine>(
     })
 }
 
-/// The predicates of a program: the same in all of its executions.
 #[derive(Clone, Default)]
 pub(crate) struct Predicates(Option<Arc<Vec<Predicate>>>);
 
@@ -39,7 +35,6 @@ impl Predicates {
         Predicates((!predicates.is_empty()).then(|| Arc::new(predicates)))
     }
 
-    /// Whether one of them holds for one of these machines.
     #[inline]
     pub(crate) fn seal(&self, slots: &[Slot]) -> bool {
         let Some(predicates) = &self.0 else { return false };
@@ -49,7 +44,7 @@ impl Predicates {
         })
     }
 
-    /// Becomes the same as another; mostly it is.
+    /// Shares the predicates of `saved`; most systems do already.
     #[inline]
     pub(crate) fn restore_from(&mut self, saved: &Predicates) {
         if self.0.as_ref().map(Arc::as_ptr) != saved.0.as_ref().map(Arc::as_ptr) {
@@ -59,14 +54,11 @@ impl Predicates {
 }
 
 fn any(predicates: &[Predicate], cell: &dyn Cell) -> bool {
-    panics::blaming(cell.name(), || predicates.iter().any(|predicate| predicate(cell)))
+    panics::with_culprit(cell.name(), || predicates.iter().any(|predicate| predicate(cell)))
 }
 
 impl MachineSystem {
-    /// Whether the state is sealed, computed anew from the whole state: what [`System::sealed`]
-    /// must always equal.
-    ///
-    /// [`System::sealed`]: dally_core::System::sealed
+    /// Recomputes [`System::sealed`](dally_core::System::sealed), which must equal this, from scratch.
     #[doc(hidden)]
     pub fn sealed_from_scratch(&self) -> bool {
         let predicates = self.seal_while.0.as_ref().map_or(&[][..], |predicates| predicates);
@@ -77,7 +69,7 @@ impl MachineSystem {
     }
 }
 
-/// Whether a machine seals the state, as far as that is known.
+/// Whether a machine seals the state, or that this is unknown.
 #[derive(Default)]
 pub(crate) struct Sealing(AtomicU8);
 
@@ -86,7 +78,7 @@ const OPEN: u8 = 1;
 const SEALED: u8 = 2;
 
 impl Sealing {
-    /// The machine may have changed.
+    /// Called where the machine may have changed.
     #[inline(always)]
     pub(crate) fn forget(&mut self) {
         *self.0.get_mut() = UNKNOWN;

@@ -1,4 +1,4 @@
-//! The place of a worker in a system, and the copy-on-write behind it.
+//! A slot of a system: a worker with copy-on-write and its remembered hashes.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,12 +14,10 @@ use crate::worker::Worker;
 pub(crate) struct Slot {
     pub(crate) id: WorkerId,
     pub(crate) worker: Arc<Worker>,
-    /// The worker's share in the fingerprint; zero while it is not known.
+    /// The worker's share in the fingerprint; zero if unknown.
     share: AtomicU64,
-    /// The worker's share in the observation that the system was last asked for; zero while it is
-    /// not known.
+    /// The worker's share in the last observation, of the kind that the system says; zero if unknown.
     observed: AtomicU64,
-    /// Whether the worker is in the list of enabled ones.
     pub(crate) listed: bool,
 }
 
@@ -29,7 +27,6 @@ impl Slot {
         Slot { id: worker.id, worker, share, observed, listed: false }
     }
 
-    /// The worker, to be changed, if it is not shared.
     #[inline(always)]
     pub(crate) fn own(&mut self) -> Option<&mut Worker> {
         *self.share.get_mut() = 0;
@@ -37,7 +34,7 @@ impl Slot {
         Arc::get_mut(&mut self.worker)
     }
 
-    /// The worker, to be changed: copied first if it is shared.
+    /// The worker for writing: copied first if it is shared.
     #[inline]
     pub(crate) fn unshared(&mut self, pool: &mut Pool) -> Result<&mut Worker, Stop> {
         *self.share.get_mut() = 0;
@@ -51,13 +48,12 @@ impl Slot {
         }
     }
 
-    /// Puts the worker into the list of enabled ones or takes it out.
     #[inline(always)]
     pub(crate) fn relist(&mut self, enabled: &mut Vec<WorkerId>) {
         self.list_as(self.worker.is_enabled(), enabled);
     }
 
-    /// The same, where it is known whether the worker is enabled.
+    /// [`Slot::relist`], for callers who know whether the worker is enabled.
     #[inline(always)]
     pub(crate) fn list_as(&mut self, now: bool, enabled: &mut Vec<WorkerId>) {
         if now != self.listed {
@@ -66,39 +62,17 @@ impl Slot {
         }
     }
 
-    /// The worker's share in the fingerprint, computed once after a change.
     #[inline(always)]
     pub(crate) fn share(&self, mailbox: Mailbox) -> u64 {
-        match self.share.load(Relaxed) {
-            0 => self.renew_share(mailbox),
-            known => known,
-        }
+        known_or(&self.share, || fingerprint::part(self.id.to_bits(), self.worker.digest(mailbox)))
     }
 
-    #[inline(never)]
-    fn renew_share(&self, mailbox: Mailbox) -> u64 {
-        let share = fingerprint::part(self.id.to_bits(), self.worker.digest(mailbox));
-        self.share.store(share, Relaxed);
-        share
-    }
-
-    /// The worker's share in an observation, computed once after a change.
     #[inline(always)]
     pub(crate) fn observed(&self, how: Observe) -> u64 {
-        match self.observed.load(Relaxed) {
-            0 => self.observe(how),
-            known => known,
-        }
+        known_or(&self.observed, || self.worker.observation(how))
     }
 
-    #[inline(never)]
-    fn observe(&self, how: Observe) -> u64 {
-        let share = self.worker.observation(how);
-        self.observed.store(share, Relaxed);
-        share
-    }
-
-    /// From now on another kind of observation is asked for.
+    /// Called when another kind of observation is asked for.
     pub(crate) fn forget_observed(&self) {
         self.observed.store(0, Relaxed);
     }
@@ -107,18 +81,16 @@ impl Slot {
         fingerprint::part(self.id.to_bits(), self.worker.digest_from_scratch(mailbox))
     }
 
-    /// Another place for the same worker.
     pub(crate) fn fork(&self) -> Slot {
         let share = AtomicU64::new(self.share.load(Relaxed));
         let observed = AtomicU64::new(self.observed.load(Relaxed));
         Slot { id: self.id, worker: self.worker.clone(), share, observed, listed: self.listed }
     }
 
-    /// Goes back to what was saved, by sharing it; answers the worker that was here, if no other
-    /// slot shares it.
+    /// Shares the worker of `saved`. Returns the worker that was here, if no other slot shares it.
     #[inline]
     pub(crate) fn restore_from(&mut self, saved: &Slot) -> Option<Arc<Worker>> {
-        // The rest follows from the worker.
+        // The other fields follow from the worker.
         if Arc::ptr_eq(&self.worker, &saved.worker) {
             return None;
         }
@@ -129,7 +101,7 @@ impl Slot {
         Arc::is_unique(&own).then_some(own)
     }
 
-    /// Goes back to what was saved, by a copy in the memory of the present worker if that can be.
+    /// Copies the worker of `saved` into the memory of the present worker if possible, else shares it.
     pub(crate) fn copy_from(&mut self, saved: &Slot, pool: &mut Pool) {
         let copied = !Arc::ptr_eq(&self.worker, &saved.worker)
             && Arc::get_mut(&mut self.worker)
@@ -141,6 +113,21 @@ impl Slot {
         } else if let Some(unused) = self.restore_from(saved) {
             pool.put_worker(unused);
         }
+    }
+}
+
+/// The remembered value, or the computed one, which is remembered from now on. Zero means unknown.
+#[inline(always)]
+pub(crate) fn known_or(remembered: &AtomicU64, find_out: impl FnOnce() -> u64) -> u64 {
+    #[inline(never)]
+    fn renew(remembered: &AtomicU64, find_out: impl FnOnce() -> u64) -> u64 {
+        let found = find_out();
+        remembered.store(found, Relaxed);
+        found
+    }
+    match remembered.load(Relaxed) {
+        0 => renew(remembered, find_out),
+        known => known,
     }
 }
 
@@ -160,11 +147,10 @@ fn unshare(shared: &mut Arc<Worker>, pool: &mut Pool) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Puts a worker into a sorted list that it is not in, or takes it out of one that it is in.
+/// Inserts a worker into a sorted list that lacks it, or removes it from one that has it.
 #[inline]
 pub(crate) fn list(enabled: &mut Vec<WorkerId>, worker: WorkerId, on: bool) {
-    // The processor cannot predict where in the list a worker belongs. A short list is gone through
-    // to its end, without a branch that depends on its entries.
+    // The position in the list is unpredictable, so a short list is scanned to its end, branchless.
     const SHORT: usize = 8;
     if enabled.len() > SHORT {
         return list_long(enabled, worker, on);

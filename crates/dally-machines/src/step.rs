@@ -15,7 +15,6 @@ mod post;
 mod trouble;
 
 impl MachineSystem {
-    /// One step of a machine.
     #[inline(always)]
     pub(crate) fn run(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         match self.slots[slot].worker.effects.last() {
@@ -31,8 +30,7 @@ impl MachineSystem {
         }
     }
 
-    /// One step of any kind, also where saved states share the workers: releases the first effect,
-    /// or runs a handler.
+    /// The general step: releases the first effect or runs a handler, also where workers are shared.
     #[inline(never)]
     fn release_first(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         match self.slots[slot].unshared(&mut self.pool)?.effects.pop() {
@@ -42,8 +40,8 @@ impl MachineSystem {
         self.release(slot, env)
     }
 
-    /// The most frequent step, with the worker in hand from its beginning to its end: takes the
-    /// first message of the inbox, unless that is a tick.
+    /// The most frequent step, in which the worker is looked up once: takes the first message of the
+    /// inbox. Other cases, ticks among them, go to the general step.
     #[inline(always)]
     fn receive_first(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let (rules, here) = (self.rules, &mut self.slots[slot]);
@@ -57,19 +55,16 @@ impl MachineSystem {
             return self.release(slot, env);
         }
         match worker.looks_ahead(rules, self.budget) {
-            Ahead::Pause => Ok(()),
-            Ahead::Rest => {
-                let enabled = worker.is_enabled();
-                here.list_as(enabled, &mut self.enabled);
-                Ok(())
-            }
-            Ahead::More => self.release(slot, env),
+            Ahead::Pause => {}
+            Ahead::Rest => here.relist(&mut self.enabled),
+            Ahead::More => return self.release(slot, env),
         }
+        Ok(())
     }
 
-    /// The other frequent step, with both workers unshared: the message goes from the effects of
-    /// the one straight into the inbox of the other. Only where the event is neither told nor noted,
-    /// and the network loses nothing.
+    /// The other frequent step, for two unshared workers: moves a message from the sender's effects
+    /// into the receiver's inbox. The caller makes sure that the send is neither told nor noted and
+    /// that the network is reliable.
     #[inline(always)]
     fn hand_over(
         &mut self,
@@ -100,26 +95,22 @@ impl MachineSystem {
         if let Some(Effect::Send { message, .. }) = sender.effects.last_mut() {
             receiver.inbox.push(id, event, None, message.take());
         }
-        // What is left of the effect is empty: to look for something to drop would take a call.
+        // The effect is empty by now, and dropping it would cost a call.
         std::mem::forget(sender.effects.pop());
         if readies {
-            // It is up, and now there is something that it can dequeue.
+            // The receiver is up, and this message is the first that it can dequeue.
             receiver.ready = Some(at);
             other.list_as(true, &mut self.enabled);
         }
         match sender.looks_ahead(self.rules, self.budget) {
-            Ahead::Pause => Ok(()),
-            Ahead::Rest => {
-                let enabled = sender.is_enabled();
-                here.list_as(enabled, &mut self.enabled);
-                Ok(())
-            }
-            Ahead::More => self.release(slot, env),
+            Ahead::Pause => {}
+            Ahead::Rest => here.relist(&mut self.enabled),
+            Ahead::More => return self.release(slot, env),
         }
+        Ok(())
     }
 
-    /// Runs the next handler of a machine that has none of its effects left to release, and
-    /// leaves what it does unreleased.
+    /// Runs the next handler of a machine without unreleased effects, and releases nothing.
     pub(crate) fn take_turn(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let worker = self.slots[slot].unshared(&mut self.pool)?;
         let input = match (worker.life, worker.ready) {
@@ -137,7 +128,7 @@ impl MachineSystem {
                 return self.receive(slot, id, event, timer, message, env);
             }
             (_, None) => {
-                // It runs because the inbox has nothing for it.
+                // A default handler runs because nothing in the inbox can be dequeued.
                 let access = Access::read(Resource::Inbox(worker.id));
                 env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
                 Input::Default
@@ -150,7 +141,6 @@ impl MachineSystem {
         }
     }
 
-    /// Runs the handler for a message.
     pub(crate) fn receive(
         &mut self,
         slot: usize,
@@ -176,7 +166,7 @@ impl MachineSystem {
         }
     }
 
-    /// Which of the messages in the inbox is next, given the position of one that can be.
+    /// Which message of the inbox is next, given the position of one that can be.
     fn choose_delivery(
         &mut self,
         slot: usize,
@@ -195,7 +185,6 @@ impl MachineSystem {
         Ok(self.candidates.get(chosen).map_or(at, |candidate| candidate.1))
     }
 
-    /// Lists the messages that can be next.
     pub(crate) fn list_candidates(&mut self, slot: usize) {
         let worker = &self.slots[slot].worker;
         self.rules.mailbox.candidates(&worker.inbox, worker.cell(), &mut self.candidates);
@@ -203,15 +192,15 @@ impl MachineSystem {
         self.candidate_ids.extend(self.candidates.iter().map(|candidate| candidate.0));
     }
 
-    /// Releases effects in order up to the next scheduling point, or looks what the machine can
-    /// do after the last.
+    /// Releases effects in order up to the next scheduling point; after the last one
+    /// [`MachineSystem::settle`] follows.
     #[inline]
     pub(crate) fn release(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         loop {
             let here = &mut self.slots[slot];
             let worker = here.unshared(&mut self.pool)?;
             match worker.looks_ahead(self.rules, self.budget) {
-                // It stepped, so it is listed; and it has something left to release.
+                // The worker has effects left, and it stepped, so it is in the list already.
                 Ahead::Pause => return Ok(()),
                 Ahead::Rest => {
                     here.relist(&mut self.enabled);
@@ -232,7 +221,7 @@ impl MachineSystem {
         }
     }
 
-    /// Finds out what a machine without effects to release can do next.
+    /// Drops ignored events and finds what a machine without unreleased effects can do next.
     pub(crate) fn settle(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
         let fifo = self.rules.mailbox == Mailbox::Fifo;
         let mut at = 0;

@@ -16,12 +16,12 @@ use crate::place::Place;
 use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::sealing::Predicates;
-use crate::slot::Slot;
+use crate::slot::{Slot, known_or};
 use crate::transition_cache::KnownSteps;
 use crate::worker::Worker;
 
 /// An execution of machines: workers shared copy-on-write with its forks, in the order of their
-/// creation, and a list of those that can step, kept as they change.
+/// creation, and a list of the enabled ones that is updated with each change.
 #[derive(Default)]
 pub struct MachineSystem {
     pub(crate) rules: Rules,
@@ -32,40 +32,37 @@ pub struct MachineSystem {
     pub(crate) enabled: Vec<WorkerId>,
     /// The faults that may still happen.
     pub(crate) budget: Faults,
-    /// The first of its machines that cannot be copied and compared, if there is one.
+    /// The first of the machines that is not captured, if there is one.
     pub(crate) uncaptured: Option<&'static str>,
     /// How many machines can crash, and how many are down.
     pub(crate) mortals: u32,
     pub(crate) down: u32,
     pub(crate) faults_listed: bool,
-    /// How many seals all workers hold.
     pub(crate) seals: u32,
-    /// What else seals the state.
     pub(crate) seal_while: Predicates,
     pub(crate) monitors: Monitors,
     pub(crate) monitors_stamp: Stamp,
-    /// Their share in the fingerprint; zero while it is not known.
+    /// The monitors' share in the fingerprint; zero if unknown.
     pub(crate) monitors_share: AtomicU64,
-    /// Which kind of observation the slots remember their shares of.
+    /// Which kind of observation the slots remember.
     pub(crate) observed: AtomicU8,
-    /// Whether it has ever stepped, and is not only a saved state.
+    /// Whether this system has ever stepped; a saved state has not.
     pub(crate) stepped: bool,
     pub(crate) pool: Pool,
-    /// Where steps lead; made when a search first asks.
+    /// The transition cache, made when a search first looks ahead.
     pub(crate) known_steps: Option<Box<KnownSteps>>,
-    /// Whether what the present step changes is being noted there.
+    /// Whether the present step is being noted in `known_steps`.
     pub(crate) noting: bool,
     pub(crate) candidates: Vec<(MessageId, u32)>,
     pub(crate) candidate_ids: Vec<MessageId>,
-    /// Who the machines outside this system are: in production each runs in a system of its own.
+    /// Names machines outside this system: in production each runs in a system of its own.
     #[cfg(feature = "host")]
     pub(crate) elsewhere: Option<crate::host::Describe>,
 }
 
-/// About how many bytes a machine's data and its messages take: measured on the bundled protocols.
+/// About how many bytes a machine's data and its messages take, measured on the bundled protocols.
 const CELL_AND_INBOX: usize = 256;
 
-/// How a program's machines are run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) granularity: Granularity,
@@ -74,15 +71,14 @@ pub(crate) struct Rules {
     pub(crate) twice: bool,
 }
 
-/// Names one content of something that changes rarely: two systems with the same stamp have the
-/// same content, and neither needs to copy it from the other.
+/// Names the content of something that changes rarely: two systems with the same stamp have the same
+/// content, and neither copies it from the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
-    /// For a content that is new.
     pub(crate) fn new() -> Stamp {
-        // Only equality matters, so the order in which threads come by reaches no result.
+        // Only equality of stamps matters, so the order in which threads draw them has no effect.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Stamp(NEXT.fetch_add(1, Relaxed))
     }
@@ -115,8 +111,7 @@ impl System for MachineSystem {
     }
 
     fn status(&self) -> Status {
-        // A machine never waits for one thing in particular: what is left in inboxes is deferred,
-        // and that is fine at the end, as in P.
+        // A machine waits for nothing in particular: deferred events may be left in inboxes, as in P.
         if self.enabled.is_empty() { Status::Done } else { Status::Running }
     }
 
@@ -124,8 +119,8 @@ impl System for MachineSystem {
         self.monitors.acceptance()
     }
 
-    /// A sum over the workers, of which only those that have changed are hashed again, and for
-    /// control the faults that may still happen. Ids are left out.
+    /// A sum over the workers, of which only the changed ones are hashed again, and for control the
+    /// remaining faults. Ids are left out.
     fn observe(&self, how: Observe) -> Option<u64> {
         let kind = how as u8;
         if self.observed.load(Relaxed) != kind {
@@ -171,17 +166,9 @@ impl Captured for MachineSystem {
         Ok(self.look_ahead(worker, env)?.map(Fingerprint))
     }
 
+    /// The parts, each after its length.
     fn encode(&self, out: &mut Vec<u8>) {
-        self.budget.encode(out);
-        out.extend_from_slice(&(self.slots.len() as u32).to_le_bytes());
-        for (id, place) in &self.index {
-            if let Place::Machine(slot) = place {
-                out.extend_from_slice(&id.to_bits().to_le_bytes());
-                let worker = &self.slots[*slot].worker;
-                encoding::framed(out, |out| worker.encode(self.rules.mailbox, out));
-            }
-        }
-        self.monitors.encode(out);
+        self.parts(&mut |part| encoding::framed(out, |out| out.extend_from_slice(part)));
     }
 
     /// One part for what belongs to no worker, then one for each worker in the order of ids.
@@ -200,15 +187,12 @@ impl Captured for MachineSystem {
         }
     }
 
-    /// The lists are its own. Of the workers it has changed one or two, with what is in their
-    /// inboxes; the others it shares.
+    /// The lists are this system's own. Of the workers it owns the one or two that it has changed,
+    /// with their inboxes, and shares the others.
     fn footprint(&self) -> usize {
-        let changed = 2 * (size_of::<Worker>() + CELL_AND_INBOX);
-        size_of::<MachineSystem>()
-            + size_of_val(&*self.slots)
-            + size_of_val(&*self.index)
-            + size_of_val(&*self.enabled)
-            + changed
+        let lists =
+            size_of_val(&*self.slots) + size_of_val(&*self.index) + size_of_val(&*self.enabled);
+        size_of::<MachineSystem>() + lists + 2 * (size_of::<Worker>() + CELL_AND_INBOX)
     }
 
     fn fork(&self) -> MachineSystem {
@@ -220,7 +204,7 @@ impl Captured for MachineSystem {
     fn restore_from(&mut self, saved: &MachineSystem) {
         for (own, saved_slot) in self.slots.iter_mut().zip(&saved.slots) {
             if let Some(unused) = own.restore_from(saved_slot) {
-                // Only systems that step have a use for memory of workers.
+                // A saved state never steps and so has no use for a pool.
                 if self.stepped {
                     self.pool.keep(unused);
                 } else {
@@ -233,7 +217,6 @@ impl Captured for MachineSystem {
 }
 
 impl MachineSystem {
-    /// The step of a worker.
     #[inline(always)]
     pub(crate) fn step_of(
         &mut self,
@@ -248,7 +231,6 @@ impl MachineSystem {
         }
     }
 
-    /// The sum of all shares in the fingerprint.
     #[inline]
     pub(crate) fn sum(&self) -> u64 {
         let mut sum = self.monitors_share().wrapping_add(self.budget.share());
@@ -258,49 +240,38 @@ impl MachineSystem {
         sum
     }
 
-    /// The share of the monitors in the fingerprint, computed once after a change.
     #[inline]
     pub(crate) fn monitors_share(&self) -> u64 {
-        match self.monitors_share.load(Relaxed) {
-            0 if !self.monitors.is_empty() => {
-                let share = self.monitors.hash();
-                self.monitors_share.store(share, Relaxed);
-                share
-            }
-            known => known,
+        if self.monitors.is_empty() {
+            return 0;
         }
+        known_or(&self.monitors_share, || self.monitors.hash())
     }
 
-    /// The fingerprint computed anew from the whole state: what [`System::fingerprint`] must
-    /// always equal.
+    /// Recomputes [`System::fingerprint`], which must equal this, from scratch.
     #[doc(hidden)]
     pub fn fingerprint_from_scratch(&self) -> Option<Fingerprint> {
         if self.slots.iter().any(|slot| !slot.worker.cell().is_captured()) {
             return None;
         }
-        let workers = self
-            .slots
-            .iter()
-            .fold(0u64, |sum, slot| sum.wrapping_add(slot.share_from_scratch(self.rules.mailbox)));
-        let monitors = self.monitors.hash();
-        Some(Fingerprint(workers.wrapping_add(monitors).wrapping_add(self.budget.share())))
+        let rest = self.monitors.hash().wrapping_add(self.budget.share());
+        let workers = self.slots.iter().map(|slot| slot.share_from_scratch(self.rules.mailbox));
+        Some(Fingerprint(workers.fold(rest, u64::wrapping_add)))
     }
 
-    /// The observation computed anew from the whole state: what [`System::observe`] must always
-    /// equal.
+    /// Recomputes [`System::observe`], which must equal this, from scratch.
     #[doc(hidden)]
     pub fn observe_from_scratch(&self, how: Observe) -> Option<u64> {
         let workers = self.slots.iter().map(|slot| slot.worker.observation(how));
         Some(workers.fold(self.faults_observed(how), u64::wrapping_add))
     }
 
-    /// The share of the faults that may still happen in an observation.
     fn faults_observed(&self, how: Observe) -> u64 {
         if how == Observe::Control { self.budget.share() } else { 0 }
     }
 
-    /// Goes back to the start of an execution, as [`Captured::restore_from`] does, but with
-    /// workers of its own: all of them will be changed soon, in one execution after another.
+    /// As [`Captured::restore_from`], for the start of an execution, which will change all workers:
+    /// they are copied and not shared.
     pub(crate) fn start_over_from(&mut self, saved: &MachineSystem) {
         for (own, saved) in self.slots.iter_mut().zip(&saved.slots) {
             own.copy_from(saved, &mut self.pool);
@@ -308,7 +279,7 @@ impl MachineSystem {
         self.restore_rest(saved);
     }
 
-    /// Restores all but the workers in the slots that both have.
+    /// Restores everything except the workers in the slots that both systems have.
     fn restore_rest(&mut self, saved: &MachineSystem) {
         let kept = self.slots.len().min(saved.slots.len());
         if self.slots.len() != saved.slots.len() {
@@ -335,12 +306,12 @@ impl MachineSystem {
         }
         *self.monitors_share.get_mut() = saved.monitors_share.load(Relaxed);
         if *self.observed.get_mut() != saved.observed.load(Relaxed) {
-            // Some slots remember shares of the one kind, others of the other.
+            // The slots would remember different kinds of observation.
             self.slots.iter().for_each(Slot::forget_observed);
         }
     }
 
-    /// Steps a worker that is no machine.
+    /// Steps a timer or the fault injector.
     #[inline(never)]
     fn step_other(&mut self, worker: WorkerId, env: &mut EventSink<'_>) -> Result<(), Stop> {
         match self.find(worker) {
@@ -366,13 +337,11 @@ impl MachineSystem {
         }
     }
 
-    /// The worker in a slot, to be changed.
     #[inline]
     pub(crate) fn touch(&mut self, slot: usize) -> Result<&mut Worker, Stop> {
         self.slots[slot].unshared(&mut self.pool)
     }
 
-    /// Adds a machine that has come to life.
     pub(crate) fn add(&mut self, worker: Arc<Worker>) {
         let slot = self.slots.len();
         let cell = worker.cell();
@@ -388,7 +357,6 @@ impl MachineSystem {
         self.relist_faults();
     }
 
-    /// Puts the machine in a slot into the list of enabled workers or takes it out.
     pub(crate) fn relist(&mut self, slot: usize) {
         self.slots[slot].relist(&mut self.enabled);
     }

@@ -14,34 +14,27 @@ use crate::slot::list;
 use crate::system::MachineSystem;
 use crate::worker::{Life, Worker};
 
-/// A timer of a machine, identified by its event. Its place among the machine's timers names it,
-/// so a place is used again for the same kind of event and never given up.
+/// A timer of a machine, identified by its event. Its place among the machine's timers is its id, so
+/// a place is kept for ever and reused only for the same type of event.
 #[derive(Clone)]
 pub(crate) struct Timer {
     pub(crate) id: WorkerId,
-    /// Which event of the machine it sends.
     pub(crate) event: u16,
     pub(crate) mode: Mode,
-    /// What it sends, while it is armed. Once it has fired its message is in the inbox.
+    /// The event to send while the timer is armed; once it has fired, its tick is in the inbox.
     pub(crate) message: Option<Message>,
-    /// Whether a tick of it is in the inbox.
+    /// Whether a tick of the timer is in the inbox.
     pub(crate) queued: bool,
-    /// How often it has fired.
     pub(crate) ticks: u32,
-    /// Whether it is in the system's list of enabled workers.
     pub(crate) listed: bool,
 }
 
-/// What a timer is about to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// Nothing.
     Free,
-    /// Fire once.
     Once,
-    /// Fire again and again.
     Every,
-    /// Nothing more, but its tick is in the inbox and can still be cancelled.
+    /// The timer will not fire, but its tick is in the inbox and can be cancelled.
     Fired,
 }
 
@@ -51,7 +44,6 @@ impl Timer {
         Timer { id, event, mode, message, queued: false, ticks: 0, listed: false }
     }
 
-    /// Becomes a copy in the same memory.
     #[inline]
     pub(crate) fn copy_from(&mut self, saved: &Timer, pool: &mut Pool) {
         match (&mut self.message, &saved.message) {
@@ -66,7 +58,6 @@ impl Timer {
         (self.queued, self.ticks, self.listed) = (saved.queued, saved.ticks, saved.listed);
     }
 
-    /// Puts it into the list of enabled workers or takes it out.
     #[inline]
     fn relist(&mut self, enabled: &mut Vec<WorkerId>) {
         let now = self.can_fire();
@@ -103,8 +94,8 @@ impl Timer {
 }
 
 impl Worker {
-    /// The place of the timer with this event: itself if it is armed or its tick is queued, else
-    /// a free one of the same kind of event.
+    /// The place for a timer with this event: that of [`Worker::find_timer`], or a free one for the
+    /// same type of event.
     pub(crate) fn place_for_timer(&self, event: u16, content: &Message) -> Option<usize> {
         let free = |timer: &Timer| timer.event == event && timer.mode == Mode::Free;
         self.find_timer(event, content).or_else(|| self.timers.iter().position(free))
@@ -124,7 +115,6 @@ impl Worker {
 }
 
 impl MachineSystem {
-    /// The step of a timer.
     pub(crate) fn fire(
         &mut self,
         slot: usize,
@@ -161,8 +151,8 @@ impl MachineSystem {
         self.deliver(slot, Envelope { id: message_id, event, timer, message }, env)
     }
 
-    /// Whether firing and handling are one step: where handlers are atomic and a tick waits for
-    /// no other message, nothing new can come of others in between.
+    /// Whether firing and handling are one step: where handlers are atomic and a tick need not wait
+    /// for other messages, no step of others in between could lead to anything new.
     fn handles_at_once(&self, slot: usize, event: u16) -> bool {
         let worker = &self.slots[slot].worker;
         self.can_handle_at_once()
@@ -172,8 +162,8 @@ impl MachineSystem {
             && worker.cell().reaction(event) != Reaction::Defer
     }
 
-    /// Whether there are machines and moments in which a timer [handles at
-    /// once](MachineSystem::handles_at_once): then its step depends on where its machine stands.
+    /// Whether a timer may [handle at once](MachineSystem::handles_at_once), so that its step depends
+    /// on the state of its machine.
     pub(crate) fn can_handle_at_once(&self) -> bool {
         self.rules.granularity == Granularity::Atomic && self.rules.mailbox != Mailbox::Fifo
     }
@@ -208,7 +198,7 @@ impl MachineSystem {
         Ok(())
     }
 
-    /// Frees a timer and takes its tick out of the inbox.
+    /// Frees a timer and removes its tick from the inbox.
     pub(crate) fn disarm(
         &mut self,
         slot: usize,
@@ -248,7 +238,7 @@ impl MachineSystem {
         Ok(())
     }
 
-    /// A message that may be a tick has left the inbox.
+    /// Updates the timer whose tick has left the inbox, if the message was a tick.
     #[inline]
     pub(crate) fn tick_left(&mut self, slot: usize, timer: Option<u32>) -> Result<(), Stop> {
         timer.map_or(Ok(()), |timer| self.ticked(slot, timer))

@@ -1,13 +1,10 @@
-//! Where steps of machines lead, known without taking them.
+//! A cache of steps of machines that gives the next fingerprint without taking the step.
 //!
-//! The fingerprint of a state is a sum of shares, and a step changes few of them: that of the
-//! machine that steps, by the machine's own state and the values chosen; that of each machine it
-//! sends to, by that machine's state and the message; that of the monitors, by theirs and the
-//! announcement. So what a step changed once is noted, part by part, and a step whose parts have
-//! all been seen before need not be taken to know where it leads.
-//!
-//! Parts are known by their shares, as states are by their fingerprints. A search that compares
-//! whole states does not use this.
+//! The fingerprint of a state is a sum of shares, and a step changes few of them: that of its machine,
+//! by the machine's state and the values chosen; that of each receiver, by the receiver's state and
+//! the message; that of the monitors, by theirs and the announcement. Each of these changes is noted
+//! once, and a step all of whose changes are known need not be taken. A search that compares whole
+//! states does not use the cache.
 
 use std::ops::Range;
 
@@ -20,25 +17,24 @@ use crate::message::Message;
 use crate::place::Place;
 use crate::system::MachineSystem;
 
-/// How many parts are noted before all are forgotten: some megabytes.
+/// How many entries are noted before all are forgotten: some megabytes.
 const MOST: usize = 1 << 16;
 
-/// What is known of steps.
 #[derive(Default)]
 pub(crate) struct KnownSteps {
     /// What comes next in a step, by the state of its machine and the answers so far.
     steps: TransitionCache<Ending>,
-    /// The share of a machine, or of the monitors, after it was told something.
-    told: FxHashMap<u64, u64>,
-    /// What others are told in the steps that are known.
-    tellings: Vec<Telling>,
-    /// The shares of those who were told something in the step that is foreseen.
+    /// The share of a receiver after a receipt, by its share before plus [`Receipt::what`].
+    received: FxHashMap<u64, u64>,
+    /// The receipts of all known steps: see [`Ending`].
+    receipts: Vec<Receipt>,
+    /// Scratch memory of `sum_after_receipts`: receivers and their shares.
     shares: Vec<(usize, u64)>,
     note: Note,
 }
 
-/// What a step comes to: so much is added to the share of its machine, and these of the tellings
-/// are what others are told.
+/// What a step changes: `change` is added to the share of its machine, and `receipts[first..end]`
+/// are the receipts of others.
 #[derive(Clone, Copy)]
 struct Ending {
     change: u64,
@@ -46,49 +42,46 @@ struct Ending {
     end: u32,
 }
 
-/// A machine gets a message or, where no machine is named, the monitors get an announcement.
+/// A machine gets a message or, if `to` is `None`, the monitors get an announcement.
 #[derive(Clone, Copy)]
-struct Telling {
+struct Receipt {
     to: Option<WorkerId>,
-    /// A hash of what.
+    /// A hash of the message or announcement.
     what: u64,
 }
 
-/// What the present step does, as it does it.
+/// What the present step has done so far.
 #[derive(Default)]
 struct Note {
-    /// The machine that steps.
     slot: usize,
-    tellings: Vec<Telling>,
+    receipts: Vec<Receipt>,
     asked: Vec<Answer>,
 }
 
 impl KnownSteps {
-    /// For a step of the machine in this slot.
     fn begin_note(&mut self, slot: usize) {
-        if self.steps.len() + self.told.len() + self.tellings.len() > MOST {
+        if self.steps.len() + self.received.len() + self.receipts.len() > MOST {
             self.steps.clear();
-            self.told.clear();
-            self.tellings.clear();
+            self.received.clear();
+            self.receipts.clear();
         }
         self.note.slot = slot;
-        self.note.tellings.clear();
+        self.note.receipts.clear();
         self.note.asked.clear();
     }
 
-    /// Takes note of a step that has come to its end.
     fn learn(&mut self, key: u64, change: u64) {
-        let KnownSteps { steps, tellings, note, .. } = self;
+        let KnownSteps { steps, receipts, note, .. } = self;
         steps.learn(key, &note.asked, || {
-            let first = tellings.len() as u32;
-            tellings.extend_from_slice(&note.tellings);
-            Ending { change, first, end: tellings.len() as u32 }
+            let first = receipts.len() as u32;
+            receipts.extend_from_slice(&note.receipts);
+            Ending { change, first, end: receipts.len() as u32 }
         });
     }
 
-    fn heard(&mut self, to: Option<WorkerId>, what: u64, before: u64, after: u64) {
-        self.note.tellings.push(Telling { to, what });
-        self.told.insert(before.wrapping_add(what), after);
+    fn receive(&mut self, to: Option<WorkerId>, what: u64, before: u64, after: u64) {
+        self.note.receipts.push(Receipt { to, what });
+        self.received.insert(before.wrapping_add(what), after);
     }
 }
 
@@ -99,15 +92,14 @@ impl MachineSystem {
         worker: WorkerId,
         env: &mut dyn Env,
     ) -> Result<Option<u64>, Cut> {
-        // A step that is foreseen is not run, and the check that handlers are functions needs to
-        // run them.
+        // A cached step is not run, and the check of `twice` needs every handler to run.
         if self.rules.twice {
             return Ok(None);
         }
         let Some((slot, mut key)) = self.beginning(worker) else { return Ok(None) };
-        let (change, tellings) = loop {
+        let (change, receipts) = loop {
             match self.known_steps.get_or_insert_default().steps.get(key) {
-                // What a step does with an input is not noted.
+                // What a step does with an input is not cached.
                 None | Some(Known::Asks(Question::Input)) => return Ok(None),
                 Some(Known::Ends(Ending { change, first, end })) => break (change, first..end),
                 Some(Known::Asks(Question::Value { of, tag })) => {
@@ -119,43 +111,45 @@ impl MachineSystem {
                 }
             }
         };
-        Ok(self.sum_after(change, tellings))
+        Ok(self.sum_after(change, receipts))
     }
 
-    /// The fingerprint after `change` was added to one share and these were received, if it is known
-    /// what they change.
-    fn sum_after(&mut self, change: u64, tellings: Range<u32>) -> Option<u64> {
-        let mut sum = self.sum().wrapping_add(change);
-        if tellings.is_empty() {
+    /// The fingerprint after `change` and these receipts, if the effect of every receipt is known.
+    fn sum_after(&mut self, change: u64, receipts: Range<u32>) -> Option<u64> {
+        let sum = self.sum().wrapping_add(change);
+        if receipts.is_empty() {
             return Some(sum);
         }
         let mut known_steps = self.known_steps.take()?;
+        let after = self.sum_after_receipts(sum, &mut known_steps, receipts);
+        self.known_steps = Some(known_steps);
+        after
+    }
+
+    fn sum_after_receipts(
+        &self,
+        mut sum: u64,
+        known_steps: &mut KnownSteps,
+        receipts: Range<u32>,
+    ) -> Option<u64> {
         known_steps.shares.clear();
-        let mut known = true;
-        for at in tellings {
-            let Telling { to, what } = known_steps.tellings[at as usize];
-            // The monitors have a place that no machine has.
-            let (there, untold) = match to.map(|to| self.find(to)) {
+        for at in receipts {
+            let Receipt { to, what } = known_steps.receipts[at as usize];
+            // The monitors get a place that no slot has.
+            let (there, at_first) = match to.map(|to| self.find(to)) {
                 None => (usize::MAX, self.monitors_share()),
                 Some(Some(Place::Machine(there))) => {
                     (there, self.slots[there].share(self.rules.mailbox))
                 }
-                Some(_) => {
-                    known = false;
-                    break;
-                }
+                Some(_) => return None,
             };
-            let earlier = known_steps.shares.iter().rfind(|&&(told, _)| told == there);
-            let before = earlier.map_or(untold, |&(_, share)| share);
-            let Some(&after) = known_steps.told.get(&before.wrapping_add(what)) else {
-                known = false;
-                break;
-            };
+            let earlier = known_steps.shares.iter().rfind(|share| share.0 == there);
+            let before = earlier.map_or(at_first, |share| share.1);
+            let after = *known_steps.received.get(&before.wrapping_add(what))?;
             sum = sum.wrapping_add(after).wrapping_sub(before);
             known_steps.shares.push((there, after));
         }
-        self.known_steps = Some(known_steps);
-        known.then_some(sum)
+        Some(sum)
     }
 
     /// Takes a step and notes what it changes, unless that is known.
@@ -186,8 +180,8 @@ impl MachineSystem {
         stepped
     }
 
-    /// A step of a worker. All that search takes are here in one place: inlined three times they
-    /// would only push each other out of the cache.
+    /// Never inlined: three copies of the code of steps would evict each other from the processor's
+    /// cache.
     #[inline(never)]
     fn step_in_search(&mut self, worker: WorkerId, env: &mut EventSink<'_>) -> Result<(), Stop> {
         self.step_of(worker, env)
@@ -203,9 +197,9 @@ impl MachineSystem {
         }
     }
 
-    /// The machine whose state decides what a step of this worker does, and the key of what it
-    /// does first. None where others decide too: what a bad network does to a message is asked
-    /// only if the receiver is there.
+    /// The machine whose state decides what a step of this worker does, and the key of its beginning.
+    /// `None` where more decides: an unreliable network asks about a message only if the receiver is
+    /// up.
     #[inline]
     fn beginning(&self, worker: WorkerId) -> Option<(usize, u64)> {
         if self.budget.lose | self.budget.duplicate != 0 {
@@ -219,8 +213,8 @@ impl MachineSystem {
         Some((slot, share.wrapping_add(action.wrapping_mul(FACTOR))))
     }
 
-    /// Whether a message to this machine is to be noted: what a machine sends itself is part of
-    /// what it does.
+    /// Whether a message to this machine is a receipt to note. What a machine sends to itself is part
+    /// of the change of its own share.
     #[inline]
     pub(crate) fn notes_message_to(&self, slot: usize) -> bool {
         self.noting && self.known_steps.as_ref().is_some_and(|known| known.note.slot != slot)
@@ -240,22 +234,20 @@ impl MachineSystem {
         (self.slots[slot].share(self.rules.mailbox), what.value())
     }
 
-    /// Notes what a message has changed.
     pub(crate) fn note_message(&mut self, slot: usize, (before, what): (u64, u64)) {
         let after = self.slots[slot].share(self.rules.mailbox);
         let to = self.slots[slot].id;
         if let Some(known_steps) = &mut self.known_steps {
-            known_steps.heard(Some(to), what, before, after);
+            known_steps.receive(Some(to), what, before, after);
         }
     }
 
-    /// Notes what an announcement with this hash has changed.
     pub(crate) fn note_announcement(&mut self, before: u64, hash: u64) {
         let after = self.monitors_share();
         let mut what = Digest::new(0);
         what.word(hash);
         if let Some(known_steps) = &mut self.known_steps {
-            known_steps.heard(None, what.value(), before, after);
+            known_steps.receive(None, what.value(), before, after);
         }
     }
 }

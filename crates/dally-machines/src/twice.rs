@@ -1,4 +1,4 @@
-//! The check that a handler is a function: run it twice, compare.
+//! The check that a handler is a function: it runs twice, and the results are compared.
 
 use dally_core::bug::Uncontrolled;
 use dally_core::{Bug, PlayedStep, Player, Problem, RecordedStep};
@@ -11,9 +11,8 @@ use crate::machine::Machine;
 use crate::message::Message;
 use crate::pool::Pool;
 
-/// Runs a handler on `cell`, and again on `copy` with the same values chosen. Results that
-/// differ are uncontrolled nondeterminism: the wall clock, the iteration order of a hash map,
-/// state outside the machine.
+/// Runs a handler on `cell`, and again on `copy` with the same values chosen. Different results mean
+/// uncontrolled nondeterminism: the wall clock, the order of a hash map, state outside the machine.
 pub(crate) fn run<M: Machine>(
     cell: &mut MachineCell<M>,
     mut copy: MachineCell<M>,
@@ -22,7 +21,7 @@ pub(crate) fn run<M: Machine>(
     turn: &mut Turn<'_>,
 ) -> Ran {
     let mut children = *turn.children;
-    // With two references the first run takes the event by a copy and leaves the original.
+    // While `again` refers to the event, the first run takes a copy and leaves the original.
     let mut again = message.clone();
     let mut answers = Vec::new();
     let mut recorded = RecordedStep::new(&mut *turn.env, &mut answers);

@@ -17,33 +17,29 @@ use crate::machine::{Machine, Reaction};
 use crate::pool::Pool;
 use crate::program::Granularity;
 use crate::sealing::Sealing;
+use crate::slot::known_or;
 use crate::system::Rules;
 use crate::timer::Timer;
 
 mod turn;
 
-/// Where a machine is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Life {
-    /// Created or restarted: its first step enters the start state.
+    /// Created or restarted; the first step enters the start state.
     New,
-    /// Handling events.
     Up,
-    /// Crashed; may come back.
+    /// Crashed; may restart.
     Down,
-    /// Over.
     Halted,
 }
 
-/// What comes next for a machine within a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ahead {
-    /// Others may run before its next effect.
+    /// A scheduling point: other workers may run before the next effect.
     Pause,
-    /// Nothing: its effects are released, and what is first in its inbox, if anything, can be
-    /// dequeued.
+    /// All effects are released, and the first message of the inbox, if there is one, can be dequeued.
     Rest,
-    /// An effect, or a longer look at the inbox.
+    /// An effect to release, or a scan of the inbox.
     More,
 }
 
@@ -51,31 +47,26 @@ pub(crate) enum Ahead {
 pub(crate) struct Worker {
     pub(crate) id: WorkerId,
     pub(crate) life: Life,
-    /// How many messages it has sent.
     pub(crate) sent: u32,
-    /// How many machines it has created.
     pub(crate) children: u32,
-    /// How many seals it holds.
     pub(crate) seals: u32,
     pub(crate) inbox: Inbox,
-    /// Where in the inbox something is that can be dequeued; known while no effect is pending.
+    /// The position of a message that can be dequeued; valid while no effect is pending.
     pub(crate) ready: Option<u32>,
-    /// Whether the state has a default handler, since its last handler ran.
+    /// Whether the state after the last handler has a default handler.
     pub(crate) idles: bool,
-    /// What its last handler did and others have not seen yet, the first of it last.
+    /// The unreleased effects of the last handler, in reverse order.
     pub(crate) effects: Vec<Effect>,
     pub(crate) timers: Vec<Timer>,
     /// A hash of the name of the machine's type.
     pub(crate) kind: u64,
     cell: Box<dyn Cell>,
-    /// The digest of the cell; zero while it is not known.
+    /// The digest of the cell; zero if unknown.
     cell_digest: AtomicU64,
-    /// Whether the cell seals the state.
     pub(crate) sealing: Sealing,
 }
 
 impl Worker {
-    /// A worker for a machine, in memory from the pool if there is some.
     pub(crate) fn make<M: Machine>(id: WorkerId, machine: M, pool: &mut Pool) -> Arc<Worker> {
         let kind = fingerprint::of_bytes(M::NAME.as_bytes());
         if let Some(mut shared) = pool.worker(kind)
@@ -110,25 +101,24 @@ impl Worker {
         &*self.cell
     }
 
-    /// The cell, to be changed.
     #[inline]
     pub(crate) fn cell_mut(&mut self) -> &mut dyn Cell {
         self.forget_cell();
         &mut *self.cell
     }
 
-    /// The cell may change: what follows from it must be found out anew.
+    /// Called before the cell may change.
     #[inline(always)]
     fn forget_cell(&mut self) {
         *self.cell_digest.get_mut() = 0;
         self.sealing.forget();
     }
 
-    /// Forgets everything but the memory and the machine itself.
+    /// Empties the worker; its memory and its cell stay.
     pub(crate) fn clear(&mut self, pool: &mut Pool) {
         self.drop_inbox(pool);
         self.drop_effects(pool);
-        self.drop_timers(pool);
+        self.copy_timers(&[], pool);
         self.life = Life::New;
         (self.sent, self.children, self.seals) = (0, 0, 0);
         (self.ready, self.idles) = (None, false);
@@ -139,10 +129,6 @@ impl Worker {
             pool.put(self.inbox.open_first());
         }
         self.ready = None;
-    }
-
-    fn drop_timers(&mut self, pool: &mut Pool) {
-        self.copy_timers(&[], pool);
     }
 
     fn copy_timers(&mut self, saved: &[Timer], pool: &mut Pool) {
@@ -167,16 +153,12 @@ impl Worker {
                 | Effect::Arm { message, .. }
                 | Effect::Cancel { message, .. } => pool.put(message),
                 Effect::Create(worker) => pool.put_worker(worker),
-                Effect::Persist
-                | Effect::Halt
-                | Effect::Seal
-                | Effect::Unseal
-                | Effect::Fail { .. } => {}
+                _ => {}
             }
         }
     }
 
-    /// Whether its next step takes the first message of its inbox, and that is no tick.
+    /// Whether the next step takes the first message of the inbox, and that is no tick.
     #[inline]
     pub(crate) fn dequeues_first(&self, mailbox: Mailbox) -> bool {
         !self.is_busy()
@@ -186,21 +168,17 @@ impl Worker {
             && self.inbox.first().is_some_and(|first| first.timer.is_none())
     }
 
-    /// Whether it can do nothing with what is in its inbox, and something new would change that.
+    /// Whether the machine can dequeue nothing from its inbox, and a new message may change that.
     #[inline]
     pub(crate) fn awaits(&self) -> bool {
         self.life == Life::Up && !self.is_busy() && self.ready.is_none()
     }
 
-    /// Looks what is next after a handler or an effect.
     #[inline(always)]
     pub(crate) fn looks_ahead(&mut self, rules: Rules, budget: Faults) -> Ahead {
         if let Some(effect) = self.effects.last() {
-            return if self.pauses_before(effect, rules, budget) {
-                Ahead::Pause
-            } else {
-                Ahead::More
-            };
+            let pauses = self.pauses_before(effect, rules, budget);
+            return if pauses { Ahead::Pause } else { Ahead::More };
         }
         let next = self.inbox.first().map(|first| first.event);
         if let Some(event) = next
@@ -213,14 +191,14 @@ impl Worker {
         Ahead::Rest
     }
 
-    /// Whether others may run before this effect.
+    /// Whether there is a scheduling point before this effect.
     #[inline]
     pub(crate) fn pauses_before(&self, effect: &Effect, rules: Rules, budget: Faults) -> bool {
-        // A crash of this machine can come between what is on disk and what others know. An
+        // A crash of this machine can come between what it has persisted and what others know. An
         // announcement is made together with the effect before it.
         let mortal = || budget.crash > 0 && self.cell.can_crash();
         match effect {
-            // A crash of a receiver can come between two messages, also of an atomic handler.
+            // A crash of a receiver can come between two messages, even of an atomic handler.
             Effect::Send { .. } | Effect::Create(_) => {
                 rules.granularity == Granularity::PerSend || budget.crash > 0
             }
@@ -230,7 +208,6 @@ impl Worker {
         }
     }
 
-    /// Whether effects wait to be released.
     pub(crate) fn is_busy(&self) -> bool {
         !self.effects.is_empty()
     }
@@ -244,12 +221,10 @@ impl Worker {
         }
     }
 
-    /// Whether messages can reach it.
     pub(crate) fn is_there(&self) -> bool {
         matches!(self.life, Life::New | Life::Up)
     }
 
-    /// The identity of its next message.
     pub(crate) fn next_message(&mut self) -> MessageId {
         let number = self.sent;
         self.sent = self.sent.wrapping_add(1);
@@ -269,7 +244,8 @@ impl Worker {
         })
     }
 
-    /// Becomes a copy of `saved` in the same memory; `false`, and unchanged, where that cannot be.
+    /// Overwrites this worker with a copy of `saved` in the same memory; `false`, and unchanged, where
+    /// the cells do not allow that.
     pub(crate) fn copy_from(&mut self, saved: &Worker, pool: &mut Pool) -> bool {
         if !self.cell.copy_from(&*saved.cell) {
             return false;
@@ -291,8 +267,8 @@ impl Worker {
         true
     }
 
-    /// Appends an injective encoding of all that its future depends on. Message numbers are left
-    /// out: they only name what happens.
+    /// Appends an injective encoding of all that the worker's future depends on. Message numbers are
+    /// left out: nothing depends on them.
     pub(crate) fn encode(&self, mailbox: Mailbox, out: &mut Vec<u8>) {
         out.push(self.life as u8);
         if self.life == Life::Halted {
@@ -317,7 +293,7 @@ impl Worker {
         self.digest_around(self.cell_digest(), mailbox)
     }
 
-    /// The digest, with nothing of it remembered.
+    /// [`Worker::digest`] without remembered parts.
     pub(crate) fn digest_from_scratch(&self, mailbox: Mailbox) -> u64 {
         self.digest_around(self.cell.digest(), mailbox)
     }
@@ -345,10 +321,9 @@ impl Worker {
         digest.value()
     }
 
-    /// Its share in an observation: as in the tool of the learning paper its type and the events
-    /// in its inbox by name, and then its stack of states, where it is in its life, the kind of
-    /// its next operation and which of its timers can fire, or else what it shows of itself; one
-    /// that is over shows nothing.
+    /// The worker's share in an observation: its type and the names of the events in its inbox; then,
+    /// for control, its stack of states, its life, its next operation and the timers that can fire,
+    /// and otherwise what the machine shows, unless it has ended.
     pub(crate) fn observation(&self, how: Observe) -> u64 {
         let mut digest = Digest::new(self.kind);
         for envelope in self.inbox.iter() {
@@ -364,7 +339,7 @@ impl Worker {
                     None => 0,
                 };
                 digest.word(self.cell.control().wrapping_add(op << 8 | self.life as u64));
-                // In which order they were first set makes no difference.
+                // The order in which the timers were first armed makes no difference.
                 let armed = self.timers.iter().filter(|timer| timer.can_fire());
                 let armed = armed.map(|timer| fingerprint::mix(1, u64::from(timer.event)));
                 digest.word(armed.fold(0, u64::wrapping_add));
@@ -372,20 +347,13 @@ impl Worker {
             Observe::Custom if self.life == Life::Halted => digest.word(0),
             Observe::Custom => digest.word(self.cell.shown()),
         }
-        // Shares are added up, so each must be spread over all bits by itself.
+        // Shares are summed, so each must be mixed over all bits.
         fingerprint::mix(digest.value(), 0).max(1)
     }
 
-    /// The digest of the cell, computed once after a change: a message that arrives is none.
+    /// The digest of the cell, which the arrival of a message does not change.
     #[inline]
     fn cell_digest(&self) -> u64 {
-        match self.cell_digest.load(Relaxed) {
-            0 => {
-                let digest = self.cell.digest();
-                self.cell_digest.store(digest, Relaxed);
-                digest
-            }
-            known => known,
-        }
+        known_or(&self.cell_digest, || self.cell.digest())
     }
 }

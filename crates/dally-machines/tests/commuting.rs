@@ -282,3 +282,59 @@ fn that_a_crash_used_up_the_budget_is_not_confused_with_one_that_is_still_to_com
         assert_eq!(report.ended, Ended::Exhausted);
     }
 }
+
+/// Says that its promise is on disk, after it has come back.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Promising(Addr<Sceptic>, bool);
+
+#[machine(states(Start), durable = bool)]
+impl Promising {
+    #[entry(Start)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        if self.1 {
+            cx.send(self.0, Letter(1));
+        } else {
+            cx.persist(true);
+            cx.send(self.0, Letter(0));
+        }
+    }
+    fn recover(self, durable: Option<bool>) -> Promising {
+        Promising(self.0, durable.unwrap_or(false))
+    }
+}
+
+/// Its state cannot be copied. It wants to hear of a promise before it hears that it was kept.
+#[derive(Debug)]
+struct Sceptic(bool);
+
+#[machine(uncaptured, states(Start))]
+impl Sceptic {
+    #[on(Start, Letter)]
+    fn letter(&mut self, _: &mut Cx<Self>, letter: Letter) {
+        assert!(self.0 || letter.0 == 0, "a promise that nobody has heard of");
+        self.0 = true;
+    }
+}
+
+#[test]
+fn a_crash_after_something_was_persisted_is_not_confused_with_one_before() {
+    let program = |granularity| {
+        MachineProgram::new("promising", |setup: &mut Setup| {
+            let sceptic = setup.create(Sceptic(false));
+            setup.create(Promising(sceptic, false));
+        })
+        .faults(Faults { crash: 1, ..Faults::NONE })
+        .granularity(granularity)
+        .run_twice(false)
+    };
+    for granularity in [Granularity::PerSend, Granularity::Atomic] {
+        for search in [SearchKind::Dfs, SearchKind::Bfs, SearchKind::Ses] {
+            let plan = Plan { search, ..Plan::default() };
+            let options = Options { keep_going: true, shrink: false, ..Options::default() };
+            let (program, observer) = (Arc::new(program(granularity)), Arc::new(()));
+            let report = explore(program, RoundRobin::default(), plan, options, observer);
+            let kinds: Vec<_> = report.findings.iter().map(|finding| finding.bug.kind()).collect();
+            assert_eq!((kinds, report.ended), (vec![BugKind::Panic], Ended::Exhausted), "{search}");
+        }
+    }
+}

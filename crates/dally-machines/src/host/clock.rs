@@ -8,14 +8,14 @@ use tokio::time::{Instant, Sleep};
 
 use crate::timer::{Mode, Timer};
 
-/// The finest period: what tokio's timers resolve.
+/// The shortest period: the resolution of tokio's timers.
 const FINEST: Duration = Duration::from_millis(1);
 
-/// As good as never, for times that no clock reaches.
+/// Thirty years, instead of durations that overflow the clock.
 const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);
 
-/// When the timers of a machine are due, by their place among them. Which of them may fire at
-/// all is the runtime's knowledge.
+/// When the timers of a machine are due, by their index. Whether a timer may fire at all is decided
+/// by the system.
 #[derive(Default)]
 pub(crate) struct Clock {
     due: Vec<Due>,
@@ -29,7 +29,6 @@ struct Due {
 }
 
 impl Clock {
-    /// The timer in this place has been armed.
     pub(crate) fn arm(&mut self, place: usize, time: Duration) {
         let at = later(Instant::now(), time);
         let due = Due { at, period: time.max(FINEST) };
@@ -47,8 +46,8 @@ impl Clock {
         armed.map(|(place, (_, due))| (place, due.at)).min_by_key(|&(place, at)| (at, place))
     }
 
-    /// The timer in this place fires at `now`. A periodic one keeps its rhythm if it can; ticks
-    /// that came due while the last one was not handled yet are not made up for.
+    /// The timer in this place fires at `now`. A periodic one keeps its rhythm; ticks that came due
+    /// before the last one was handled are skipped.
     pub(crate) fn fired(&mut self, place: usize, mode: Mode, now: Instant) {
         if mode == Mode::Every
             && let Some(due) = self.due.get_mut(place)
@@ -58,8 +57,8 @@ impl Clock {
         }
     }
 
-    /// Something to await until this time. It is kept, so a machine that is woken by messages
-    /// all the time does not register its timer anew each time.
+    /// A future that ends at this time. It is kept, so that a machine that messages wake often does
+    /// not register its timer anew each time.
     pub(crate) fn sleep_until(&mut self, at: Instant) -> Result<Pin<&mut Sleep>, Stop> {
         let mut sleep = match self.sleep.take() {
             Some(sleep) => sleep,

@@ -1,8 +1,5 @@
-//! A machine in production: a task that feeds the runtime's own machinery with real messages and
-//! real time, and releases the effects that it gives.
-//!
-//! The rules of inboxes, states, timers and effects are those of [`MachineSystem`], here with one
-//! machine in it. This file only says what an effect on others means.
+//! A machine in production: a task that passes real messages and real time to a [`MachineSystem`]
+//! with this one machine in it, and releases the effects that its handlers queue.
 
 use std::sync::Arc;
 
@@ -14,7 +11,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
 use super::clock::Clock;
-use super::shared::{Mail, Phase, Shared, blame};
+use super::shared::{Mail, Phase, Shared};
 use super::store::{self, Keeper};
 use crate::effect::Effect;
 use crate::inbox::Envelope;
@@ -24,36 +21,33 @@ use crate::worker::{Life, Worker};
 /// How many handlers a machine runs before it lets other tasks of its thread run.
 const SLICE: u32 = 64;
 
-/// How the life of a machine ended.
 pub(crate) enum Ending {
-    /// It halted.
     Halted,
-    /// By a failure of its own.
     Failed(Box<Bug>),
-    /// By the host's.
     Stopped,
 }
 
 impl Ending {
     fn of(stop: Stop, name: &'static str) -> Ending {
         match stop {
-            Stop::Bug(bug) => Ending::Failed(blame(*bug, name)),
+            Stop::Bug(mut bug) => {
+                bug.culprit.get_or_insert_with(|| name.to_owned());
+                Ending::Failed(bug)
+            }
             Stop::Cut => Ending::Stopped,
         }
     }
 }
 
-/// What a machine's task does next.
 enum Next {
-    /// A handler has run: there may be more.
+    /// A handler has run, and there may be more to do.
     Again,
-    /// A default handler has run: others first.
+    /// A default handler has run; other tasks of the thread go first.
     Breathe,
     /// The durable state is to be saved before the next effect.
     Save,
-    /// Nothing to do until something comes.
+    /// There is nothing to do until mail comes or a timer is due.
     Wait,
-    /// The machine has halted.
     Halted,
 }
 
@@ -65,15 +59,14 @@ pub(crate) struct Live {
     clock: Clock,
     voice: Voice,
     keeper: Option<Box<dyn Keeper>>,
-    /// Whether effects of the last handler are being released.
     releasing: bool,
-    /// How much of the traffic is this machine's: its events, or its own activity.
+    /// How many counts of the host's traffic this machine holds: unhandled events or its own activity.
     held: usize,
     over: bool,
 }
 
 impl Live {
-    /// The traffic of its start must have been counted.
+    /// The caller has counted the machine's start as traffic.
     pub(crate) fn new(
         worker: triomphe::Arc<Worker>,
         keeper: Option<Box<dyn Keeper>>,
@@ -87,25 +80,23 @@ impl Live {
             ..MachineSystem::default()
         };
         system.add(worker);
-        let seed = fingerprint::mix(shared.seed, id.to_bits());
+        let seed = fingerprint::mix(shared.config.seed, id.to_bits());
         let voice = Voice { me: id, random: fastrand::Rng::with_seed(seed), shared };
         let clock = Clock::default();
         Live { name, system, mail, clock, voice, keeper, releasing: false, held: 1, over: false }
     }
 
-    /// The machine's whole life.
     pub(crate) async fn run(mut self) {
         let ending = match self.live().await {
             Ok(ending) => ending,
             Err(stop) => Ending::of(stop, self.name),
         };
-        // After `close` this ends once all that was sent has been counted.
+        // After `close` this loop ends once all events that were sent have been counted.
         self.mail.close();
         let mut rest = 0;
         while let Some(mail) = self.mail.recv().await {
             rest += usize::from(matches!(mail, Mail::Event(_)));
         }
-        self.held += rest;
         self.end(ending, rest);
     }
 
@@ -137,7 +128,7 @@ impl Live {
         Ok(Ending::Stopped)
     }
 
-    /// Runs one handler and releases its effects, up to one that must be waited for.
+    /// Runs one handler and releases its effects, up to one that must be awaited.
     fn advance(&mut self) -> Result<Next, Stop> {
         let mut next = Next::Again;
         if !self.releasing {
@@ -166,7 +157,7 @@ impl Live {
         Ok(next)
     }
 
-    /// Whether the machine may do something of its own accord, which then counts as traffic.
+    /// Whether the machine may act without an event, which then counts as traffic.
     fn begins(&mut self) -> bool {
         if self.held == 0 {
             self.voice.shared.traffic.enter();
@@ -175,7 +166,7 @@ impl Live {
         self.voice.shared.phase() == Phase::Running
     }
 
-    /// Nothing of the traffic is this machine's any more.
+    /// Gives back all traffic that this machine holds.
     fn rest(&mut self) {
         self.voice.shared.traffic.leave(std::mem::take(&mut self.held));
     }
@@ -190,7 +181,7 @@ impl Live {
         }
     }
 
-    /// Fires the timers that are due, in the order in which they were.
+    /// Fires the timers that are due, in the order of their due times.
     fn fire(&mut self) -> Result<(), Stop> {
         let mut now = None;
         while let Some((place, at)) = self.clock.next(&self.system.slots[0].worker.timers) {
@@ -204,7 +195,7 @@ impl Live {
         Ok(())
     }
 
-    /// Waits for mail or a timer; `false` if there will be none.
+    /// Waits for mail or a timer; `false` if neither will ever come.
     async fn wait(&mut self) -> Result<bool, Stop> {
         let mail = match self.clock.next(&self.system.slots[0].worker.timers) {
             Some((_, at)) if self.voice.shared.phase() == Phase::Running => {
@@ -218,13 +209,12 @@ impl Live {
             _ => self.mail.recv().await,
         };
         match mail {
-            // What it drops may be the user's, and panic.
+            // Accepting may drop values of the user's types, whose destructors may panic.
             Some(mail) => panics::catch(|| self.accept(mail))?.map(|()| true),
             None => Ok(false),
         }
     }
 
-    /// Does to others what a handler asked for.
     fn release(&mut self, effect: Effect) -> Result<Option<Next>, Stop> {
         let Live { system, voice, .. } = self;
         match effect {
@@ -244,8 +234,7 @@ impl Live {
             Effect::Announce(message) => {
                 if let Some(event) = message.event() {
                     voice.event(Event::Announced { payload: Text::Debug(message.payload()) })?;
-                    let shared = Arc::clone(&voice.shared);
-                    shared.announce(event, voice)?;
+                    Arc::clone(&voice.shared).announce(event, voice);
                 }
                 system.pool.put(message);
             }
@@ -256,22 +245,15 @@ impl Live {
                 system.perform(0, effect, &mut EventSink::new(voice))?;
             }
             Effect::Persist if self.keeper.is_some() => return Ok(Some(Next::Save)),
-            Effect::Halt => {
+            _ => {
+                let halts = matches!(effect, Effect::Halt);
                 system.perform(0, effect, &mut EventSink::new(voice))?;
-                return Ok(Some(Next::Halted));
-            }
-            Effect::Persist
-            | Effect::Cancel { .. }
-            | Effect::Seal
-            | Effect::Unseal
-            | Effect::Fail { .. } => {
-                system.perform(0, effect, &mut EventSink::new(voice))?;
+                return Ok(halts.then_some(Next::Halted));
             }
         }
         Ok(None)
     }
 
-    /// Brings the machine back from its store, if that has something.
     async fn load(&mut self) -> Result<(), Stop> {
         let Some(keeper) = self.keeper.take() else { return Ok(()) };
         let (keeper, durable) = store::blocking("loaded", keeper, |keeper| keeper.load()).await?;
@@ -283,7 +265,7 @@ impl Live {
         Ok(())
     }
 
-    /// Saves what the machine persists; then its next effects may be seen.
+    /// Saves what the machine persists, before its next effect is released.
     async fn save(&mut self) -> Result<(), Stop> {
         let Some(keeper) = self.keeper.take() else { return Ok(()) };
         let kept = match keeper.next(self.system.slots[0].worker.cell()) {
@@ -298,15 +280,17 @@ impl Live {
         })?
     }
 
+    /// `rest` is how many events were sent to the machine and never reached its inbox.
     fn end(&mut self, ending: Ending, rest: usize) {
         self.over = true;
+        self.held += rest;
         let worker = &self.system.slots[0].worker;
         let left = match ending {
             Ending::Halted => 0,
             _ => worker.inbox.len() + rest,
         };
         let id = self.voice.me;
-        // Before the machine counts as gone: its destructors are part of its life.
+        // The machine's destructors run before it counts as gone.
         let system = std::mem::take(&mut self.system);
         let dropped = panics::catch(|| drop(system));
         let ending = match (dropped, ending) {
@@ -317,7 +301,7 @@ impl Live {
     }
 }
 
-/// A task that is dropped where it stands, by a runtime that shuts down.
+/// A runtime that shuts down drops the task before its end.
 impl Drop for Live {
     fn drop(&mut self) {
         if !self.over {
@@ -326,13 +310,12 @@ impl Drop for Live {
             while let Ok(mail) = self.mail.try_recv() {
                 rest += usize::from(matches!(mail, Mail::Event(_)));
             }
-            self.held += rest;
             self.end(Ending::Stopped, rest);
         }
     }
 }
 
-/// Answers a machine's choices at random and passes on what it tells.
+/// Answers a machine's choices at random and passes its events to the host's callback.
 struct Voice {
     me: WorkerId,
     random: fastrand::Rng,
@@ -351,7 +334,7 @@ impl Env for Voice {
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
         // There is no explorer to hear hints.
-        if let Some(on_event) = &self.shared.on_event
+        if let Some(on_event) = &self.shared.config.on_event
             && !matches!(event, Event::Hinted { .. })
         {
             on_event(self.me, event);

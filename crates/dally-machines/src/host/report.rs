@@ -1,8 +1,10 @@
-//! What a host has to tell at its end, and what went wrong on the way.
+//! The report of a host at its end, and the failures during its life.
 
 use std::fmt;
 
+use dally_core::words::count;
 use dally_core::{Bug, WorkerId};
+use dally_report::text;
 
 /// Something that went wrong in production.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,21 +15,22 @@ pub struct Failure {
     pub bug: Bug,
 }
 
-/// One line, such as `` machine `Ledger(0.2)` stopped: panic: out of paper at src/ledger.rs:7:9 ``.
+/// One line, such as `` machine `Ledger(0.2)` stopped: out of paper at src/ledger.rs:7:9 ``, in the
+/// words of the reports of tests.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.bug.culprit.as_deref().unwrap_or("?");
-        let bug = Bug { culprit: None, ..self.bug.clone() };
         match self.worker {
-            Some(worker) => write!(f, "machine `{name}({worker})` stopped: {bug}"),
-            None => write!(f, "monitor `{name}` was violated: {}", bug.record().text),
+            Some(worker) => write!(f, "machine `{name}({worker})` stopped: ")?,
+            None => write!(f, "monitor `{name}` was violated: ")?,
         }
+        f.write_str(text::bug(&self.bug).lines().next().unwrap_or_default())?;
+        self.bug.location.as_ref().map_or(Ok(()), |place| write!(f, " at {place}"))
     }
 }
 
-/// What happened in the life of a host, told by [`Host::shutdown`](super::Host::shutdown).
-///
-/// Every machine created is counted once more: as halted, failed or stopped, or named as stuck.
+/// The life of a host, reported by [`Host::shutdown`](super::Host::shutdown). Every created machine is
+/// also counted as halted, failed or stopped, or named as stuck.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
@@ -67,11 +70,10 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { created, halted, failed, stopped, .. } = self;
-        let s = if *created == 1 { "" } else { "s" };
-        write!(f, "{created} machine{s}: {halted} halted, {stopped} stopped, {failed} failed")?;
+        let machines = count(*created, "machine");
+        write!(f, "{machines}: {halted} halted, {stopped} stopped, {failed} failed")?;
         if self.left > 0 {
-            let s = if self.left == 1 { "" } else { "s" };
-            write!(f, "; {} event{s} left unhandled", self.left)?;
+            write!(f, "; {} left unhandled", count(self.left, "event"))?;
         }
         if !self.drained {
             f.write_str("\nthe inboxes were not empty at the deadline")?;

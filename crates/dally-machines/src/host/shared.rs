@@ -1,14 +1,16 @@
-//! What the machines of a host have in common: who is there, what is under way, what happened.
+//! What the machines of a host share: the registry of machines, the traffic and the tally.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use dally_core::{Bug, Env, Event, Stop, Text, WorkerId, panics};
+use dally_core::{Env, Event, Text, WorkerId, panics};
 use rustc_hash::FxHashMap;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -21,44 +23,44 @@ use super::watch::Watch;
 use crate::inbox::Envelope;
 use crate::worker::Worker;
 
-/// Told of each failure.
 pub(crate) type OnFailure = Box<dyn Fn(&Failure) + Send + Sync>;
-/// Told of each event.
 pub(crate) type OnEvent = Box<dyn Fn(WorkerId, Event<Text<'_>>) + Send + Sync>;
-/// Makes the stores of one type of machine.
 pub(crate) type MakeStore = Box<dyn Fn(WorkerId) -> Box<dyn Keeper> + Send + Sync>;
 
-pub(crate) struct Shared {
-    pub(crate) runtime: tokio::runtime::Handle,
+pub(crate) struct Config {
     pub(crate) seed: u64,
     pub(crate) drain: Duration,
     pub(crate) stores: BTreeMap<TypeId, MakeStore>,
     pub(crate) on_failure: OnFailure,
     pub(crate) on_event: Option<OnEvent>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    runtime: tokio::runtime::Handle,
     pub(crate) watch: Mutex<Watch>,
     pub(crate) tally: Mutex<Report>,
     pub(crate) roots: AtomicU32,
     pub(crate) traffic: Traffic,
     phase: AtomicU8,
-    machines: RwLock<FxHashMap<WorkerId, Entry>>,
+    machines: RwLock<Machines>,
 }
 
-/// A machine that is there.
+type Machines = FxHashMap<WorkerId, Entry>;
+
 struct Entry {
     name: &'static str,
     inbox: UnboundedSender<Mail>,
-    /// Known from shortly after the start.
+    /// Set shortly after the start.
     task: Option<AbortHandle>,
 }
 
-/// What comes through the inbox of a machine's task.
 pub(crate) enum Mail {
     Event(Envelope),
-    /// The phase has changed.
+    /// Wakes the task after a change of phase.
     Wake,
 }
 
-/// How far a host has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Phase {
@@ -69,8 +71,8 @@ pub(crate) enum Phase {
     Over,
 }
 
-/// How much is under way: events not yet handled, and machines at work. A sender counts its event
-/// before it looks at the phase. So a count of zero stays zero after [`Phase::Draining`] is set.
+/// How much is under way: unhandled events and working machines. A sender counts its event before
+/// it reads the phase, so a count of zero stays zero once [`Phase::Draining`] is set.
 #[derive(Default)]
 pub(crate) struct Traffic {
     under_way: AtomicUsize,
@@ -111,8 +113,8 @@ impl Traffic {
         }
     }
 
-    /// Waits until the condition holds; it is looked at whenever traffic has come to rest and
-    /// whenever a machine has ended.
+    /// Waits until the condition holds. It is checked whenever the traffic reaches zero or a machine
+    /// ends.
     pub(crate) async fn until(&self, holds: impl Fn() -> bool) {
         struct Waiter<'a>(&'a AtomicUsize);
         impl Drop for Waiter<'_> {
@@ -133,23 +135,17 @@ impl Traffic {
     }
 }
 
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("phase", &self.phase()).finish_non_exhaustive()
+    }
+}
+
 impl Shared {
-    pub(crate) fn new(
-        runtime: tokio::runtime::Handle,
-        seed: u64,
-        drain: Duration,
-        stores: BTreeMap<TypeId, MakeStore>,
-        on_failure: OnFailure,
-        on_event: Option<OnEvent>,
-        watch: Watch,
-    ) -> Shared {
+    pub(crate) fn new(config: Config, runtime: tokio::runtime::Handle, watch: Watch) -> Shared {
         Shared {
+            config,
             runtime,
-            seed,
-            drain,
-            stores,
-            on_failure,
-            on_event,
             watch: Mutex::new(watch),
             tally: Mutex::default(),
             roots: AtomicU32::new(0),
@@ -157,6 +153,14 @@ impl Shared {
             phase: AtomicU8::new(Phase::Running as u8),
             machines: RwLock::default(),
         }
+    }
+
+    fn machines(&self) -> RwLockReadGuard<'_, Machines> {
+        self.machines.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn machines_mut(&self) -> RwLockWriteGuard<'_, Machines> {
+        self.machines.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn phase(&self) -> Phase {
@@ -167,46 +171,38 @@ impl Shared {
         }
     }
 
-    /// Goes on to a phase, and wakes the machines so that they notice.
+    /// Enters a phase, and wakes the machines so that they notice.
     pub(crate) fn proceed_to(&self, phase: Phase) {
         if self.phase.fetch_max(phase as u8, SeqCst) < phase as u8 {
-            let machines = self.machines.read().unwrap_or_else(PoisonError::into_inner);
-            for entry in machines.values() {
-                // A machine that has just ended needs no waking.
-                let _ = entry.inbox.send(Mail::Wake);
-            }
+            // A failed send means that the machine has just ended.
+            self.machines().values().for_each(|entry| _ = entry.inbox.send(Mail::Wake));
         }
     }
 
-    /// Brings a machine to life in a task of its own.
     pub(crate) fn start(
         self: &Arc<Self>,
         worker: triomphe::Arc<Worker>,
         keeper: Option<Box<dyn Keeper>>,
     ) {
         let (id, name) = (worker.id, worker.cell().name());
-        let make = || self.stores.get(&worker.cell().machine()).map(|make| make(id));
+        let make = || self.config.stores.get(&worker.cell().machine()).map(|make| make(id));
         let keeper = keeper.or_else(make);
         let (inbox, mail) = unbounded_channel();
         self.traffic.enter();
         lock(&self.tally).created += 1;
-        let entry = Entry { name, inbox, task: None };
-        self.machines.write().unwrap_or_else(PoisonError::into_inner).insert(id, entry);
+        self.machines_mut().insert(id, Entry { name, inbox, task: None });
         let live = Live::new(worker, keeper, mail, Arc::clone(self));
         // Not under the lock: a runtime that is shutting down drops the task at once.
         let task = self.runtime.spawn(live.run()).abort_handle();
-        let mut machines = self.machines.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = machines.get_mut(&id) {
+        if let Some(entry) = self.machines_mut().get_mut(&id) {
             entry.task = Some(task);
         }
     }
 
-    /// Puts an event into the inbox of a machine; `false` if it is not there.
+    /// Puts an event into the inbox of a machine; `false` if the machine is gone.
     pub(crate) fn post(&self, to: WorkerId, envelope: Envelope) -> bool {
         self.traffic.enter();
-        let machines = self.machines.read().unwrap_or_else(PoisonError::into_inner);
-        let sent = machines.get(&to).map(|entry| entry.inbox.send(Mail::Event(envelope)));
-        drop(machines);
+        let sent = self.machines().get(&to).map(|entry| entry.inbox.send(Mail::Event(envelope)));
         let there = matches!(sent, Some(Ok(())));
         if !there {
             self.traffic.leave(1);
@@ -215,39 +211,27 @@ impl Shared {
     }
 
     pub(crate) fn is_there(&self, id: WorkerId) -> bool {
-        self.machines.read().unwrap_or_else(PoisonError::into_inner).contains_key(&id)
+        self.machines().contains_key(&id)
     }
 
     pub(crate) fn is_deserted(&self) -> bool {
-        self.machines.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.machines().is_empty()
     }
 
-    /// The name of a worker.
     pub(crate) fn name(&self, worker: WorkerId) -> &'static str {
-        let machines = self.machines.read().unwrap_or_else(PoisonError::into_inner);
         // The sender may have halted in the meantime.
-        machines.get(&worker).map_or("machine", |entry| entry.name)
+        self.machines().get(&worker).map_or("machine", |entry| entry.name)
     }
 
-    /// Tells the monitors.
-    pub(crate) fn announce(&self, event: &dyn Any, env: &mut dyn Env) -> Result<(), Stop> {
-        let violations = {
-            let mut watch = lock(&self.watch);
-            if watch.is_empty() {
-                return Ok(());
-            }
-            watch.announce(event, env)?
-        };
-        for bug in violations {
-            self.fail(Failure { worker: None, bug });
-        }
-        Ok(())
+    pub(crate) fn announce(&self, event: &dyn Any, env: &mut dyn Env) {
+        let violations = lock(&self.watch).announce(event, env);
+        violations.into_iter().for_each(|bug| self.fail(Failure { worker: None, bug }));
     }
 
-    /// Keeps a failure for the report and tells whoever wants to know.
+    /// Keeps a failure for the report and calls `on_failure`.
     pub(crate) fn fail(&self, failure: Failure) {
-        // A callback that panics must not take a machine with it that did nothing wrong.
-        let _ = panics::catch(|| (self.on_failure)(&failure));
+        // A callback that panics must not end the machine whose task calls it.
+        let _ = panics::catch(|| (self.config.on_failure)(&failure));
         let mut tally = lock(&self.tally);
         tally.failed += u64::from(failure.worker.is_some());
         if tally.failures.len() < Report::KEPT {
@@ -255,8 +239,8 @@ impl Shared {
         }
     }
 
-    /// A machine has come to its end, with so many events counted and not yet handled, of which
-    /// `left` were lost to it.
+    /// Removes a machine that has ended. Of the events sent to it `held` were counted and not handled,
+    /// of which `left` were lost.
     pub(crate) fn ended(&self, id: WorkerId, ending: Ending, held: usize, left: u64) {
         match ending {
             Ending::Halted => lock(&self.tally).halted += 1,
@@ -264,27 +248,22 @@ impl Shared {
             Ending::Failed(bug) => self.fail(Failure { worker: Some(id), bug: *bug }),
         }
         lock(&self.tally).left += left;
-        self.machines.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.machines_mut().remove(&id);
         self.traffic.leave(held);
         self.traffic.tell();
     }
 
-    /// Gives up on machines whose handlers do not return, and says which they are.
+    /// Aborts the tasks whose handlers do not return, and names them.
     pub(crate) fn abandon(&self) -> Vec<String> {
-        let machines = self.machines.read().unwrap_or_else(PoisonError::into_inner);
+        let machines = self.machines();
         let mut stuck: Vec<_> = machines.iter().map(|(id, entry)| (*id, entry.name)).collect();
-        for entry in machines.values() {
-            if let Some(task) = &entry.task {
-                task.abort();
-            }
-        }
+        machines.values().filter_map(|entry| entry.task.as_ref()).for_each(AbortHandle::abort);
         stuck.sort_unstable();
         stuck.into_iter().map(|(id, name)| format!("{name}({id})")).collect()
     }
 }
 
-/// Waits at most so long; `false` if that was not enough. Without a clock it waits as long as it
-/// takes.
+/// Waits at most so long; `false` if that was not enough. Without a time driver there is no limit.
 pub(crate) async fn at_most(time: Duration, future: impl Future<Output = ()>) -> bool {
     match panics::catch(|| tokio::time::sleep(time)) {
         Ok(sleep) => tokio::select! {
@@ -301,9 +280,4 @@ pub(crate) async fn at_most(time: Duration, future: impl Future<Output = ()>) ->
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A machine's own bug, named after it.
-pub(crate) fn blame(bug: Bug, name: &'static str) -> Box<Bug> {
-    Box::new(if bug.culprit.is_some() { bug } else { bug.by(name) })
 }

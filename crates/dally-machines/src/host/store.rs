@@ -1,4 +1,4 @@
-//! Where durable state is kept.
+//! Stores of durable state.
 
 use std::any::Any;
 use std::io;
@@ -9,28 +9,25 @@ use dally_core::{Bug, Stop, panics};
 use crate::cell::{Cell, MachineCell};
 use crate::machine::Machine;
 
-/// Keeps the durable state of one machine: a file, a row, a key.
-///
-/// Both calls are made on a thread where blocking is fine.
+/// Keeps the durable state of one machine, for example in a file. Both calls may block.
 pub trait Store<D>: Send + 'static {
     /// What was saved last; `None` if nothing ever was. Called once, before the machine starts.
     fn load(&mut self) -> io::Result<Option<D>>;
 
-    /// Saves. Once this returns, the state must survive a crash: nothing that the machine does
-    /// after its `persist` is seen by anybody before.
+    /// Saves. Once this returns, the state must survive a crash: effects that the machine queued after
+    /// its `persist` are released only then.
     fn save(&mut self, durable: &D) -> io::Result<()>;
 }
 
 /// A durable state whose type only the machine knows.
 pub(crate) type Durable = Box<dyn Any + Send>;
 
-/// A store, and how to get at the durable state of its machine.
+/// A [`Store`] with access to the durable state of its machine's cell.
 pub(crate) trait Keeper: Send {
     fn load(&mut self) -> io::Result<Option<Durable>>;
     fn save(&mut self, durable: &Durable) -> io::Result<()>;
-    /// What the machine is to persist next.
+    /// What [`Cell::persist`] stores next.
     fn next(&self, cell: &dyn Cell) -> Option<Durable>;
-    /// Brings the machine back from what was loaded.
     fn recover(&self, cell: &mut dyn Cell, durable: Durable) -> Result<(), Stop>;
 }
 
@@ -70,7 +67,7 @@ impl<M: Machine, S: Store<M::Durable>> Keeper for Kept<M, S> {
     }
 }
 
-/// Does something with a store on a thread where blocking is fine; `what` names it in a bug.
+/// Runs a call to a store on a thread that may block; `what` names the call in a bug.
 pub(crate) async fn blocking<R: Send + 'static>(
     what: &'static str,
     mut keeper: Box<dyn Keeper>,

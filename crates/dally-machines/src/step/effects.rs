@@ -7,7 +7,6 @@ use crate::system::{MachineSystem, Stamp};
 use crate::worker::Life;
 
 impl MachineSystem {
-    /// Does what an effect of the machine in this slot says.
     pub(crate) fn perform(
         &mut self,
         slot: usize,
@@ -63,7 +62,7 @@ impl MachineSystem {
                 Ok(())
             }
             Effect::Unseal => {
-                // That there is one was checked when it was asked for.
+                // `Cx::unseal` has checked that the machine holds a seal.
                 self.slots[slot].unshared(&mut self.pool)?.seals -= 1;
                 self.seals -= 1;
                 Ok(())

@@ -8,7 +8,6 @@ use crate::message::Message;
 use crate::system::MachineSystem;
 
 impl MachineSystem {
-    /// Sends a message of the machine in this slot.
     #[inline(always)]
     pub(super) fn send(
         &mut self,
@@ -38,7 +37,7 @@ impl MachineSystem {
         self.put_in(there, id, event, None, message, env)
     }
 
-    /// Puts a message into the inbox of a machine that is there.
+    /// Puts a message into the inbox of a machine that is up or new.
     pub(crate) fn deliver(
         &mut self,
         slot: usize,
@@ -68,7 +67,7 @@ impl MachineSystem {
         let worker = here.unshared(&mut self.pool)?;
         let mut ready = None;
         if worker.awaits() {
-            // Everything in the inbox is deferred: only the new message can be dequeued.
+            // All other messages in the inbox are deferred: only the new one can be dequeued.
             match worker.cell().reaction(event) {
                 Reaction::Ignore if fifo => {
                     self.tick_left(slot, timer)?;
@@ -110,7 +109,6 @@ impl MachineSystem {
         copy.map_or(Ok(()), |copy| self.deliver(there, copy, env))
     }
 
-    /// A message that nobody will handle.
     pub(crate) fn discard(
         &mut self,
         id: MessageId,
@@ -123,7 +121,7 @@ impl MachineSystem {
         Ok(())
     }
 
-    /// [`MachineSystem::put_in`], noted.
+    /// [`MachineSystem::put_in`] with a note for the transition cache.
     #[inline(never)]
     fn put_in_noted(
         &mut self,
@@ -139,7 +137,7 @@ impl MachineSystem {
         Ok(())
     }
 
-    /// A message has come to a machine that is no longer there, or to none.
+    /// Notes that a message has come to a machine that has ended, or to none.
     #[cold]
     fn note_gone(&mut self, gone: Option<usize>, id: MessageId, event: u16, message: &Message) {
         match gone {
@@ -148,7 +146,7 @@ impl MachineSystem {
                 self.note_message(there, before);
             }
             Some(_) => {}
-            // There may be one another time.
+            // A machine with this id may exist the next time, so the step is not noted.
             None => self.noting = false,
         }
     }

@@ -1,4 +1,4 @@
-//! How a handler ended that did not end as it should.
+//! What a system does after a handler that failed.
 
 use dally_core::bug::{Origin, Unhandled};
 use dally_core::{Bug, Problem, Stop, WorkerId};
@@ -9,7 +9,7 @@ use crate::effect::Effect;
 use crate::system::MachineSystem;
 
 impl MachineSystem {
-    /// Takes note of how a handler ended that did not end as it should.
+    /// Turns what kept a handler from its end into an effect or into the end of the execution.
     #[cold]
     pub(super) fn conclude(
         &mut self,
@@ -27,7 +27,6 @@ impl MachineSystem {
         }
     }
 
-    /// Makes a bug the last effect of a handler.
     #[cold]
     fn fail(&mut self, slot: usize, bug: Bug) -> Result<(), Stop> {
         let effects = &mut self.slots[slot].unshared(&mut self.pool)?.effects;

@@ -1,4 +1,4 @@
-//! Turns: runs of a worker's handlers.
+//! Runs of a worker's handlers.
 
 use dally_core::{Env, Event, EventSink, MessageId, Text, WorkerId};
 
@@ -12,7 +12,6 @@ use crate::pool::Pool;
 use crate::worker::Worker;
 
 impl Worker {
-    /// Runs the handler for an input.
     #[inline(always)]
     pub(crate) fn run(
         &mut self,
@@ -28,7 +27,7 @@ impl Worker {
         ran
     }
 
-    /// Takes the first message of the inbox, which is there and no tick, and runs the handler for it.
+    /// Takes the first message of the inbox, which exists and is no tick, and runs the handler for it.
     #[inline(always)]
     pub(crate) fn run_first(
         &mut self,
@@ -52,7 +51,7 @@ impl Worker {
         (id, ran)
     }
 
-    /// The worker's side of a turn, the cell that runs in it, and the inbox.
+    /// Splits the worker into its side of a turn, its cell and its inbox.
     #[inline(always)]
     fn begin_turn(&mut self) -> (Side<'_>, &mut dyn Cell, &mut Inbox) {
         self.forget_cell();
@@ -60,7 +59,7 @@ impl Worker {
         (Side { me: *id, children, seals: *seals, idles, effects }, &mut **cell, inbox)
     }
 
-    /// A turn has queued its effects in their order: the first of them is to be the last.
+    /// Reverses the effects, which the handler has queued in order.
     #[inline(always)]
     fn end_turn(&mut self) {
         if self.effects.len() > 1 {
@@ -69,7 +68,7 @@ impl Worker {
     }
 }
 
-/// What is the worker's in a turn.
+/// The worker's fields that a [`Turn`] borrows.
 struct Side<'a> {
     me: WorkerId,
     children: &'a mut u32,
@@ -79,7 +78,6 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// The turn, with what is not the worker's.
     #[inline(always)]
     fn turn(self, twice: bool, pool: &'a mut Pool, env: &'a mut dyn Env) -> Turn<'a> {
         let Side { me, children, seals, idles, effects } = self;

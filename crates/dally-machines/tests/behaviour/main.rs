@@ -11,6 +11,7 @@ mod __private {
 
 mod capture;
 mod crashes;
+mod debug_forms;
 mod driver;
 mod effects;
 mod endless;

@@ -152,7 +152,7 @@ async fn a_save_that_fails_stops_the_machine_before_the_effects_after_it() {
     assert_eq!(lines, ["Receipt(7)", "got 7", "load None", "saved 7"]);
     assert_eq!(
         report.failures[0].to_string(),
-        "machine `Account(1)` stopped: panic: its durable state could not be saved: the book is full"
+        "machine `Account(1)` stopped: its durable state could not be saved: the book is full"
     );
 }
 

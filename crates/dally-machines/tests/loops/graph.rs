@@ -37,17 +37,25 @@ pub struct Action {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part {
-    Value { index: u32, of: u32 },
+    /// With the place of the source where it is chosen.
+    Value {
+        place: u64,
+        index: u32,
+        of: u32,
+    },
     From(WorkerId),
 }
 
 impl Action {
-    pub fn of(worker: WorkerId, choices: &[Choice]) -> Action {
+    /// Of choices, each with the place of the source where it was made.
+    pub fn of(worker: WorkerId, choices: &[(u64, Choice)]) -> Action {
         let mut action = Action { worker, parts: Vec::new(), fault: worker == WorkerId::FAULTS };
-        for &choice in choices {
+        for &(place, choice) in choices {
             match choice {
                 Choice::Value { index, tag: Tag::Fault, .. } => action.fault |= index > 0,
-                Choice::Value { index, of, .. } => action.parts.push(Part::Value { index, of }),
+                Choice::Value { index, of, .. } => {
+                    action.parts.push(Part::Value { place, index, of });
+                }
                 Choice::Delivery(message) => action.parts.push(Part::From(message.sender)),
                 Choice::Input(_) => unreachable!("no machine here asks for inputs"),
                 Choice::Worker(_) => panic!("a worker inside a step"),
@@ -121,10 +129,16 @@ fn state(system: &MachineSystem) -> State {
 struct Answers {
     /// Each with the number of possible answers.
     given: Vec<(u32, u32)>,
-    made: Vec<Choice>,
+    made: Vec<(u64, Choice)>,
+    /// Where the next one is asked for.
+    place: u64,
 }
 
 impl Answers {
+    fn make(&mut self, choice: Choice) {
+        self.made.push((std::mem::take(&mut self.place), choice));
+    }
+
     fn answer(&mut self, of: u32) -> u32 {
         if self.made.len() == self.given.len() {
             self.given.push((0, of));
@@ -148,13 +162,17 @@ impl Answers {
 impl Env for Answers {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         let index = self.answer(of);
-        self.made.push(Choice::Value { index, of, tag });
+        self.make(Choice::Value { index, of, tag });
         Ok(index)
+    }
+
+    fn place(&mut self, place: u64) {
+        self.place = place;
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         let place = self.answer(candidates.len() as u32) as usize;
-        self.made.push(Choice::Delivery(candidates[place]));
+        self.make(Choice::Delivery(candidates[place]));
         Ok(place)
     }
 

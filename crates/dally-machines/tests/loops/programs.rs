@@ -120,6 +120,8 @@ impl Clerk {
     #[defer(Three, Parcel)]
     const RULES: () = ();
 
+    /// What it chooses is chosen where it is called, a place for each event.
+    #[track_caller]
     fn act(&mut self, cx: &mut Cx<Self>, event: usize) {
         const SECOND: Duration = Duration::from_secs(1);
         let rules = Arc::clone(&self.rules.0);

@@ -114,7 +114,7 @@ fn without_fairness_every_search_blames_exactly_the_monitors_that_a_loop_violate
 #[test]
 fn under_strong_fairness_every_search_blames_exactly_the_monitors_that_a_fair_loop_violates() {
     let expected =
-        Tally { programs: 1_019, too_large: 481, without_answer: 243, without_lasting_light: 379 };
+        Tally { programs: 1_019, too_large: 481, without_answer: 240, without_lasting_light: 374 };
     assert_eq!(check_all(6_000..7_500, Fairness::Strong), expected);
 }
 

@@ -27,12 +27,12 @@ pub fn check(
         if !system.enabled().contains(worker) {
             return Err(format!("{worker} cannot step"));
         }
-        let mut reader = Reader(mine);
+        let mut reader = Reader { left: mine, made: Vec::new(), place: 0 };
         system.step(*worker, &mut reader).map_err(|stop| format!("{stop:?}"))?;
-        if !reader.0.is_empty() {
-            return Err(format!("{worker} was not asked for {:?}", reader.0));
+        if !reader.left.is_empty() {
+            return Err(format!("{worker} was not asked for {:?}", reader.left));
         }
-        taken.push(Action::of(*worker, mine));
+        taken.push(Action::of(*worker, &reader.made));
         visits.push(system.acceptance().visits);
         stops.push(system.fork());
         rest = after;
@@ -70,12 +70,18 @@ pub fn check(
 }
 
 /// Answers what is written.
-struct Reader<'a>(&'a [Choice]);
+struct Reader<'a> {
+    left: &'a [Choice],
+    /// Each with the place where it was asked for.
+    made: Vec<(u64, Choice)>,
+    place: u64,
+}
 
 impl<'a> Reader<'a> {
     fn next(&mut self) -> Option<&'a Choice> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
+        let (first, rest) = self.left.split_first()?;
+        self.left = rest;
+        self.made.push((std::mem::take(&mut self.place), *first));
         Some(first)
     }
 }
@@ -89,6 +95,10 @@ impl Env for Reader<'_> {
             }
             other => panic!("{other:?} for one of {of} values"),
         }
+    }
+
+    fn place(&mut self, place: u64) {
+        self.place = place;
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
