@@ -7,12 +7,12 @@ use crate::program::Program;
 use crate::source::Sources;
 use crate::{modules, syntax, types};
 
-/// What came of a project.
+/// The result of [`compile`].
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The program, unless there are errors.
     pub program: Option<Program>,
-    /// What is wrong or doubtful, in the order of files and places.
+    /// Errors and warnings, in the order of files and places.
     pub diagnostics: Vec<Diagnostic>,
     /// The files that the diagnostics point into.
     pub sources: Sources,
@@ -21,26 +21,30 @@ pub struct Compiled {
 /// Parses and checks all files together, and evaluates the tests. If a declaration is lost by a
 /// syntax error, nothing is checked: its name would be reported wherever it is used.
 pub fn compile(sources: Sources) -> Compiled {
-    let mut report = types::Report::default();
     let mut files = Vec::new();
+    let mut diagnostics = Vec::new();
     for (file, _) in sources.files() {
         let (tree, wrong) = syntax::parse(&sources, file);
         files.push(tree);
-        wrong.into_iter().for_each(|diagnostic| report.push(diagnostic));
+        diagnostics.extend(wrong);
     }
-    report.repaired = report.has_errors();
-    let parsed = report.diagnostics.len();
-    let lost = files.iter().any(|file| file.lost);
-    let program = if lost { None } else { check(&files, &sources, &mut report) };
-    let mut diagnostics = report.diagnostics;
-    let found = diagnostics.split_off(parsed);
-    diagnostics.extend(not_following(found, &diagnostics, &sources));
+    let mut program = None;
+    if !files.iter().any(|file| file.lost) {
+        let repaired = diagnostics.iter().any(|diagnostic| !diagnostic.is_warning());
+        let report = types::Report { repaired, ..types::Report::default() };
+        let (tables, checked, creates) = types::check(&files, &sources, report);
+        let tests = modules::check(&tables, &creates);
+        if !repaired && !tables.report.has_errors() {
+            program = Some(types::assemble(sources.clone(), &tables, checked, creates, tests));
+        }
+        let found = tables.report.diagnostics.into_inner();
+        diagnostics.extend(not_following(found, &diagnostics, &sources));
+    }
     diagnostic::sort(&mut diagnostics);
     Compiled { program, diagnostics, sources }
 }
 
-/// What does not follow from a syntax error: what the parser could not read on the same line is
-/// hardly what was meant.
+/// Drops diagnostics on lines with a syntax error, because they probably follow from it.
 fn not_following(
     found: Vec<Diagnostic>,
     syntax: &[Diagnostic],
@@ -55,19 +59,4 @@ fn not_following(
         true => found,
         false => found.into_iter().filter(|it| !broken.contains(&line(it))).collect(),
     }
-}
-
-fn check(
-    files: &[syntax::ast::File],
-    sources: &Sources,
-    report: &mut types::Report,
-) -> Option<Program> {
-    let (tables, checked, creates) = types::check(files, sources, report);
-    let tests = modules::check(&tables, &creates, report);
-    if report.has_errors() {
-        return None;
-    }
-    let mut program = types::assemble(sources.clone(), &tables, checked, creates);
-    program.tests = tests;
-    Some(program)
 }

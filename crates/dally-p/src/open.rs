@@ -1,19 +1,17 @@
-//! A project from its path to programs that can be run: all that a user of the library needs.
+//! A project, from its path to programs that can be run.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::compile::compile;
-use crate::diagnostic::{self, Diagnostic};
+use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::program::Program;
 use crate::project::{self, ProjectError};
 use crate::source::Sources;
 use crate::vm::{Foreign, PProgram};
 
-/// A project without errors.
-///
-/// A test of it is a [`dally_core::Program`] like any other:
+/// A project without errors. Each of its tests is a [`dally_core::Program`]:
 ///
 /// ```
 /// use dally_core::Program;
@@ -32,9 +30,9 @@ use crate::vm::{Foreign, PProgram};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Project {
-    /// What the compiler made of it.
+    /// The compiled project.
     pub program: Arc<Program>,
-    /// What is doubtful about it.
+    /// The compiler's warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -72,55 +70,41 @@ impl Project {
 
     /// The test of this name, with the foreign functions that it needs.
     pub fn test(&self, name: &str, foreign: Foreign) -> Result<PProgram, OpenError> {
-        let number = self.tests().position(|test| test == name);
-        // The virtual machine says what is wrong with a number too high.
-        let number = number.unwrap_or(usize::MAX);
-        PProgram::new(&self.program, number, foreign).map_err(|wrong| {
-            let wrong = match number {
-                usize::MAX => self.no_test(name, wrong),
-                _ => wrong,
-            };
-            OpenError::Source {
-                diagnostics: vec![wrong],
-                sources: Box::new(self.program.sources.clone()),
-            }
+        let program = match self.tests().position(|test| test == name) {
+            Some(number) => PProgram::new(&self.program, number, foreign),
+            None => Err(self.no_test(name)),
+        };
+        program.map_err(|wrong| OpenError::Source {
+            diagnostics: vec![wrong],
+            sources: Box::new(self.program.sources.clone()),
         })
     }
 
-    fn no_test(&self, name: &str, wrong: Diagnostic) -> Diagnostic {
+    fn no_test(&self, name: &str) -> Diagnostic {
         let names: Vec<&str> = self.tests().collect();
         let hint = match names.is_empty() {
             true => "declare one: `test t [main=M]: { M };`".to_owned(),
             false => format!("there are: {}", names.join(", ")),
         };
-        Diagnostic { message: format!("there is no test `{name}`"), hint: Some(hint), ..wrong }
+        Diagnostic::new(Severity::Error, format!("there is no test `{name}`")).hint(hint)
     }
 }
 
-/// Why a project cannot be run. Shown as people read it by `Debug` too, so that `unwrap` in a test
-/// says what is wrong.
-#[derive(Clone)]
+/// Why a project cannot be run. `Debug` prints it as `Display` does, so that `unwrap` in a test says
+/// what is wrong.
+#[derive(Clone, thiserror::Error)]
 pub enum OpenError {
-    /// Its files cannot be had.
+    /// The files cannot be read.
+    #[error("{0}")]
     Files(ProjectError),
-    /// There are errors in them.
+    /// The files have errors.
+    #[error("{}", diagnostic::render(diagnostics, sources, false))]
     Source {
         /// The errors, and warnings too.
         diagnostics: Vec<Diagnostic>,
-        /// What they point into.
+        /// The files that the diagnostics point into.
         sources: Box<Sources>,
     },
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Files(error) => write!(f, "{error}"),
-            OpenError::Source { diagnostics, sources } => {
-                f.write_str(&diagnostic::render(diagnostics, sources, false))
-            }
-        }
-    }
 }
 
 impl fmt::Debug for OpenError {
@@ -128,5 +112,3 @@ impl fmt::Debug for OpenError {
         write!(f, "{self}")
     }
 }
-
-impl std::error::Error for OpenError {}

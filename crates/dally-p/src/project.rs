@@ -1,16 +1,15 @@
 //! Which files make a project: a `.p` file, a folder, or a `.pproj` with the projects it includes.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::source::Sources;
 
-/// The source files of the project at a path: of a `.p` file itself, of a `.pproj` file what it
-/// lists, of a folder what the one `.pproj` file in it lists, or else all `.p` files in it and in
-/// its folders. Files come in the order of their
-/// paths, and a file that is named twice is read once. Paths are shown as they were given.
+/// The source files of the project at a path: of a `.p` file itself, of a `.pproj` file those it
+/// lists, of a folder those that the one `.pproj` file in it lists, or else all `.p` files in it and
+/// its subfolders. Files are sorted by path and occur once. Paths are shown as they were given.
 pub fn load(path: &Path) -> Result<Sources, ProjectError> {
     let mut files = Files::default();
     if has_extension(path, "pproj") {
@@ -25,10 +24,9 @@ pub fn load(path: &Path) -> Result<Sources, ProjectError> {
             .hint("source files end with `.p`"));
     }
     let mut sources = Sources::default();
-    for file in &files.paths {
-        let text = read(file)?;
-        let path = file.display().to_string();
-        if files.own.contains(file) {
+    for (file, own) in &files.paths {
+        let (path, text) = (file.display().to_string(), read(file)?);
+        if *own {
             sources.add(path, text)
         } else {
             sources.include(path, text)
@@ -37,7 +35,7 @@ pub fn load(path: &Path) -> Result<Sources, ProjectError> {
     Ok(sources)
 }
 
-/// The project file of a folder, if there is one and not several.
+/// The project file of a folder, if there is exactly one.
 fn only_project(folder: &Path) -> Option<PathBuf> {
     let inside = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let mut projects = inside.filter(|path| has_extension(path, "pproj") && path.is_file());
@@ -51,15 +49,16 @@ pub fn is_project(path: &Path) -> bool {
 }
 
 /// Why a project could not be loaded.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}{}: {message}{}", path.display(), after(":", line), after("\nhelp: ", hint))]
 pub struct ProjectError {
     /// The file or folder.
     pub path: PathBuf,
-    /// The line in it, if it is about one.
+    /// The line in the file, if the error is about one.
     pub line: Option<u32>,
     /// What is wrong.
     pub message: String,
-    /// What to do about it, if that is known.
+    /// How to correct it, if that is known.
     pub hint: Option<String>,
 }
 
@@ -81,32 +80,18 @@ impl ProjectError {
     }
 }
 
-impl fmt::Display for ProjectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.path.display())?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        write!(f, ": {}", self.message)?;
-        match &self.hint {
-            Some(hint) => write!(f, "\nhelp: {hint}"),
-            None => Ok(()),
-        }
-    }
+/// `what` after `text`, or nothing.
+fn after(text: &str, what: &Option<impl Display>) -> String {
+    what.as_ref().map_or(String::new(), |what| format!("{text}{what}"))
 }
 
-impl std::error::Error for ProjectError {}
-
-/// What was found so far.
 #[derive(Default)]
 struct Files {
-    /// Source files, without doubles.
-    paths: BTreeSet<PathBuf>,
-    /// Those of them that are not only in projects that are included.
-    own: BTreeSet<PathBuf>,
-    /// How many project files are open: the first, and those that are included by way of others.
+    /// Source files, and whether a project that is not included names them.
+    paths: BTreeMap<PathBuf, bool>,
+    /// How many project files are open: the first, and included ones.
     open: usize,
-    /// Project files that are read, or being read: so cycles and diamonds end.
+    /// Project files that have been opened, so that cycles and diamonds end.
     projects: BTreeSet<PathBuf>,
 }
 
@@ -119,7 +104,7 @@ impl Files {
             return self.folder(path);
         }
         if !path.exists() {
-            return Err(missing(path, by));
+            return Err(asked(path, by, "there is no such file or folder"));
         }
         if !has_extension(path, "p") {
             return Err(
@@ -131,13 +116,10 @@ impl Files {
     }
 
     fn add(&mut self, path: &Path) {
-        self.paths.insert(tidy(path));
-        if self.open <= 1 {
-            self.own.insert(tidy(path));
-        }
+        *self.paths.entry(tidy(path)).or_default() |= self.open <= 1;
     }
 
-    /// All source files in a folder and its folders. Links to folders are not followed, so there
+    /// All source files in a folder and its subfolders. Links to folders are not followed, so there
     /// are no cycles.
     fn folder(&mut self, path: &Path) -> Result<(), ProjectError> {
         let entries = fs::read_dir(path).map_err(|error| ProjectError::reading(path, &error))?;
@@ -156,7 +138,7 @@ impl Files {
 
     fn project(&mut self, path: &Path, by: AskedBy<'_>) -> Result<(), ProjectError> {
         if !path.is_file() {
-            return Err(missing(path, by));
+            return Err(asked(path, by, "there is no such file or folder"));
         }
         if !self.projects.insert(tidy(path)) {
             return Ok(());
@@ -164,7 +146,9 @@ impl Files {
         self.open += 1;
         let text = read(path)?;
         let document = roxmltree::Document::parse(&text).map_err(|error| {
-            ProjectError::new(path, format!("it is no proper XML: {error}")).at(error.pos().row)
+            // The position is in the error's first line already.
+            let what = error.to_string().replace(&format!(" at {}", error.pos()), "");
+            ProjectError::new(path, format!("it is no proper XML: {what}")).at(error.pos().row)
         })?;
         let line = |node: roxmltree::Node<'_, '_>| document.text_pos_at(node.range().start).row;
         let root = document.root_element();
@@ -186,7 +170,7 @@ impl Files {
                     ProjectError::new(path, format!("<{name}> names nothing")).at(line(node))
                 );
             }
-            // Projects are written on all systems.
+            // Windows separators are accepted on all systems.
             let named = folder.join(named.replace('\\', "/"));
             let by = Some((path, line(node)));
             if name == "PFile" {
@@ -205,15 +189,7 @@ impl Files {
     }
 }
 
-fn missing(path: &Path, by: AskedBy<'_>) -> ProjectError {
-    match by {
-        Some((project, line)) => {
-            ProjectError::new(project, format!("there is no {}", tidy(path).display())).at(line)
-        }
-        None => ProjectError::new(path, "there is no such file or folder"),
-    }
-}
-
+/// An error about a path; located where a project file asks for the path, if one does.
 fn asked(path: &Path, by: AskedBy<'_>, message: &str) -> ProjectError {
     match by {
         Some((project, line)) => {
@@ -223,7 +199,7 @@ fn asked(path: &Path, by: AskedBy<'_>, message: &str) -> ProjectError {
     }
 }
 
-/// Places in files are 32 bits wide.
+/// Spans are 32 bits wide.
 const LARGEST: u64 = 1 << 30;
 
 fn read(path: &Path) -> Result<String, ProjectError> {
@@ -243,8 +219,8 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found == extension)
 }
 
-/// The path without `./` and `folder/..`, so that one file has one path. `..` after a link to a
-/// folder would mean another place, so it stays if what is before it is not plain.
+/// The path without `./` and `folder/..`, so that one file has one path. `..` stays after anything
+/// but a plain name, because after a link to a folder it means another place.
 fn tidy(path: &Path) -> PathBuf {
     let mut tidy = PathBuf::new();
     for component in path.components() {

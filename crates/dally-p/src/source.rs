@@ -6,7 +6,7 @@ use dally_core::Location;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FileId(pub u32);
 
-/// A stretch of one file, in bytes.
+/// A range of bytes of one file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Span {
     /// The file.
@@ -18,7 +18,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// From the start of this one to the end of another of the same file.
+    /// From the start of this span to the end of another in the same file.
     #[must_use]
     pub fn to(self, end: Span) -> Span {
         Span { end: end.end.max(self.start), ..self }
@@ -28,12 +28,11 @@ impl Span {
 /// One source file.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// The path as it is shown to people.
+    /// The path as people see it.
     pub path: String,
-    /// What it contains.
+    /// The content.
     pub text: String,
-    /// Whether it is there because the project includes another one. Tests of other projects are
-    /// not tests of this one.
+    /// Whether the file belongs to an included project, whose tests are not tests of this one.
     pub included: bool,
     /// Where each line starts, in bytes.
     lines: Vec<u32>,
@@ -72,13 +71,13 @@ impl Sources {
         (0..).map(FileId).zip(&self.files)
     }
 
-    /// The text of a stretch.
+    /// The text of a span.
     pub fn text(&self, span: Span) -> &str {
         let text = &self.file(span.file).text;
         text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// Where a stretch starts: file, line and column from 1, columns counted in characters.
+    /// Where a span starts: file, line and column from 1, columns counted in characters.
     pub fn location(&self, span: Span) -> Location {
         let file = self.file(span.file);
         let line = file.lines.partition_point(|&start| start <= span.start) - 1;

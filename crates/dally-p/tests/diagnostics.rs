@@ -37,11 +37,11 @@ fn several_errors_are_sorted_by_place_and_counted() {
     let a = sources.add("src/a.p", "event a;\nevent b;\n");
     let b = sources.add("src/b.p", "event a;\n");
     let diagnostics = [
-        Diagnostic { span: None, ..Diagnostic::error(span(a, 0, 0), "there is no test") },
-        Diagnostic::error(span(b, 6, 7), "`a` is declared twice")
+        Diagnostic { span: None, ..diagnostic::error(span(a, 0, 0), "there is no test") },
+        diagnostic::error(span(b, 6, 7), "`a` is declared twice")
             .label("here again")
             .also(span(a, 6, 7), "first here"),
-        Diagnostic::warning(span(a, 15, 16), "`b` is never sent").hint("send it or leave it out"),
+        diagnostic::warning(span(a, 15, 16), "`b` is never sent").hint("send it or leave it out"),
     ];
     insta::assert_snapshot!(diagnostic::render(&diagnostics, &sources, false), @r#"
         warning: `b` is never sent
@@ -77,11 +77,11 @@ fn an_error_as_json_says_all_that_the_text_says() {
     let mut sources = Sources::default();
     let a = sources.add("a.p", "event ä;\r\nevent b;\r\n");
     let diagnostics = [
-        Diagnostic::error(span(a, 17, 18), "`b` is declared twice")
+        diagnostic::error(span(a, 17, 18), "`b` is declared twice")
             .label("here again")
             .also(span(a, 6, 8), "first here")
             .hint("rename it"),
-        Diagnostic { span: None, ..Diagnostic::warning(span(a, 0, 0), "there is no test") },
+        Diagnostic { span: None, ..diagnostic::warning(span(a, 0, 0), "there is no test") },
     ];
     let json = serde_json::to_string_pretty(&Report::all(&diagnostics, &sources)).unwrap();
     insta::assert_snapshot!(json, @r#"
@@ -123,7 +123,7 @@ fn an_error_as_json_says_all_that_the_text_says() {
 fn colours_come_only_when_asked_for() {
     let mut sources = Sources::default();
     let a = sources.add("a.p", "event a");
-    let diagnostics = [Diagnostic::error(span(a, 6, 7), "bad")];
+    let diagnostics = [diagnostic::error(span(a, 6, 7), "bad")];
     assert!(!diagnostic::render(&diagnostics, &sources, false).contains('\x1b'));
     assert!(diagnostic::render(&diagnostics, &sources, true).contains('\x1b'));
 }
@@ -178,7 +178,7 @@ fn the_end_of_a_file_without_a_last_newline_can_be_pointed_at() {
 fn an_empty_file_can_be_pointed_at() {
     let mut sources = Sources::default();
     let a = sources.add("a.p", "");
-    let diagnostics = [Diagnostic::error(span(a, 0, 0), "there is nothing in it")];
+    let diagnostics = [diagnostic::error(span(a, 0, 0), "there is nothing in it")];
     insta::assert_snapshot!(diagnostic::render(&diagnostics, &sources, false), @r#"
         error: there is nothing in it
          --> a.p:1:1
@@ -213,7 +213,7 @@ fn a_span_outside_of_its_file_is_shown_as_far_as_it_goes() {
     let mut sources = Sources::default();
     let a = sources.add("a.p", "event ä;");
     for (start, end) in [(7, 8), (0, 1000), (1000, 2000), (5, 2)] {
-        let diagnostics = [Diagnostic::error(span(a, start, end), "bad")];
+        let diagnostics = [diagnostic::error(span(a, start, end), "bad")];
         assert!(diagnostic::render(&diagnostics, &sources, false).contains("a.p:1:"));
         Report::all(&diagnostics, &sources);
     }
@@ -224,7 +224,7 @@ fn an_error_that_spans_lines_shows_where_it_begins_and_ends() {
     let mut sources = Sources::default();
     let text = "machine M {\n  start state S { }\n  state T { }\n}\n";
     let a = sources.add("a.p", text);
-    let diagnostics = [Diagnostic::error(span(a, 0, text.len() - 1), "no state is good enough")];
+    let diagnostics = [diagnostic::error(span(a, 0, text.len() - 1), "no state is good enough")];
     insta::assert_snapshot!(diagnostic::render(&diagnostics, &sources, false), @r#"
         error: no state is good enough
          --> a.p:1:1

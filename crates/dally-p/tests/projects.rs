@@ -115,8 +115,8 @@ fn what_is_missing_is_named_with_the_line_that_asks_for_it() {
     );
     insta::assert_snapshot!(folder.load("gone.p"), @"gone.p: there is no such file or folder");
     insta::assert_snapshot!(folder.load("gone.pproj"), @"gone.pproj: there is no such file or folder");
-    insta::assert_snapshot!(folder.load("a.pproj"), @"a.pproj:3: there is no src/gone.p");
-    insta::assert_snapshot!(folder.load("b.pproj"), @"b.pproj:2: there is no gone.pproj");
+    insta::assert_snapshot!(folder.load("a.pproj"), @"a.pproj:3: src/gone.p: there is no such file or folder");
+    insta::assert_snapshot!(folder.load("b.pproj"), @"b.pproj:2: gone.pproj: there is no such file or folder");
     insta::assert_snapshot!(folder.load("c.pproj"), @r#"
         c.pproj:2: notes.txt: it is no P source file
         help: source files end with `.p`
@@ -165,9 +165,9 @@ fn a_project_file_that_is_no_project_file_says_why() {
             ("d.pproj", ""),
         ],
     );
-    insta::assert_snapshot!(folder.load("a.pproj"), @"a.pproj:3: it is no proper XML: expected 'InputFiles' tag, not 'Project' at 3:1");
+    insta::assert_snapshot!(folder.load("a.pproj"), @"a.pproj:3: it is no proper XML: expected 'InputFiles' tag, not 'Project'");
     insta::assert_snapshot!(folder.load("b.pproj"), @"b.pproj:1: expected <Project>, found <Solution>");
-    insta::assert_snapshot!(folder.load("c.pproj"), @"c.pproj:1: it is no proper XML: unknown token at 1:1");
+    insta::assert_snapshot!(folder.load("c.pproj"), @"c.pproj:1: it is no proper XML: unknown token");
     insta::assert_snapshot!(folder.load("d.pproj"), @"d.pproj:1: it is no proper XML: the document does not have a root node");
 }
 

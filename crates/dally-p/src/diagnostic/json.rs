@@ -1,4 +1,4 @@
-//! Diagnostics for programs.
+//! Diagnostics as JSON.
 
 use serde::Serialize;
 
@@ -15,18 +15,18 @@ pub struct Report {
     /// Where; left out if it concerns the project as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// What to say under the caret; left out if there is nothing to say.
+    /// The text under the caret; left out if empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub label: String,
     /// Other places that matter; left out if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
-    /// What to do about it; left out if that is not known.
+    /// How to correct it; left out if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// A stretch of a file, from its first character to the one after its last.
+/// A range of a file, from its first character to the one after its last.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Place {
@@ -46,7 +46,7 @@ pub struct Related {
 }
 
 impl Report {
-    /// Of one diagnostic.
+    /// The report of one diagnostic.
     pub fn new(diagnostic: &Diagnostic, sources: &Sources) -> Report {
         let related = diagnostic.related.iter().map(|(span, message)| Related {
             place: Place::new(*span, sources),
@@ -65,7 +65,7 @@ impl Report {
         }
     }
 
-    /// Of all diagnostics, sorted by place.
+    /// The reports of all diagnostics, sorted by place.
     pub fn all(diagnostics: &[Diagnostic], sources: &Sources) -> Vec<Report> {
         let mut sorted = diagnostics.to_vec();
         super::sort(&mut sorted);

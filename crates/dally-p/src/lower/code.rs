@@ -1,4 +1,4 @@
-//! What lowering makes of a program and one of its tests.
+//! The code and the tables that lowering makes of a test.
 
 use std::collections::BTreeSet;
 
@@ -6,21 +6,21 @@ use dally_core::Heat;
 use triomphe::Arc;
 
 use super::inst::{Dst, Inst, Src};
-use crate::program::{EventId, MachineKind, Type};
+use crate::program::{EventId, MachineKind, Template, Type};
 use crate::source::{Sources, Span};
 use crate::vm::{ForeignFun, Value};
 
-/// The code of a test: everything that executions share.
+/// The code of a test, shared by all executions.
 #[derive(Default)]
 pub(crate) struct Code {
     pub(crate) insts: Vec<Inst>,
-    /// Of each instruction: where it comes from.
+    /// By instruction.
     pub(crate) spans: Vec<Span>,
-    /// Of each instruction: how many registers of its frame are in use when it waits. Above them
-    /// is nothing that is needed again.
+    /// By instruction: how many registers of its frame are in use while it waits. None above them is
+    /// read again.
     pub(crate) heights: Vec<u16>,
-    /// Of each instruction that can wait, and of calls: which list of registers is of no use any
-    /// more while it does; the first list is empty.
+    /// By instruction: the index in `dead_lists` of the registers that are not read again after it.
+    /// The first list is empty.
     pub(crate) dead: Vec<u16>,
     pub(crate) dead_lists: Vec<Box<[u16]>>,
     pub(crate) consts: Vec<Value>,
@@ -28,62 +28,82 @@ pub(crate) struct Code {
     pub(crate) foreign: Vec<ForeignCode>,
     pub(crate) machines: Vec<MachineCode>,
     pub(crate) paths: Vec<Box<[Step]>>,
-    /// What tuples are made of.
     pub(crate) rows: Vec<Box<[Src]>>,
     pub(crate) receives: Vec<ReceiveCode>,
-    pub(crate) formats: Vec<FormatCode>,
-    /// Types, and how people write them.
+    pub(crate) formats: Vec<Template>,
+    /// Types, and their P syntax.
     pub(crate) types: Vec<(Type, String)>,
-    /// The names of positions in tuples; the first has none.
+    /// The names of positions in tuples; the first shape has none.
     pub(crate) shapes: Vec<Vec<Arc<str>>>,
     pub(crate) events: Vec<Arc<str>>,
-    /// Of each event: the type of what it carries, and how people write it.
+    pub(crate) directives: Directives,
+    /// By event: the type of its payload, and that type's P syntax.
     pub(crate) payloads: Vec<(Type, String)>,
     pub(crate) interfaces: Vec<InterfaceCode>,
     pub(crate) specs: Vec<SpecCode>,
-    /// The interface to start with.
+    /// The interface of the main machine.
     pub(crate) main: u16,
-    /// The stretches of source that the bits of [`Inst::Mark`] stand for.
+    /// The source ranges that each bit of [`Inst::Mark`] covers.
     pub(crate) blocks: Vec<Vec<Span>>,
-    /// Where the bits of coverage for events begin, where those for specs, and how many there are.
+    /// Where the coverage bits of events begin, where those of specs, and how many bits there are.
     pub(crate) cover_events: u32,
     pub(crate) cover_specs: u32,
     pub(crate) cover_bits: u32,
     pub(crate) sources: Sources,
 }
 
+/// The events that direct explorers when they are announced, or the null event where the program does
+/// not declare them. Events and not comments, so that P's own tools compile and ignore them.
+#[derive(Clone, Copy)]
+pub(crate) struct Directives {
+    /// `dally_seal`: no delays from here on.
+    pub(crate) seal: EventId,
+    /// `dally_unseal`: ends the last seal of the machine.
+    pub(crate) unseal: EventId,
+    /// `dally_hint`: passes its payload to the explorer.
+    pub(crate) hint: EventId,
+}
+
+impl Default for Directives {
+    fn default() -> Directives {
+        Directives::among(&[])
+    }
+}
+
+impl Directives {
+    pub(crate) fn among(events: &[Arc<str>]) -> Directives {
+        let named = |name: &str| {
+            let index = events.iter().position(|event| **event == *name).unwrap_or(0);
+            EventId(index as u32)
+        };
+        Directives {
+            seal: named("dally_seal"),
+            unseal: named("dally_unseal"),
+            hint: named("dally_hint"),
+        }
+    }
+}
+
 impl Code {
-    /// The registers of its frame that an instruction needs no more while it waits.
     #[inline]
     pub(crate) fn dead_at(&self, at: usize) -> &[u16] {
         &self.dead_lists[usize::from(self.dead[at])]
     }
 }
 
-/// A function.
 #[derive(Clone)]
 pub(crate) struct FunCode {
-    /// Where it begins; functions that nothing can call have no code.
+    /// The first instruction; functions that nothing can call have no code.
     pub(crate) entry: u32,
-    /// Its first locals, and all of them.
+    /// Parameters are the first locals.
     pub(crate) params: u16,
     pub(crate) locals: u16,
-    /// The registers of a frame.
     pub(crate) size: u16,
-    /// What the locals after the parameters begin with.
+    /// The initial values of the locals after the parameters.
     pub(crate) defaults: Box<[Value]>,
     pub(crate) name: Arc<str>,
 }
 
-/// A text made of values.
-pub(crate) struct FormatCode {
-    /// Texts, each followed by the value of this index.
-    pub(crate) pieces: Vec<(Arc<str>, usize)>,
-    /// The text at the end.
-    pub(crate) rest: Arc<str>,
-}
-
-/// A foreign function.
 pub(crate) struct ForeignCode {
     pub(crate) name: String,
     pub(crate) params: u16,
@@ -91,26 +111,23 @@ pub(crate) struct ForeignCode {
     pub(crate) returns: Option<Type>,
 }
 
-/// No function, in a place for the index of one.
+/// Stands for no function where an index of one is expected.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A machine, spec or scenario.
 pub(crate) struct MachineCode {
     pub(crate) name: Arc<str>,
     pub(crate) kind: MachineKind,
-    /// The interface of its own name.
     pub(crate) interface: u16,
     pub(crate) fields: Box<[Value]>,
     pub(crate) states: Vec<StateCode>,
     pub(crate) start: u32,
     pub(crate) sends: Events,
-    /// Where its bits of coverage begin.
+    /// Where its coverage bits begin.
     pub(crate) cover: u32,
-    /// Whether anything of it is part of the test.
+    /// Whether the machine, spec or scenario is part of the test.
     pub(crate) used: bool,
 }
 
-/// A state.
 pub(crate) struct StateCode {
     pub(crate) name: Arc<str>,
     pub(crate) span: Span,
@@ -119,7 +136,7 @@ pub(crate) struct StateCode {
     pub(crate) exit: u32,
     /// By event.
     pub(crate) reactions: Box<[Reaction]>,
-    /// The bit of coverage that it was entered; those of its handlers by event follow.
+    /// The coverage bit of its entry; those of its handlers by event follow.
     pub(crate) cover: u32,
 }
 
@@ -133,44 +150,38 @@ pub(crate) enum Reaction {
     Goto(u16, u32),
 }
 
-/// A step into a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     Position(u16),
-    /// The element of a sequence, or the value of a map, by the next key.
+    /// The element of a sequence or the value of a map, by the next key.
     Key,
 }
 
-/// A `receive`.
 pub(crate) struct ReceiveCode {
-    /// By event: its case, counted from 1, or 0.
+    /// By event: its case, counted from 1, or 0 for none.
     pub(crate) cases: Box<[u8]>,
-    /// Of each case: where it begins, and where the payload goes.
+    /// By case: its first instruction, and where the payload goes.
     pub(crate) entries: Vec<(u32, Option<Dst>)>,
     pub(crate) events: BTreeSet<EventId>,
     pub(crate) span: Span,
 }
 
-/// An interface in the test.
 pub(crate) struct InterfaceCode {
     pub(crate) name: Arc<str>,
     pub(crate) receives: Events,
-    /// The machine behind it.
     pub(crate) machine: Option<u16>,
-    /// What a creation by a machine behind it yields, by the interface asked for.
+    /// The interface that a creation yields, by the interface that the creator's code names.
     pub(crate) links: Box<[Option<u16>]>,
-    /// By event: the specs that are told what a machine behind it sends.
+    /// By event: the specs that observe sends of a machine behind it, as bits.
     pub(crate) observers: Box<[u64]>,
 }
 
-/// A spec or scenario that is attached.
 pub(crate) struct SpecCode {
     pub(crate) machine: u16,
-    /// Whether its hot states count.
+    /// Whether hot states of it count as violations of liveness.
     pub(crate) live: bool,
 }
 
-/// A set of events.
 #[derive(Clone, Default)]
 pub(crate) struct Events(Box<[u64]>);
 

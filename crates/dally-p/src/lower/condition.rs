@@ -1,22 +1,20 @@
 //! Conditions: `&&` and `||` evaluate their right operand only if the left one does not decide, and
-//! where a condition only says where to go on, no value is made.
+//! a condition that only controls a jump makes no value.
 
+use super::Lowered;
 use super::expression::{operation, suspends};
 use super::function::Function;
 use super::inst::{Dst, Inst, Kind, Src, Test};
-use crate::diagnostic::Diagnostic;
-use crate::program::{BinaryOp, Expr, ExprKind};
+use crate::program::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::source::Span;
 use crate::vm::Value;
 
-type Lowered<T> = Result<T, Diagnostic>;
-
 impl<'p> Function<'_, 'p> {
-    /// `&&` and `||`. The result is made beside its place, which the right operand may read.
+    /// `&&` and `||`. The result is made in a temporary, because the right operand may read `dst`.
     pub(super) fn short_circuit(&mut self, expr: &'p Expr, dst: Dst) -> Lowered<()> {
         let (out, result) = self.result();
         if suspends(expr) {
-            // What the register held before must not tell states apart.
+            // The register's old value must not distinguish states.
             let nothing = self.constant(Value::Null);
             self.emit(Inst::Move(out, nothing));
         }
@@ -38,7 +36,7 @@ impl<'p> Function<'_, 'p> {
         let known = Src::new(Kind::Local, out.place(0));
         let mut decided = Vec::new();
         for (at, (op, operand)) in decisions.iter().enumerate() {
-            // What decides `a && b` decides it for all further `&&`.
+            // The operand that decides `a && b` also decides all further `&&`.
             if at > 0 && decisions[at - 1].0 != *op {
                 decided.drain(..).for_each(|jump| self.land(jump));
             }
@@ -53,7 +51,7 @@ impl<'p> Function<'_, 'p> {
         Ok(())
     }
 
-    /// The first operand and the operators after it that do not decide anything.
+    /// The first operand and the operators after it other than `&&` and `||`.
     fn beginning(
         &mut self,
         first: &'p Expr,
@@ -67,10 +65,10 @@ impl<'p> Function<'_, 'p> {
         Ok(())
     }
 
-    /// Jumps if a condition is not what is wanted; answers the jumps, which are still to land.
+    /// Jumps if the condition is not `wanted`; answers the jumps, whose targets are still open.
     pub(super) fn jump_unless(&mut self, condition: &'p Expr, wanted: bool) -> Lowered<Vec<usize>> {
         match &condition.kind {
-            ExprKind::Not(operand) => return self.jump_unless(operand, !wanted),
+            ExprKind::Unary(UnaryOp::Not, operand) => return self.jump_unless(operand, !wanted),
             ExprKind::Chain(first, links) => {
                 let (before, decisions) = links.split_at(decisions(links));
                 return self.jump_unless_chain(condition, first, before, decisions, wanted);
@@ -99,8 +97,8 @@ impl<'p> Function<'_, 'p> {
         decisions: &'p [(BinaryOp, Expr)],
         wanted: bool,
     ) -> Lowered<Vec<usize>> {
-        // What is wanted of each beginning of the chain: the same as of the whole where both must
-        // be as wanted, the contrary where one is enough, because then the rest is skipped.
+        // What is wanted of each prefix of the chain: the same as of the whole where both operands
+        // must be as wanted, the opposite where one is enough, because then the rest is skipped.
         let mut wants = vec![wanted];
         for (op, _) in decisions.iter().rev() {
             let whole = wants[wants.len() - 1];
@@ -127,8 +125,8 @@ impl<'p> Function<'_, 'p> {
         Ok(jumps)
     }
 
-    /// The same for operators that decide nothing: the last one is tested by the jump if it
-    /// compares.
+    /// [`Function::jump_unless`] for a chain without `&&` and `||`. If the last operator compares, the
+    /// jump tests it.
     fn jump_unless_operators(
         &mut self,
         first: &'p Expr,
@@ -161,19 +159,19 @@ impl<'p> Function<'_, 'p> {
     }
 }
 
-/// How many operators of a chain evaluate both operands in any case: `&&` and `||`, which do not,
-/// bind loosest, so they come after all others.
+/// How many operators at the start of a chain evaluate both operands: `&&` and `||`, which do not,
+/// bind loosest and so come last.
 pub(super) fn decisions(links: &[(BinaryOp, Expr)]) -> usize {
     links.partition_point(|(op, _)| !matches!(op, BinaryOp::And | BinaryOp::Or))
 }
 
-/// Whether both operands must be as it is wanted of the whole, and not just one.
+/// Whether both operands must be as wanted for the whole to be, and not just one.
 fn both_count(op: BinaryOp, wanted: bool) -> bool {
     (op == BinaryOp::And) == wanted
 }
 
-/// How a comparison is tested for an outcome, and whether with its operands swapped.
-fn test_of(op: BinaryOp, wanted: bool) -> Option<(Test, bool)> {
+/// The test for this outcome of a comparison, and whether its operands are swapped.
+pub(super) fn test_of(op: BinaryOp, wanted: bool) -> Option<(Test, bool)> {
     Some(match (op, wanted) {
         (BinaryOp::Equal, true) | (BinaryOp::NotEqual, false) => (Test::Equal, false),
         (BinaryOp::NotEqual, true) | (BinaryOp::Equal, false) => (Test::NotEqual, false),

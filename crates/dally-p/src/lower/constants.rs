@@ -1,4 +1,4 @@
-//! Constants, each kept once, and the defaults of types.
+//! Constants, each stored once, and the default values of types.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,16 @@ use triomphe::Arc;
 use crate::program::{Program, Type};
 use crate::vm::{Map, Seq, Set, Tuple, Value};
 
-/// The constants of a program, and the shapes of its tuples.
+#[derive(Default)]
 pub(crate) struct Constants {
-    all: Vec<Value>,
-    /// By identity, the constants of it.
+    pub(super) all: Vec<Value>,
     index: FxHashMap<u64, Vec<u32>>,
-    shapes: Vec<Vec<Arc<str>>>,
+    /// All shapes but the first, which has no names.
+    pub(super) shapes: Vec<Vec<Arc<str>>>,
     shape_index: BTreeMap<Vec<Arc<str>>, u32>,
 }
 
 impl Constants {
-    pub(crate) fn new() -> Constants {
-        Constants {
-            all: Vec::new(),
-            index: FxHashMap::default(),
-            shapes: vec![Vec::new()],
-            shape_index: BTreeMap::new(),
-        }
-    }
-
-    /// The index of a constant.
     pub(crate) fn add(&mut self, value: Value) -> usize {
         let same = self.index.entry(value.identity()).or_default();
         if let Some(&known) = same.iter().find(|&&at| self.all[at as usize].is_same(&value)) {
@@ -38,21 +28,19 @@ impl Constants {
         self.all.len() - 1
     }
 
-    /// The index of the names of a tuple's positions.
     pub(crate) fn shape(&mut self, ty: &Type) -> u32 {
         let Type::NamedTuple(fields) = ty else { return 0 };
         let names: Vec<Arc<str>> = fields.iter().map(|(name, _)| name.clone()).collect();
         if let Some(&known) = self.shape_index.get(&names) {
             return known;
         }
-        let shape = self.shapes.len() as u32;
         self.shapes.push(names.clone());
+        let shape = self.shapes.len() as u32;
         self.shape_index.insert(names, shape);
         shape
     }
 
-    /// What a variable of this type begins with.
-    pub(crate) fn default(&mut self, ty: &Type, program: &Program) -> Value {
+    pub(crate) fn default_of(&mut self, ty: &Type, program: &Program) -> Value {
         let at = match ty {
             Type::Null
             | Type::Event
@@ -74,31 +62,23 @@ impl Constants {
             Type::Set(_) => Value::Set(Arc::new(Set::default())),
             Type::Map(..) => Value::Map(Arc::new(Map::default())),
             Type::Tuple(types) => {
-                let items: Vec<Value> = types.iter().map(|ty| self.default(ty, program)).collect();
+                let items: Vec<Value> =
+                    types.iter().map(|ty| self.default_of(ty, program)).collect();
                 self.tuple(0, items)
             }
             Type::NamedTuple(fields) => {
                 let shape = self.shape(ty);
                 let items: Vec<Value> =
-                    fields.iter().map(|(_, ty)| self.default(ty, program)).collect();
+                    fields.iter().map(|(_, ty)| self.default_of(ty, program)).collect();
                 self.tuple(shape, items)
             }
         };
-        // Equal defaults share their memory.
         let at = self.add(at);
         self.all[at].clone()
     }
 
     fn tuple(&self, shape: u32, items: Vec<Value>) -> Value {
-        // Types are written down, so their defaults are far from too large.
+        // The depth of a written type bounds its default, so the tuple is never too large.
         Tuple::new(shape, items.into_iter()).map_or(Value::Null, Value::Tuple)
-    }
-
-    pub(crate) fn shapes(&self) -> &[Vec<Arc<str>>] {
-        &self.shapes
-    }
-
-    pub(crate) fn finish(self) -> Vec<Value> {
-        self.all
     }
 }

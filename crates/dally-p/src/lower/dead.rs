@@ -1,18 +1,15 @@
-//! Which variables of a function mean nothing any more where it can be suspended: the usual analysis
-//! of live variables, backwards over its instructions.
-//!
-//! Whatever such a variable holds is emptied there. So states are the same that differ only in what
-//! nobody will read, and values are not kept alive for nothing.
+//! Live variable analysis. Variables that are dead where a function can be suspended are emptied there,
+//! so that states that differ only in them are equal and their values are dropped.
 
 use super::code::Code;
 use super::inst::{Dst, Inst, Src};
+use super::intern;
 
-/// Notes the dead variables of a function with so many locals, whose code is at the end of all
-/// code from `entry` on.
+/// Notes the dead variables of the last function in `code`, whose instructions begin at `entry`.
 pub(super) fn note(code: &mut Code, entry: usize, locals: usize) {
     let insts = &code.insts[entry..];
     let mut live = Live::new(insts.len(), locals);
-    // A round takes in one more loop around a loop; the last one changes nothing.
+    // Every round extends the sets along backward jumps; a round without a change is the last.
     let mut changes = true;
     while changes {
         changes = false;
@@ -29,18 +26,13 @@ pub(super) fn note(code: &mut Code, entry: usize, locals: usize) {
         let after = live.during(code, entry, at);
         let dead: Box<[u16]> =
             (0..locals).filter(|&local| !holds(&after, local)).map(|local| local as u16).collect();
-        let known = code.dead_lists.iter().position(|list| *list == dead);
-        let index = known.unwrap_or_else(|| {
-            code.dead_lists.push(dead);
-            code.dead_lists.len() - 1
-        });
-        // The first list is empty: to keep more alive does no harm.
-        noted[at] = u16::try_from(index).unwrap_or(0);
+        // If there are too many lists, the first, empty one is used: keeping values alive is safe.
+        noted[at] = u16::try_from(intern(&mut code.dead_lists, dead)).unwrap_or(0);
     }
     code.dead.extend(noted);
 }
 
-/// The variables that are live before each instruction, by bit.
+/// The variables that are live before each instruction, as bits.
 struct Live {
     words: usize,
     sets: Vec<u64>,
@@ -60,7 +52,6 @@ impl Live {
         &self.sets[at * self.words..][..self.words]
     }
 
-    /// Whether that is another set than before.
     fn set(&mut self, at: usize, set: &[u64]) -> bool {
         let old = &mut self.sets[at * self.words..][..self.words];
         let changes = *old != *set;
@@ -68,7 +59,7 @@ impl Live {
         changes
     }
 
-    /// What is live before an instruction, as far as is known.
+    /// What is live before an instruction, according to the sets so far.
     fn before(&self, code: &Code, entry: usize, at: usize) -> Vec<u64> {
         let mut set = self.during(code, entry, at);
         let inst = code.insts[entry + at];
@@ -79,7 +70,7 @@ impl Live {
         };
         let read = uses.into_iter().flatten().chain(row.iter().copied()).filter_map(Src::local);
         for local in read.chain(changed.and_then(Dst::local)) {
-            // Registers above the locals are read like them here and there.
+            // Registers above the locals have no bit.
             if let Some(word) = set.get_mut(local / 64) {
                 *word |= 1 << (local % 64);
             }
@@ -87,7 +78,7 @@ impl Live {
         set
     }
 
-    /// What is live while an instruction waits: whatever is read later and not set by itself.
+    /// What is live while an instruction waits: what is read later and not set by the instruction.
     fn during(&self, code: &Code, entry: usize, at: usize) -> Vec<u64> {
         let insts = &code.insts[entry..];
         let mut set = vec![0; self.words];
@@ -127,8 +118,8 @@ impl Live {
     }
 }
 
-/// What an instruction sets, what it reads, and what it changes inside. Rows and temporaries that
-/// follow each other are left out.
+/// What an instruction sets, reads and changes in place. Rows and sequences of temporaries are left
+/// out.
 fn operands(inst: Inst) -> (Option<Dst>, [Option<Src>; 3], Option<Dst>) {
     let (sets, reads) = match inst {
         Inst::Mark(_) | Inst::Jump(_) | Inst::Loop(_) | Inst::Next(..) => (None, [None; 3]),
@@ -155,11 +146,7 @@ fn operands(inst: Inst) -> (Option<Dst>, [Option<Src>; 3], Option<Dst>) {
         Inst::Int(_, dst, a, b)
         | Inst::Float(_, dst, a, b)
         | Inst::Concat(dst, a, b)
-        | Inst::Less(dst, a, b)
-        | Inst::LessEqual(dst, a, b)
-        | Inst::Equal(dst, a, b)
-        | Inst::NotEqual(dst, a, b)
-        | Inst::In(dst, a, b)
+        | Inst::Test(_, dst, a, b)
         | Inst::Index(dst, a, b) => (Some(dst), [Some(a), Some(b), None]),
         Inst::JumpIf(src, _)
         | Inst::JumpUnless(src, _)
@@ -171,10 +158,7 @@ fn operands(inst: Inst) -> (Option<Dst>, [Option<Src>; 3], Option<Dst>) {
             (None, [Some(a), Some(b), None])
         }
         Inst::Send(a, b, c) => (None, [Some(a), Some(b), Some(c)]),
-        Inst::Store(root, ..)
-        | Inst::Insert(root, ..)
-        | Inst::Add(root, ..)
-        | Inst::Remove(root, ..) => return (None, [None; 3], Some(root)),
+        Inst::Change(_, root, ..) => return (None, [None; 3], Some(root)),
     };
     (sets, reads, None)
 }

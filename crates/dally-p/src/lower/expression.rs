@@ -1,19 +1,15 @@
 //! Expressions. Operands are evaluated from left to right, each once.
 
-use super::code::FormatCode;
-use super::condition::decisions;
-use super::fits;
+use super::condition::{decisions, test_of};
 use super::function::Function;
-use super::inst::{Arith, Dst, Inst, Kind, Src};
-use crate::diagnostic::Diagnostic;
-use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type};
+use super::inst::{Arith, Dst, Inst, Kind, Src, Test};
+use super::{Lowered, fits};
+use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type, UnaryOp};
 use crate::source::Span;
 use crate::vm::Value;
 
-type Lowered<T> = Result<T, Diagnostic>;
-
 impl<'p> Function<'_, 'p> {
-    /// The value of an expression, wherever it is: nothing is copied for a variable.
+    /// The value of an expression as an operand; a variable is not copied.
     pub(super) fn operand(&mut self, expr: &'p Expr) -> Lowered<Src> {
         self.span = expr.span;
         Ok(match &expr.kind {
@@ -24,7 +20,7 @@ impl<'p> Function<'_, 'p> {
             ExprKind::Null => self.constant(Value::Null),
             ExprKind::Event(event) => self.constant(Value::Event(*event)),
             ExprKind::Default => {
-                let value = self.lower.constants.default(&expr.ty, self.lower.program);
+                let value = self.lower.constants.default_of(&expr.ty, self.lower.program);
                 self.constant(value)
             }
             ExprKind::Param(param) => {
@@ -32,7 +28,7 @@ impl<'p> Function<'_, 'p> {
                 let value = match self.lower.test.params.get(param) {
                     Some(LiteralValue::Int(n)) => Value::Int(*n),
                     Some(LiteralValue::Bool(b)) => Value::Bool(*b),
-                    None => self.lower.constants.default(ty, self.lower.program),
+                    None => self.lower.constants.default_of(ty, self.lower.program),
                 };
                 self.constant(value)
             }
@@ -45,15 +41,14 @@ impl<'p> Function<'_, 'p> {
         })
     }
 
-    /// The value of an expression in a register of its own, which does not count as in use
-    /// before it has the value.
+    /// The value of an expression in a new register, which counts as in use only afterwards.
     pub(super) fn in_temp(&mut self, expr: &'p Expr) -> Lowered<usize> {
         let register = self.top;
         self.expression(expr, Dst::register(register))?;
         Ok(self.temp())
     }
 
-    /// The value of an expression as an operand that stays as it is while others are evaluated.
+    /// The value of an expression as an operand that keeps its value while `others` are evaluated.
     pub(super) fn operand_before(&mut self, expr: &'p Expr, others: &[Expr]) -> Lowered<Src> {
         let src = self.operand(expr)?;
         if src.is_of_field() && others.iter().any(calls) {
@@ -64,7 +59,7 @@ impl<'p> Function<'_, 'p> {
         Ok(src)
     }
 
-    /// The values of expressions in registers that follow each other, and the first of these.
+    /// The values of expressions in consecutive registers; answers the first of these.
     pub(super) fn in_sequence(&mut self, exprs: impl Iterator<Item = &'p Expr>) -> Lowered<u16> {
         let first = self.top;
         for expr in exprs {
@@ -73,7 +68,7 @@ impl<'p> Function<'_, 'p> {
         Ok(first as u16)
     }
 
-    /// Evaluates an expression into a place. Temporaries that it takes are free afterwards.
+    /// Evaluates an expression into a place and frees the temporaries that it took.
     pub(super) fn expression(&mut self, expr: &'p Expr, dst: Dst) -> Lowered<()> {
         let before = self.top;
         self.evaluate(expr, dst, before)?;
@@ -83,13 +78,8 @@ impl<'p> Function<'_, 'p> {
 
     fn evaluate(&mut self, expr: &'p Expr, dst: Dst, before: usize) -> Lowered<()> {
         let span = expr.span;
-        let emit = |this: &mut Self, inst: Inst| {
-            this.span = span;
-            this.top = before;
-            this.emit(inst);
-        };
-        match &expr.kind {
-            ExprKind::This => emit(self, Inst::This(dst)),
+        let inst = match &expr.kind {
+            ExprKind::This => Inst::This(dst),
             ExprKind::Tuple(items) => {
                 fits(items.len(), 256, span, "positions in a tuple")?;
                 let shape = self.lower.shape(&expr.ty, span)?;
@@ -98,82 +88,67 @@ impl<'p> Function<'_, 'p> {
                     operands.push(self.operand_before(item, &items[at + 1..])?);
                 }
                 let row = self.lower.row(operands, span)?;
-                emit(self, Inst::Tuple(dst, row, shape));
+                Inst::Tuple(dst, row, shape)
             }
             ExprKind::Position(tuple, position) => {
                 let short = |position: &u32| u8::try_from(*position).ok();
                 if let ExprKind::Position(outer, first) = &tuple.kind
                     && let (Some(first), Some(second)) = (short(first), short(position))
                 {
-                    // What is between is not copied.
+                    // The tuple in between is not copied.
                     let outer = self.operand(outer)?;
-                    emit(self, Inst::Inner(dst, outer, first, second));
-                    return Ok(());
+                    Inst::Inner(dst, outer, first, second)
+                } else {
+                    Inst::Position(dst, self.operand(tuple)?, *position as u16)
                 }
-                let tuple = self.operand(tuple)?;
-                emit(self, Inst::Position(dst, tuple, *position as u16));
             }
             ExprKind::Index(collection, key) => {
                 let collection = self.operand_before(collection, std::slice::from_ref(&**key))?;
-                let key = self.operand(key)?;
-                emit(self, Inst::Index(dst, collection, key));
+                Inst::Index(dst, collection, self.operand(key)?)
             }
-            ExprKind::Keys(map) => {
-                let map = self.operand(map)?;
-                emit(self, Inst::Keys(dst, map));
-            }
-            ExprKind::Values(map) => {
-                let map = self.operand(map)?;
-                emit(self, Inst::Values(dst, map));
-            }
-            ExprKind::Sizeof(collection) => {
-                let collection = self.operand(collection)?;
-                emit(self, Inst::Sizeof(dst, collection));
-            }
-            ExprKind::Negate(operand) => {
+            ExprKind::Unary(op, operand) => {
                 let operand = self.operand(operand)?;
-                emit(self, Inst::Negate(dst, operand));
-            }
-            ExprKind::Not(operand) => {
-                let operand = self.operand(operand)?;
-                emit(self, Inst::Not(dst, operand));
+                let inst = match op {
+                    UnaryOp::Negate => Inst::Negate,
+                    UnaryOp::Not => Inst::Not,
+                    UnaryOp::Keys => Inst::Keys,
+                    UnaryOp::Values => Inst::Values,
+                    UnaryOp::Sizeof => Inst::Sizeof,
+                };
+                inst(dst, operand)
             }
             ExprKind::Chain(_, links) if decisions(links) < links.len() => {
                 return self.short_circuit(expr, dst);
             }
-            ExprKind::Chain(first, links) => self.operators(first, links, span, dst)?,
+            ExprKind::Chain(first, links) => return self.operators(first, links, span, dst),
             ExprKind::Cast(operand) => {
                 let value = self.operand(operand)?;
                 if matches!(expr.ty, Type::Any) || expr.ty == operand.ty {
-                    emit(self, Inst::Move(dst, value));
+                    Inst::Move(dst, value)
                 } else {
                     let ty = self.lower.type_index(&expr.ty, span)?;
-                    emit(self, Inst::Cast(dst, value, ty));
+                    Inst::Cast(dst, value, ty)
                 }
             }
             ExprKind::Coerce(operand) => {
                 let value = self.operand(operand)?;
-                let inst = match &expr.ty {
+                match &expr.ty {
                     Type::Float => Inst::ToFloat(dst, value),
                     Type::Int => Inst::ToInt(dst, value),
                     Type::Interface(interface) => Inst::ToInterface(dst, value, interface.0 as u16),
                     _ => Inst::Move(dst, value),
-                };
-                emit(self, inst);
+                }
             }
-            ExprKind::Nondet => emit(self, Inst::Nondet(dst)),
-            ExprKind::Choose(from) => {
-                let from = self.operand(from)?;
-                emit(self, Inst::Choose(dst, from));
-            }
+            ExprKind::Nondet => Inst::Nondet(dst),
+            ExprKind::Choose(from) => Inst::Choose(dst, self.operand(from)?),
             ExprKind::Call(fun, arguments) => {
                 let first = self.in_sequence(arguments.iter())?;
                 if self.lower.program.funs[fun.index()].body.is_none() {
                     let foreign = self.lower.foreign_fun(*fun)?;
-                    emit(self, Inst::CallForeign(dst, foreign, first));
+                    Inst::CallForeign(dst, foreign, first)
                 } else {
                     let fun = self.lower.fun(*fun) as u16;
-                    emit(self, Inst::Call(dst, fun, first));
+                    Inst::Call(dst, fun, first)
                 }
             }
             ExprKind::New(interface, payload) => {
@@ -181,27 +156,24 @@ impl<'p> Function<'_, 'p> {
                     Some(payload) => self.operand(payload)?,
                     None => self.constant(Value::Null),
                 };
-                emit(self, Inst::New(dst, interface.0 as u16, payload));
+                Inst::New(dst, interface.0 as u16, payload)
             }
             ExprKind::Format(parts) => {
                 let first = self.in_sequence(parts.arguments.iter())?;
                 let format = fits(self.lower.code.formats.len(), u16::MAX.into(), span, "texts")?;
-                let end = parts.arguments.len();
-                let pieces = parts.pieces.iter().filter(|piece| piece.1 < end).cloned().collect();
-                let rest = parts.rest.clone();
-                self.lower.code.formats.push(FormatCode { pieces, rest });
-                emit(self, Inst::Format(dst, format as u16, first));
+                self.lower.code.formats.push(parts.template.clone());
+                Inst::Format(dst, format as u16, first)
             }
-            _ => {
-                let value = self.operand(expr)?;
-                emit(self, Inst::Move(dst, value));
-            }
-        }
+            _ => Inst::Move(dst, self.operand(expr)?),
+        };
+        self.span = span;
+        self.top = before;
+        self.emit(inst);
         Ok(())
     }
 
-    /// Operators that evaluate both operands, from left to right. What is not in its place yet is
-    /// in one temporary.
+    /// Operators that evaluate both operands, from left to right. One temporary holds the result of
+    /// all but the last.
     pub(super) fn operators(
         &mut self,
         first: &'p Expr,
@@ -227,7 +199,7 @@ impl<'p> Function<'_, 'p> {
     }
 }
 
-/// The instruction of an operator that evaluates both operands, whose right one has this type.
+/// The instruction of an operator other than `&&` and `||`, whose right operand has this type.
 pub(super) fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> Inst {
     let arith = |op| match ty {
         Type::Float => Inst::Float(op, dst, a, b),
@@ -240,17 +212,15 @@ pub(super) fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> In
         BinaryOp::Rem => arith(Arith::Rem),
         BinaryOp::Add => arith(Arith::Add),
         BinaryOp::Sub => arith(Arith::Sub),
-        BinaryOp::Less => Inst::Less(dst, a, b),
-        BinaryOp::LessEqual => Inst::LessEqual(dst, a, b),
-        BinaryOp::Greater => Inst::Less(dst, b, a),
-        BinaryOp::GreaterEqual => Inst::LessEqual(dst, b, a),
-        BinaryOp::In => Inst::In(dst, a, b),
-        BinaryOp::NotEqual => Inst::NotEqual(dst, a, b),
-        BinaryOp::Equal | BinaryOp::And | BinaryOp::Or => Inst::Equal(dst, a, b),
+        _ => {
+            // `&&` and `||` are lowered to jumps; the other operators are tests.
+            let (test, swapped) = test_of(op, true).unwrap_or((Test::Equal, false));
+            let (a, b) = if swapped { (b, a) } else { (a, b) };
+            Inst::Test(test, dst, a, b)
+        }
     }
 }
 
-/// A position of a tuple that is in a variable, as an operand.
 fn item(expr: &Expr) -> Option<Src> {
     let ExprKind::Position(tuple, position) = &expr.kind else { return None };
     let tuple = match &tuple.kind {
@@ -261,12 +231,12 @@ fn item(expr: &Expr) -> Option<Src> {
     Src::item(tuple, *position)
 }
 
-/// Whether evaluating an expression runs code that can change the variables of the machine.
+/// Whether evaluating an expression can change the variables of the machine.
 fn calls(expr: &Expr) -> bool {
     contains(expr, &|part| matches!(part.kind, ExprKind::Call(..)))
 }
 
-/// Whether evaluating an expression can be interrupted.
+/// Whether the execution can be suspended during the evaluation of an expression.
 pub(super) fn suspends(expr: &Expr) -> bool {
     contains(expr, &|part| matches!(part.kind, ExprKind::Call(..) | ExprKind::New(..)))
 }

@@ -1,45 +1,40 @@
-//! One function on its way to code: registers, jumps and what every instruction comes from.
+//! The lowering of one function: registers, jumps and source spans.
 
 use super::inst::{CONSTANTS, Dst, Inst, Kind, OPERANDS, Src};
-use super::{Lower, fits};
-use crate::diagnostic::Diagnostic;
-use crate::program::{Fun, LocalId, Stmt, Type};
+use super::{Lower, Lowered, fits};
+use crate::program::{Fun, Stmt};
 use crate::source::Span;
 use crate::vm::Value;
 
-/// A function that is being lowered.
 pub(super) struct Function<'l, 'p> {
     pub(super) lower: &'l mut Lower<'p>,
-    /// The first register that is free: locals are below, and temporaries that are in use.
+    /// The first free register, above the locals and the temporaries in use.
     pub(super) top: usize,
-    /// How many registers were ever in use.
+    /// The highest value of `top` so far.
     size: usize,
-    /// The loops around, the innermost last.
+    /// The enclosing loops, the innermost last.
     pub(super) loops: Vec<Around>,
-    /// What the next instruction comes from.
+    /// The span of the next instruction.
     pub(super) span: Span,
-    /// The stretch of source that statements belong to; `None` if the next begins another.
+    /// The coverage block of the current statements; `None` if the next statement begins one.
     pub(super) block: Option<u32>,
-    fun: &'p Fun,
-    /// The branches that go farther than an instruction can say, and where they go.
+    pub(super) fun: &'p Fun,
+    /// The branches whose distance does not fit into an instruction, and their targets.
     far: Vec<(usize, u32)>,
 }
 
-/// A loop around a statement.
 pub(super) struct Around {
-    /// Where `continue` goes.
     pub(super) again: u32,
-    /// The jumps of `break`.
     pub(super) breaks: Vec<usize>,
 }
 
 impl<'l, 'p> Function<'l, 'p> {
-    /// Lowers a function and answers how many registers it needs.
+    /// Lowers a function; answers how many registers it needs.
     pub(super) fn lower(
         lower: &'l mut Lower<'p>,
         fun: &'p Fun,
         body: &'p [Stmt],
-    ) -> Result<usize, Diagnostic> {
+    ) -> Lowered<usize> {
         let top = fun.locals.len();
         let mut function = Function {
             lower,
@@ -55,25 +50,20 @@ impl<'l, 'p> Function<'l, 'p> {
         function.span = fun.span;
         function.emit(Inst::ReturnNothing);
         function.go_far();
-        // The whole window of a call, with one register to spare for a payload nobody takes.
+        // A call needs one more register, for a payload that the function does not take.
         fits(function.size + 1, OPERANDS, fun.span, "variables and values at a time")
-    }
-
-    pub(super) fn local_type(&self, local: LocalId) -> Type {
-        self.fun.locals[local.index()].ty.clone()
     }
 
     pub(super) fn here(&self) -> u32 {
         self.lower.code.insts.len() as u32
     }
 
-    /// Adds an instruction and answers its position.
     pub(super) fn emit(&mut self, inst: Inst) -> usize {
         let height = self.top;
         self.emit_at(height, inst)
     }
 
-    /// Adds an instruction that may wait with so many registers in use.
+    /// Adds an instruction that waits with so many registers in use.
     pub(super) fn emit_at(&mut self, height: usize, inst: Inst) -> usize {
         let code = &mut self.lower.code;
         code.insts.push(inst);
@@ -82,7 +72,7 @@ impl<'l, 'p> Function<'l, 'p> {
         code.insts.len() - 1
     }
 
-    /// Makes a jump that was added earlier go to the next instruction.
+    /// Sets the target of an earlier jump to the next instruction.
     pub(super) fn land(&mut self, jump: usize) {
         let here = self.here();
         match &mut self.lower.code.insts[jump] {
@@ -97,7 +87,7 @@ impl<'l, 'p> Function<'l, 'p> {
         }
     }
 
-    /// Moves branches that go too far to the end of the function, where jumps follow them.
+    /// Moves branches that go too far to the end of the function, each followed by long jumps.
     fn go_far(&mut self) {
         for (branch, to) in std::mem::take(&mut self.far) {
             let here = self.here();
@@ -112,7 +102,6 @@ impl<'l, 'p> Function<'l, 'p> {
         }
     }
 
-    /// A free register.
     pub(super) fn temp(&mut self) -> usize {
         let register = self.top;
         self.top += 1;
@@ -120,13 +109,12 @@ impl<'l, 'p> Function<'l, 'p> {
         register
     }
 
-    /// A free register as a result, and as the operand that reads it.
+    /// A new temporary, as a destination and as the operand that reads it.
     pub(super) fn result(&mut self) -> (Dst, Src) {
         let register = self.temp();
         (Dst::register(register), Src::new(Kind::Temp, register))
     }
 
-    /// A constant as an operand.
     pub(super) fn constant(&mut self, value: Value) -> Src {
         let index = self.lower.constants.add(value);
         if index < CONSTANTS {

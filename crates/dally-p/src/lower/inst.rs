@@ -1,45 +1,38 @@
 //! Instructions: 8 bytes each, over the registers of a frame, the variables of the machine and
 //! the constants of the program.
 
-use std::fmt;
+use crate::program::Change;
 
-/// Where an operand is read.
-///
-/// The two highest bits are its kind, the others its index; with the two of a constant goes a third:
-/// whether it is an item of a tuple instead.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// Where an operand is read. The two highest bits are the kind, the others the index. Items share the
+/// bits of constants, with a third bit to distinguish them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Src(u16);
 
-/// The kinds of operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// A variable of the function.
     Local,
-    /// A value in the middle of an expression: it is read once, and then its register is free.
+    /// An intermediate value of an expression. Reading it frees its register.
     Temp,
-    /// A variable of the machine.
     Field,
-    /// A constant.
     Const,
-    /// A position of a tuple that is in a variable of the function or the machine: it is read
-    /// there, and no copy is made of it for an instruction that only looks at it.
+    /// A position of a tuple in a variable, read in place without a copy.
     Item,
 }
 
 /// How many registers and variables an operand can name.
 pub(crate) const OPERANDS: usize = 1 << 14;
 
-/// How many constants.
+/// How many constants an operand can name.
 pub(crate) const CONSTANTS: usize = 1 << 13;
 
-/// The variables that items can be in, and their positions, are fewer than this.
+/// The bound on the variables whose items can be operands, and on positions.
 const ITEMS: usize = 1 << 6;
 
 const ITEM: u16 = 0b111 << 13;
 const OF_FIELD: u16 = 1 << 12;
 
 impl Src {
-    /// An operand that is no item: those are made by [`Src::item`].
+    /// An operand of any kind but [`Kind::Item`].
     pub(crate) fn new(kind: Kind, index: usize) -> Src {
         let kind = match kind {
             Kind::Local => 0,
@@ -51,7 +44,7 @@ impl Src {
         Src(kind << 14 | index as u16)
     }
 
-    /// A position of the tuple in a variable, if an operand can say that.
+    /// A position of the tuple in a variable; `None` if the numbers do not fit.
     pub(crate) fn item(tuple: Src, position: u32) -> Option<Src> {
         let field = match tuple.kind() {
             Kind::Local => 0,
@@ -77,7 +70,7 @@ impl Src {
         self.0 >> 14 == 1
     }
 
-    /// Of what is no item.
+    /// Must not be called on an item.
     #[inline(always)]
     pub(crate) fn is_const(self) -> bool {
         self.0 >> 14 == 3
@@ -88,12 +81,12 @@ impl Src {
         self.0 >= ITEM
     }
 
-    /// Whether it is a variable of the machine, or in one.
+    /// Whether the operand is a variable of the machine or an item of one.
     pub(crate) fn is_of_field(self) -> bool {
         self.kind() == Kind::Field || self.is_item() && self.0 & OF_FIELD != 0
     }
 
-    /// The variable of the function that it is, or is in.
+    /// The local variable that the operand is or is an item of.
     pub(crate) fn local(self) -> Option<usize> {
         match self.kind() {
             Kind::Local => Some(self.index()),
@@ -102,51 +95,33 @@ impl Src {
         }
     }
 
-    /// Of what is no item.
+    /// Must not be called on an item.
     #[inline(always)]
     fn index(self) -> usize {
         usize::from(self.0 & (OPERANDS as u16 - 1))
     }
 
-    /// Its place among the constants if it is one, else among the registers, given where those of
-    /// the frame begin; the variables of the machine begin at 0.
+    /// The index among the constants or the registers. `base` is the frame's first register; the
+    /// variables of the machine begin at 0. Must not be called on an item.
     #[inline(always)]
     pub(crate) fn place(self, base: usize) -> usize {
         self.index() + if self.0 >> 15 == 1 { 0 } else { base }
     }
 
-    /// The same for the tuple that an item is in.
     #[inline(always)]
     pub(crate) fn tuple_place(self, base: usize) -> usize {
         let index = usize::from(self.0 >> 6) & (ITEMS - 1);
         index + if self.0 & OF_FIELD != 0 { 0 } else { base }
     }
 
-    /// The position of an item.
     #[inline(always)]
     pub(crate) fn position(self) -> u16 {
         self.0 & (ITEMS as u16 - 1)
     }
 }
 
-impl fmt::Debug for Src {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.kind() {
-            Kind::Local => 'l',
-            Kind::Temp => 't',
-            Kind::Field => 'f',
-            Kind::Const => 'c',
-            Kind::Item => {
-                let kind = if self.is_of_field() { 'f' } else { 'l' };
-                return write!(f, "{kind}{}.{}", self.tuple_place(0), self.position());
-            }
-        };
-        write!(f, "{kind}{}", self.index())
-    }
-}
-
-/// Where a result goes: a register or a variable of the machine.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Where a result is written: a register or a variable of the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Dst(u16);
 
 impl Dst {
@@ -158,13 +133,11 @@ impl Dst {
         Dst(index as u16 | 1 << 15)
     }
 
-    /// Its number among the registers, if it is one.
     pub(crate) fn local(self) -> Option<usize> {
         (self.0 >> 15 == 0).then_some(usize::from(self.0))
     }
 
-    /// Its place, given where the registers of the frame begin; the variables of the machine
-    /// begin at 0.
+    /// The index among the registers: see [`Src::place`].
     #[inline(always)]
     pub(crate) fn place(self, base: usize) -> usize {
         let field = self.0 >> 15 == 1;
@@ -172,14 +145,6 @@ impl Dst {
     }
 }
 
-impl fmt::Debug for Dst {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.0 >> 15 == 1 { 'f' } else { 'r' };
-        write!(f, "{kind}{}", self.0 & 0x7fff)
-    }
-}
-
-/// The operators of whole numbers that yield a whole number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arith {
     Add,
@@ -189,7 +154,7 @@ pub(crate) enum Arith {
     Rem,
 }
 
-/// What a branch tests. The negations are not the same as the other way round for floats.
+/// A comparison. The negations exist because for floats they are not the reverse comparisons.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Test {
     Equal,
@@ -198,87 +163,72 @@ pub(crate) enum Test {
     LessEqual,
     NotLess,
     NotLessEqual,
-    /// The first is in the second, a collection.
+    /// The second operand is a collection that contains the first.
     In,
     NotIn,
 }
 
-/// What one instruction does.
-///
-/// Jumps go to a position of the whole code. `first` is the first of several registers that
-/// follow each other; they are temporaries and are emptied.
+/// An instruction. Jumps go to a position of the whole code. `first` is the first of several
+/// consecutive temporaries, which are emptied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Inst {
-    /// These lines are reached.
+    /// Sets the coverage bit of a block.
     Mark(u32),
     Move(Dst, Src),
-    /// A constant that has no room in an operand.
+    /// Loads a constant whose index does not fit into an operand.
     Load(Dst, u32),
     Int(Arith, Dst, Src, Src),
     Float(Arith, Dst, Src, Src),
     Concat(Dst, Src, Src),
     Negate(Dst, Src),
     Not(Dst, Src),
-    Less(Dst, Src, Src),
-    LessEqual(Dst, Src, Src),
-    Equal(Dst, Src, Src),
-    NotEqual(Dst, Src, Src),
-    /// Whether a collection contains a value.
-    In(Dst, Src, Src),
+    Test(Test, Dst, Src, Src),
     Jump(u32),
-    /// A jump backwards: these are counted, so that a loop without end is noticed.
+    /// A backward jump. These are counted to detect endless loops.
     Loop(u32),
     JumpIf(Src, u32),
     JumpUnless(Src, u32),
-    /// Skips so many instructions unless the test holds.
+    /// Skips this many instructions unless the test holds.
     Unless(Test, Src, Src, u16),
-    /// The operands of this row, with the names of this shape.
+    /// A tuple of the operands of this row, with this shape.
     Tuple(Dst, u16, u16),
     Position(Dst, Src, u16),
-    /// A position of a tuple that is at a position of this one.
+    /// A position of a tuple that is itself at a position of the operand.
     Inner(Dst, Src, u8, u8),
     Index(Dst, Src, Src),
     Keys(Dst, Src),
     Values(Dst, Src),
     Sizeof(Dst, Src),
-    /// Checks that the value is of this type.
     Cast(Dst, Src, u16),
     ToInt(Dst, Src),
     ToFloat(Dst, Src),
-    /// The same machine with the permissions of this interface.
     ToInterface(Dst, Src, u16),
     This(Dst),
     Nondet(Dst),
     Choose(Dst, Src),
-    /// The next element of the collection in this register, whose position is a number in the
-    /// register after it; or the collection is emptied, and so many instructions are skipped.
+    /// The next element of the collection in this register, whose position is in the register after
+    /// it. At its end the collection is dropped and this many instructions are skipped.
     Next(Dst, u16, u16),
-    /// The function with its arguments from `first` on.
+    /// Calls the function with its arguments from `first` on.
     Call(Dst, u16, u16),
     CallForeign(Dst, u16, u16),
     Return(Src),
     ReturnNothing,
     New(Dst, u16, Src),
-    /// Checks that the event, which is not known before, carries values of the payload's type.
+    /// Checks that the payload has the type of an event that is known only at run time.
     Carry(Src, Src),
     Send(Src, Src, Src),
     Announce(Src, Src),
     Raise(Src, Src),
     Goto(u16, Src),
     Receive(u16),
-    /// The assertion that failed, with its message.
     Fail(Src),
     Print(Src),
-    /// A text from this template and the values from `first` on.
+    /// Formats this template with the values from `first` on.
     Format(Dst, u16, u16),
-    /// Assigns to a place: root, path; the keys of the path and then the value from `first` on.
-    Store(Dst, u16, u16),
-    /// Inserts into a map or sequence at a place: then key and value.
-    Insert(Dst, u16, u16),
-    /// Adds to a set at a place: then the value.
-    Add(Dst, u16, u16),
-    /// Removes from a collection at a place: then the key.
-    Remove(Dst, u16, u16),
+    /// Changes the place with this root and path. From `first` on are the keys of the path, then the
+    /// operands of the change.
+    Change(Change, Dst, u16, u16),
 }
 
 const _: () = assert!(size_of::<Inst>() == 8);

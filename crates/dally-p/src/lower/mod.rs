@@ -1,10 +1,10 @@
 //! Lowering: a checked program and one of its tests become instructions over registers, with all
 //! names, defaults, links and reactions in tables by number.
 //!
-//! Only what the test can reach is lowered. Values in the middle of an expression are in
-//! registers above the locals of a function, in the order of a stack: whatever is above the
-//! highest one in use can be thrown away at any time, so an execution can be suspended anywhere,
-//! and two that wait at the same place with the same values are the same.
+//! Only what the test can reach is lowered. Temporaries are in registers above the locals of a
+//! function, in the order of a stack. Everything above the highest one in use can be dropped at any
+//! time, so an execution can be suspended anywhere, and two that wait at the same place with the
+//! same values are equal.
 
 pub(crate) mod code;
 mod condition;
@@ -19,19 +19,20 @@ mod tables;
 use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
-use triomphe::Arc;
 
 use self::code::{Code, FunCode};
 use self::constants::Constants;
 use self::function::Function;
 use self::inst::Src;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, error};
 use crate::program::{FunId, Program, Test, Type};
 use crate::source::Span;
 use crate::vm::Foreign;
 
-/// Lowers a program for one of its tests.
-pub(crate) fn lower(program: &Program, test: &Test, foreign: &Foreign) -> Result<Code, Diagnostic> {
+/// The error is a limit that the program exceeds.
+type Lowered<T> = Result<T, Diagnostic>;
+
+pub(crate) fn lower(program: &Program, test: &Test, foreign: &Foreign) -> Lowered<Code> {
     let mut lower = Lower {
         program,
         test,
@@ -41,7 +42,7 @@ pub(crate) fn lower(program: &Program, test: &Test, foreign: &Foreign) -> Result
             dead_lists: vec![Box::default()],
             ..Code::default()
         },
-        constants: Constants::new(),
+        constants: Constants::default(),
         waiting: VecDeque::new(),
         foreign_index: BTreeMap::new(),
         row_index: FxHashMap::default(),
@@ -53,32 +54,30 @@ pub(crate) fn lower(program: &Program, test: &Test, foreign: &Foreign) -> Result
     }
     lower.missing_functions()?;
     lower.layout_coverage();
-    lower.code.consts = lower.constants.finish();
+    lower.code.consts = lower.constants.all;
     Ok(lower.code)
 }
 
-/// A lowering under way.
 pub(crate) struct Lower<'p> {
     program: &'p Program,
     test: &'p Test,
     foreign: &'p Foreign,
     code: Code,
     constants: Constants,
-    /// Functions that are called and not lowered yet.
     waiting: VecDeque<FunId>,
     foreign_index: BTreeMap<FunId, u16>,
     row_index: FxHashMap<Box<[Src]>, u16>,
-    /// Foreign functions that the host did not give.
+    /// Foreign functions that the user has not supplied.
     missing: Vec<(String, Span)>,
 }
 
-/// The place of functions that are waited for.
+/// The entry of functions in `waiting`.
 const WAITING: u32 = u32::MAX;
-/// The place of functions that nobody has asked for.
+/// The entry of functions that nothing calls.
 const UNUSED: u32 = u32::MAX - 1;
 
 impl Lower<'_> {
-    /// The index of a function, which will be lowered.
+    /// The index of a function, which is queued for lowering.
     fn fun(&mut self, fun: FunId) -> u32 {
         let entry = &mut self.code.funs[fun.index()].entry;
         if *entry == UNUSED {
@@ -88,18 +87,18 @@ impl Lower<'_> {
         fun.0
     }
 
-    fn function(&mut self, id: FunId) -> Result<(), Diagnostic> {
+    fn function(&mut self, id: FunId) -> Lowered<()> {
         let fun = &self.program.funs[id.index()];
         let entry = self.code.insts.len() as u32;
         let Some(body) = &fun.body else {
-            // The checker allows no foreign function here; an empty one does no harm.
+            // The checker rejects this.
             let name = &fun.name;
             let message = format!("`{name}` is foreign and cannot be a handler");
-            return Err(Diagnostic::error(fun.span, message));
+            return Err(error(fun.span, message));
         };
         let params = fun.params.min(fun.locals.len());
         let defaults = fun.locals[params..].iter();
-        let defaults = defaults.map(|local| self.constants.default(&local.ty, self.program));
+        let defaults = defaults.map(|local| self.constants.default_of(&local.ty, self.program));
         let defaults = defaults.collect();
         let size = Function::lower(self, fun, body)?;
         dead::note(&mut self.code, entry as usize, fun.locals.len());
@@ -114,7 +113,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn foreign_fun(&mut self, id: FunId) -> Result<u16, Diagnostic> {
+    fn foreign_fun(&mut self, id: FunId) -> Lowered<u16> {
         if let Some(&index) = self.foreign_index.get(&id) {
             return Ok(index);
         }
@@ -142,14 +141,14 @@ impl Lower<'_> {
         Ok(index as u16)
     }
 
-    fn missing_functions(&self) -> Result<(), Diagnostic> {
+    fn missing_functions(&self) -> Lowered<()> {
         let Some((_, span)) = self.missing.first() else { return Ok(()) };
         let names: Vec<String> = self.missing.iter().map(|(name, _)| format!("`{name}`")).collect();
         let (what, them) = match names.len() {
             1 => ("a foreign function", "it"),
             _ => ("foreign functions", "them"),
         };
-        let mut diagnostic = Diagnostic::error(
+        let mut diagnostic = error(
             *span,
             format!(
                 "test `{}` calls {what} that nobody has given: {}",
@@ -167,18 +166,12 @@ impl Lower<'_> {
         Err(diagnostic)
     }
 
-    /// The index of a type that values are checked against.
-    fn type_index(&mut self, ty: &Type, span: Span) -> Result<u16, Diagnostic> {
-        let known = self.code.types.iter().position(|known| known.0 == *ty);
-        let index = known.unwrap_or_else(|| {
-            self.code.types.push((ty.clone(), written(ty, self.program)));
-            self.code.types.len() - 1
-        });
+    fn type_index(&mut self, ty: &Type, span: Span) -> Lowered<u16> {
+        let index = intern(&mut self.code.types, (ty.clone(), written(ty, self.program)));
         Ok(fits(index, u16::MAX as usize, span, "types")? as u16)
     }
 
-    /// The index of a row of operands.
-    fn row(&mut self, row: Vec<Src>, span: Span) -> Result<u16, Diagnostic> {
+    fn row(&mut self, row: Vec<Src>, span: Span) -> Lowered<u16> {
         if let Some(&index) = self.row_index.get(&row[..]) {
             return Ok(index);
         }
@@ -190,57 +183,36 @@ impl Lower<'_> {
         Ok(index)
     }
 
-    /// The index of the names of a tuple's positions.
-    fn shape(&mut self, ty: &Type, span: Span) -> Result<u16, Diagnostic> {
+    fn shape(&mut self, ty: &Type, span: Span) -> Lowered<u16> {
         let shape = self.constants.shape(ty);
         Ok(fits(shape as usize, u16::MAX as usize, span, "shapes of tuples")? as u16)
     }
 }
 
-/// A number that must stay below a limit of the instructions.
-fn fits(number: usize, limit: usize, span: Span, what: &str) -> Result<usize, Diagnostic> {
+/// The index of an item in a list without duplicates.
+fn intern<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
+    list.iter().position(|known| *known == item).unwrap_or_else(|| {
+        list.push(item);
+        list.len() - 1
+    })
+}
+
+/// Checks a number against a limit of the instruction format.
+fn fits(number: usize, limit: usize, span: Span, what: &str) -> Lowered<usize> {
     if number < limit {
         return Ok(number);
     }
     let message = format!("too many {what}: there may be {}", limit - 1);
-    Err(Diagnostic::error(span, message).hint("split it up"))
+    Err(error(span, message).hint("split it up"))
 }
 
-/// A type as people write it.
 fn written(ty: &Type, program: &Program) -> String {
-    let list = |types: &[Type]| -> String {
-        let types: Vec<String> = types.iter().map(|ty| written(ty, program)).collect();
-        types.join(", ")
-    };
-    match ty {
-        Type::Null => "null".into(),
-        Type::Int => "int".into(),
-        Type::Float => "float".into(),
-        Type::Bool => "bool".into(),
-        Type::String => "string".into(),
-        Type::Event => "event".into(),
-        Type::Machine => "machine".into(),
-        Type::Any => "any".into(),
-        Type::Data => "data".into(),
-        Type::Enum(id) => program.enums[id.index()].name.to_string(),
-        Type::Foreign(id) => program.foreign_types[id.index()].to_string(),
-        Type::Interface(id) => program.interfaces[id.index()].name.to_string(),
-        Type::Permission(name, _) => name.to_string(),
-        Type::Seq(of) => format!("seq[{}]", written(of, program)),
-        Type::Set(of) => format!("set[{}]", written(of, program)),
-        Type::Map(key, of) => format!("map[{}, {}]", written(key, program), written(of, program)),
-        Type::Tuple(types) if types.len() == 1 => format!("({},)", list(types)),
-        Type::Tuple(types) => format!("({})", list(types)),
-        Type::NamedTuple(fields) => {
-            let field = |(name, ty): &(Arc<str>, Type)| format!("{name}: {}", written(ty, program));
-            let fields: Vec<String> = fields.iter().map(field).collect();
-            let end = if fields.len() == 1 { "," } else { "" };
-            format!("({}{end})", fields.join(", "))
-        }
-    }
-}
-
-/// An empty name.
-fn no_name() -> Arc<str> {
-    Arc::from("")
+    let mut text = String::new();
+    ty.write(&mut text, usize::MAX, &|ty| match ty {
+        Type::Enum(id) => &program.enums[id.index()].name,
+        Type::Foreign(id) => &program.foreign_types[id.index()],
+        Type::Interface(id) => &program.interfaces[id.index()].name,
+        _ => "",
+    });
+    text
 }

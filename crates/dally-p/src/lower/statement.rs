@@ -1,15 +1,10 @@
-//! Statements.
-
 use super::code::{ReceiveCode, Step};
-use super::fits;
 use super::function::{Around, Function};
 use super::inst::{Dst, Inst, Src};
-use crate::diagnostic::Diagnostic;
-use crate::program::{Case, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind};
+use super::{Lowered, fits, intern};
+use crate::program::{Case, Change, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind};
 use crate::source::Span;
 use crate::vm::Value;
-
-type Lowered<T> = Result<T, Diagnostic>;
 
 impl<'p> Function<'_, 'p> {
     pub(super) fn statements(&mut self, statements: &'p [Stmt]) -> Lowered<()> {
@@ -28,7 +23,7 @@ impl<'p> Function<'_, 'p> {
         Ok(())
     }
 
-    /// What begins at this place is reached with what is before it, unless that branches.
+    /// Adds a statement to the current coverage block, or begins one after a branch.
     fn reach(&mut self, span: Span) {
         self.span = span;
         let block = match self.block {
@@ -45,37 +40,26 @@ impl<'p> Function<'_, 'p> {
     fn lower_statement(&mut self, statement: &'p Stmt) -> Lowered<()> {
         let span = statement.span;
         let before = self.top;
-        let emit = |this: &mut Self, inst: Inst| {
-            this.span = span;
-            this.emit_at(before, inst);
-        };
-        match &statement.kind {
-            StmtKind::Block(inner) => self.statements(inner)?,
+        let inst = match &statement.kind {
+            StmtKind::Block(inner) => return self.statements(inner),
             StmtKind::Assert(condition, message) => {
                 let holds = self.jump_unless(condition, false)?;
                 let message = self.optional(message.as_ref())?;
-                emit(self, Inst::Fail(message));
+                self.span = span;
+                self.emit_at(before, Inst::Fail(message));
                 holds.into_iter().for_each(|jump| self.land(jump));
+                return Ok(());
             }
-            StmtKind::Print(text) => {
-                let text = self.operand(text)?;
-                emit(self, Inst::Print(text));
-            }
-            StmtKind::Return(None) => {
-                emit(self, Inst::ReturnNothing);
-                self.block = None;
-            }
-            StmtKind::Return(Some(value)) => {
-                let value = self.operand(value)?;
-                emit(self, Inst::Return(value));
-                self.block = None;
-            }
+            StmtKind::Print(text) => Inst::Print(self.operand(text)?),
+            StmtKind::Return(None) => Inst::ReturnNothing,
+            StmtKind::Return(Some(value)) => Inst::Return(self.operand(value)?),
             StmtKind::Break => {
                 let jump = self.emit(Inst::Jump(0));
                 if let Some(around) = self.loops.last_mut() {
                     around.breaks.push(jump);
                 }
                 self.block = None;
+                return Ok(());
             }
             StmtKind::Continue => {
                 if let Some(around) = self.loops.last() {
@@ -83,25 +67,14 @@ impl<'p> Function<'_, 'p> {
                     self.emit(Inst::Loop(again));
                 }
                 self.block = None;
+                return Ok(());
             }
-            StmtKind::Assign(place, value) if place.path.is_empty() => {
-                self.expression(value, root(place))?;
+            StmtKind::Change(Change::Store, place, values) if place.path.is_empty() => {
+                return self.expression(&values[0], root(place));
             }
-            StmtKind::Assign(place, value) => {
-                let (path, first) = self.place(place, [value])?;
-                emit(self, Inst::Store(root(place), path, first));
-            }
-            StmtKind::Insert(place, key, value) => {
-                let (path, first) = self.place(place, [key, value])?;
-                emit(self, Inst::Insert(root(place), path, first));
-            }
-            StmtKind::Add(place, value) => {
-                let (path, first) = self.place(place, [value])?;
-                emit(self, Inst::Add(root(place), path, first));
-            }
-            StmtKind::Remove(place, key) => {
-                let (path, first) = self.place(place, [key])?;
-                emit(self, Inst::Remove(root(place), path, first));
+            StmtKind::Change(change, place, values) => {
+                let (path, first) = self.place(place, values)?;
+                Inst::Change(*change, root(place), path, first)
             }
             StmtKind::While(condition, body) => {
                 let again = self.here();
@@ -110,9 +83,10 @@ impl<'p> Function<'_, 'p> {
                 self.around(again, body)?;
                 over.into_iter().for_each(|jump| self.land(jump));
                 self.end_loop();
+                return Ok(());
             }
             StmtKind::Foreach(place, collection, body) => {
-                // A copy of the collection, and a position in it.
+                // The registers of a copy of the collection, and of the position in it.
                 let first = self.in_temp(collection)?;
                 let position = self.temp();
                 let zero = self.constant(Value::Int(0));
@@ -122,16 +96,15 @@ impl<'p> Function<'_, 'p> {
                 let over = self.emit(Inst::Next(root(place), first as u16, 0));
                 self.around(again, body)?;
                 self.top = before;
-                // A `break` leaves the copy behind.
+                // After a `break` the copy is still in its register.
                 let breaks = self.loops.last().is_some_and(|around| !around.breaks.is_empty());
+                self.end_loop();
                 if breaks {
-                    self.end_loop();
                     let nothing = self.constant(Value::Null);
                     self.emit(Inst::Move(Dst::register(first), nothing));
-                } else {
-                    self.end_loop();
                 }
                 self.land(over);
+                return Ok(());
             }
             StmtKind::If(arms, otherwise) => {
                 let mut ends = Vec::new();
@@ -153,40 +126,44 @@ impl<'p> Function<'_, 'p> {
                 }
                 ends.into_iter().for_each(|jump| self.land(jump));
                 self.block = None;
+                return Ok(());
             }
             StmtKind::Effect(expr) => {
                 let nowhere = self.temp();
                 self.top = before;
-                self.expression(expr, Dst::register(nowhere))?;
+                return self.expression(expr, Dst::register(nowhere));
             }
             StmtKind::Raise(event, payload) => {
                 let (event, payload) = self.carried(event, payload.as_ref(), span)?;
-                emit(self, Inst::Raise(event, payload));
-                self.block = None;
+                Inst::Raise(event, payload)
             }
             StmtKind::Send(to, event, payload) => {
-                // Most events are constants, which call nothing that could change the target.
+                // Most events are constants, whose evaluation cannot change the target.
                 let named = matches!(event.kind, ExprKind::Event(_));
                 let later = if named { payload.as_ref() } else { Some(event) };
                 let to = self.kept(to, later)?;
                 let (event, payload) = self.carried(event, payload.as_ref(), span)?;
-                emit(self, Inst::Send(to, event, payload));
+                Inst::Send(to, event, payload)
             }
             StmtKind::Announce(event, payload) => {
                 let (event, payload) = self.carried(event, payload.as_ref(), span)?;
-                emit(self, Inst::Announce(event, payload));
+                Inst::Announce(event, payload)
             }
             StmtKind::Goto(state, payload) => {
-                let payload = self.optional(payload.as_ref())?;
-                emit(self, Inst::Goto(state.0 as u16, payload));
-                self.block = None;
+                Inst::Goto(state.0 as u16, self.optional(payload.as_ref())?)
             }
-            StmtKind::Receive(cases) => self.receive(statement, cases)?,
+            StmtKind::Receive(cases) => return self.receive(statement, cases),
+        };
+        self.span = span;
+        self.emit_at(before, inst);
+        if matches!(inst, Inst::Return(_) | Inst::ReturnNothing | Inst::Raise(..) | Inst::Goto(..))
+        {
+            self.block = None;
         }
         Ok(())
     }
 
-    /// An operand that keeps its value while another expression is evaluated.
+    /// An operand that keeps its value while `later` is evaluated.
     fn kept(&mut self, expr: &'p Expr, later: Option<&'p Expr>) -> Lowered<Src> {
         let src = self.operand(expr)?;
         if later.is_some() && src.is_of_field() {
@@ -197,7 +174,7 @@ impl<'p> Function<'_, 'p> {
         Ok(src)
     }
 
-    /// An event and what goes with it, which the checker has compared if the event is named.
+    /// An event and its payload. The checker has compared their types if the event is a constant.
     fn carried(
         &mut self,
         event: &'p Expr,
@@ -221,36 +198,25 @@ impl<'p> Function<'_, 'p> {
         }
     }
 
-    /// The path of a place; its keys and these values are put into registers that follow each
-    /// other, and the answer is also the first of these.
-    fn place<const N: usize>(
-        &mut self,
-        place: &'p Place,
-        values: [&'p Expr; N],
-    ) -> Lowered<(u16, u16)> {
+    /// The index of the place's path, and the first of the consecutive registers with the keys of the
+    /// path and these values.
+    fn place(&mut self, place: &'p Place, values: &'p [Expr]) -> Lowered<(u16, u16)> {
         let mut steps = Vec::new();
         let mut keys = Vec::new();
         for projection in &place.path {
             steps.push(match projection {
                 Projection::Position(position) => Step::Position(*position as u16),
-                Projection::Element(key) | Projection::Value(key) => {
+                Projection::Key(key) => {
                     keys.push(key);
                     Step::Key
                 }
             });
         }
         let first = self.in_sequence(keys.into_iter().chain(values))?;
-        let steps = steps.into_boxed_slice();
-        let paths = &mut self.lower.code.paths;
-        let known = paths.iter().position(|path| *path == steps);
-        let index = known.unwrap_or_else(|| {
-            paths.push(steps);
-            paths.len() - 1
-        });
+        let index = intern(&mut self.lower.code.paths, steps.into_boxed_slice());
         Ok((fits(index, u16::MAX.into(), place.span, "ways into values")? as u16, first))
     }
 
-    /// The body of a loop, and the jump back.
     fn around(&mut self, again: u32, body: &'p Stmt) -> Lowered<()> {
         self.block = None;
         self.loops.push(Around { again, breaks: Vec::new() });
@@ -260,7 +226,6 @@ impl<'p> Function<'_, 'p> {
         Ok(())
     }
 
-    /// Where a `break` goes.
     fn end_loop(&mut self) {
         if let Some(around) = self.loops.pop() {
             around.breaks.into_iter().for_each(|jump| self.land(jump));
@@ -294,8 +259,8 @@ impl<'p> Function<'_, 'p> {
             self.lower.code.receives[index].entries.push((entry, payload));
             self.block = None;
             for local in case.locals.iter().filter(|&&local| case.payload != Some(local)) {
-                let ty = self.local_type(*local);
-                let value = self.lower.constants.default(&ty, self.lower.program);
+                let ty = &self.fun.locals[local.index()].ty;
+                let value = self.lower.constants.default_of(ty, self.lower.program);
                 let before = self.top;
                 let value = self.constant(value);
                 self.emit(Inst::Move(Dst::register(local.index()), value));

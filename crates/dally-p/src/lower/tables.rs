@@ -2,26 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use dally_core::Heat;
-
 use super::code::{
-    Events, FunCode, InterfaceCode, MachineCode, NONE, Reaction, SpecCode, StateCode,
+    Directives, Events, FunCode, InterfaceCode, MachineCode, NONE, Reaction, SpecCode, StateCode,
 };
 use super::inst::OPERANDS;
-use super::{Lower, UNUSED, fits, no_name, written};
-use crate::diagnostic::Diagnostic;
+use super::{Lower, Lowered, UNUSED, fits, written};
 use crate::program::{self, Action, InterfaceId, MachineId, MachineKind, State, Type};
 use crate::source::Span;
 
 impl Lower<'_> {
-    /// Fills all tables but the code; asks for the functions of all machines of the test.
-    pub(super) fn tables(&mut self) -> Result<(), Diagnostic> {
+    /// Fills all tables, and queues the functions of all machines of the test.
+    pub(super) fn tables(&mut self) -> Lowered<()> {
         let program = self.program;
         let here = self.test.span;
         fits(program.machines.len(), u16::MAX.into(), here, "machines")?;
         fits(program.interfaces.len(), u16::MAX.into(), here, "interfaces")?;
         fits(program.funs.len(), u16::MAX.into(), here, "functions")?;
         self.code.events = program.events.iter().map(|event| event.name.clone()).collect();
+        self.code.directives = Directives::among(&self.code.events);
         self.code.payloads = (program.events.iter())
             .map(|event| event.payload.clone().unwrap_or(Type::Null))
             .map(|ty| (ty.clone(), written(&ty, program)))
@@ -32,7 +30,7 @@ impl Lower<'_> {
             locals: 0,
             size: 0,
             defaults: Box::default(),
-            name: no_name(),
+            name: "".into(),
         };
         self.code.funs = program.funs.iter().map(unused).collect();
         let specs = &self.test.specs;
@@ -53,15 +51,12 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn machine(
-        &mut self,
-        machine: &program::Machine,
-        used: bool,
-    ) -> Result<MachineCode, Diagnostic> {
+    fn machine(&mut self, machine: &program::Machine, used: bool) -> Lowered<MachineCode> {
         fits(machine.fields.len(), OPERANDS, machine.span, "variables")?;
         fits(machine.states.len(), u16::MAX.into(), machine.span, "states")?;
         let fields = machine.fields.iter();
-        let fields = fields.map(|field| self.constants.default(&field.ty, self.program)).collect();
+        let fields =
+            fields.map(|field| self.constants.default_of(&field.ty, self.program)).collect();
         let states = match used {
             true => machine.states.iter().map(|state| self.state(state)).collect(),
             false => Vec::new(),
@@ -94,11 +89,7 @@ impl Lower<'_> {
         StateCode {
             name: state.name.clone(),
             span: state.span,
-            heat: match state.heat {
-                Some(program::Heat::Hot) => Heat::Hot,
-                Some(program::Heat::Cold) => Heat::Cold,
-                None => Heat::Neutral,
-            },
+            heat: state.heat,
             entry: state.entry.map_or(NONE, |entry| self.fun(entry)),
             exit: state.exit.map_or(NONE, |exit| self.fun(exit)),
             reactions: reactions.into_boxed_slice(),
@@ -131,9 +122,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives every block, machine, state, handler, event and spec its bit.
+    /// Gives every block, machine, state, handler, event and spec its coverage bit.
     pub(super) fn layout_coverage(&mut self) {
-        self.code.shapes = self.constants.shapes().to_vec();
+        self.code.shapes = [vec![Vec::new()], std::mem::take(&mut self.constants.shapes)].concat();
         let events = self.code.events.len() as u32;
         let mut next = self.code.blocks.len() as u32;
         for machine in &mut self.code.machines {
@@ -149,7 +140,7 @@ impl Lower<'_> {
         self.code.cover_bits = next + events + self.code.specs.len() as u32;
     }
 
-    /// A new stretch of source that is reached as a whole.
+    /// A new coverage block: statements that are always reached together.
     pub(super) fn block(&mut self) -> u32 {
         self.code.blocks.push(Vec::new());
         self.code.blocks.len() as u32 - 1

@@ -1,45 +1,38 @@
 //! The assumption of a parametric test: a condition over its parameters, evaluated for each
 //! combination of values.
 
-use crate::diagnostic::Diagnostic;
-use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, ParamId, Type};
+use super::values::Values;
+use crate::diagnostic::{Diagnostic, error};
+use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type, UnaryOp};
 use crate::source::Span;
 
-/// Evaluates a checked condition under the values of the parameters.
-pub(crate) fn holds(
-    condition: &Expr,
-    values: &impl Fn(ParamId) -> Option<LiteralValue>,
-) -> Result<bool, Diagnostic> {
+pub(crate) fn holds(condition: &Expr, values: &Values) -> Result<bool, Diagnostic> {
     match evaluate(condition, values)? {
         LiteralValue::Bool(value) => Ok(value),
         LiteralValue::Int(_) => Err(unsupported(condition.span)),
     }
 }
 
-fn number(
-    expr: &Expr,
-    values: &impl Fn(ParamId) -> Option<LiteralValue>,
-) -> Result<i64, Diagnostic> {
+fn number(expr: &Expr, values: &Values) -> Result<i64, Diagnostic> {
     match evaluate(expr, values)? {
         LiteralValue::Int(value) => Ok(value),
         LiteralValue::Bool(_) => Err(unsupported(expr.span)),
     }
 }
 
-fn evaluate(
-    expr: &Expr,
-    values: &impl Fn(ParamId) -> Option<LiteralValue>,
-) -> Result<LiteralValue, Diagnostic> {
+fn evaluate(expr: &Expr, values: &Values) -> Result<LiteralValue, Diagnostic> {
     Ok(match &expr.kind {
         ExprKind::Int(value) => LiteralValue::Int(*value),
         ExprKind::Bool(value) => LiteralValue::Bool(*value),
-        ExprKind::Param(param) => values(*param).ok_or_else(|| {
-            Diagnostic::error(expr.span, "a parameter that the test does not set")
+        ExprKind::Param(param) => values.get(param).copied().ok_or_else(|| {
+            error(expr.span, "a parameter that the test does not set")
                 .label("has no value here")
                 .hint("add it to `param (...)` of the test")
         })?,
-        ExprKind::Negate(of) => LiteralValue::Int(number(of, values)?.wrapping_neg()),
-        ExprKind::Not(of) => LiteralValue::Bool(!holds(of, values)?),
+        ExprKind::Unary(UnaryOp::Negate, of) => {
+            LiteralValue::Int(number(of, values)?.wrapping_neg())
+        }
+        ExprKind::Unary(UnaryOp::Not, of) => LiteralValue::Bool(!holds(of, values)?),
         ExprKind::Coerce(of) if matches!(expr.ty, Type::Int | Type::Enum(_)) => {
             LiteralValue::Int(number(of, values)?)
         }
@@ -55,16 +48,15 @@ fn evaluate(
     })
 }
 
-/// Applies an operator to what is before it and the operand after it.
 fn operate(
     op: BinaryOp,
     left: LiteralValue,
     operand: &Expr,
     span: Span,
-    values: &impl Fn(ParamId) -> Option<LiteralValue>,
+    values: &Values,
 ) -> Result<LiteralValue, Diagnostic> {
     use LiteralValue::{Bool, Int};
-    // The right operand of `&&` and `||` counts only if the left does not decide.
+    // `&&` and `||` evaluate the right operand only if the left does not decide.
     match (op, left) {
         (BinaryOp::And, Bool(false)) | (BinaryOp::Or, Bool(true)) => return Ok(left),
         (BinaryOp::And | BinaryOp::Or, _) => return holds(operand, values).map(Bool),
@@ -86,7 +78,7 @@ fn operate(
         BinaryOp::Sub => Int(a.wrapping_sub(b)),
         BinaryOp::Mul => Int(a.wrapping_mul(b)),
         BinaryOp::Div | BinaryOp::Rem if b == 0 => {
-            return Err(Diagnostic::error(span, "division by zero in an assumption"));
+            return Err(error(span, "division by zero in an assumption"));
         }
         BinaryOp::Div => Int(a.wrapping_div(b)),
         BinaryOp::Rem => Int(a.wrapping_rem(b)),
@@ -95,6 +87,6 @@ fn operate(
 }
 
 fn unsupported(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "not possible in an assumption")
+    error(span, "not possible in an assumption")
         .label("neither a parameter, a literal nor an operator")
 }

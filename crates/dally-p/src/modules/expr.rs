@@ -1,38 +1,35 @@
-//! Module expressions: what a module consists of, computed bottom-up. Well-formedness is in
-//! [`super::rules`].
+//! The evaluation of module expressions, bottom-up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{pair::Pair, rules};
-use crate::diagnostic::Diagnostic;
+use super::pair::conflict;
+use crate::diagnostic::error;
 use crate::program::{EventId, InterfaceId, MachineId};
 use crate::source::Span;
 use crate::syntax::ast::{ModuleExpr, ModuleKind, Name};
-use crate::types::{Creates, Report, Tables, TypeName};
+use crate::types::{Creates, Tables, TypeName};
 
 /// A module. See "Compositional programming and testing of dynamic distributed systems" (Desai et
 /// al., OOPSLA 2018) for the sets and the rules about them.
 #[derive(Clone, Default)]
 pub(crate) struct Module {
-    /// Which machine stands behind each interface.
     pub machines: BTreeMap<InterfaceId, MachineId>,
-    /// (creator, created by its code) to what is created.
+    /// (creator, interface that its code names) to the interface that is created.
     pub links: BTreeMap<(InterfaceId, InterfaceId), InterfaceId>,
-    /// What its machines send and receive, without what is hidden.
+    /// The events that its machines send and receive, without hidden ones.
     pub sends: BTreeSet<EventId>,
     pub receives: BTreeSet<EventId>,
-    /// What its machines create, after renaming.
+    /// The interfaces that its machines create, after renaming.
     pub creates: BTreeSet<InterfaceId>,
-    /// The events that are hidden.
     pub private_events: BTreeSet<EventId>,
-    /// The specs that are asserted, with the interfaces whose machines tell them.
+    /// The asserted specs, with the interfaces whose machines they observe.
     pub specs: BTreeMap<MachineId, BTreeSet<InterfaceId>>,
     /// The interface of `main M in`.
     pub main: Option<InterfaceId>,
 }
 
 impl Module {
-    /// The interfaces that others can see: bound or created, but not both.
+    /// The interfaces visible from outside: bound or created, but not both.
     pub fn open_interfaces(&self) -> impl Iterator<Item = InterfaceId> {
         let bound = self.machines.keys().copied();
         let unmade = bound.filter(|interface| !self.creates.contains(interface));
@@ -40,7 +37,6 @@ impl Module {
         unmade.chain(unbound.filter(|interface| !self.machines.contains_key(interface)))
     }
 
-    /// Puts another module into this one.
     fn add(&mut self, other: &Module) {
         self.machines.extend(&other.machines);
         self.links.extend(&other.links);
@@ -52,79 +48,75 @@ impl Module {
         self.main = self.main.or(other.main);
     }
 
-    /// The interfaces that it binds or creates.
     pub fn interfaces(&self) -> BTreeSet<InterfaceId> {
         self.machines.keys().chain(&self.creates).copied().collect()
     }
 }
 
-/// What module expressions are evaluated against.
 pub(crate) struct Context<'t, 'a> {
     pub tables: &'t Tables<'a>,
     pub creates: &'t Creates,
-    /// The named modules that are known so far; `None` if one is wrong.
+    /// The named modules evaluated so far; `None` for one with an error.
     pub named: Vec<Option<Module>>,
 }
 
 impl<'t, 'a> Context<'t, 'a> {
-    /// The module of an expression; `None` if it is wrong, which was reported.
-    pub fn module(&self, expr: &ModuleExpr, report: &mut Report) -> Option<Module> {
+    /// The module of an expression; `None` if it has an error, which was reported.
+    pub fn module(&self, expr: &ModuleExpr) -> Option<Module> {
         match &expr.kind {
-            ModuleKind::Bind(bindings) => self.bind(bindings, report),
+            ModuleKind::Bind(bindings) => self.bind(bindings),
             ModuleKind::Named(name) => match self.tables.modules.get(name) {
                 Some(module) => self.named[module].clone(),
                 None => {
                     let known = self.tables.modules.names();
-                    self.tables.unknown(expr.span, "module", name, known, report);
+                    self.tables.unknown(expr.span, "module", name, known);
                     None
                 }
             },
-            ModuleKind::Compose(parts) => self.join(parts, true, report),
-            ModuleKind::Union(parts) => self.join(parts, false, report),
+            ModuleKind::Compose(parts) => self.join(parts, true),
+            ModuleKind::Union(parts) => self.join(parts, false),
             ModuleKind::HideEvents(names, of) => {
-                let (events, of) = (self.tables.events(names, report), self.module(of, report));
+                let (events, of) = (self.tables.events(names), self.module(of));
                 let mut module = of?;
-                rules::hide_events(self.tables, &module, &events, expr.span, report)?;
+                self.check_hidden_events(&module, &events, expr.span)?;
                 module.sends.retain(|event| !events.contains(event));
                 module.receives.retain(|event| !events.contains(event));
                 module.private_events.extend(events);
                 Some(module)
             }
             ModuleKind::HideInterfaces(names, of) => {
-                let of = self.module(of, report);
-                let found: Vec<_> =
-                    names.iter().map(|name| self.tables.interface(name, report)).collect();
+                let of = self.module(of);
+                let found: Vec<_> = names.iter().map(|name| self.tables.interface(name)).collect();
                 let module = of?;
                 for (name, interface) in names.iter().zip(found) {
-                    rules::hide_interface(&module, interface?, name, report)?;
+                    self.check_hidden_interface(&module, interface?, name)?;
                 }
                 Some(module)
             }
-            ModuleKind::Assert(names, of) => self.assert(names, of, report),
+            ModuleKind::Assert(names, of) => self.assert(names, of),
             ModuleKind::Rename(old, new, of) => {
-                let of = self.module(of, report);
-                let (from, to) =
-                    (self.tables.interface(old, report), self.tables.interface(new, report));
+                let of = self.module(of);
+                let (from, to) = (self.tables.interface(old), self.tables.interface(new));
                 let (module, from, to) = (of?, from?, to?);
-                rules::rename(self.tables, &module, (from, old), (to, new), report)?;
+                self.check_rename(&module, (from, old), (to, new))?;
                 Some(rename(module, from, to))
             }
             ModuleKind::Main(name, of) => {
-                let mut module = self.module(of, report)?;
-                module.main = Some(rules::main(self.tables, &module, name, report)?);
+                let mut module = self.module(of)?;
+                module.main = Some(self.main(&module, name)?);
                 Some(module)
             }
         }
     }
 
-    fn bind(&self, bindings: &[(Name, Option<Name>)], report: &mut Report) -> Option<Module> {
+    fn bind(&self, bindings: &[(Name, Option<Name>)]) -> Option<Module> {
         let mut module = Module::default();
         let mut places: BTreeMap<InterfaceId, Span> = BTreeMap::new();
         let mut fine = Some(());
         for (name, as_interface) in bindings {
-            let machine = self.machine(name, report);
+            let machine = self.machine(name);
             let interface = match as_interface {
-                Some(interface) => self.tables.interface(interface, report),
+                Some(interface) => self.tables.interface(interface),
                 None => machine.and_then(|it| self.tables.machines[it.index()].interface),
             };
             let (Some(machine), Some(interface)) = (machine, interface) else {
@@ -133,15 +125,15 @@ impl<'t, 'a> Context<'t, 'a> {
             };
             let at = as_interface.as_ref().unwrap_or(name);
             if let Some(first) = places.insert(interface, at.span) {
-                report.push(
-                    Diagnostic::error(at.span, format!("`{}` is bound twice", at.text))
+                self.tables.report.push(
+                    error(at.span, format!("`{at}` is bound twice"))
                         .label("bound again")
                         .also(first, "first bound here"),
                 );
                 fine = None;
                 continue;
             }
-            fine = fine.and(rules::bind(self.tables, interface, machine, at.span, report));
+            fine = fine.and(self.check_bind(interface, machine, at.span));
             let decl = &self.tables.machines[machine.index()];
             module.machines.insert(interface, machine);
             module.sends.extend(&decl.sends);
@@ -154,13 +146,12 @@ impl<'t, 'a> Context<'t, 'a> {
         fine.map(|()| module)
     }
 
-    /// The machine of this name.
-    pub fn machine(&self, name: &Name, report: &mut Report) -> Option<MachineId> {
-        let interface = self.tables.interface(name, report)?;
+    pub fn machine(&self, name: &Name) -> Option<MachineId> {
+        let interface = self.tables.interface(name)?;
         let machine = self.tables.interfaces[interface.index()].machine;
         if machine.is_none() {
-            report.push(
-                Diagnostic::error(name.span, format!("`{}` is an interface", name.text))
+            self.tables.report.push(
+                error(name.span, format!("`{name}` is an interface"))
                     .label("a machine is needed here")
                     .hint("bind a machine to it: `Machine -> Interface`"),
             );
@@ -168,19 +159,19 @@ impl<'t, 'a> Context<'t, 'a> {
         machine
     }
 
-    fn assert(&self, names: &[Name], of: &ModuleExpr, report: &mut Report) -> Option<Module> {
-        let of = self.module(of, report);
+    fn assert(&self, names: &[Name], of: &ModuleExpr) -> Option<Module> {
+        let of = self.module(of);
         let mut specs = Vec::new();
         for name in names {
             match self.tables.types.get(&name.text) {
                 Some(TypeName::Spec(spec)) => specs.push((name, spec)),
-                Some(_) => report.push(
-                    Diagnostic::error(name.span, format!("`{}` is not a spec", name.text))
+                Some(_) => self.tables.report.push(
+                    error(name.span, format!("`{name}` is not a spec"))
                         .label("only specs can be asserted"),
                 ),
                 None => {
                     let known = self.tables.types.names_of(|it| matches!(it, TypeName::Spec(_)));
-                    self.tables.unknown(name.span, "spec", &name.text, known, report);
+                    self.tables.unknown(name.span, "spec", &name.text, known);
                 }
             }
         }
@@ -188,27 +179,25 @@ impl<'t, 'a> Context<'t, 'a> {
         let told: BTreeSet<InterfaceId> = module.machines.keys().copied().collect();
         let mut fine = (specs.len() == names.len()).then_some(());
         for (name, spec) in specs {
-            fine = fine.and(rules::assert(self.tables, &module, spec, name, report));
+            fine = fine.and(self.check_assert(&module, spec, name));
             module.specs.insert(spec, told.clone());
         }
         fine.map(|()| module)
     }
 
-    fn join(&self, parts: &[ModuleExpr], compose: bool, report: &mut Report) -> Option<Module> {
-        let modules: Vec<_> = parts.iter().map(|part| self.module(part, report)).collect();
+    fn join(&self, parts: &[ModuleExpr], compose: bool) -> Option<Module> {
+        let modules: Vec<_> = parts.iter().map(|part| self.module(part)).collect();
         let modules: Vec<Module> = modules.into_iter().collect::<Option<_>>()?;
         let hides = modules.iter().any(|module| !module.private_events.is_empty());
         let mut joined = Module::default();
         let mut fine = Some(());
         for (at, (part, module)) in parts.iter().zip(&modules).enumerate() {
-            // All rules are about pairs. Those that do not speak of hidden events hold of all
-            // pairs if they hold of each module and all before it together.
-            let all = self.pair((&joined, part.span), (module, part.span)).conflict(compose);
-            if hides || all.is_some() {
+            // The rules are about pairs. If no module hides events, a module fits all before it
+            // exactly if it fits their union.
+            if hides || conflict(self.tables, &joined, module, compose).is_some() {
                 for (other, before) in parts.iter().zip(&modules).take(at) {
-                    let pair = self.pair((before, other.span), (module, part.span));
-                    if let Some(conflict) = pair.conflict(compose) {
-                        report.push(pair.refuse(conflict));
+                    if let Some(found) = conflict(self.tables, before, module, compose) {
+                        self.tables.report.push(found.in_words(other.span, part.span));
                         fine = None;
                         break;
                     }
@@ -218,25 +207,13 @@ impl<'t, 'a> Context<'t, 'a> {
         }
         fine.map(|()| joined)
     }
-
-    fn pair<'m>(
-        &self,
-        (left, left_at): (&'m Module, Span),
-        (right, right_at): (&'m Module, Span),
-    ) -> Pair<'m, 'a>
-    where
-        't: 'm,
-    {
-        Pair { tables: self.tables, left, right, left_at, right_at }
-    }
 }
 
-/// Puts one interface in the place of another.
 fn rename(module: Module, from: InterfaceId, to: InterfaceId) -> Module {
     let renamed = |interface: InterfaceId| if interface == from { to } else { interface };
     Module {
         machines: module.machines.into_iter().map(|(name, it)| (renamed(name), it)).collect(),
-        // What the code of a machine names stays as it is; what it leads to is renamed.
+        // The interface that the code of a machine names stays; the one that it leads to is renamed.
         links: module
             .links
             .into_iter()

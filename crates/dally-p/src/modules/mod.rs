@@ -10,11 +10,10 @@ mod values;
 
 use crate::program::Test;
 use crate::syntax::ast::{ModuleExpr, ModuleKind};
-use crate::types::{Creates, Report, Tables, circular, order};
+use crate::types::{Creates, Tables, order};
 use expr::Context;
 
-/// Evaluates all modules and makes the list of tests.
-pub(crate) fn check(tables: &Tables<'_>, creates: &Creates, report: &mut Report) -> Vec<Test> {
+pub(crate) fn check(tables: &Tables<'_>, creates: &Creates) -> Vec<Test> {
     let list = &tables.module_list;
     let found = order(list.len(), |at| {
         let mut needed = Vec::new();
@@ -23,14 +22,14 @@ pub(crate) fn check(tables: &Tables<'_>, creates: &Creates, report: &mut Report)
     });
     for cycle in &found.cycles {
         let names: Vec<_> = cycle.iter().map(|&at| list[at].0).collect();
-        circular(&names, "module", report);
+        tables.circular(&names, "module");
     }
     let mut context = Context { tables, creates, named: vec![None; list.len()] };
     for at in found.sorted {
-        let module = context.module(list[at].1, report);
+        let module = context.module(list[at].1);
         context.named[at] = module;
     }
-    context.tests(report)
+    context.tests()
 }
 
 fn modules_in(tables: &Tables<'_>, expr: &ModuleExpr, found: &mut Vec<usize>) {

@@ -4,47 +4,37 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How many combinations there may be.
+/// The greatest number of combinations.
 pub(crate) const COMBINATIONS: usize = 1_000_000;
 
-/// How many tests may be made of one.
+/// The greatest number of tests made of one.
 pub(crate) const TESTS: usize = 10_000;
 
-/// How many parts of combinations are looked at to choose the next one, at most.
+/// The greatest number of parts of combinations that the choice of the next one looks at.
 const WORK: usize = 10_000_000;
 
-/// There are more combinations than anybody wants to run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TooMany;
-
-/// All combinations of indices below `sizes` that are allowed, the first changing fastest. With
-/// `wise`, enough of them that every allowed combination of the values of any that many
-/// parameters is in one of them, chosen greedily: always one that covers most of what is missing,
-/// of equal ones the first.
-pub(crate) fn combinations<E>(
-    sizes: &[usize],
-    wise: Option<usize>,
-    mut allowed: impl FnMut(&[usize]) -> Result<bool, E>,
-) -> Result<Result<Vec<Vec<usize>>, TooMany>, E> {
+/// All combinations of indices below `sizes`, the first changing fastest; `None` if there are more
+/// than [`COMBINATIONS`].
+pub(crate) fn combinations(sizes: &[usize]) -> Option<impl Iterator<Item = Vec<usize>>> {
     let product = sizes.iter().try_fold(1_usize, |product, &size| {
         product.checked_mul(size).filter(|product| *product <= COMBINATIONS)
-    });
-    let Some(product) = product else { return Ok(Err(TooMany)) };
-    let mut all = Vec::new();
-    for number in 0..product {
-        let combination = digits(number, sizes);
-        if allowed(&combination)? {
-            all.push(combination);
-        }
-    }
+    })?;
+    Some((0..product).map(|number| digits(number, sizes)))
+}
+
+/// With `wise`, a subset of these combinations in which all values of any `wise` parameters occur
+/// together that do so in the whole, chosen greedily: always the first of those that cover most of
+/// what is missing. `None` if it is larger than [`TESTS`].
+pub(crate) fn select(
+    sizes: &[usize],
+    wise: Option<usize>,
+    all: Vec<Vec<usize>>,
+) -> Option<Vec<Vec<usize>>> {
     let chosen = match wise {
-        Some(wise) => match cover(sizes, wise, &all) {
-            Ok(chosen) => chosen.into_iter().map(|at| all[at].clone()).collect(),
-            Err(too_many) => return Ok(Err(too_many)),
-        },
+        Some(wise) => cover(sizes, wise, &all)?.into_iter().map(|at| all[at].clone()).collect(),
         None => all,
     };
-    Ok(if chosen.len() > TESTS { Err(TooMany) } else { Ok(chosen) })
+    (chosen.len() <= TESTS).then_some(chosen)
 }
 
 fn digits(mut number: usize, sizes: &[usize]) -> Vec<usize> {
@@ -56,9 +46,9 @@ fn digits(mut number: usize, sizes: &[usize]) -> Vec<usize> {
     sizes.iter().map(&mut digit).collect()
 }
 
-/// Indices of combinations that cover all that the given ones contain, ascending.
-fn cover(sizes: &[usize], wise: usize, all: &[Vec<usize>]) -> Result<Vec<usize>, TooMany> {
-    // A parameter with one value is in every combination: what holds of the others holds with it.
+/// The indices of combinations that cover all parts of the given ones, ascending.
+fn cover(sizes: &[usize], wise: usize, all: &[Vec<usize>]) -> Option<Vec<usize>> {
+    // A parameter with one value is covered by every combination.
     let varying: Vec<usize> = (0..sizes.len()).filter(|&at| sizes[at] > 1).collect();
     let groups = subsets(&varying, wise.min(varying.len()), WORK / all.len().max(1))?;
     let mut offsets = Vec::with_capacity(groups.len());
@@ -67,7 +57,7 @@ fn cover(sizes: &[usize], wise: usize, all: &[Vec<usize>]) -> Result<Vec<usize>,
         offsets.push(total);
         total += group.iter().map(|&at| sizes[at]).product::<usize>();
     }
-    // Where in `covered` the part of a combination that belongs to a group is noted.
+    // The index in `covered` for each part of a combination.
     let parts = |combination: &[usize]| -> Vec<usize> {
         let place = |(group, offset): (&Vec<usize>, &usize)| {
             offset + group.iter().fold(0, |place, &at| place * sizes[at] + combination[at])
@@ -75,8 +65,8 @@ fn cover(sizes: &[usize], wise: usize, all: &[Vec<usize>]) -> Result<Vec<usize>,
         groups.iter().zip(&offsets).map(place).collect()
     };
     let mut covered = vec![false; total];
-    // What a combination adds only shrinks as others are chosen, so that the first in the queue
-    // whose number is up to date is the best.
+    // What a combination adds only shrinks as others are chosen, so the first one in the queue whose
+    // number is up to date is the best.
     let mut queue: BinaryHeap<(usize, Reverse<usize>)> =
         (0..all.len()).map(|at| (groups.len(), Reverse(at))).collect();
     let mut chosen = Vec::new();
@@ -93,16 +83,16 @@ fn cover(sizes: &[usize], wise: usize, all: &[Vec<usize>]) -> Result<Vec<usize>,
         parts.into_iter().for_each(|part| covered[part] = true);
         chosen.push(at);
     }
-    // With nothing that varies there is one combination, and no part of it to cover.
+    // If no parameter varies, there is one combination without parts to cover.
     if groups.iter().all(Vec::is_empty) && !all.is_empty() && chosen.is_empty() {
         chosen.push(0);
     }
     chosen.sort_unstable();
-    Ok(chosen)
+    Some(chosen)
 }
 
-/// All ways to take `size` of these, in order; not more than `limit`.
-fn subsets(of: &[usize], size: usize, limit: usize) -> Result<Vec<Vec<usize>>, TooMany> {
+/// All ways to take `size` of these, in order; `None` if there are more than `limit`.
+fn subsets(of: &[usize], size: usize, limit: usize) -> Option<Vec<Vec<usize>>> {
     let mut found = vec![Vec::new()];
     for _ in 0..size {
         let mut longer = Vec::new();
@@ -110,25 +100,24 @@ fn subsets(of: &[usize], size: usize, limit: usize) -> Result<Vec<Vec<usize>>, T
             let rest = of.iter().filter(|&&at| subset.last().is_none_or(|&last| last < at));
             longer.extend(rest.map(|&at| [&**subset, &[at]].concat()));
             if longer.len() > limit {
-                return Err(TooMany);
+                return None;
             }
         }
         found = longer;
     }
-    Ok(found)
+    Some(found)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::convert::Infallible;
 
     use proptest::prelude::*;
 
-    use super::{TooMany, combinations};
+    use super::{combinations, select};
 
     fn all(sizes: &[usize], wise: Option<usize>) -> Vec<Vec<usize>> {
-        combinations(sizes, wise, |_| Ok::<_, Infallible>(true)).unwrap().unwrap()
+        select(sizes, wise, combinations(sizes).unwrap().collect()).unwrap()
     }
 
     #[test]
@@ -150,10 +139,9 @@ mod tests {
 
     #[test]
     fn too_many_combinations_are_refused() {
-        let huge = combinations(&[10; 30], None, |_| Ok::<_, Infallible>(true));
-        assert_eq!(huge, Ok(Err(TooMany)));
-        let tests = combinations(&[200, 100], None, |_| Ok::<_, Infallible>(true));
-        assert_eq!(tests, Ok(Err(TooMany)));
+        assert!(combinations(&[10; 30]).is_none());
+        let tests = combinations(&[200, 100]).unwrap().collect();
+        assert_eq!(select(&[200, 100], None, tests), None);
     }
 
     /// Every way to fix `wise` of the parameters, as (parameter, value) pairs.
@@ -174,9 +162,9 @@ mod tests {
         ) {
             let wise = wise.min(sizes.len());
             let hash = |it: &[usize]| it.iter().fold(7_u32, |sum, &at| sum * 5 + at as u32) % 64;
-            let allowed = |it: &[usize]| Ok::<_, Infallible>(forbidden >> hash(it) & 1 == 1);
-            let all = combinations(&sizes, None, allowed).unwrap().unwrap();
-            let chosen = combinations(&sizes, Some(wise), allowed).unwrap().unwrap();
+            let allowed = combinations(&sizes).unwrap().filter(|it| forbidden >> hash(it) & 1 == 1);
+            let all: Vec<Vec<usize>> = allowed.collect();
+            let chosen = select(&sizes, Some(wise), all.clone()).unwrap();
             let parts_of = |list: &[Vec<usize>]| -> BTreeSet<_> {
                 list.iter().flat_map(|combination| parts(combination, wise)).collect()
             };

@@ -1,53 +1,49 @@
-//! Tests and implementations: modules that are complete, with a machine to start, once for each
-//! combination of parameters.
+//! Tests and implementations: complete modules with a main machine, one for each combination of
+//! parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::expr::{Context, Module};
-use super::rules;
 use super::values::Values;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, error, warning};
 use crate::program::{InterfaceId, MachineId, MachineKind, Test, Type};
 use crate::source::Span;
 use crate::syntax::ast;
-use crate::types::{Report, TestDecl};
 
 impl<'a> Context<'_, 'a> {
-    /// The tests of the project. Implementations are run like tests if there are no others; if
-    /// there are neither, all machines together are.
-    pub fn tests(&self, report: &mut Report) -> Vec<Test> {
+    /// The tests of the project. Without tests, implementations are run like tests; without either,
+    /// all machines together.
+    pub fn tests(&self) -> Vec<Test> {
         let mut tests = Vec::new();
         let mut implementations = Vec::new();
-        for decl in &self.tables.test_list {
-            match *decl {
-                TestDecl::Test(test) => tests.extend(self.test(test, report)),
-                TestDecl::Implementation { name, main, module } => {
-                    implementations.extend(self.implementation(name, main, module, report));
-                }
+        for &test in &self.tables.test_list {
+            match test.is_implementation {
+                true => implementations.extend(self.implementation(test)),
+                false => tests.extend(self.test(test)),
             }
         }
-        let has_tests = self.tables.test_list.iter().any(|decl| matches!(decl, TestDecl::Test(_)));
+        let has_tests = self.tables.test_list.iter().any(|test| !test.is_implementation);
         if self.tables.test_list.is_empty() {
-            tests.extend(self.default_implementation(report));
+            tests.extend(self.default_implementation());
         } else if !has_tests {
             tests = implementations;
         }
-        different_names(&tests, report);
+        self.different_names(&tests);
         tests
     }
 
-    fn test(&self, test: &'a ast::Test, report: &mut Report) -> Vec<Test> {
-        let values = self.values(test, report);
+    fn test(&self, test: &'a ast::Test) -> Vec<Test> {
+        let values = self.values(test);
         if let Some(refines) = &test.refines {
-            self.module(refines, report);
-            report.push(
-                Diagnostic::warning(refines.span, "`refines` is not checked")
+            self.module(refines);
+            self.tables.report.push(
+                warning(refines.span, "`refines` is not checked")
                     .label("the test runs the module on the left"),
             );
         }
-        let module = self.module(&test.module, report);
+        let module = self.module(&test.module);
         let (Some(values), Some(module)) = (values, module) else { return Vec::new() };
-        let Some(whole) = self.whole(&test.name, test.main.as_ref(), &module, report) else {
+        let Some(whole) = self.whole(&test.name, test.main.as_ref(), &module) else {
             return Vec::new();
         };
         let named = |values: Values| Test {
@@ -58,24 +54,18 @@ impl<'a> Context<'_, 'a> {
         values.into_iter().map(named).collect()
     }
 
-    fn implementation(
-        &self,
-        name: &ast::Name,
-        main: Option<&ast::Name>,
-        module: &ast::ModuleExpr,
-        report: &mut Report,
-    ) -> Option<Test> {
-        let module = self.module(module, report)?;
-        if main.is_none() && module.main.is_none() {
-            // Without a main machine it is a library for other programs.
-            self.closed(name.span, &module, report);
+    fn implementation(&self, decl: &ast::Test) -> Option<Test> {
+        let module = self.module(&decl.module)?;
+        if decl.main.is_none() && module.main.is_none() {
+            // Without a main machine an implementation is a library for other programs.
+            self.closed(decl.name.span, &module);
             return None;
         }
-        self.whole(name, main, &module, report)
+        self.whole(&decl.name, decl.main.as_ref(), &module)
     }
 
-    /// All machines behind their own names, with main `Main` and no specs.
-    fn default_implementation(&self, report: &mut Report) -> Option<Test> {
+    /// All machines under their own names, with main `Main` and no specs.
+    fn default_implementation(&self) -> Option<Test> {
         let mut module = Module::default();
         let mut main = None;
         for (at, machine) in self.tables.machines.iter().enumerate() {
@@ -90,52 +80,42 @@ impl<'a> Context<'_, 'a> {
             }
         }
         let Some(main) = main else {
-            if report.has_errors() {
+            if self.tables.report.repaired || self.tables.report.has_errors() {
                 return None;
             }
-            report.push(Diagnostic {
-                severity: Severity::Warning,
-                message: "the project has no test and no machine `Main`".into(),
-                span: None,
-                label: String::new(),
-                related: Vec::new(),
-                hint: Some("add `test name [main=M]: { M, ... };`".into()),
-            });
-            return None;
+            let message = "the project has no test and no machine `Main`";
+            let missing = Diagnostic::new(Severity::Warning, message);
+            return self
+                .tables
+                .report
+                .refuse(missing.hint("add `test name [main=M]: { M, ... };`"));
         };
         let name = ast::Name { text: "DefaultImpl".into(), span: main.span };
-        self.whole(&name, Some(main), &module, report)
+        self.whole(&name, Some(main), &module)
     }
 
-    /// A module that can be run: everything that is created is bound, and the main machine, which
-    /// takes nothing, is there.
-    fn whole(
-        &self,
-        name: &ast::Name,
-        main: Option<&ast::Name>,
-        module: &Module,
-        report: &mut Report,
-    ) -> Option<Test> {
-        let closed = self.closed(name.span, module, report);
+    /// A module that can be run: all created interfaces are bound, and a main machine without payload
+    /// exists.
+    fn whole(&self, name: &ast::Name, main: Option<&ast::Name>, module: &Module) -> Option<Test> {
+        let closed = self.closed(name.span, module);
         let main_at = main.map_or(name.span, |main| main.span);
         let main = match (main, module.main) {
-            (Some(main), _) => rules::main(self.tables, module, main, report)?,
+            (Some(main), _) => self.main(module, main)?,
             (None, Some(main)) => main,
             (None, None) => {
-                report.push(
-                    Diagnostic::error(name.span, format!("`{}` has no main machine", name.text))
+                return self.tables.report.refuse(
+                    error(name.span, format!("`{name}` has no main machine"))
                         .label("which machine does it start with?")
-                        .hint(format!("write `{} [main=M]: ...`", name.text)),
+                        .hint(format!("write `{name} [main=M]: ...`")),
                 );
-                return None;
             }
         };
         let machine = &self.tables.machines[module.machines.get(&main)?.index()];
         if let Some(payload) = &machine.payload
             && *payload != Type::Null
         {
-            report.push(
-                Diagnostic::error(
+            return self.tables.report.refuse(
+                error(
                     main_at,
                     format!(
                         "main machine `{}` is created with `{}`",
@@ -146,7 +126,6 @@ impl<'a> Context<'_, 'a> {
                 .label("nobody creates the main machine with a value")
                 .also(machine.decl.name.span, "its start state takes a parameter"),
             );
-            return None;
         }
         closed?;
         Some(Test {
@@ -169,41 +148,38 @@ impl<'a> Context<'_, 'a> {
         asserted.chain(scenarios).collect()
     }
 
-    /// Whether everything that is created is bound.
-    fn closed(&self, at: Span, module: &Module, report: &mut Report) -> Option<()> {
+    fn closed(&self, at: Span, module: &Module) -> Option<()> {
         let unbound = module.creates.iter().find(|made| !module.machines.contains_key(made));
         let Some(unbound) = unbound else { return Some(()) };
         let interface = &self.tables.interfaces[unbound.index()];
         let creators = module.links.iter().filter(|(_, made)| *made == unbound);
         let creator = creators.filter_map(|((creator, _), _)| module.machines.get(creator)).next();
         let name = &interface.name.text;
-        let mut wrong =
-            Diagnostic::error(at, format!("`{name}` is created, but not in the module"))
-                .label("no machine is bound to it")
-                .also(interface.name.span, "declared here")
-                .hint(format!("add a machine for it: `{{ ..., {name} }}`"));
+        let mut wrong = error(at, format!("`{name}` is created, but not in the module"))
+            .label("no machine is bound to it")
+            .also(interface.name.span, "declared here")
+            .hint(format!("add a machine for it: `{{ ..., {name} }}`"));
         if let Some(creator) = creator {
             let creator = &self.tables.machines[creator.index()].decl.name;
-            wrong = wrong.also(creator.span, format!("`{}` creates it", creator.text));
+            wrong = wrong.also(creator.span, format!("`{creator}` creates it"));
         }
-        report.push(wrong);
-        None
+        self.tables.report.refuse(wrong)
     }
-}
 
-/// Names of parametric tests are made up, and could be those of others.
-fn different_names(tests: &[Test], report: &mut Report) {
-    let mut seen: BTreeMap<&str, &Test> = BTreeMap::new();
-    for test in tests {
-        // Two that are written with one name have been reported.
-        if let Some(first) = seen.insert(&test.name, test)
-            && first.params.is_empty() != test.params.is_empty()
-        {
-            report.push(
-                Diagnostic::error(test.span, format!("two tests are called `{}`", test.name))
-                    .label("once with its values")
-                    .also(first.span, "the other one"),
-            );
+    /// Reports tests whose name equals the generated name of a parametric test.
+    fn different_names(&self, tests: &[Test]) {
+        let mut seen: BTreeMap<&str, &Test> = BTreeMap::new();
+        for test in tests {
+            // Equal names in the source have been reported already.
+            if let Some(first) = seen.insert(&test.name, test)
+                && first.params.is_empty() != test.params.is_empty()
+            {
+                self.tables.report.push(
+                    error(test.span, format!("two tests are called `{}`", test.name))
+                        .label("once with its values")
+                        .also(first.span, "the other one"),
+                );
+            }
         }
     }
 }

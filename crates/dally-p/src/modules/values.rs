@@ -1,40 +1,37 @@
-//! The parameters of a test: their values, the assumption about them, and the names of the tests
-//! that are made.
+//! The parameters of a test: values, assumption, and the names of the generated tests.
 
 use std::collections::BTreeMap;
 
 use super::assume::holds;
 use super::expr::Context;
-use super::params::{TESTS, combinations};
-use crate::diagnostic::Diagnostic;
+use super::params::{TESTS, combinations, select};
+use crate::diagnostic::error;
 use crate::program::{LiteralValue, ParamId, Type};
 use crate::source::Span;
 use crate::syntax::ast;
-use crate::types::{Body, Names, Report};
+use crate::types::{Body, Names};
 
-/// One combination of values.
 pub(crate) type Values = BTreeMap<ParamId, LiteralValue>;
 
 impl<'a> Context<'_, 'a> {
-    /// The combinations of values that a test is run with: one without values if it has no
-    /// parameters.
-    pub fn values(&self, test: &'a ast::Test, report: &mut Report) -> Option<Vec<Values>> {
+    /// The combinations of values that a test is run with; one empty combination without parameters.
+    pub fn values(&self, test: &'a ast::Test) -> Option<Vec<Values>> {
         let mut params = Vec::new();
         let mut seen = Names::default();
         let mut fine = Some(());
         for (name, values) in &test.params {
-            seen.declare(name, (), report);
+            seen.declare(name, (), &self.tables.report);
             let Some(param) = self.tables.params.get(&name.text) else {
                 let known = self.tables.params.names();
-                self.tables.unknown(name.span, "parameter", &name.text, known, report);
+                self.tables.unknown(name.span, "parameter", &name.text, known);
                 fine = None;
                 continue;
             };
-            fine = fine.and(self.values_fit(param, name, values, report));
+            fine = fine.and(self.values_fit(param, name, values));
             params.push((param, values));
         }
         let condition = test.assume.as_ref().map(|condition| {
-            let mut body = Body::new(self.tables, report, None, Some(Type::Null));
+            let mut body = Body::new(self.tables, None, Some(Type::Null));
             let condition = body.expr(condition)?;
             body.expect(&Type::Bool, &condition).map(|()| condition)
         });
@@ -43,66 +40,62 @@ impl<'a> Context<'_, 'a> {
             Some(condition) => condition,
             None => None,
         };
-        let wise = self.strength(test, report)?;
+        let wise = self.strength(test)?;
         fine?;
         let sizes: Vec<usize> = params.iter().map(|(_, values)| values.len()).collect();
         let chosen = |combination: &[usize]| -> Values {
-            let pick = |(&at, (param, values)): (&usize, &(ParamId, &Vec<ast::Literal>))| {
-                (*param, values[at].value)
-            };
-            combination.iter().zip(&params).map(pick).collect()
+            let chosen = combination.iter().zip(&params);
+            chosen.map(|(&at, &(param, values))| (param, values[at].0)).collect()
         };
-        let found = combinations(&sizes, wise, |combination| match &condition {
-            Some(condition) => {
-                let values = chosen(combination);
-                holds(condition, &|param| values.get(&param).copied())
-            }
+        let holds = |combination: &Vec<usize>| match &condition {
+            Some(condition) => holds(condition, &chosen(combination)),
             None => Ok(true),
+        };
+        let allowed = combinations(&sizes).map(|all| {
+            let all = all.map(|it| holds(&it).map(|holds| holds.then_some(it)));
+            all.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
         });
-        let problem = match found {
-            Ok(Ok(found)) if !found.is_empty() => {
-                return Some(found.iter().map(|combination| chosen(combination)).collect());
-            }
-            Ok(Ok(_)) => Diagnostic::error(
-                test.name.span,
-                format!(
-                    "no combination of values satisfies the assumption of `{}`",
-                    test.name.text
-                ),
-            )
-            .label("would never run"),
-            Ok(Err(_)) => Diagnostic::error(
-                test.name.span,
-                format!("`{}` has too many combinations of values", test.name.text),
-            )
-            .label(format!("at most {TESTS} tests can be made of one"))
-            .hint("list fewer values, or cover pairs with `pairwise`"),
+        let problem = match allowed.transpose() {
+            Ok(allowed) => match allowed.and_then(|allowed| select(&sizes, wise, allowed)) {
+                Some(found) if !found.is_empty() => {
+                    return Some(found.iter().map(|combination| chosen(combination)).collect());
+                }
+                Some(_) => {
+                    let name = &test.name;
+                    let message =
+                        format!("no combination of values satisfies the assumption of `{name}`");
+                    error(name.span, message).label("would never run")
+                }
+                None => {
+                    let message = format!("`{}` has too many combinations of values", test.name);
+                    error(test.name.span, message)
+                        .label(format!("at most {TESTS} tests can be made of one"))
+                        .hint("list fewer values, or cover pairs with `pairwise`")
+                }
+            },
             Err(problem) => problem,
         };
-        report.push(problem);
-        None
+        self.tables.report.refuse(problem)
     }
 
-    /// Whether the values of a parameter have its type, each once.
+    /// Checks that the values of a parameter have its type and are distinct.
     fn values_fit(
         &self,
         param: ParamId,
         name: &ast::Name,
-        values: &[ast::Literal],
-        report: &mut Report,
+        values: &[(LiteralValue, Span)],
     ) -> Option<()> {
         let mut fine = Some(());
         if values.is_empty() {
-            report.push(
-                Diagnostic::error(name.span, format!("`{}` has no values", name.text))
-                    .label("list at least one"),
+            self.tables.report.push(
+                error(name.span, format!("`{name}` has no values")).label("list at least one"),
             );
             fine = None;
         }
         let decl = &self.tables.param_list[param.index()];
         let mut seen: BTreeMap<LiteralValue, Span> = BTreeMap::new();
-        for value in values {
-            let ty = match value.value {
+        for &(value, span) in values {
+            let ty = match value {
                 LiteralValue::Int(_) => Type::Int,
                 LiteralValue::Bool(_) => Type::Bool,
             };
@@ -110,24 +103,18 @@ impl<'a> Context<'_, 'a> {
                 && *want != ty
             {
                 let (want, found) = (self.tables.show(want), self.tables.show(&ty));
-                report.push(
-                    Diagnostic::error(
-                        value.span,
-                        format!("`{}` is `{want}`, not `{found}`", name.text),
-                    )
-                    .label(format!("this is `{found}`"))
-                    .also(decl.name.span, "declared here"),
+                self.tables.report.push(
+                    error(span, format!("`{name}` is `{want}`, not `{found}`"))
+                        .label(format!("this is `{found}`"))
+                        .also(decl.name.span, "declared here"),
                 );
                 fine = None;
             }
-            if let Some(first) = seen.insert(value.value, value.span) {
-                report.push(
-                    Diagnostic::error(
-                        value.span,
-                        format!("a value of `{}` is listed twice", name.text),
-                    )
-                    .label("listed again")
-                    .also(first, "first listed here"),
+            if let Some(first) = seen.insert(value, span) {
+                self.tables.report.push(
+                    error(span, format!("a value of `{name}` is listed twice"))
+                        .label("listed again")
+                        .also(first, "first listed here"),
                 );
                 fine = None;
             }
@@ -135,21 +122,15 @@ impl<'a> Context<'_, 'a> {
         fine
     }
 
-    /// The strength of the cover: at least one, and not more than there are parameters.
-    fn strength(&self, test: &ast::Test, report: &mut Report) -> Option<Option<usize>> {
+    /// The strength of the cover: from one to the number of parameters.
+    fn strength(&self, test: &ast::Test) -> Option<Option<usize>> {
         let Some(wise) = test.wise else { return Some(None) };
         match usize::try_from(wise.value) {
             Ok(strength) if (1..=test.params.len()).contains(&strength) => Some(Some(strength)),
-            _ => {
-                report.push(
-                    Diagnostic::error(
-                        wise.span,
-                        format!("{} parameters cannot be combined", wise.value),
-                    )
+            _ => self.tables.report.refuse(
+                error(wise.span, format!("{} parameters cannot be combined", wise.value))
                     .label(format!("the test has {}", test.params.len())),
-                );
-                None
-            }
+            ),
         }
     }
 
@@ -164,7 +145,7 @@ impl<'a> Context<'_, 'a> {
                 Some(LiteralValue::Bool(value)) => value.to_string(),
                 None => continue,
             };
-            parts.push(format!("{}_{value}", name.text));
+            parts.push(format!("{name}_{value}"));
         }
         match parts.is_empty() {
             true => test.name.text.clone(),

@@ -1,12 +1,11 @@
 //! Statements that begin with a name: assignments and calls.
 
-use super::ast::{Expr, ExprKind, StmtKind};
+use super::ast::{Change, Expr, ExprKind, StmtKind};
 use super::parser::{Parsed, Parser};
 use super::token::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 
 impl Parser<'_> {
-    /// An assignment or a call.
     pub(super) fn named_statement(&mut self) -> Parsed<StmtKind> {
         self.former_statement()?;
         let first = self.postfix()?;
@@ -14,9 +13,7 @@ impl Parser<'_> {
             Kind::Assign => self.assign(first),
             Kind::Define | Kind::Equal => {
                 let sign = self.found();
-                let complaint = Diagnostic::error(self.span(), format!("{sign} does not assign"))
-                    .hint("write `=` to assign");
-                self.complain(complaint);
+                self.wrong(format!("{sign} does not assign"), "write `=` to assign");
                 self.assign(first)
             }
             Kind::Insert => self.insert(first),
@@ -25,12 +22,12 @@ impl Parser<'_> {
                 self.bump();
                 let what = self.expr()?;
                 self.expect_semi("`-=`")?;
-                Ok(StmtKind::Remove(first, what))
+                Ok(StmtKind::Change(Change::Remove, first, vec![what]))
             }
             _ => match first.kind {
-                ExprKind::Call(name, args) => {
+                ExprKind::Call(..) => {
                     self.expect_semi("a call")?;
-                    Ok(StmtKind::Call(name, args))
+                    Ok(StmtKind::Effect(first))
                 }
                 _ => Err(self.half_statement(&first)),
             },
@@ -43,7 +40,7 @@ impl Parser<'_> {
         let value = self.expr()?;
         self.former_transfer();
         self.expect_semi("an assignment")?;
-        Ok(StmtKind::Assign(place, value))
+        Ok(StmtKind::Change(Change::Store, place, vec![value]))
     }
 
     /// `place += (k, v);` or `place += (v);`
@@ -51,38 +48,37 @@ impl Parser<'_> {
         self.place(&place);
         self.bump();
         if !self.is(Kind::ParenOpen) {
-            let complaint = self.unexpected("`(`").hint(
+            return Err(self.instead_of(
+                "`(`",
                 "write `s += (x);` for a set and `s += (k, x);` for a sequence or map; \
                  to add numbers or texts, `n = n + x;`",
-            );
-            return Err(self.complain(complaint));
+            ));
         }
         self.bump();
         if self.is(Kind::Name) && self.kind_after(1) == Kind::Assign {
-            let complaint = self
-                .unexpected("an expression")
-                .hint("a tuple has parentheses of its own: `s += ((x = 1, y = 2));`");
-            return Err(self.complain(complaint));
+            return Err(self.instead_of(
+                "an expression",
+                "a tuple has parentheses of its own: `s += ((x = 1, y = 2));`",
+            ));
         }
         let first = self.expr()?;
         self.former_transfer();
         let second = if self.eat(Kind::Comma) { Some(self.expr()?) } else { None };
         self.former_transfer();
         if self.is(Kind::Comma) {
-            let complaint = self
-                .unexpected("`)`")
-                .hint("a tuple has parentheses of its own: `s += (k, (x, y));`");
-            return Err(self.complain(complaint));
+            return Err(
+                self.instead_of("`)`", "a tuple has parentheses of its own: `s += (k, (x, y));`")
+            );
         }
         self.expect(Kind::ParenClose)?;
         self.expect_semi("`+=`")?;
         Ok(match second {
-            Some(second) => StmtKind::Insert(place, first, second),
-            None => StmtKind::Add(place, first),
+            Some(second) => StmtKind::Change(Change::Insert, place, vec![first, second]),
+            None => StmtKind::Change(Change::Add, place, vec![first]),
         })
     }
 
-    /// Complains if something cannot be assigned to.
+    /// Reports an expression that cannot be assigned to.
     fn place(&mut self, expr: &Expr) {
         let mut inner = expr;
         loop {
@@ -95,7 +91,7 @@ impl Parser<'_> {
             }
         }
         self.complain(
-            Diagnostic::error(inner.span, "this cannot be changed: it is no variable")
+            error(inner.span, "this cannot be changed: it is no variable")
                 .hint("what can be changed begins with a variable: `x`, `x.field`, `x.0`, `x[i]`"),
         );
     }

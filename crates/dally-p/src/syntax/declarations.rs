@@ -1,12 +1,11 @@
-//! What stands at the top of a file, and functions and variables wherever they stand.
+//! Top-level declarations, and functions and variables everywhere.
 
-use super::ast::{Body, Decl, EventName, File, Fun, Name, Type, Var};
+use super::ast::{Body, Decl, File, Fun, Name, Type, Var};
 use super::parser::{Parsed, Parser};
 use super::token::{Kind, Token};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 
 impl Parser<'_> {
-    /// The whole file.
     pub(super) fn file(&mut self) -> File {
         let mut file = File::default();
         while !self.is(Kind::End) {
@@ -24,7 +23,7 @@ impl Parser<'_> {
         file
     }
 
-    /// A declaration; `None` if it is one that is only complained about.
+    /// A declaration; `None` for one that is reported and left out.
     fn declaration(&mut self) -> Parsed<Option<Decl>> {
         let decl = match self.kind() {
             Kind::Type => self.type_decl()?,
@@ -36,8 +35,7 @@ impl Parser<'_> {
             Kind::Fun => Decl::Fun(self.fun()?),
             Kind::Param => self.param_decl()?,
             Kind::Module => self.module_decl()?,
-            Kind::Test => self.test_decl()?,
-            Kind::Implementation => self.implementation_decl()?,
+            Kind::Test | Kind::Implementation => Decl::Test(Box::new(self.test()?)),
             kind if kind.is_of_the_verifier() => {
                 self.verifier_decl();
                 return Ok(None);
@@ -50,7 +48,7 @@ impl Parser<'_> {
     /// Skips to where the next declaration is likely to begin.
     fn find_declaration(&mut self) {
         self.lost = true;
-        let begins = |token: Token| token.first_of_line && begins_declaration(token.kind);
+        let begins = |token: Token| token.first_of_line && token.kind.begins_declaration();
         self.skip_to(|token| begins(token) || token.kind == Kind::Semi);
         if self.eat(Kind::BraceClose) || self.is(Kind::Semi) {
             self.eat(Kind::Semi);
@@ -69,18 +67,13 @@ impl Parser<'_> {
         self.bump();
         let name = self.name("the name of the enum")?;
         self.expect(Kind::BraceOpen)?;
-        let mut elements = Vec::new();
-        while !self.is(Kind::BraceClose) {
-            let element = self.name("the name of an element")?;
-            let number = if self.eat(Kind::Assign) { Some(self.int()?) } else { None };
-            elements.push((element, number));
-            if !self.eat(Kind::Comma) {
-                break;
-            }
-        }
+        let elements = self.up_to(Kind::BraceClose, |parser| {
+            let element = parser.name("the name of an element")?;
+            Ok((element, if parser.eat(Kind::Assign) { Some(parser.int()?) } else { None }))
+        })?;
         let close = self.expect(Kind::BraceClose)?;
         if elements.is_empty() {
-            self.remark(Diagnostic::error(close, "an enum has at least one element"));
+            self.remark(error(close, "an enum has at least one element"));
         }
         self.no_semi_after_brace();
         Ok(Decl::Enum { name, elements })
@@ -92,10 +85,10 @@ impl Parser<'_> {
         self.former_bound();
         let payload = if self.eat(Kind::Colon) { Some(self.ty()?) } else { None };
         if payload.is_none() && self.is(Kind::Comma) {
-            let complaint = self
-                .unexpected("`;` after the declaration of an event")
-                .hint("each event has a declaration of its own");
-            return Err(self.complain(complaint));
+            return Err(self.instead_of(
+                "`;` after the declaration of an event",
+                "each event has a declaration of its own",
+            ));
         }
         self.expect_semi("the declaration of an event")?;
         Ok(Decl::Event { name, payload })
@@ -130,7 +123,7 @@ impl Parser<'_> {
         self.expect(Kind::Colon)?;
         let ty = self.ty()?;
         self.expect_semi("the declaration of a parameter")?;
-        Ok(Decl::Param { names, ty })
+        Ok(Decl::Param(Var { names, ty }))
     }
 
     /// Events up to a `;` that follows at once if there are none.
@@ -138,47 +131,30 @@ impl Parser<'_> {
         if self.is(Kind::Semi) { Ok(Vec::new()) } else { self.events_of_set() }
     }
 
-    /// One or more events. `halt` is an event like others, by its keyword as its name.
+    /// One or more events other than `null`.
     pub(super) fn events_of_set(&mut self) -> Parsed<Vec<Name>> {
-        let mut events = Vec::new();
-        loop {
-            match self.event_name()? {
-                EventName::Named(name) => events.push(name),
-                EventName::Halt(span) => events.push(Name { text: "halt".into(), span }),
-                EventName::Null(span) => {
-                    self.remark(Diagnostic::error(span, "`null` is never sent"));
-                }
-            }
-            if !self.eat(Kind::Comma) {
-                return Ok(events);
-            }
-        }
-    }
-
-    /// One or more events, also `null` and `halt`.
-    pub(super) fn event_names(&mut self) -> Parsed<Vec<EventName>> {
-        let mut events = vec![self.event_name()?];
-        while self.eat(Kind::Comma) {
-            events.push(self.event_name()?);
+        let mut events = self.event_names()?;
+        for null in events.extract_if(.., |event| event.text == "null") {
+            self.remark(error(null.span, "`null` is never sent"));
         }
         Ok(events)
     }
 
-    fn event_name(&mut self) -> Parsed<EventName> {
-        match self.kind() {
-            Kind::Null => Ok(EventName::Null(self.bump())),
-            Kind::Halt => Ok(EventName::Halt(self.bump())),
-            Kind::Default => {
-                let complaint = self
-                    .unexpected("the name of an event")
-                    .hint("what happens when nothing can be dequeued is `on null`");
-                Err(self.complain(complaint))
+    /// One or more events, including the keywords `null` and `halt`.
+    pub(super) fn event_names(&mut self) -> Parsed<Vec<Name>> {
+        self.several(|parser| match parser.kind() {
+            Kind::Null | Kind::Halt => {
+                let span = parser.bump();
+                Ok(Name { text: parser.text_at(span).into(), span })
             }
-            _ => Ok(EventName::Named(self.name("the name of an event")?)),
-        }
+            Kind::Default => Err(parser.instead_of(
+                "the name of an event",
+                "what happens when nothing can be dequeued is `on null`",
+            )),
+            _ => parser.name("the name of an event"),
+        })
     }
 
-    /// A function, with a body or foreign.
     pub(super) fn fun(&mut self) -> Parsed<Fun> {
         self.bump();
         let name = self.name("the name of the function")?;
@@ -199,7 +175,7 @@ impl Parser<'_> {
         if let Some(first) = creates.first() {
             let span = first.span;
             self.remark(
-                Diagnostic::error(span, "only a foreign function says what it creates")
+                error(span, "only a foreign function says what it creates")
                     .hint("leave out `creates`: the body tells"),
             );
         }
@@ -210,9 +186,7 @@ impl Parser<'_> {
     /// `: T`, or nothing.
     fn return_type(&mut self) -> Parsed<Option<Type>> {
         if self.is(Kind::Arrow) {
-            let complaint =
-                self.unexpected("`:` or `{`").hint("what a function returns is written `: T`");
-            self.complain(complaint);
+            self.instead_of("`:` or `{`", "what a function returns is written `: T`");
             self.bump();
             return Ok(Some(self.ty()?));
         }
@@ -221,19 +195,12 @@ impl Parser<'_> {
 
     /// `(a: T, b: U)`
     pub(super) fn params(&mut self) -> Parsed<Vec<(Name, Type)>> {
-        self.expect(Kind::ParenOpen)?;
-        let mut params = Vec::new();
-        if !self.is(Kind::ParenClose) {
-            params.push(self.named_type("the name of a parameter")?);
-            while self.eat(Kind::Comma) {
-                params.push(self.named_type("the name of a parameter")?);
-            }
-        }
-        self.expect(Kind::ParenClose)?;
-        Ok(params)
+        self.in_parens(|parser| match parser.is(Kind::ParenClose) {
+            true => Ok(Vec::new()),
+            false => parser.several(|parser| parser.named_type("the name of a parameter")),
+        })
     }
 
-    /// `{ var ...; statements }`
     pub(super) fn body(&mut self) -> Parsed<Body> {
         let open = self.expect(Kind::BraceOpen)?;
         let mut vars = Vec::new();
@@ -250,7 +217,6 @@ impl Parser<'_> {
         Ok(Body { vars, statements, span: self.since(open) })
     }
 
-    /// `var a, b: T;`
     pub(super) fn var(&mut self) -> Parsed<Var> {
         self.bump();
         let names = self.names("the name of a variable")?;
@@ -258,72 +224,33 @@ impl Parser<'_> {
         let ty = self.ty()?;
         if matches!(self.kind(), Kind::Assign | Kind::Define) {
             let name = &names[0].text;
-            let complaint = Diagnostic::error(self.span(), "a variable has no initial value in its declaration")
-                .hint(format!("declare it first, `var {name}: ...;`, and give it its value in a statement, `{name} = ...;`"));
-            self.complain(complaint);
-            self.bump();
+            self.leave_out(
+                "a variable has no initial value in its declaration",
+                format!(
+                    "declare it first, `var {name}: ...;`, and give it its value in a statement, \
+                     `{name} = ...;`"
+                ),
+            );
             self.expr()?;
         }
         self.expect_semi("the declaration of a variable")?;
         Ok(Var { names, ty })
     }
 
-    /// `:`. If only that is missing, that is said, and parsing goes on.
+    /// `:`. If only that is missing, it is reported, and parsing goes on.
     pub(super) fn colon_before_type(&mut self) -> Parsed<()> {
         if self.eat(Kind::Colon) {
             return Ok(());
         }
         let lost = self.expected("`:` and a type");
-        if begins_type(self.kind()) { Ok(()) } else { Err(lost) }
+        if self.kind().begins_type() { Ok(()) } else { Err(lost) }
     }
 
-    /// Complains about a `;` after a declaration that ends with a brace.
+    /// Reports a `;` after a declaration that ends with a brace.
     pub(super) fn no_semi_after_brace(&mut self) {
         if self.is(Kind::Semi) {
-            self.complain(
-                Diagnostic::error(self.span(), "no `;` stands after `}` here").hint("leave it out"),
-            );
+            self.complain(error(self.span(), "no `;` stands after `}` here").hint("leave it out"));
             self.bump();
         }
     }
-}
-
-/// Whether declarations begin with this; `event` and `machine` are types as well.
-pub(super) fn begins_declaration(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Type
-            | Kind::Enum
-            | Kind::Event
-            | Kind::EventSet
-            | Kind::Interface
-            | Kind::Machine
-            | Kind::Spec
-            | Kind::Scenario
-            | Kind::Fun
-            | Kind::Param
-            | Kind::Module
-            | Kind::Test
-            | Kind::Implementation
-    )
-}
-
-/// Whether types begin with this.
-pub(super) fn begins_type(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Name
-            | Kind::IntType
-            | Kind::Float
-            | Kind::Bool
-            | Kind::StringType
-            | Kind::Event
-            | Kind::Machine
-            | Kind::Any
-            | Kind::Data
-            | Kind::Seq
-            | Kind::Set
-            | Kind::Map
-            | Kind::ParenOpen
-    )
 }

@@ -1,23 +1,22 @@
 //! Expressions, by precedence climbing.
 //!
 //! Every function leaves the height of its tree in `self.height`. A chain like `a + b + c` is one
-//! level, however long it is.
+//! level, of any length.
 
-use super::ast::{BinaryOp, Expr, ExprKind, Name};
+use super::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 use super::parser::{Lost, Parsed, Parser};
 use super::token::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 
-/// How tight `as` and `to` bind; see [`binary_op`] for the others.
+/// The precedence of `as` and `to`; see [`OPERATORS`] for the others.
 const CAST: u8 = 5;
 
 impl Parser<'_> {
-    /// An expression.
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
         self.deeper(|parser| parser.binary(0))
     }
 
-    /// An expression whose operators bind at least this tight.
+    /// An expression whose operators have at least this precedence.
     pub(super) fn binary(&mut self, tightness: u8) -> Parsed<Expr> {
         let mut first = self.unary()?;
         let mut links = Vec::new();
@@ -35,7 +34,8 @@ impl Parser<'_> {
                     ExprKind::Coerce(of, ty)
                 };
                 first = Expr { kind, span };
-            } else if let Some((op, op_tightness)) = binary_op(self.kind())
+            } else if let Some(&(op, _, op_tightness)) =
+                OPERATORS.iter().find(|(_, kind, _)| self.is(*kind))
                 && op_tightness >= tightness
             {
                 self.bump();
@@ -52,17 +52,14 @@ impl Parser<'_> {
         }
     }
 
-    /// `===` and the like.
+    /// Reports `===` and the like.
     fn doubled_sign(&mut self, op: BinaryOp) {
         let one_too_many = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual)
             && self.is(Kind::Assign)
             && self.span().start == self.last_span().end;
         if one_too_many {
             let sign = self.text_at(self.last_span());
-            let complaint =
-                Diagnostic::error(self.span(), "one `=` too many").hint(format!("write `{sign}`"));
-            self.complain(complaint);
-            self.bump();
+            self.leave_out("one `=` too many", format!("write `{sign}`"));
         }
     }
 
@@ -72,19 +69,19 @@ impl Parser<'_> {
         }
         let negates = self.is(Kind::Minus);
         let start = self.bump();
-        // The lowest number has no positive counterpart, so its sign belongs to it.
-        if negates && self.is(Kind::Int) && self.text_of(self.token()) == "2147483648" {
+        // The lowest integer has no positive counterpart, so the sign is part of the literal.
+        if negates && self.is(Kind::Int) && self.text_at(self.span()) == "2147483648" {
             self.bump();
             self.grow(0)?;
             return Ok(Expr { kind: ExprKind::Int(i64::from(i32::MIN)), span: self.since(start) });
         }
         let of = Box::new(self.deeper(Parser::unary)?);
         self.grow(self.height)?;
-        let kind = if negates { ExprKind::Negate(of) } else { ExprKind::Not(of) };
-        Ok(Expr { kind, span: self.since(start) })
+        let op = if negates { UnaryOp::Negate } else { UnaryOp::Not };
+        Ok(Expr { kind: ExprKind::Unary(op, of), span: self.since(start) })
     }
 
-    /// Something with fields and indices after it.
+    /// A primary expression with the fields and indices after it.
     pub(super) fn postfix(&mut self) -> Parsed<Expr> {
         let mut expr = self.primary()?;
         loop {
@@ -133,16 +130,18 @@ impl Parser<'_> {
             Kind::This => self.word(ExprKind::This),
             Kind::Nondet => self.word(ExprKind::Nondet { fair: false }),
             Kind::FairNondet => self.word(ExprKind::Nondet { fair: true }),
-            Kind::Choose => self.choose()?,
-            Kind::Keys => ExprKind::Keys(self.operand()?),
-            Kind::Values => ExprKind::Values(self.operand()?),
-            Kind::Sizeof => ExprKind::Sizeof(self.operand()?),
+            Kind::Choose if self.kind_after(2) == Kind::ParenClose => {
+                self.bump();
+                self.in_parens(|_| Ok(()))?;
+                ExprKind::Choose(None)
+            }
+            Kind::Choose => ExprKind::Choose(Some(self.operand()?)),
+            Kind::Keys => ExprKind::Unary(UnaryOp::Keys, self.operand()?),
+            Kind::Values => ExprKind::Unary(UnaryOp::Values, self.operand()?),
+            Kind::Sizeof => ExprKind::Unary(UnaryOp::Sizeof, self.operand()?),
             Kind::Default => {
                 self.bump();
-                self.expect(Kind::ParenOpen)?;
-                let ty = self.ty()?;
-                self.expect(Kind::ParenClose)?;
-                ExprKind::Default(ty)
+                ExprKind::Default(self.in_parens(Parser::ty)?)
             }
             Kind::New => {
                 self.bump();
@@ -150,7 +149,7 @@ impl Parser<'_> {
                 ExprKind::New(name, self.args()?)
             }
             Kind::Format => self.format()?,
-            Kind::ParenOpen => return self.in_parens(),
+            Kind::ParenOpen => return self.parenthesised(),
             _ => return Err(self.no_expr()),
         };
         Ok(Expr { kind, span: self.since(start) })
@@ -178,24 +177,11 @@ impl Parser<'_> {
         kind
     }
 
-    fn choose(&mut self) -> Parsed<ExprKind> {
-        self.bump();
-        self.expect(Kind::ParenOpen)?;
-        let among = if self.is(Kind::ParenClose) { None } else { Some(Box::new(self.expr()?)) };
-        if among.is_some() {
-            self.grow(self.height)?;
-        }
-        self.expect(Kind::ParenClose)?;
-        Ok(ExprKind::Choose(among))
-    }
-
     /// `keys(e)` and the like.
     fn operand(&mut self) -> Parsed<Box<Expr>> {
         self.bump();
-        self.expect(Kind::ParenOpen)?;
-        let operand = self.expr()?;
+        let operand = self.in_parens(Parser::expr)?;
         self.grow(self.height)?;
-        self.expect(Kind::ParenClose)?;
         Ok(Box::new(operand))
     }
 
@@ -213,35 +199,29 @@ impl Parser<'_> {
         Ok(ExprKind::Format(text, span, args))
     }
 
-    /// `(a, b)` after the name of what is called or created.
+    /// `(a, b)` after the name of a function, machine or interface.
     pub(super) fn args(&mut self) -> Parsed<Vec<Expr>> {
-        self.expect(Kind::ParenOpen)?;
-        let args = if self.is(Kind::ParenClose) { Vec::new() } else { self.exprs()? };
-        self.expect(Kind::ParenClose)?;
-        Ok(args)
+        self.in_parens(|parser| match parser.is(Kind::ParenClose) {
+            true => Ok(Vec::new()),
+            false => parser.exprs(),
+        })
     }
 
-    /// One or more expressions that are below another.
     pub(super) fn exprs(&mut self) -> Parsed<Vec<Expr>> {
-        let mut exprs = Vec::new();
-        let mut highest = 0;
-        loop {
-            exprs.push(self.expr()?);
-            self.former_transfer();
-            highest = highest.max(self.height);
-            if !self.eat(Kind::Comma) {
-                self.grow(highest)?;
-                return Ok(exprs);
-            }
-        }
+        let exprs = self.several(|parser| {
+            let expr = parser.expr()?;
+            parser.former_transfer();
+            Ok(expr)
+        })?;
+        self.grow(self.height)?;
+        Ok(exprs)
     }
 
     /// `(e)`, `(a, b)`, `(a,)`, `(x = a, y = b)` or `(x = a,)`.
-    fn in_parens(&mut self) -> Parsed<Expr> {
+    fn parenthesised(&mut self) -> Parsed<Expr> {
         let start = self.bump();
         if self.is(Kind::ParenClose) {
-            let complaint = self.unexpected("an expression").hint("a tuple has at least one field");
-            return Err(self.complain(complaint));
+            return Err(self.instead_of("an expression", "a tuple has at least one field"));
         }
         if self.is(Kind::Name) && self.kind_after(1) == Kind::Assign {
             let fields = self.named_fields()?;
@@ -250,57 +230,42 @@ impl Parser<'_> {
         let first = self.expr()?;
         if !self.is(Kind::Comma) {
             self.closing_paren()?;
-            // The parentheses are not part of the tree, but of what a caret points at.
+            // The parentheses are not part of the tree, but of the span.
             return Ok(Expr { span: self.since(start), ..first });
         }
-        let mut highest = self.height;
+        let below = self.height;
+        self.bump();
         let mut fields = vec![first];
-        while self.eat(Kind::Comma) && !self.is(Kind::ParenClose) {
-            fields.push(self.expr()?);
-            highest = highest.max(self.height);
-        }
-        self.grow(highest)?;
+        fields.extend(self.up_to(Kind::ParenClose, Parser::expr)?);
+        self.grow(below.max(self.height))?;
         self.closing_paren()?;
         Ok(Expr { kind: ExprKind::Tuple(fields), span: self.since(start) })
     }
 
-    /// What stands in the parentheses of a named tuple, and the closing one.
+    /// The fields of a named tuple, and the closing parenthesis.
     fn named_fields(&mut self) -> Parsed<Vec<(Name, Expr)>> {
-        let mut fields = Vec::new();
-        let mut highest = 0;
-        let mut comma = false;
-        while !self.is(Kind::ParenClose) {
-            let name = self.name("the name of a field")?;
-            self.expect(Kind::Assign)?;
-            fields.push((name, self.expr()?));
-            highest = highest.max(self.height);
-            comma = self.eat(Kind::Comma);
-            if !comma {
-                break;
-            }
-        }
-        self.grow(highest)?;
+        let fields = self.up_to(Kind::ParenClose, |parser| {
+            let name = parser.name("the name of a field")?;
+            parser.expect(Kind::Assign)?;
+            Ok((name, parser.expr()?))
+        })?;
+        self.grow(self.height)?;
+        let comma = self.text_at(self.last_span()) == ",";
         if fields.len() == 1 && !comma && self.is(Kind::ParenClose) {
             let name = &fields[0].0.text;
-            let complaint =
-                Diagnostic::error(self.after_last(), "a tuple with one field needs a comma")
-                    .label("expected `,` here")
-                    .hint(format!(
-                        "write `({name} = ...,)` for a tuple, `{name} == ...` to compare"
-                    ));
+            let complaint = error(self.after_last(), "a tuple with one field needs a comma")
+                .label("expected `,` here")
+                .hint(format!("write `({name} = ...,)` for a tuple, `{name} == ...` to compare"));
             self.complain(complaint);
         }
         self.closing_paren()?;
         Ok(fields)
     }
 
-    /// `)`, with a guess if it is something else.
+    /// `)`, or an error with a guess at the cause.
     pub(super) fn closing_paren(&mut self) -> Parsed<()> {
         if self.is(Kind::Assign) {
-            let complaint = Diagnostic::error(self.span(), "`=` does not compare")
-                .hint("write `==` to compare");
-            self.complain(complaint);
-            self.bump();
+            self.leave_out("`=` does not compare", "write `==` to compare");
             self.expr()?;
         }
         self.expect(Kind::ParenClose)?;
@@ -308,30 +273,34 @@ impl Parser<'_> {
     }
 }
 
-/// The first operand with the operators after it, if there are any.
 fn chain(first: Expr, links: Vec<(BinaryOp, Expr)>) -> Expr {
     let Some((_, last)) = links.last() else { return first };
     let span = first.span.to(last.span);
     Expr { kind: ExprKind::Chain(Box::new(first), links), span }
 }
 
-/// The operator that a token stands for, and how tight it binds.
-fn binary_op(kind: Kind) -> Option<(BinaryOp, u8)> {
-    Some(match kind {
-        Kind::Or => (BinaryOp::Or, 1),
-        Kind::And => (BinaryOp::And, 2),
-        Kind::Equal => (BinaryOp::Equal, 3),
-        Kind::NotEqual => (BinaryOp::NotEqual, 3),
-        Kind::Less => (BinaryOp::Less, 4),
-        Kind::LessEqual => (BinaryOp::LessEqual, 4),
-        Kind::Greater => (BinaryOp::Greater, 4),
-        Kind::GreaterEqual => (BinaryOp::GreaterEqual, 4),
-        Kind::In => (BinaryOp::In, 4),
-        Kind::Plus => (BinaryOp::Add, 6),
-        Kind::Minus => (BinaryOp::Sub, 6),
-        Kind::Times => (BinaryOp::Mul, 7),
-        Kind::Over => (BinaryOp::Div, 7),
-        Kind::Modulo => (BinaryOp::Rem, 7),
-        _ => return None,
-    })
+/// Operators with two operands, their tokens and their precedence.
+const OPERATORS: [(BinaryOp, Kind, u8); 14] = [
+    (BinaryOp::Or, Kind::Or, 1),
+    (BinaryOp::And, Kind::And, 2),
+    (BinaryOp::Equal, Kind::Equal, 3),
+    (BinaryOp::NotEqual, Kind::NotEqual, 3),
+    (BinaryOp::Less, Kind::Less, 4),
+    (BinaryOp::LessEqual, Kind::LessEqual, 4),
+    (BinaryOp::Greater, Kind::Greater, 4),
+    (BinaryOp::GreaterEqual, Kind::GreaterEqual, 4),
+    (BinaryOp::In, Kind::In, 4),
+    (BinaryOp::Add, Kind::Plus, 6),
+    (BinaryOp::Sub, Kind::Minus, 6),
+    (BinaryOp::Mul, Kind::Times, 7),
+    (BinaryOp::Div, Kind::Over, 7),
+    (BinaryOp::Rem, Kind::Modulo, 7),
+];
+
+impl BinaryOp {
+    /// The operator as it is written.
+    pub fn sign(self) -> &'static str {
+        let found = OPERATORS.iter().find(|(op, ..)| *op == self);
+        found.and_then(|(_, kind, _)| kind.spelling()).unwrap_or_default()
+    }
 }

@@ -1,75 +1,63 @@
-//! What people write who know an older P, or another language: recognised, in order to say what
-//! to write instead.
+//! Syntax of older versions of P and of other languages: recognised, to say what to write instead.
 
 use super::ast::{Decl, Expr, ExprKind};
 use super::parser::{Lost, Parsed, Parser};
 use super::token::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 
 impl Parser<'_> {
-    /// Complains about the token in front and goes on after it.
-    fn leave_out(&mut self, message: &str, hint: &str) {
-        self.complain(Diagnostic::error(self.span(), message).hint(hint));
-        self.bump();
+    /// Reports the next token, and goes on after it.
+    fn without<T: Default>(
+        &mut self,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Parsed<T> {
+        self.leave_out(message, hint);
+        Ok(T::default())
     }
 
-    fn wrong(&mut self, message: impl Into<String>, hint: impl Into<String>) -> Lost {
-        self.complain(Diagnostic::error(self.span(), message).hint(hint))
-    }
-
-    /// What stands at the top of a file and is no declaration.
+    /// Reports a token that begins no declaration.
     pub(super) fn former_decl(&mut self) -> Parsed<Option<Decl>> {
-        let text = self.text_of(self.token());
+        let text = self.text_at(self.span());
         match (self.kind(), text) {
-            (Kind::Main, _) if self.kind_after(1) != Kind::Assign => self.leave_out(
+            (Kind::Main, _) if self.kind_after(1) != Kind::Assign => self.without(
                 "no machine is marked as main any more",
                 "a test names the machine it starts with: `test t [main=M]: { M };`",
             ),
             (Kind::Name, "model") if self.kind_after(1) == Kind::Name => {
                 self.wrong("there are no models any more", "write `machine`, or `type T;`");
-                return Ok(Some(Decl::Machine(self.machine()?)));
+                Ok(Some(Decl::Machine(self.machine()?)))
             }
-            (Kind::Name, "ghost" | "model" | "real") => self.leave_out(
-                &format!("there are no {text} declarations any more"),
+            (Kind::Name, "ghost" | "model" | "real") => self.without(
+                format!("there are no {text} declarations any more"),
                 "models are ordinary machines and functions, which a test's module binds; \
                  what only observes is a `spec`",
             ),
-            (Kind::Name, "monitor") => {
-                return Err(self.wrong(
-                    "monitors are now specs",
-                    "write `spec M observes a, b { ... }`, and `assert M in ...` in the test",
-                ));
-            }
-            (Kind::Name, "include" | "import" | "using") => {
-                return Err(self.wrong(
-                    format!("there is no `{text}` any more"),
-                    "all files of a project see each other: name a folder or a .pproj file",
-                ));
-            }
-            (Kind::Name, "static" | "foreign") => self.leave_out(
-                &format!("there is no `{text}`"),
+            (Kind::Name, "monitor") => Err(self.wrong(
+                "monitors are now specs",
+                "write `spec M observes a, b { ... }`, and `assert M in ...` in the test",
+            )),
+            (Kind::Name, "include" | "import" | "using") => Err(self.wrong(
+                format!("there is no `{text}` any more"),
+                "all files of a project see each other: name a folder or a .pproj file",
+            )),
+            (Kind::Name, "static" | "foreign") => self.without(
+                format!("there is no `{text}`"),
                 "a foreign function or type is one without a body: `fun f(); type T;`",
             ),
-            (Kind::Semi, _) => self.leave_out("a `;` stands alone here", "leave it out"),
+            (Kind::Semi, _) => self.without("a `;` stands alone here", "leave it out"),
             (Kind::BraceClose, _) => {
-                self.leave_out("this `}` closes nothing", "leave it out, or find the missing `{`");
+                self.without("this `}` closes nothing", "leave it out, or find the missing `{`")
             }
-            (Kind::Var, _) => {
-                return Err(self.wrong(
-                    "there are no global variables",
-                    "variables belong to machines and functions; a value that a test sets is a \
+            (Kind::Var, _) => Err(self.wrong(
+                "there are no global variables",
+                "variables belong to machines and functions; a value that a test sets is a \
                      `param`",
-                ));
-            }
-            (Kind::Start | Kind::Hot | Kind::Cold | Kind::State, _) => {
-                return Err(self.wrong(
-                    "a state stands outside of a machine",
-                    "look for a `}` too many before it",
-                ));
-            }
-            _ => return Err(self.expected("a declaration, such as `machine`, `event` or `fun`")),
+            )),
+            (Kind::Start | Kind::Hot | Kind::Cold | Kind::State, _) => Err(self
+                .wrong("a state stands outside of a machine", "look for a `}` too many before it")),
+            _ => Err(self.expected("a declaration, such as `machine`, `event` or `fun`")),
         }
-        Ok(None)
     }
 
     /// `assert n` or `assume n` after the name of an event or machine.
@@ -90,41 +78,33 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands in a machine and is none of its items.
+    /// Reports a token that begins no item of a machine.
     pub(super) fn former_item(&mut self) -> Parsed<()> {
-        let text = self.text_of(self.token());
+        let text = self.text_at(self.span());
         match (self.kind(), text) {
-            (Kind::Name, "group") => {
-                return Err(self.wrong(
-                    "there are no groups of states any more",
-                    "states stand in the machine itself, side by side",
-                ));
-            }
-            (Kind::Name, "ghost" | "model" | "static") => self.leave_out(
-                &format!("there is no `{text}` any more"),
+            (Kind::Name, "group") => Err(self.wrong(
+                "there are no groups of states any more",
+                "states stand in the machine itself, side by side",
+            )),
+            (Kind::Name, "ghost" | "model" | "static") => self.without(
+                format!("there is no `{text}` any more"),
                 "leave it out: what only observes is a `spec`",
             ),
-            (Kind::Semi, _) => self.leave_out("a `;` stands alone here", "leave it out"),
-            (Kind::Receives | Kind::Sends, _) => {
-                return Err(self.wrong(
-                    format!("`{text}` stands before the `{{` of the machine"),
-                    format!("write `machine M {text} a, b; {{ ... }}`"),
-                ));
-            }
-            (Kind::Entry | Kind::Exit | Kind::On | Kind::Defer | Kind::Ignore, _) => {
-                return Err(self.wrong(
+            (Kind::Semi, _) => self.without("a `;` stands alone here", "leave it out"),
+            (Kind::Receives | Kind::Sends, _) => Err(self.wrong(
+                format!("`{text}` stands before the `{{` of the machine"),
+                format!("write `machine M {text} a, b; {{ ... }}`"),
+            )),
+            (Kind::Entry | Kind::Exit | Kind::On | Kind::Defer | Kind::Ignore, _) => Err(self
+                .wrong(
                     format!("`{text}` stands outside of a state"),
                     "put it into a state; look for a `}` too many before it",
-                ));
-            }
-            _ => {
-                return Err(self.expected("`var`, `fun`, a state or `}`"));
-            }
+                )),
+            _ => Err(self.expected("`var`, `fun`, a state or `}`")),
         }
-        Ok(())
     }
 
-    /// What stands after the events of `on` and is neither `do` nor `goto`.
+    /// Reports a token after the events of `on` that is neither `do` nor `goto`.
     pub(super) fn former_on(&mut self) -> Lost {
         if self.is_name("push") {
             return self.no_push();
@@ -161,14 +141,14 @@ impl Parser<'_> {
     pub(super) fn former_arguments(&mut self, word: &str) {
         if self.is(Kind::Comma) {
             self.leave_out(
-                &format!("`{word}` takes one text"),
-                &format!("write `{word} ... format(\"x is {{0}}\", x);`"),
+                format!("`{word}` takes one text"),
+                format!("write `{word} ... format(\"x is {{0}}\", x);`"),
             );
             self.complained_inside();
         }
     }
 
-    /// Skips the rest of a statement that was complained about.
+    /// Skips the rest of a statement that was reported.
     fn complained_inside(&mut self) {
         self.skip_to(|token| token.kind == Kind::Semi || token.first_of_line);
     }
@@ -181,10 +161,10 @@ impl Parser<'_> {
         }
     }
 
-    /// Statements that begin with what is now a name.
+    /// Reports former statements whose keyword is now a name.
     pub(super) fn former_statement(&mut self) -> Parsed<()> {
         let (next, after) = (self.kind_after(1), self.kind_after(2));
-        match self.text_of(self.token()) {
+        match self.text_at(self.span()) {
             "push" if next == Kind::Name => Err(self.no_push()),
             "pop" if next == Kind::Semi => Err(self.wrong(
                 "there is no `pop` any more",
@@ -222,11 +202,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Complains about a statement with a header in parentheses and a body, and gets past it.
+    /// Reports a statement with a header in parentheses and a body, and skips it.
     fn wrong_header(&mut self, message: &str, hint: &str) -> Parsed<()> {
         let lost = self.wrong(message, hint);
         self.bump();
-        // There may be semicolons in the header, which do not end the statement.
+        // Semicolons in the header do not end the statement.
         if self.eat(Kind::ParenOpen) {
             self.skip_to(|token| token.kind == Kind::ParenClose);
             self.eat(Kind::ParenClose);
@@ -235,7 +215,6 @@ impl Parser<'_> {
         Err(lost)
     }
 
-    /// Complains about something that is an expression and no statement.
     pub(super) fn half_statement(&mut self, first: &Expr) -> Lost {
         let place = self.text_at(first.span);
         let place = if place.len() > 40 { "x" } else { place };
@@ -248,7 +227,7 @@ impl Parser<'_> {
                 self.wrong("there is no `--`", format!("write `{place} = {place} - 1;`"))
             }
             (Kind::Times | Kind::Over | Kind::Modulo, Kind::Assign) => {
-                let sign = self.text_of(self.token());
+                let sign = self.text_at(self.span());
                 self.wrong(
                     format!("there is no `{sign}=`"),
                     format!("write `{place} = {place} {sign} ...;`"),
@@ -257,7 +236,7 @@ impl Parser<'_> {
             (Kind::Name, Kind::Semi | Kind::Assign)
                 if matches!(first.kind, ExprKind::Name(_)) && !self.token().first_of_line =>
             {
-                let name = self.text_of(self.token());
+                let name = self.text_at(self.span());
                 self.wrong(
                     "this is no declaration of a variable",
                     format!("write `var {name}: {place};` at the top of the function's body"),
@@ -269,7 +248,7 @@ impl Parser<'_> {
             ),
             _ => {
                 let found = self.found();
-                let complaint = Diagnostic::error(
+                let complaint = error(
                     first.span,
                     format!("expected a statement, found an expression and {found}"),
                 )
@@ -279,9 +258,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Complains about something that begins no statement.
     pub(super) fn no_statement(&mut self) -> Lost {
-        let text = self.text_of(self.token());
+        let text = self.text_at(self.span());
         match self.kind() {
             Kind::Assume => self.wrong(
                 "`assume` is for the P verifier",
@@ -289,17 +267,7 @@ impl Parser<'_> {
             ),
             kind if kind.is_of_the_verifier() => self.verifier_expr(),
             Kind::Halt => self.wrong("`halt` is an event", "write `raise halt;`"),
-            Kind::IntType
-            | Kind::Bool
-            | Kind::Float
-            | Kind::StringType
-            | Kind::Seq
-            | Kind::Set
-            | Kind::Map
-            | Kind::Machine
-            | Kind::Event
-            | Kind::Any
-            | Kind::Data => self.wrong(
+            kind if kind.begins_type() && kind.is_word() => self.wrong(
                 "a variable is not declared by its type",
                 format!("write `var x: {text};` at the top of the function's body"),
             ),

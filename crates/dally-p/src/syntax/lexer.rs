@@ -1,55 +1,42 @@
-//! From characters to tokens. Comments and white space are left out.
+//! The lexer. Comments and white space are left out.
 
 use super::token::{Kind, Token};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, error};
 use crate::source::{FileId, Span};
 
-/// What the lexer makes of a file.
-///
-/// Invariant: the spans of tokens and diagnostics lie inside the text, in order, at the borders
-/// of characters.
-pub(crate) struct Lexed {
-    /// The tokens, the last of which is [`Kind::End`].
-    pub(crate) tokens: Vec<Token>,
-    /// What is wrong with them.
-    pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Whether a text or comment is never closed and has swallowed what follows.
-    pub(crate) unclosed: bool,
-}
-
-/// The tokens of a file.
-pub(crate) fn lex(file: FileId, text: &str) -> Lexed {
-    let mut lexer = Lexer { file, text, at: 0, unclosed: false, diagnostics: Vec::new() };
-    // A byte order mark is no part of the program.
-    if text.starts_with('\u{feff}') {
-        lexer.at = '\u{feff}'.len_utf8();
-    }
-    let mut tokens = Vec::with_capacity(text.len() / 4);
-    let mut first_of_line = true;
-    loop {
-        first_of_line |= lexer.skip_blank();
-        let start = lexer.at;
-        let kind = lexer.token();
-        let Some(kind) = kind else { continue };
-        tokens.push(Token { kind, first_of_line, start: start as u32, end: lexer.at as u32 });
-        if kind == Kind::End {
-            return Lexed { tokens, diagnostics: lexer.diagnostics, unclosed: lexer.unclosed };
-        }
-        first_of_line = false;
-    }
-}
-
-struct Lexer<'a> {
+/// Invariant: the spans of tokens and diagnostics lie inside the text, in order, on character
+/// boundaries.
+pub(super) struct Lexer<'a> {
     file: FileId,
     text: &'a str,
     at: usize,
-    /// Set once a text was not closed: from then on texts end with their line, so that no
-    /// character is looked at more than twice.
-    unclosed: bool,
-    diagnostics: Vec<Diagnostic>,
+    /// The last token is [`Kind::End`].
+    pub(super) tokens: Vec<Token>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// Whether a string or comment is never closed. From then on strings end with their line, so that
+    /// no character is read more than twice.
+    pub(super) unclosed: bool,
 }
 
-impl Lexer<'_> {
+impl<'a> Lexer<'a> {
+    pub(super) fn new(file: FileId, text: &'a str) -> Lexer<'a> {
+        // A byte order mark is no part of the program.
+        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let tokens = Vec::with_capacity(text.len() / 4);
+        let mut lexer = Lexer { file, text, at, tokens, diagnostics: Vec::new(), unclosed: false };
+        let mut first_of_line = true;
+        loop {
+            first_of_line |= lexer.skip_blank();
+            let start = lexer.at as u32;
+            let Some(kind) = lexer.token() else { continue };
+            lexer.tokens.push(Token { kind, first_of_line, start, end: lexer.at as u32 });
+            if kind == Kind::End {
+                return lexer;
+            }
+            first_of_line = false;
+        }
+    }
+
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }
@@ -67,11 +54,13 @@ impl Lexer<'_> {
         self.at += rest.find(|c| !accept(c)).unwrap_or(rest.len());
     }
 
-    fn span(&self, start: usize, end: usize) -> Span {
-        Span { file: self.file, start: start as u32, end: end as u32 }
+    fn complain(&mut self, start: usize, end: usize, message: impl Into<String>, hint: &str) {
+        let span = Span { file: self.file, start: start as u32, end: end as u32 };
+        let wrong = error(span, message);
+        self.diagnostics.push(if hint.is_empty() { wrong } else { wrong.hint(hint) });
     }
 
-    /// Skips white space and comments; whether there was an end of a line in them.
+    /// Skips white space and comments; answers whether a line ended in them.
     fn skip_blank(&mut self) -> bool {
         let start = self.at;
         loop {
@@ -83,11 +72,8 @@ impl Lexer<'_> {
                 match body.find("*/") {
                     Some(end) => self.at += end + 4,
                     None => {
-                        let open = self.span(self.at, self.at + 2);
-                        self.diagnostics.push(
-                            Diagnostic::error(open, "this comment is never closed")
-                                .hint("close it with `*/`"),
-                        );
+                        let (at, never) = (self.at, "this comment is never closed");
+                        self.complain(at, at + 2, never, "close it with `*/`");
                         self.unclosed = true;
                         self.at = self.text.len();
                     }
@@ -98,7 +84,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The next token; `None` for what is complained about and best overlooked.
+    /// The next token; `None` for characters that are reported and skipped.
     fn token(&mut self) -> Option<Kind> {
         let Some(c) = self.peek() else { return Some(Kind::End) };
         match c {
@@ -115,14 +101,15 @@ impl Lexer<'_> {
         self.skip_while(is_of_word);
         let text = &self.text[start..self.at];
         if !text.is_ascii() {
-            let here = self.span(start, self.at);
-            self.diagnostics.push(
-                Diagnostic::error(here, format!("`{}` cannot be a name", shorten(text)))
-                    .hint("names consist of the letters a to z and A to Z, digits and `_`"),
+            self.complain(
+                start,
+                self.at,
+                format!("`{}` cannot be a name", shorten(text)),
+                "names consist of the letters a to z and A to Z, digits and `_`",
             );
             return Kind::Name;
         }
-        // The one keyword with a dash.
+        // The only keyword with a dash.
         if text == "init" && self.rest().starts_with("-condition") {
             let after = &self.rest()["-condition".len()..];
             if !after.starts_with(is_of_word) {
@@ -133,7 +120,7 @@ impl Lexer<'_> {
         Kind::word(text).unwrap_or(Kind::Name)
     }
 
-    /// Digits only: `1.5` is three tokens, so that `t.0.1` can be too.
+    /// Digits only: `1.5` is three tokens, because the `0.1` in `t.0.1` must be.
     fn number(&mut self) -> Kind {
         let start = self.at;
         self.skip_while(|c| c.is_ascii_digit());
@@ -141,11 +128,11 @@ impl Lexer<'_> {
             return Kind::Int;
         }
         self.skip_while(is_of_word);
-        let all = self.span(start, self.at);
-        let text = &self.text[start..self.at];
-        self.diagnostics.push(
-            Diagnostic::error(all, format!("`{}` is neither a number nor a name", shorten(text)))
-                .hint("numbers are written like `15` and `1.5`; names begin with a letter or `_`"),
+        self.complain(
+            start,
+            self.at,
+            format!("`{}` is neither a number nor a name", shorten(&self.text[start..self.at])),
+            "numbers are written like `15` and `1.5`; names begin with a letter or `_`",
         );
         Kind::Bad
     }
@@ -169,10 +156,8 @@ impl Lexer<'_> {
                 None => break,
             }
         }
-        let open = self.span(start, start + 1);
-        self.diagnostics
-            .push(Diagnostic::error(open, "this text is never closed").hint("close it with `\"`"));
-        // Most likely it was meant to end on its line: so go on with the next one.
+        self.complain(start, start + 1, "this text is never closed", "close it with `\"`");
+        // The string was probably meant to end on its line, so the next line is read as code.
         self.unclosed = true;
         self.at = start;
         self.skip_while(|c| c != '\n');
@@ -192,19 +177,17 @@ impl Lexer<'_> {
         }
         self.skip_while(|other| other == c);
         let text = shorten(&self.text[start..self.at]);
-        let here = self.span(start, self.at);
-        let diagnostic = match c {
-            '&' => Diagnostic::error(here, format!("there is no `{text}` in P"))
-                .hint("\"and\" is written `&&`"),
-            '|' => Diagnostic::error(here, format!("there is no `{text}` in P"))
-                .hint("\"or\" is written `||`"),
-            _ if c.is_control() || c.is_whitespace() => Diagnostic::error(
-                here,
-                format!("there is a character U+{:04X} here, which P does not know", u32::from(c)),
-            ),
-            _ => Diagnostic::error(here, format!("there is no `{text}` in P")),
+        let unknown = format!("there is no `{text}` in P");
+        let (message, hint) = match c {
+            '&' => (unknown, "\"and\" is written `&&`"),
+            '|' => (unknown, "\"or\" is written `||`"),
+            _ if c.is_control() || c.is_whitespace() => {
+                let code = u32::from(c);
+                (format!("there is a character U+{code:04X} here, which P does not know"), "")
+            }
+            _ => (unknown, ""),
         };
-        self.diagnostics.push(diagnostic);
+        self.complain(start, self.at, message, hint);
         match c {
             '&' => Some(Kind::And),
             '|' => Some(Kind::Or),
@@ -212,7 +195,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `'...'`, which is no text in P.
+    /// `'...'`, which is no string in P.
     fn quoted(&mut self) -> Kind {
         let start = self.at;
         self.bump();
@@ -220,11 +203,8 @@ impl Lexer<'_> {
         if self.peek() == Some('\'') {
             self.bump();
         }
-        let here = self.span(start, self.at);
-        self.diagnostics.push(
-            Diagnostic::error(here, "texts stand in double quotes")
-                .hint("write `\"...\"`; there are no single characters in P"),
-        );
+        let hint = "write `\"...\"`; there are no single characters in P";
+        self.complain(start, self.at, "texts stand in double quotes", hint);
         Kind::Str
     }
 }
@@ -233,7 +213,7 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// No message repeats more than a few characters of the source.
+/// Cuts a piece of the source for a message to a few characters.
 pub(super) fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
     match text.char_indices().nth(LONGEST) {

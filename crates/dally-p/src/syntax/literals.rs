@@ -1,13 +1,12 @@
-//! Numbers and texts.
+//! Numbers and strings.
 
 use super::ast::{ExprKind, IntLiteral};
 use super::parser::{Parsed, Parser};
 use super::token::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// A whole number.
     pub(super) fn int(&mut self) -> Parsed<IntLiteral> {
         let minus = if self.is(Kind::Minus) { Some(self.bump()) } else { None };
         if !self.is(Kind::Int) {
@@ -15,24 +14,21 @@ impl Parser<'_> {
         }
         let token = self.token();
         let span = self.bump();
-        let digits = self.text_of(token);
+        let digits = self.text_at(self.span_of(token));
         let value = self.int_value(digits, span, minus.is_some());
         Ok(IntLiteral { value, span: minus.unwrap_or(span).to(span) })
     }
 
-    /// The value of a number that is written in digits, with its sign.
     fn int_value(&mut self, digits: &str, span: Span, negative: bool) -> i64 {
         let value = digits.parse::<i64>().ok().map(|value| if negative { -value } else { value });
         match value.filter(|&value| i32::try_from(value).is_ok()) {
             Some(value) => value,
             None => {
-                self.remark(Diagnostic::error(span, "this number does not fit 32 bits").hint(
-                    format!(
-                        "literals go from {} to {}; calculate larger numbers",
-                        i32::MIN,
-                        i32::MAX
-                    ),
-                ));
+                self.remark(error(span, "this number does not fit 32 bits").hint(format!(
+                    "literals go from {} to {}; calculate larger numbers",
+                    i32::MIN,
+                    i32::MAX
+                )));
                 0
             }
         }
@@ -51,11 +47,10 @@ impl Parser<'_> {
         self.bump();
         let fraction = self.bump();
         let text = format!("{whole}.{}", self.text_at(fraction));
-        // Digits, a point and digits are always a number, if perhaps an infinite one.
+        // Digits, a point and digits always parse, perhaps as infinity.
         ExprKind::Float(text.parse().unwrap_or(f64::INFINITY))
     }
 
-    /// A text in quotes, with its escapes resolved.
     pub(super) fn string(&mut self) -> String {
         let span = self.bump();
         let quoted = self.text_at(span);
@@ -69,42 +64,30 @@ impl Parser<'_> {
             }
             let Some((_, escaped)) = rest.next() else { break };
             let resolved = match escaped {
-                'n' => '\n',
-                't' => '\t',
-                'r' => '\r',
-                '0' => '\0',
-                '\\' | '"' | '\'' => escaped,
+                'n' => Some('\n'),
+                't' => Some('\t'),
+                'r' => Some('\r'),
+                '0' => Some('\0'),
+                '\\' | '"' | '\'' => Some(escaped),
                 'u' => {
-                    let digits = rest.as_str().get(..4).unwrap_or("");
-                    let code = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
-                    match code {
-                        Some(code) if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) => {
-                            rest.by_ref().take(4).for_each(drop);
-                            code
-                        }
-                        _ => {
-                            self.bad_escape(span, at, escaped);
-                            continue;
-                        }
-                    }
+                    let digits = rest.as_str().get(..4);
+                    let digits = digits.filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
+                    let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                    let code = code.and_then(char::from_u32);
+                    rest.by_ref().take(if code.is_some() { 4 } else { 0 }).for_each(drop);
+                    code
                 }
-                _ => {
-                    self.bad_escape(span, at, escaped);
-                    continue;
-                }
+                _ => None,
             };
-            text.push(resolved);
+            text.extend(resolved);
+            if resolved.is_none() {
+                let start = span.start + 1 + at as u32;
+                let span = Span { start, end: start + 1 + escaped.len_utf8() as u32, ..span };
+                self.remark(error(span, "this escape is unknown").hint(
+                    "there are \\n, \\t, \\r, \\0, \\\", \\\\ and \\u with four hexadecimal digits",
+                ));
+            }
         }
         text
-    }
-
-    fn bad_escape(&mut self, string: Span, at: usize, escaped: char) {
-        let start = string.start + 1 + at as u32;
-        let span = Span { start, end: start + 1 + escaped.len_utf8() as u32, ..string };
-        self.remark(
-            Diagnostic::error(span, "this escape is unknown").hint(
-                "there are \\n, \\t, \\r, \\0, \\\", \\\\ and \\u with four hexadecimal digits",
-            ),
-        );
     }
 }

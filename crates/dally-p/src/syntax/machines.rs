@@ -1,14 +1,12 @@
 //! Machines, specs and scenarios, and their states.
 
 use super::ast::{Fun, Handler, Heat, Machine, MachineKind, Name, State, StateItem};
-use super::declarations::begins_declaration;
 use super::parser::{Lost, Parsed, Parser};
 use super::token::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// `machine M receives ...; sends ...; { ... }`, `spec S observes ... { ... }`.
     pub(super) fn machine(&mut self) -> Parsed<Machine> {
         let kind = match self.kind() {
             Kind::Spec => MachineKind::Spec,
@@ -43,10 +41,10 @@ impl Parser<'_> {
         self.former_bound();
         if machine.kind != MachineKind::Machine {
             if !self.is(Kind::Observes) {
-                let complaint = self
-                    .unexpected("`observes`")
-                    .hint("a spec says which events it observes: `spec S observes a, b { ... }`");
-                return Err(self.complain(complaint));
+                return Err(self.instead_of(
+                    "`observes`",
+                    "a spec says which events it observes: `spec S observes a, b { ... }`",
+                ));
             }
             self.bump();
             machine.observes = self.events_of_set()?;
@@ -57,9 +55,9 @@ impl Parser<'_> {
                 Kind::Receives => &mut machine.receives,
                 Kind::Sends => &mut machine.sends,
                 Kind::Observes => {
-                    let complaint = Diagnostic::error(self.span(), "a machine does not observe")
-                        .hint("what observes is a `spec`");
-                    return Err(self.complain(complaint));
+                    return Err(
+                        self.wrong("a machine does not observe", "what observes is a `spec`")
+                    );
                 }
                 _ => return Ok(()),
             };
@@ -74,7 +72,7 @@ impl Parser<'_> {
             if self.eat(Kind::BraceClose) {
                 return;
             }
-            let declares = begins_declaration(self.kind()) && !self.is(Kind::Fun);
+            let declares = self.kind().begins_declaration() && !self.is(Kind::Fun);
             if self.is(Kind::End) || (declares && self.token().first_of_line) {
                 self.never_closed(open, "this machine");
                 return;
@@ -85,7 +83,7 @@ impl Parser<'_> {
                 self.lost = true;
                 self.skip_to(|token| {
                     begins_item(token.kind)
-                        || (token.first_of_line && begins_declaration(token.kind))
+                        || (token.first_of_line && token.kind.begins_declaration())
                 });
             }
         }
@@ -112,29 +110,27 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Complains at the end about a brace that was opened long before.
+    /// Reports at the end of the file a brace that was never closed.
     pub(super) fn never_closed(&mut self, open: Span, what: &str) -> Lost {
         let found = self.found();
-        let complaint = Diagnostic::error(self.span(), format!("expected `}}`, found {found}"))
+        let complaint = error(self.span(), format!("expected `}}`, found {found}"))
             .also(open, format!("{what} begins here and is never closed"));
-        // An open text or comment has swallowed the brace.
+        // The closing brace may be in the unclosed string or comment.
         if self.unclosed { Lost } else { self.complain(complaint) }
     }
 
     fn state(&mut self) -> Parsed<State> {
         let mut start = self.eat(Kind::Start);
         let heat = match self.kind() {
-            Kind::Hot => Some(Heat::Hot),
-            Kind::Cold => Some(Heat::Cold),
-            _ => None,
+            Kind::Hot => Heat::Hot,
+            Kind::Cold => Heat::Cold,
+            _ => Heat::Neutral,
         };
-        if heat.is_some() {
+        if heat != Heat::Neutral {
             self.bump();
         }
-        if !start && heat.is_some() && self.is(Kind::Start) {
-            let complaint = Diagnostic::error(self.span(), "`start` comes first")
-                .hint("write `start hot state` or `start cold state`");
-            self.complain(complaint);
+        if !start && heat != Heat::Neutral && self.is(Kind::Start) {
+            self.wrong("`start` comes first", "write `start hot state` or `start cold state`");
             start = self.eat(Kind::Start);
         }
         self.expect(Kind::State)?;
@@ -151,7 +147,7 @@ impl Parser<'_> {
                 return items;
             }
             let item = begins_item(self.kind()) && !self.is(Kind::Var);
-            let declares = begins_declaration(self.kind()) && self.token().first_of_line;
+            let declares = self.kind().begins_declaration() && self.token().first_of_line;
             if self.is(Kind::End) || item || declares {
                 self.never_closed(open, "this state");
                 return items;
@@ -167,7 +163,7 @@ impl Parser<'_> {
                     self.skip_to(|token| {
                         begins_state_item(token.kind)
                             || begins_item(token.kind)
-                            || (token.first_of_line && begins_declaration(token.kind))
+                            || (token.first_of_line && token.kind.begins_declaration())
                     });
                 }
             }
@@ -176,41 +172,31 @@ impl Parser<'_> {
 
     fn state_item(&mut self) -> Parsed<StateItem> {
         match self.kind() {
-            Kind::Entry => {
+            Kind::Entry | Kind::Exit => {
+                let item = if self.is(Kind::Entry) { StateItem::Entry } else { StateItem::Exit };
                 self.bump();
-                Ok(StateItem::Entry(self.handler()?))
+                Ok(item(self.handler()?))
             }
-            Kind::Exit => {
-                self.bump();
-                Ok(StateItem::Exit(self.handler()?))
-            }
-            Kind::Defer => {
+            Kind::Defer | Kind::Ignore => {
+                let defers = self.is(Kind::Defer);
                 self.bump();
                 let events = self.event_names()?;
-                self.expect_semi("`defer`")?;
-                Ok(StateItem::Defer(events))
-            }
-            Kind::Ignore => {
-                self.bump();
-                let events = self.event_names()?;
-                self.expect_semi("`ignore`")?;
-                Ok(StateItem::Ignore(events))
+                self.expect_semi(if defers { "`defer`" } else { "`ignore`" })?;
+                Ok(if defers { StateItem::Defer(events) } else { StateItem::Ignore(events) })
             }
             Kind::On => self.on(),
             Kind::Var => {
-                let complaint = Diagnostic::error(self.span(), "a `var` stands in a state")
+                let complaint = error(self.span(), "a `var` stands in a state")
                     .hint("variables belong to the machine, or to the top of a function's body");
                 let lost = self.complain(complaint);
                 self.lost = true;
                 self.var()?;
                 Err(lost)
             }
-            _ => {
-                let complaint = self
-                    .unexpected("`entry`, `exit`, `on`, `defer`, `ignore` or `}`")
-                    .hint("statements stand in handlers, variables and functions in the machine");
-                Err(self.complain(complaint))
-            }
+            _ => Err(self.instead_of(
+                "`entry`, `exit`, `on`, `defer`, `ignore` or `}`",
+                "statements stand in handlers, variables and functions in the machine",
+            )),
         }
     }
 
@@ -232,15 +218,13 @@ impl Parser<'_> {
                 Ok(StateItem::Goto(events, target, None))
             }
             Kind::BraceOpen => {
-                let complaint = self.unexpected("`do` or `goto`").hint("write `on e do { ... }`");
-                self.complain(complaint);
+                self.instead_of("`do` or `goto`", "write `on e do { ... }`");
                 Ok(StateItem::Do(events, self.handler()?))
             }
             _ => Err(self.former_on()),
         }
     }
 
-    /// The name of a state to go to.
     pub(super) fn state_name(&mut self) -> Parsed<Name> {
         let name = self.name("the name of a state")?;
         if self.is(Kind::Dot) {
@@ -259,15 +243,15 @@ impl Parser<'_> {
         }
         let name = self.name("the name of a function")?;
         if self.is(Kind::ParenOpen) {
-            let complaint = Diagnostic::error(self.span(), "a handler is named, not called")
-                .hint(format!("write `{};`: it gets what the event carries", name.text));
-            return Err(self.complain(complaint));
+            return Err(self.wrong(
+                "a handler is named, not called",
+                format!("write `{name};`: it gets what the event carries"),
+            ));
         }
         self.expect_semi("the name of a function")?;
         Ok(Handler::Named(name))
     }
 
-    /// `(x: T) { ... }`
     pub(super) fn anonymous(&mut self) -> Parsed<Fun> {
         let params = if self.is(Kind::ParenOpen) { self.params()? } else { Vec::new() };
         let name = Name { text: "{...}".into(), span: self.span() };
@@ -276,12 +260,11 @@ impl Parser<'_> {
     }
 }
 
-/// Whether items of machines, and nothing in states, begin with this.
+/// Whether an item of a machine, and nothing in a state, begins with this.
 fn begins_item(kind: Kind) -> bool {
     matches!(kind, Kind::Var | Kind::Fun | Kind::Start | Kind::Hot | Kind::Cold | Kind::State)
 }
 
-/// Whether items of states begin with this.
 fn begins_state_item(kind: Kind) -> bool {
     matches!(kind, Kind::Entry | Kind::Exit | Kind::On | Kind::Defer | Kind::Ignore)
 }

@@ -1,9 +1,6 @@
-//! From text to trees.
-//!
-//! [`parse`] never fails: what it could not make sense of is left out of the tree and said in a
-//! diagnostic, so that one run tells everything that is wrong. `lexer` makes tokens, the parser
-//! is written by hand and split by idea; what the parser knows of the P verifier and of older
-//! versions of P, it knows in order to say so.
+//! [`parse`] never fails: what it cannot read is left out of the tree and reported, so that one run
+//! reports all errors. The parser is written by hand. It recognises syntax of the P verifier and of
+//! older versions of P only to report it.
 
 mod assignments;
 pub mod ast;
@@ -23,7 +20,7 @@ mod verifier;
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Sources};
 
-/// The syntax tree of a file, and what is wrong with it in the order of places.
+/// The syntax tree of a file, and its errors in the order of places.
 pub fn parse(sources: &Sources, file: FileId) -> (ast::File, Vec<Diagnostic>) {
     let mut parser = parser::Parser::new(file, &sources.file(file).text);
     let tree = parser.file();

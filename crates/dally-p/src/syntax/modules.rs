@@ -1,12 +1,12 @@
 //! Modules, tests and implementations.
 
-use super::ast::{Decl, IntLiteral, Literal, LiteralValue, ModuleExpr, ModuleKind, Name, Test};
+use super::ast::{Decl, IntLiteral, LiteralValue, ModuleExpr, ModuleKind, Name, Test, TestParam};
 use super::parser::{Parsed, Parser};
 use super::token::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
+use crate::source::Span;
 
 impl Parser<'_> {
-    /// `module m = ...;`
     pub(super) fn module_decl(&mut self) -> Parsed<Decl> {
         self.bump();
         let name = self.name("the name of the module")?;
@@ -16,62 +16,52 @@ impl Parser<'_> {
         Ok(Decl::Module { name, is })
     }
 
-    /// `implementation i [main=M]: ...;`
-    pub(super) fn implementation_decl(&mut self) -> Parsed<Decl> {
+    pub(super) fn test(&mut self) -> Parsed<Test> {
+        let is_implementation = self.is(Kind::Implementation);
+        let (name_of, ends) = match is_implementation {
+            true => ("the name of the implementation", "the declaration of an implementation"),
+            false => ("the name of the test", "the declaration of a test"),
+        };
         self.bump();
-        let name = self.name("the name of the implementation")?;
+        let (mut params, mut assume, mut wise) = (Vec::new(), None, None);
+        if !is_implementation {
+            params = if self.eat(Kind::Param) { self.test_params()? } else { Vec::new() };
+            assume = if self.eat(Kind::Assume) { Some(self.expr()?) } else { None };
+            wise = self.wise()?;
+        }
+        let name = self.name(name_of)?;
         let main = self.main_machine()?;
         self.expect(Kind::Colon)?;
         let module = self.module()?;
-        self.expect_semi("the declaration of an implementation")?;
-        Ok(Decl::Implementation { name, main, module })
-    }
-
-    /// `test param (x in [1, 2]) assume e pairwise name [main=M]: ...;`
-    pub(super) fn test_decl(&mut self) -> Parsed<Decl> {
-        self.bump();
-        let params = if self.eat(Kind::Param) { self.test_params()? } else { Vec::new() };
-        let assume = if self.eat(Kind::Assume) { Some(self.expr()?) } else { None };
-        let wise = self.wise()?;
-        let name = self.name("the name of the test")?;
-        let main = self.main_machine()?;
-        self.expect(Kind::Colon)?;
-        let module = self.module()?;
-        let refines = if self.eat(Kind::Refines) { Some(self.module()?) } else { None };
-        self.expect_semi("the declaration of a test")?;
-        Ok(Decl::Test(Box::new(Test { name, params, assume, wise, main, module, refines })))
+        let refines = match !is_implementation && self.eat(Kind::Refines) {
+            true => Some(self.module()?),
+            false => None,
+        };
+        self.expect_semi(ends)?;
+        Ok(Test { name, is_implementation, params, assume, wise, main, module, refines })
     }
 
     /// `(x in [1, 2], b in [true])`
-    fn test_params(&mut self) -> Parsed<Vec<(Name, Vec<Literal>)>> {
+    fn test_params(&mut self) -> Parsed<Vec<TestParam>> {
         self.expect(Kind::ParenOpen)?;
-        let mut params = Vec::new();
-        loop {
-            let name = self.name("the name of a parameter")?;
-            self.expect(Kind::In)?;
-            self.expect(Kind::BracketOpen)?;
-            let mut values = vec![self.literal()?];
-            while self.eat(Kind::Comma) {
-                values.push(self.literal()?);
-            }
-            self.expect(Kind::BracketClose)?;
-            params.push((name, values));
-            if !self.eat(Kind::Comma) {
-                self.expect(Kind::ParenClose)?;
-                return Ok(params);
-            }
-        }
+        let params = self.several(|parser| {
+            let name = parser.name("the name of a parameter")?;
+            parser.expect(Kind::In)?;
+            parser.expect(Kind::BracketOpen)?;
+            let values = parser.several(Parser::literal)?;
+            parser.expect(Kind::BracketClose)?;
+            Ok((name, values))
+        })?;
+        self.expect(Kind::ParenClose)?;
+        Ok(params)
     }
 
-    fn literal(&mut self) -> Parsed<Literal> {
+    fn literal(&mut self) -> Parsed<(LiteralValue, Span)> {
         match self.kind() {
-            Kind::True | Kind::False => {
-                let value = LiteralValue::Bool(self.is(Kind::True));
-                Ok(Literal { value, span: self.bump() })
-            }
+            Kind::True | Kind::False => Ok((LiteralValue::Bool(self.is(Kind::True)), self.bump())),
             Kind::Int | Kind::Minus => {
                 let int = self.int()?;
-                Ok(Literal { value: LiteralValue::Int(int.value), span: int.span })
+                Ok((LiteralValue::Int(int.value), int.span))
             }
             _ => Err(self.expected("a whole number, `true` or `false`")),
         }
@@ -89,7 +79,7 @@ impl Parser<'_> {
         self.expect(Kind::Wise)?;
         self.expect(Kind::ParenClose)?;
         if of.value < 1 {
-            self.remark(Diagnostic::error(of.span, "combinations are of at least 1 parameter"));
+            self.remark(error(of.span, "combinations are of at least 1 parameter"));
         }
         Ok(Some(of))
     }
@@ -106,7 +96,6 @@ impl Parser<'_> {
         Ok(Some(main))
     }
 
-    /// A module expression.
     fn module(&mut self) -> Parsed<ModuleExpr> {
         self.deeper(Parser::module_here)
     }
@@ -162,22 +151,16 @@ impl Parser<'_> {
         Ok(Box::new(self.module()?))
     }
 
-    /// `{ M, M -> I }`
     fn binds(&mut self) -> Parsed<ModuleKind> {
         self.bump();
-        let mut binds = Vec::new();
-        while !self.is(Kind::BraceClose) {
-            let machine = self.name("the name of a machine")?;
-            let interface = if self.eat(Kind::Arrow) {
-                Some(self.name("the name of an interface")?)
-            } else {
-                None
+        let binds = self.up_to(Kind::BraceClose, |parser| {
+            let machine = parser.name("the name of a machine")?;
+            let interface = match parser.eat(Kind::Arrow) {
+                true => Some(parser.name("the name of an interface")?),
+                false => None,
             };
-            binds.push((machine, interface));
-            if !self.eat(Kind::Comma) {
-                break;
-            }
-        }
+            Ok((machine, interface))
+        })?;
         if binds.is_empty() {
             return Err(self.expected("the name of a machine"));
         }
@@ -187,14 +170,11 @@ impl Parser<'_> {
 
     fn several_modules(&mut self) -> Parsed<Vec<ModuleExpr>> {
         let word = self.bump();
-        let mut modules = vec![self.module()?];
-        while self.eat(Kind::Comma) {
-            modules.push(self.module()?);
-        }
+        let modules = self.several(Parser::module)?;
         if modules.len() == 1 {
             let text = self.text_at(word);
             self.remark(
-                Diagnostic::error(word, format!("`{text}` needs two modules or more"))
+                error(word, format!("`{text}` needs two modules or more"))
                     .hint("put commas between them"),
             );
         }

@@ -1,53 +1,49 @@
-//! The parser: what all its parts share. It walks over the tokens of one file, complains, and
-//! finds its feet again.
+//! The parser's state, its errors and their recovery, shared by all parsing functions.
 //!
-//! Every function that parses either makes its tree or complains and answers [`Lost`]; whoever
-//! holds a list (declarations, states, statements) catches that, skips to where the next element
-//! is likely to begin, and goes on. Each turn of such a loop consumes a token, so parsing is
-//! linear in the length of the file.
+//! A parsing function either makes its tree or reports an error and answers [`Lost`]. The loop over a
+//! list (declarations, states, statements) catches that, skips to where the next element is likely to
+//! begin, and goes on. Each turn of such a loop consumes a token, so parsing is linear in the length
+//! of the file.
 
 use super::ast::Name;
-use super::lexer::{self, shorten};
+use super::lexer::{Lexer, shorten};
 use super::token::{Kind, Token};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, error};
 use crate::source::{FileId, Span};
 
-/// The parser could not go on here; it has said why.
+/// Parsing cannot go on here; the reason has been reported.
 pub(super) struct Lost;
 
-/// What parsing gives.
 pub(super) type Parsed<T> = Result<T, Lost>;
 
-/// How high a tree may grow. Everything that walks trees, and drops them, recurses; this many
-/// levels fit the smallest stack of a thread.
+/// The greatest height of a tree. Walking and dropping trees is recursive, and this many levels fit
+/// the smallest stack of a thread.
 pub(super) const HIGHEST: u32 = 256;
 
-/// How many complaints a file gets before the parser gives up on it.
+/// After this many errors the rest of the file is skipped.
 const MOST_COMPLAINTS: usize = 50;
 
-/// A walk over the tokens of one file.
 pub(super) struct Parser<'a> {
     file: FileId,
     text: &'a str,
     tokens: Vec<Token>,
     at: usize,
     diagnostics: Vec<Diagnostic>,
-    /// Whether a text or comment has swallowed what follows it.
+    /// See [`Lexer::unclosed`](super::lexer::Lexer::unclosed).
     pub(super) unclosed: bool,
-    /// Whether something that declares names is missing in the tree.
+    /// Whether a declaration is missing in the tree.
     pub(super) lost: bool,
-    /// The token at which the parser last complained: one complaint for each is enough.
+    /// The token of the last error: there is at most one for each token.
     complained_at: Option<usize>,
-    /// How many trees are open above the one that is being parsed.
+    /// The depth of the tree that is being parsed.
     depth: u32,
-    /// The height of the expression that was parsed last.
+    /// The height of the last parsed expression.
     pub(super) height: u32,
 }
 
 impl<'a> Parser<'a> {
-    /// At the first token of a file.
     pub(super) fn new(file: FileId, text: &'a str) -> Parser<'a> {
-        let lexed = lexer::lex(file, text);
+        let lexed = Lexer::new(file, text);
         Parser {
             file,
             text,
@@ -62,49 +58,42 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What it complained about.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
         self.diagnostics.truncate(MOST_COMPLAINTS);
         self.diagnostics
     }
 
-    /// The token in front, which is [`Kind::End`] for ever once the file is over.
+    /// The next token; at the end of the file always [`Kind::End`].
     pub(super) fn token(&self) -> Token {
         self.tokens[self.at]
     }
 
-    /// What the token in front is.
     pub(super) fn kind(&self) -> Kind {
         self.token().kind
     }
 
-    /// What the n-th token after the one in front is.
     pub(super) fn kind_after(&self, n: usize) -> Kind {
         self.tokens.get(self.at + n).map_or(Kind::End, |token| token.kind)
     }
 
-    /// Whether the token in front is this.
     pub(super) fn is(&self, kind: Kind) -> bool {
         self.kind() == kind
     }
 
-    /// Whether the token in front is this name, which is no keyword.
+    /// Whether the next token is this name, which is no keyword.
     pub(super) fn is_name(&self, name: &str) -> bool {
-        self.is(Kind::Name) && self.text_of(self.token()) == name
+        self.is(Kind::Name) && self.text_at(self.span()) == name
     }
 
-    /// Where a token stands.
     pub(super) fn span_of(&self, token: Token) -> Span {
         Span { file: self.file, start: token.start, end: token.end }
     }
 
-    /// Where the token in front stands.
     pub(super) fn span(&self) -> Span {
         self.span_of(self.token())
     }
 
-    /// Where the token before that stands.
     pub(super) fn last_span(&self) -> Span {
         match self.at.checked_sub(1) {
             Some(before) => self.span_of(self.tokens[before]),
@@ -112,22 +101,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// From the start of a tree to the last token that was consumed.
+    /// From the start of a tree to the last consumed token.
     pub(super) fn since(&self, start: Span) -> Span {
         start.to(self.last_span())
     }
 
-    /// How a token is written.
-    pub(super) fn text_of(&self, token: Token) -> &'a str {
-        &self.text[token.start as usize..token.end as usize]
-    }
-
-    /// The text of a stretch of this file.
     pub(super) fn text_at(&self, span: Span) -> &'a str {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// Consumes the token in front.
     pub(super) fn bump(&mut self) -> Span {
         let span = self.span();
         if !self.is(Kind::End) {
@@ -136,7 +118,6 @@ impl<'a> Parser<'a> {
         span
     }
 
-    /// Consumes the token in front if it is this.
     pub(super) fn eat(&mut self, kind: Kind) -> bool {
         let is = self.is(kind);
         if is {
@@ -145,7 +126,6 @@ impl<'a> Parser<'a> {
         is
     }
 
-    /// Consumes this token, or complains.
     pub(super) fn expect(&mut self, kind: Kind) -> Parsed<Span> {
         if self.is(kind) {
             return Ok(self.bump());
@@ -153,8 +133,8 @@ impl<'a> Parser<'a> {
         Err(self.expected(&kind.describe()))
     }
 
-    /// Consumes the `;` that ends `what`. If it was only forgotten, that is said, and parsing
-    /// goes on as if it was there.
+    /// Consumes the `;` that ends `what`. If only that is missing, it is reported, and parsing goes
+    /// on.
     pub(super) fn expect_semi(&mut self, what: &str) -> Parsed<()> {
         if self.eat(Kind::Semi) {
             return Ok(());
@@ -162,51 +142,62 @@ impl<'a> Parser<'a> {
         let after = self.after_last();
         let forgotten =
             self.token().first_of_line || matches!(self.kind(), Kind::BraceClose | Kind::End);
-        let complaint =
-            Diagnostic::error(after, format!("expected `;` after {what}")).label("here");
+        let complaint = error(after, format!("expected `;` after {what}")).label("here");
         if forgotten {
             self.complain(complaint);
             return Ok(());
         }
         let found = self.found();
-        Err(self.complain(Diagnostic::error(
-            self.span(),
-            format!("expected `;` after {what}, found {found}"),
-        )))
+        Err(self.complain(error(self.span(), format!("expected `;` after {what}, found {found}"))))
     }
 
-    /// The empty stretch after the last token.
     pub(super) fn after_last(&self) -> Span {
         let last = self.last_span();
         Span { start: last.end, ..last }
     }
 
-    /// Complains that something else was expected here.
     pub(super) fn expected(&mut self, what: &str) -> Lost {
         let complaint = self.unexpected(what);
         self.complain(complaint)
     }
 
-    /// What to say if something else was expected here.
-    pub(super) fn unexpected(&self, what: &str) -> Diagnostic {
-        let found = self.found();
-        Diagnostic::error(self.span(), format!("expected {what}, found {found}"))
+    /// [`Parser::expected`] with advice.
+    pub(super) fn instead_of(&mut self, what: &str, hint: impl Into<String>) -> Lost {
+        let complaint = self.unexpected(what).hint(hint);
+        self.complain(complaint)
     }
 
-    /// The token in front, for people.
+    /// Reports the next token, with advice.
+    pub(super) fn wrong(&mut self, message: impl Into<String>, hint: impl Into<String>) -> Lost {
+        self.complain(error(self.span(), message).hint(hint))
+    }
+
+    /// Reports the next token, with advice, and goes on after it.
+    pub(super) fn leave_out(&mut self, message: impl Into<String>, hint: impl Into<String>) {
+        self.wrong(message, hint);
+        self.bump();
+    }
+
+    pub(super) fn unexpected(&self, what: &str) -> Diagnostic {
+        let found = self.found();
+        error(self.span(), format!("expected {what}, found {found}"))
+    }
+
     pub(super) fn found(&self) -> String {
         let token = self.token();
         match token.kind {
             Kind::End => "the end of the file".into(),
             Kind::Str => "a text".into(),
-            kind if kind.is_word() => format!("the keyword `{}`", self.text_of(token)),
-            _ => format!("`{}`", shorten(self.text_of(token))),
+            kind if kind.is_word() => {
+                format!("the keyword `{}`", self.text_at(self.span_of(token)))
+            }
+            _ => format!("`{}`", shorten(self.text_at(self.span_of(token)))),
         }
     }
 
-    /// Keeps a complaint, unless there already is one about this token.
+    /// Reports an error, unless the next token has one already.
     pub(super) fn complain(&mut self, diagnostic: Diagnostic) -> Lost {
-        // The lexer has said what is wrong with a bad token.
+        // The lexer has reported bad tokens.
         if self.complained_at != Some(self.at) && !self.is(Kind::Bad) {
             self.diagnostics.push(diagnostic);
         }
@@ -217,7 +208,7 @@ impl<'a> Parser<'a> {
         Lost
     }
 
-    /// Keeps a remark that does not concern the token in front.
+    /// Reports something that does not concern the next token.
     pub(super) fn remark(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
         if self.diagnostics.len() >= MOST_COMPLAINTS {
@@ -225,18 +216,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Leaves the rest of the file alone, without another word.
     fn give_up(&mut self) {
         self.lost = true;
         self.at = self.tokens.len() - 1;
         self.complained_at = Some(self.at);
     }
 
-    /// Parses something one level deeper, unless that is too deep.
-    pub(super) fn deeper<T>(
-        &mut self,
-        parse: impl FnOnce(&mut Parser<'a>) -> Parsed<T>,
-    ) -> Parsed<T> {
+    /// Parses something one level deeper, or reports that the tree is too high.
+    pub(super) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= HIGHEST {
             return Err(self.too_deep());
         }
@@ -246,7 +233,8 @@ impl<'a> Parser<'a> {
         parsed
     }
 
-    /// Checks that an expression on top of others of this height is not too high.
+    /// Sets the height of an expression on top of others of height `below`, or reports that it is too
+    /// high.
     pub(super) fn grow(&mut self, below: u32) -> Parsed<()> {
         self.height = below + 1;
         if self.depth + self.height > HIGHEST {
@@ -256,7 +244,7 @@ impl<'a> Parser<'a> {
     }
 
     fn too_deep(&mut self) -> Lost {
-        let complaint = Diagnostic::error(self.span(), "this is nested too deeply")
+        let complaint = error(self.span(), "this is nested too deeply")
             .label(format!("more than {HIGHEST} levels"))
             .hint("give parts of it names: functions, types and variables");
         self.complain(complaint);
@@ -264,23 +252,22 @@ impl<'a> Parser<'a> {
         Lost
     }
 
-    /// Consumes a name, or complains.
     pub(super) fn name(&mut self, what: &str) -> Parsed<Name> {
         let token = self.token();
         if token.kind == Kind::Name {
             let span = self.bump();
-            return Ok(Name { text: self.text_of(token).into(), span });
+            return Ok(Name { text: self.text_at(self.span_of(token)).into(), span });
         }
         let mut complaint = self.unexpected(what);
         if token.kind.is_of_the_verifier() {
-            let word = self.text_of(token);
+            let word = self.text_at(self.span_of(token));
             complaint = complaint.hint(format!("`{word}` is reserved for the P verifier"));
         } else if token.kind.is_word() {
             complaint = complaint.hint("a keyword cannot be a name");
         }
         let follows = self.kind_after(1);
         let lost = self.complain(complaint);
-        // `var type: int;`: the name is wrong, and nothing else.
+        // `var type: int;`: only the name is wrong.
         let only_a_bad_name = token.kind.is_word()
             && matches!(
                 follows,
@@ -288,30 +275,62 @@ impl<'a> Parser<'a> {
             );
         if only_a_bad_name {
             let span = self.bump();
-            return Ok(Name { text: self.text_of(token).into(), span });
+            return Ok(Name { text: self.text_at(self.span_of(token)).into(), span });
         }
         Err(lost)
     }
 
-    /// One or more names with commas between.
-    pub(super) fn names(&mut self, what: &str) -> Parsed<Vec<Name>> {
-        let mut names = vec![self.name(what)?];
-        while self.eat(Kind::Comma) {
-            names.push(self.name(what)?);
-        }
-        Ok(names)
+    pub(super) fn in_parens<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.expect(Kind::ParenOpen)?;
+        let inside = parse(self)?;
+        self.expect(Kind::ParenClose)?;
+        Ok(inside)
     }
 
-    /// Consumes the token in front if it still is the one at which something began to be parsed:
-    /// each turn of a loop gets on.
+    pub(super) fn names(&mut self, what: &str) -> Parsed<Vec<Name>> {
+        self.several(|parser| parser.name(what))
+    }
+
+    /// One or more, separated by commas. Leaves the greatest height of them.
+    pub(super) fn several<T>(&mut self, one: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut all = vec![one(self)?];
+        let mut highest = self.height;
+        while self.eat(Kind::Comma) {
+            all.push(one(self)?);
+            highest = highest.max(self.height);
+        }
+        self.height = highest;
+        Ok(all)
+    }
+
+    /// Any number, separated by commas, up to a closing token; a comma may follow the last.
+    pub(super) fn up_to<T>(
+        &mut self,
+        close: Kind,
+        one: impl Fn(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        let (mut all, mut highest) = (Vec::new(), 0);
+        while !self.is(close) {
+            all.push(one(self)?);
+            highest = highest.max(self.height);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.height = highest;
+        Ok(all)
+    }
+
+    /// Consumes the next token if nothing was consumed since `before`, so that every turn of a loop
+    /// makes progress.
     pub(super) fn get_past(&mut self, before: Span) {
         if self.span() == before {
             self.bump();
         }
     }
 
-    /// Skips tokens, brackets together with what is in them, up to one that `stops` or that
-    /// closes a brace which was opened before.
+    /// Skips tokens, and brackets with their contents, up to a token that `stops` or a closing brace
+    /// whose opening one was not skipped.
     pub(super) fn skip_to(&mut self, stops: impl Fn(Token) -> bool) {
         let mut open = 0u32;
         loop {

@@ -1,15 +1,12 @@
-//! Statements.
-
-use super::ast::{Arm, EventName, Expr, ExprKind, Fun, Stmt, StmtKind, Var};
-use super::declarations::begins_declaration;
+use super::ast::{Arm, Expr, ExprKind, Fun, Name, Stmt, StmtKind, Var};
 use super::parser::{Parsed, Parser};
 use super::token::{Kind, Token};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// The statements after an opening brace, and the closing one. Variables that are declared
-    /// between them, which is too late, go into `vars`.
+    /// The statements after an opening brace, and the closing one. Variables that are declared between
+    /// statements, which is an error, go into `vars`.
     pub(super) fn statements(&mut self, open: Span, vars: &mut Option<&mut Vec<Var>>) -> Vec<Stmt> {
         let mut statements = Vec::new();
         loop {
@@ -43,18 +40,17 @@ impl Parser<'_> {
         self.skip_to(|token| {
             token.kind == Kind::Semi
                 || ends_body(token)
-                || (token.first_of_line && begins_statement(token.kind))
+                || (token.first_of_line && token.kind.begins_statement())
         });
         self.eat(Kind::Semi);
     }
 
     fn late_var(&mut self, in_body: bool) -> Parsed<Var> {
         let what = if in_body { "after statements" } else { "in an inner block" };
-        let complaint = Diagnostic::error(self.span(), format!("a variable is declared {what}"))
-            .hint(
-                "variables are declared at the top of the function's body, before its statements",
-            );
-        self.complain(complaint);
+        self.wrong(
+            format!("a variable is declared {what}"),
+            "variables are declared at the top of the function's body, before its statements",
+        );
         let var = self.var();
         if var.is_err() {
             self.lost = true;
@@ -91,20 +87,18 @@ impl Parser<'_> {
             }
             Kind::Foreach => self.foreach()?,
             Kind::If => self.if_statement()?,
-            Kind::New => self.new_statement()?,
+            Kind::New => {
+                let created = self.postfix()?;
+                self.expect_semi("`new`")?;
+                StmtKind::Effect(created)
+            }
             Kind::Raise => {
-                self.bump();
-                let event = self.expr()?;
-                let payload = self.payload()?;
-                self.end_of(&event, "raise", "`raise e, payload;`")?;
+                let (event, payload) = self.event_with_payload("raise")?;
                 StmtKind::Raise(event, payload)
             }
             Kind::Send => self.send()?,
             Kind::Announce => {
-                self.bump();
-                let event = self.expr()?;
-                let payload = self.payload()?;
-                self.end_of(&event, "announce", "`announce e, payload;`")?;
+                let (event, payload) = self.event_with_payload("announce")?;
                 StmtKind::Announce(event, payload)
             }
             Kind::Goto => self.goto()?,
@@ -115,7 +109,7 @@ impl Parser<'_> {
         Ok(Stmt { kind, span: self.since(start) })
     }
 
-    /// The statement of a branch or loop.
+    /// The body of a branch or loop.
     pub(super) fn inner_statement(&mut self) -> Parsed<Box<Stmt>> {
         if self.is(Kind::Var) {
             self.late_var(false)?;
@@ -152,7 +146,7 @@ impl Parser<'_> {
         let nothing = self.is(Kind::Semi)
             || self.is(Kind::BraceClose)
             || (self.token().first_of_line
-                && begins_statement(self.kind())
+                && self.kind().begins_statement()
                 && !self.is(Kind::Name));
         let value = if nothing { None } else { Some(self.expr()?) };
         self.former_transfer();
@@ -163,10 +157,10 @@ impl Parser<'_> {
     /// `(e)` after `if` or `while`.
     fn condition(&mut self, word: &str) -> Parsed<Expr> {
         if !self.is(Kind::ParenOpen) {
-            let complaint = self
-                .unexpected("`(`")
-                .hint(format!("the condition stands in parentheses: `{word} (x > 0) ...`"));
-            self.complain(complaint);
+            self.instead_of(
+                "`(`",
+                format!("the condition stands in parentheses: `{word} (x > 0) ...`"),
+            );
             return self.expr();
         }
         self.bump();
@@ -195,20 +189,17 @@ impl Parser<'_> {
         self.bump();
         self.expect(Kind::ParenOpen)?;
         if self.is(Kind::Var) {
-            let complaint = Diagnostic::error(self.span(), "a loop declares no variable")
-                .hint("declare it at the top of the function's body: `var x: T;`");
-            self.complain(complaint);
-            self.bump();
+            self.leave_out(
+                "a loop declares no variable",
+                "declare it at the top of the function's body: `var x: T;`",
+            );
         }
         let variable = self.name("the name of a variable")?;
         if self.is(Kind::Colon) {
-            let complaint =
-                Diagnostic::error(self.span(), "a loop declares no variable").hint(format!(
-                    "declare it at the top of the function's body: `var {}: T;`",
-                    variable.text
-                ));
-            self.complain(complaint);
-            self.bump();
+            self.leave_out(
+                "a loop declares no variable",
+                format!("declare it at the top of the function's body: `var {variable}: T;`"),
+            );
             self.ty()?;
         }
         self.expect(Kind::In)?;
@@ -218,25 +209,15 @@ impl Parser<'_> {
         Ok(StmtKind::Foreach(variable, collection, self.inner_statement()?))
     }
 
-    fn new_statement(&mut self) -> Parsed<StmtKind> {
-        self.bump();
-        let name = self.name("the name of a machine or interface")?;
-        let args = self.args()?;
-        self.expect_semi("`new`")?;
-        Ok(StmtKind::New(name, args))
-    }
-
     fn send(&mut self) -> Parsed<StmtKind> {
         self.bump();
         let target = self.expr()?;
         if !self.is(Kind::Comma) {
-            let complaint = self.unexpected("`,` and an event");
-            let complaint = if matches!(target.kind, ExprKind::Tuple(_)) {
-                complaint.hint("there are no parentheses around it: `send m, e, payload;`")
-            } else {
-                complaint.hint("write `send machine, event;` or `send machine, event, payload;`")
+            let hint = match target.kind {
+                ExprKind::Tuple(_) => "there are no parentheses around it: `send m, e, payload;`",
+                _ => "write `send machine, event;` or `send machine, event, payload;`",
             };
-            return Err(self.complain(complaint));
+            return Err(self.instead_of("`,` and an event", hint));
         }
         self.bump();
         let event = self.expr()?;
@@ -250,26 +231,29 @@ impl Parser<'_> {
         if self.eat(Kind::Comma) { self.exprs() } else { Ok(Vec::new()) }
     }
 
-    /// The `;` after a statement whose operands are not in parentheses.
-    fn end_of(&mut self, first: &Expr, word: &str, form: &str) -> Parsed<()> {
-        if matches!(first.kind, ExprKind::Tuple(_)) {
+    /// The event of `raise` or `announce` with its payload, up to the `;`.
+    fn event_with_payload(&mut self, word: &str) -> Parsed<(Expr, Vec<Expr>)> {
+        self.bump();
+        let event = self.expr()?;
+        let payload = self.payload()?;
+        if matches!(event.kind, ExprKind::Tuple(_)) {
             self.remark(
-                Diagnostic::error(first.span, format!("`{word}` takes an event, not a tuple"))
-                    .hint(format!("there are no parentheses around it: {form}")),
+                error(event.span, format!("`{word}` takes an event, not a tuple"))
+                    .hint(format!("there are no parentheses around it: `{word} e, payload;`")),
             );
         }
-        self.expect_semi(&format!("`{word}`"))
+        self.expect_semi(&format!("`{word}`"))?;
+        Ok((event, payload))
     }
 
     fn goto(&mut self) -> Parsed<StmtKind> {
         self.bump();
         let state = self.state_name()?;
         if self.is(Kind::ParenOpen) {
-            let complaint = self.unexpected("`;` or `,`").hint(format!(
-                "what the state is entered with is written `goto {}, x;`",
-                state.text
+            return Err(self.instead_of(
+                "`;` or `,`",
+                format!("what the state is entered with is written `goto {state}, x;`"),
             ));
-            return Err(self.complain(complaint));
         }
         let payload = self.payload()?;
         self.expect_semi("`goto`")?;
@@ -281,8 +265,7 @@ impl Parser<'_> {
         let open = self.expect(Kind::BraceOpen)?;
         let mut cases = Vec::new();
         if !self.is(Kind::Case) {
-            let complaint = self.unexpected("`case`").hint("write `receive { case e: { ... } }`");
-            self.complain(complaint);
+            self.instead_of("`case`", "write `receive { case e: { ... } }`");
         }
         while !self.is(Kind::BraceClose) {
             if self.is(Kind::End) || (ends_body(self.token()) && !self.is(Kind::Case)) {
@@ -301,8 +284,7 @@ impl Parser<'_> {
         Ok(StmtKind::Receive(cases))
     }
 
-    /// `case a, b: (x: T) { ... }`
-    fn case(&mut self) -> Parsed<(Vec<EventName>, Fun)> {
+    fn case(&mut self) -> Parsed<(Vec<Name>, Fun)> {
         self.expect(Kind::Case)?;
         let events = self.event_names()?;
         if self.is(Kind::BraceOpen) {
@@ -314,35 +296,11 @@ impl Parser<'_> {
     }
 }
 
-/// Whether something stands here that is never inside of a function.
+/// Whether this token is never inside of a function.
 fn ends_body(token: Token) -> bool {
     match token.kind {
         Kind::On | Kind::Entry | Kind::Exit | Kind::Defer | Kind::Ignore => true,
         Kind::Fun | Kind::Start | Kind::Hot | Kind::Cold | Kind::State | Kind::Case => true,
-        kind => token.first_of_line && begins_declaration(kind),
+        kind => token.first_of_line && kind.begins_declaration(),
     }
-}
-
-/// Whether statements begin with this.
-fn begins_statement(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::BraceOpen
-            | Kind::Assert
-            | Kind::Print
-            | Kind::Return
-            | Kind::Break
-            | Kind::Continue
-            | Kind::While
-            | Kind::Foreach
-            | Kind::If
-            | Kind::New
-            | Kind::Raise
-            | Kind::Send
-            | Kind::Announce
-            | Kind::Goto
-            | Kind::Receive
-            | Kind::Var
-            | Kind::Name
-    )
 }

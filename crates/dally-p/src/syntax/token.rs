@@ -1,39 +1,27 @@
-//! The words and signs of the language.
-
-/// A word or sign, and where it stands in its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Token {
-    /// What it is.
     pub(crate) kind: Kind,
-    /// Whether it is the first of its line.
     pub(crate) first_of_line: bool,
-    /// The first byte.
     pub(crate) start: u32,
-    /// One past the last byte.
     pub(crate) end: u32,
 }
 
 macro_rules! kinds {
-    (words { $($word:ident $word_text:literal,)* } signs { $($sign:ident $sign_text:literal,)* }) => {
-        /// What a token is.
+    (words { $($word:ident $word_text:literal,)* } signs { $($sign:ident $sign_text:literal,)* }
+     $($(#[$doc:meta])* $class:ident { $($member:ident,)* })*) => {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub(crate) enum Kind {
             $($word,)*
             $($sign,)*
-            /// A name.
             Name,
-            /// Digits.
             Int,
-            /// A text in quotes.
             Str,
-            /// Something that the lexer has already complained about.
+            /// Characters that the lexer has reported.
             Bad,
-            /// The end of the file.
             End,
         }
 
         impl Kind {
-            /// The keyword of this spelling.
             pub(crate) fn word(text: &str) -> Option<Kind> {
                 match text {
                     $($word_text => Some(Kind::$word),)*
@@ -41,7 +29,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// How it is spelt, if it is always spelt so.
+            /// The spelling, if all tokens of the kind share it.
             pub(crate) fn spelling(self) -> Option<&'static str> {
                 match self {
                     $(Kind::$word => Some($word_text),)*
@@ -50,15 +38,18 @@ macro_rules! kinds {
                 }
             }
 
-            /// Whether it is a keyword.
             pub(crate) fn is_word(self) -> bool {
                 matches!(self, $(Kind::$word)|*)
             }
 
-            /// All signs, longer ones before those they begin with.
+            $($(#[$doc])*
+            pub(crate) fn $class(self) -> bool {
+                matches!(self, $(Kind::$member)|*)
+            })*
+
+            /// All signs, each before its prefixes.
             pub(crate) const SIGNS: &[(Kind, &str)] = &[$((Kind::$sign, $sign_text),)*];
 
-            /// All keywords and signs, for generators of random programs.
             pub(crate) const SPELLINGS: &[&str] = &[$($word_text,)* $($sign_text,)*];
         }
     };
@@ -94,10 +85,30 @@ kinds! {
         BracketClose "]", ParenOpen "(", ParenClose ")", Semi ";", Comma ",", Dot ".",
         Colon ":",
     }
+    /// Whether declarations begin with this; `event` and `machine` are types too.
+    begins_declaration {
+        Type, Enum, Event, EventSet, Interface, Machine, Spec, Scenario, Fun, Param, Module, Test,
+        Implementation,
+    }
+    /// Whether types begin with this.
+    begins_type {
+        Name, IntType, Float, Bool, StringType, Event, Machine, Any, Data, Seq, Set, Map,
+        ParenOpen,
+    }
+    /// Whether statements begin with this.
+    begins_statement {
+        BraceOpen, Assert, Print, Return, Break, Continue, While, Foreach, If, New, Raise, Send,
+        Announce, Goto, Receive, Var, Name,
+    }
+    /// Whether only the P verifier knows this keyword.
+    is_of_the_verifier {
+        Pure, Invariant, Axiom, InitCondition, Lemma, Theorem, Proof, Prove, Using, Except,
+        Requires, Ensures, Forall, Exists, Is, Inflight, Targets, Sent,
+    }
 }
 
 impl Kind {
-    /// For "expected ...".
+    /// The kind in messages such as "expected ...".
     pub(crate) fn describe(self) -> String {
         match (self.spelling(), self) {
             (Some(text), _) => format!("`{text}`"),
@@ -107,30 +118,5 @@ impl Kind {
             (None, Kind::End) => "the end of the file".into(),
             (None, _) => "something unknown".into(),
         }
-    }
-
-    /// Whether it is a word that only the P verifier knows.
-    pub(crate) fn is_of_the_verifier(self) -> bool {
-        matches!(
-            self,
-            Kind::Pure
-                | Kind::Invariant
-                | Kind::Axiom
-                | Kind::InitCondition
-                | Kind::Lemma
-                | Kind::Theorem
-                | Kind::Proof
-                | Kind::Prove
-                | Kind::Using
-                | Kind::Except
-                | Kind::Requires
-                | Kind::Ensures
-                | Kind::Forall
-                | Kind::Exists
-                | Kind::Is
-                | Kind::Inflight
-                | Kind::Targets
-                | Kind::Sent
-        )
     }
 }

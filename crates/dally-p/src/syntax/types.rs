@@ -1,12 +1,10 @@
-//! Types.
-
 use super::ast::{Name, Type, TypeKind};
 use super::parser::{Parsed, Parser};
 use super::token::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
+use crate::program;
 
 impl Parser<'_> {
-    /// A type.
     pub(super) fn ty(&mut self) -> Parsed<Type> {
         self.deeper(Parser::ty_here)
     }
@@ -14,14 +12,6 @@ impl Parser<'_> {
     fn ty_here(&mut self) -> Parsed<Type> {
         let start = self.span();
         let kind = match self.kind() {
-            Kind::IntType => self.basic_type(TypeKind::Int),
-            Kind::Float => self.basic_type(TypeKind::Float),
-            Kind::Bool => self.basic_type(TypeKind::Bool),
-            Kind::StringType => self.basic_type(TypeKind::String),
-            Kind::Event => self.basic_type(TypeKind::Event),
-            Kind::Machine => self.basic_type(TypeKind::Machine),
-            Kind::Any => self.basic_type(TypeKind::Any),
-            Kind::Data => self.basic_type(TypeKind::Data),
             Kind::Name => TypeKind::Named(self.name("a type")?.text),
             Kind::Seq => {
                 self.bump();
@@ -33,14 +23,15 @@ impl Parser<'_> {
             }
             Kind::Map => self.map_type()?,
             Kind::ParenOpen => self.tuple_type()?,
-            _ => return Err(self.expected("a type")),
+            kind => match plain(kind) {
+                Some(plain) => {
+                    self.bump();
+                    TypeKind::Plain(plain)
+                }
+                None => return Err(self.expected("a type")),
+            },
         };
         Ok(Type { kind, span: self.since(start) })
-    }
-
-    fn basic_type(&mut self, kind: TypeKind) -> TypeKind {
-        self.bump();
-        kind
     }
 
     /// `[T]`
@@ -51,7 +42,6 @@ impl Parser<'_> {
         Ok(element)
     }
 
-    /// `map[K, V]`
     fn map_type(&mut self) -> Parsed<TypeKind> {
         self.bump();
         self.type_bracket()?;
@@ -64,9 +54,9 @@ impl Parser<'_> {
 
     fn type_bracket(&mut self) -> Parsed<()> {
         if matches!(self.kind(), Kind::Less | Kind::ParenOpen) {
-            let complaint =
-                self.unexpected("`[`").hint("write `seq[int]`, `set[int]` and `map[int, string]`");
-            return Err(self.complain(complaint));
+            return Err(
+                self.instead_of("`[`", "write `seq[int]`, `set[int]` and `map[int, string]`")
+            );
         }
         self.expect(Kind::BracketOpen)?;
         Ok(())
@@ -76,35 +66,35 @@ impl Parser<'_> {
     fn tuple_type(&mut self) -> Parsed<TypeKind> {
         self.bump();
         if self.is(Kind::ParenClose) {
-            let complaint = Diagnostic::error(self.span(), "a tuple has at least one field");
-            return Err(self.complain(complaint));
+            return Err(self.complain(error(self.span(), "a tuple has at least one field")));
         }
-        if self.kind_after(1) == Kind::Colon {
-            let mut fields = Vec::new();
-            while !self.is(Kind::ParenClose) {
-                fields.push(self.named_type("the name of a field")?);
-                if !self.eat(Kind::Comma) {
-                    break;
-                }
-            }
-            self.expect(Kind::ParenClose)?;
-            return Ok(TypeKind::NamedTuple(fields));
-        }
-        let mut fields = Vec::new();
-        while !self.is(Kind::ParenClose) {
-            fields.push(self.ty()?);
-            if !self.eat(Kind::Comma) {
-                break;
-            }
-        }
+        let fields = if self.kind_after(1) == Kind::Colon {
+            let named = |parser: &mut Parser<'_>| parser.named_type("the name of a field");
+            TypeKind::NamedTuple(self.up_to(Kind::ParenClose, named)?)
+        } else {
+            TypeKind::Tuple(self.up_to(Kind::ParenClose, Parser::ty)?)
+        };
         self.expect(Kind::ParenClose)?;
-        Ok(TypeKind::Tuple(fields))
+        Ok(fields)
     }
 
-    /// `name: T`
     pub(super) fn named_type(&mut self, what: &str) -> Parsed<(Name, Type)> {
         let name = self.name(what)?;
         self.colon_before_type()?;
         Ok((name, self.ty()?))
     }
+}
+
+fn plain(kind: Kind) -> Option<program::Type> {
+    Some(match kind {
+        Kind::IntType => program::Type::Int,
+        Kind::Float => program::Type::Float,
+        Kind::Bool => program::Type::Bool,
+        Kind::StringType => program::Type::String,
+        Kind::Event => program::Type::Event,
+        Kind::Machine => program::Type::Machine,
+        Kind::Any => program::Type::Any,
+        Kind::Data => program::Type::Data,
+        _ => return None,
+    })
 }

@@ -1,24 +1,18 @@
-//! What only the P verifier understands: recognised, in order to say so.
-//!
-//! All of it is an error, and not a warning: somebody who states an invariant wants it checked.
+//! Syntax of the P verifier: recognised to report it, as an error and not a warning, because somebody
+//! who states an invariant wants it checked.
 
 use super::parser::{Lost, Parsed, Parser};
 use super::token::Kind;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, error};
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// A declaration for the verifier.
     pub(super) fn verifier_decl(&mut self) {
         let kind = self.kind();
         let word = self.bump();
-        let text = self.text_at(word);
         match kind {
             Kind::Pure => {
-                self.remark(
-                    Diagnostic::error(word, "`pure` is for the P verifier")
-                        .hint("write `fun f(x: T): U { return ...; }`"),
-                );
+                self.remark(self.foreign(word).hint("write `fun f(x: T): U { return ...; }`"));
                 self.lost = true;
                 self.skip_clause();
             }
@@ -35,24 +29,27 @@ impl Parser<'_> {
                 self.bump();
             }
             _ => {
-                self.remark(Diagnostic::error(word, format!("`{text}` is for the P verifier")));
+                self.remark(self.foreign(word));
                 self.skip_clause();
             }
         }
     }
 
-    /// What a function requires and ensures.
+    /// The error for a keyword or sign of the verifier.
+    fn foreign(&self, word: Span) -> Diagnostic {
+        error(word, format!("`{}` is for the P verifier", self.text_at(word)))
+    }
+
     pub(super) fn contracts(&mut self) {
-        // The name of the result, which stands between a foreign function and its contract.
+        // The named result, between a foreign function and its contract.
         if self.is(Kind::Return) && self.kind_after(1) == Kind::ParenOpen {
             let word = self.bump();
-            self.remark(Diagnostic::error(word, "to name a result is for the P verifier"));
+            self.remark(error(word, "to name a result is for the P verifier"));
             self.skip_clause();
         }
         self.clauses_of(&[Kind::Requires, Kind::Ensures]);
     }
 
-    /// The invariants of a loop.
     pub(super) fn loop_invariants(&mut self) {
         self.clauses_of(&[Kind::Invariant]);
     }
@@ -71,14 +68,10 @@ impl Parser<'_> {
     }
 
     fn not_here(&mut self, word: Span) {
-        let text = self.text_at(word);
-        self.remark(
-            Diagnostic::error(word, format!("`{text}` is for the P verifier"))
-                .hint("state what should hold in a `spec`, or leave it out"),
-        );
+        self.remark(self.foreign(word).hint("state what should hold in a `spec`, or leave it out"));
     }
 
-    /// An operator for the verifier, with its right operand; whether there was one.
+    /// Reports an operator for the verifier with its right operand; answers whether there was one.
     pub(super) fn verifier_operator(&mut self, tightness: u8) -> Parsed<bool> {
         let (binds, advice) = match self.kind() {
             Kind::Implies => (0, "write `!a || b`"),
@@ -90,20 +83,16 @@ impl Parser<'_> {
             return Ok(false);
         }
         let sign = self.span();
-        let text = self.text_at(sign);
-        let complaint = Diagnostic::error(sign, format!("`{text}` is for the P verifier"));
+        let complaint = self.foreign(sign);
         self.complain(if advice.is_empty() { complaint } else { complaint.hint(advice) });
         self.bump();
-        // What is left of it is its left operand, of another type.
+        // The tree has only the left operand, whose type differs from that of the whole.
         self.lost |= binds > 0;
         self.binary(binds + 1)?;
         Ok(true)
     }
 
-    /// An expression that begins with a word of the verifier.
     pub(super) fn verifier_expr(&mut self) -> Lost {
-        let text = self.text_at(self.span());
-        let complaint = Diagnostic::error(self.span(), format!("`{text}` is for the P verifier"));
-        self.complain(complaint)
+        self.complain(self.foreign(self.span()))
     }
 }

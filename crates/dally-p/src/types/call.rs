@@ -1,45 +1,41 @@
-//! Calls, creations, and what goes with an event: several arguments may stand for a tuple.
+//! Calls, creations and payloads. Several arguments may stand for a tuple.
+
+use dally_core::words::count;
 
 use super::body::{Body, Effect};
 use super::expr::tuple;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, error};
 use crate::program::{Expr, ExprKind, Type};
 use crate::source::Span;
 use crate::syntax::ast;
 
 impl<'a> Body<'_, 'a> {
-    /// `f(...)`: a function of the machine, or of the project.
-    pub fn call(
-        &mut self,
-        name: &'a ast::Name,
-        arguments: &'a [ast::Expr],
-        span: Span,
-    ) -> Option<Expr> {
-        let arguments = self.arguments(arguments);
+    /// `f(...)`: a function of the machine or of the project.
+    pub fn call(&mut self, name: &'a ast::Name, args: &'a [ast::Expr], span: Span) -> Option<Expr> {
+        let arguments = self.arguments(args);
         let own = self.machine().and_then(|machine| machine.funs.get(&name.text));
         let Some(fun) = own.or_else(|| self.tables.funs.get(&name.text)) else {
             let machine = self.machine();
             let own = machine.into_iter().flat_map(|machine| machine.funs.names());
             let known = own.chain(self.tables.funs.names());
-            self.tables.unknown(name.span, "function", &name.text, known, self.report);
+            self.tables.unknown(name.span, "function", &name.text, known);
             return None;
         };
-        self.calls.entry(fun).or_insert(name.span);
+        self.checked.calls.entry(fun).or_insert(name.span);
         let decl = &self.tables.fun_list[fun.index()];
         if decl.params.len() != arguments.len() {
-            self.report.push(
-                Diagnostic::error(
+            return self.report.refuse(
+                error(
                     span,
                     format!(
                         "`{}` takes {}, but {} given",
                         name.text,
-                        count(decl.params.len(), "argument"),
+                        count(decl.params.len() as u64, "argument"),
                         are(arguments.len())
                     ),
                 )
                 .also(decl.decl.name.span, "declared here"),
             );
-            return None;
         }
         let mut fine = Some(());
         let params = decl.params.iter().zip(&decl.decl.params);
@@ -58,49 +54,48 @@ impl<'a> Body<'_, 'a> {
     pub fn create(
         &mut self,
         name: &'a ast::Name,
-        arguments: &'a [ast::Expr],
+        args: &'a [ast::Expr],
         span: Span,
     ) -> Option<Expr> {
         self.does(Effect::New, span);
-        let Some(interface) = self.tables.interface(name, self.report) else {
-            self.arguments(arguments);
+        let Some(interface) = self.tables.interface(name) else {
+            self.arguments(args);
             return None;
         };
-        self.creates.entry(interface).or_insert(name.span);
+        self.checked.creates.entry(interface).or_insert(name.span);
         let decl = &self.tables.interfaces[interface.index()];
         let subject = Subject {
-            takes: format!("`{}` is created with", name.text),
+            takes: format!("`{name}` is created with"),
             declared: Some(decl.name.span),
             payload: decl.payload.as_ref(),
         };
-        let payload = self.payload(&subject, arguments, span)?.map(Box::new);
+        let payload = self.payload(&subject, args, span)?.map(Box::new);
         Some(Expr { kind: ExprKind::New(interface, payload), ty: Type::Interface(interface), span })
     }
 
-    /// The event of `send`, `raise` and `announce`: not `null`.
+    /// The event of `send`, `raise` or `announce`, which must not be `null`.
     pub fn event(&mut self, event: &'a ast::Expr) -> Option<Expr> {
         let event = self.expr(event)?;
         if event.ty == Type::Null {
-            self.report.push(
-                Diagnostic::error(event.span, "`null` is not an event that can be sent")
-                    .label("always null"),
+            return self.report.refuse(
+                error(event.span, "`null` is not an event that can be sent").label("always null"),
             );
-            return None;
         }
         self.expect(&Type::Event, &event)?;
         Some(event)
     }
 
-    /// What goes with an event. If it is not known which, that is checked at run time.
+    /// The payload of an event. For an event that is not a constant the payload is checked at run
+    /// time.
     pub fn event_payload(
         &mut self,
         event: Option<&Expr>,
-        arguments: &'a [ast::Expr],
+        args: &'a [ast::Expr],
         span: Span,
     ) -> Option<Option<Expr>> {
         let Some(&ExprKind::Event(id)) = event.map(|event| &event.kind) else {
             let unknown = Subject { takes: String::new(), declared: None, payload: None };
-            return self.payload(&unknown, arguments, span);
+            return self.payload(&unknown, args, span);
         };
         let event = &self.tables.event_list[id.index()];
         let subject = Subject {
@@ -108,17 +103,17 @@ impl<'a> Body<'_, 'a> {
             declared: event.span,
             payload: event.payload.as_ref(),
         };
-        self.payload(&subject, arguments, span)
+        self.payload(&subject, args, span)
     }
 
-    /// Checks arguments against the type of the payload they make; no arguments make none.
+    /// Checks arguments against the type of the payload that they make; no arguments make none.
     pub fn payload(
         &mut self,
         subject: &Subject<'_>,
-        arguments: &'a [ast::Expr],
+        args: &'a [ast::Expr],
         span: Span,
     ) -> Option<Option<Expr>> {
-        let given = self.arguments(arguments);
+        let given = self.arguments(args);
         let Some(want) = subject.payload else {
             let mut given = given.into_iter().collect::<Option<Vec<_>>>()?;
             return Some(match given.len() {
@@ -130,12 +125,9 @@ impl<'a> Body<'_, 'a> {
             ([], Type::Null) => return Some(None),
             ([], _) => {
                 let message = format!("{} `{}`", subject.takes, self.tables.show(want));
-                self.report.push(
-                    subject.declared(
-                        Diagnostic::error(span, message).label("but nothing is given here"),
-                    ),
+                return self.report.refuse(
+                    subject.declared(error(span, message).label("but nothing is given here")),
                 );
-                return None;
             }
             ([only], want) => {
                 let carries = format!("{} `{}`", subject.takes, self.tables.show(want));
@@ -159,30 +151,29 @@ impl<'a> Body<'_, 'a> {
                     self.tables.show(want),
                     are(several.len())
                 );
-                let mut wrong = subject.declared(Diagnostic::error(span, message));
+                let mut wrong = subject.declared(error(span, message));
                 if matches!(want, Type::NamedTuple(_)) {
                     wrong = wrong.hint("name the fields: `(field = value, ...)`");
                 }
-                self.report.push(wrong);
-                return None;
+                return self.report.refuse(wrong);
             }
         }
         let mut given = given.into_iter().collect::<Option<Vec<_>>>()?;
         Some(if given.len() == 1 { given.pop() } else { Some(tuple(given, span)) })
     }
 
-    fn arguments(&mut self, arguments: &'a [ast::Expr]) -> Vec<Option<Expr>> {
-        arguments.iter().map(|argument| self.expr(argument)).collect()
+    fn arguments(&mut self, args: &'a [ast::Expr]) -> Vec<Option<Expr>> {
+        args.iter().map(|argument| self.expr(argument)).collect()
     }
 }
 
-/// Whom a payload is for.
+/// What a payload is for.
 pub(crate) struct Subject<'s> {
-    /// Such as "`e` carries".
+    /// A subject and verb for messages, such as "`e` carries".
     pub takes: String,
-    /// Where it says so.
+    /// Where the payload is declared.
     pub declared: Option<Span>,
-    /// The type of the payload, `Null` for none; `None` if it is not known.
+    /// The type of the payload, `Null` for none; `None` if unknown.
     pub payload: Option<&'s Type>,
 }
 
@@ -195,11 +186,6 @@ impl Subject<'_> {
     }
 }
 
-/// `1 argument`, `2 arguments`.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
-fn are(number: usize) -> String {
+pub(super) fn are(number: usize) -> String {
     format!("{number} {}", if number == 1 { "is" } else { "are" })
 }

@@ -1,20 +1,19 @@
-//! Expressions. `None` stands for one that is wrong and was reported: whatever contains it is
-//! wrong too, in silence.
+//! Expressions. `None` stands for an expression whose error was reported; expressions that contain it
+//! are `None` without a further report.
 
 use triomphe::Arc;
 
 use super::body::{Body, Effect};
 use super::scope::{Names, ValueName};
-use crate::diagnostic::Diagnostic;
-use crate::program::{EventId, Expr, ExprKind, Type};
+use crate::diagnostic::error;
+use crate::program::{EventId, Expr, ExprKind, Type, UnaryOp};
 use crate::source::Span;
 use crate::syntax::ast;
 
-/// `choose` has no more than this many outcomes.
+/// The greatest number of outcomes of `choose`.
 const CHOICES: i64 = 10_000;
 
 impl<'a> Body<'_, 'a> {
-    /// An expression with its type.
     pub fn expr(&mut self, expr: &'a ast::Expr) -> Option<Expr> {
         let span = expr.span;
         let made = |kind, ty| Some(Expr { kind, ty, span });
@@ -50,65 +49,36 @@ impl<'a> Body<'_, 'a> {
                 made(ExprKind::Position(Box::new(of), at), ty)
             }
             ast::ExprKind::Index(of, index) => self.index(of, index, span),
-            ast::ExprKind::Keys(of) => {
-                let of = self.expr(of)?;
-                let (key, _) = self.map_parts(&of)?;
-                made(ExprKind::Keys(Box::new(of)), Type::Seq(key))
-            }
-            ast::ExprKind::Values(of) => {
-                let of = self.expr(of)?;
-                let (_, value) = self.map_parts(&of)?;
-                made(ExprKind::Values(Box::new(of)), Type::Seq(value))
-            }
-            ast::ExprKind::Sizeof(of) => {
-                let of = self.expr(of)?;
-                if !matches!(of.ty, Type::Seq(_) | Type::Set(_) | Type::Map(..)) {
-                    return self.not_a("collection", &of.ty, of.span);
-                }
-                made(ExprKind::Sizeof(Box::new(of)), Type::Int)
-            }
-            ast::ExprKind::Default(ty) => {
-                made(ExprKind::Default, self.tables.resolve(ty, self.report)?)
-            }
+            ast::ExprKind::Default(ty) => made(ExprKind::Default, self.tables.resolve(ty)?),
             ast::ExprKind::New(interface, arguments) => self.create(interface, arguments, span),
             ast::ExprKind::Call(fun, arguments) => self.call(fun, arguments, span),
-            ast::ExprKind::Negate(of) => {
+            ast::ExprKind::Unary(op, of) => {
                 let of = self.expr(of)?;
-                if !matches!(of.ty, Type::Int | Type::Float) {
-                    return self.not_a("number", &of.ty, of.span);
-                }
-                let ty = of.ty.clone();
-                made(ExprKind::Negate(Box::new(of)), ty)
-            }
-            ast::ExprKind::Not(of) => {
-                let of = self.expr(of)?;
-                self.expect(&Type::Bool, &of)?;
-                made(ExprKind::Not(Box::new(of)), Type::Bool)
+                let ty = self.unary(*op, &of)?;
+                made(ExprKind::Unary(*op, Box::new(of)), ty)
             }
             ast::ExprKind::Chain(first, links) => self.chain(first, links, span),
             ast::ExprKind::Cast(of, ty) => {
-                let (of, ty) = (self.expr(of), self.tables.resolve(ty, self.report));
+                let (of, ty) = (self.expr(of), self.tables.resolve(ty));
                 self.cast(of?, ty?, span)
             }
             ast::ExprKind::Coerce(of, ty) => {
-                let (of, ty) = (self.expr(of), self.tables.resolve(ty, self.report));
+                let (of, ty) = (self.expr(of), self.tables.resolve(ty));
                 self.coerce(of?, ty?, span)
             }
         }
     }
 
-    /// Reports something that is not what an operation needs.
+    /// Reports an operand that is not `what` the operation needs.
     pub fn not_a<T>(&mut self, what: &str, found: &Type, span: Span) -> Option<T> {
         let found = self.tables.show(found);
-        self.report.push(
-            Diagnostic::error(span, format!("expected a {what}, found `{found}`"))
+        self.report.refuse(
+            error(span, format!("expected a {what}, found `{found}`"))
                 .label(format!("this is `{found}`")),
-        );
-        None
+        )
     }
 
-    /// Locals hide fields, which hide parameters of the project; then elements of enums and
-    /// events.
+    /// Locals hide fields, which hide parameters of the project, then elements of enums, then events.
     fn name(&mut self, name: &str, span: Span) -> Option<Expr> {
         if let Some((local, ty)) = self.local(name) {
             return Some(Expr { kind: ExprKind::Local(local), ty: ty?, span });
@@ -136,7 +106,7 @@ impl<'a> Body<'_, 'a> {
                     .chain(self.tables.params.names())
                     .chain(self.tables.values.names());
                 let what = "variable, event or enum element";
-                self.tables.unknown(span, what, name, known, self.report);
+                self.tables.unknown(span, what, name, known);
                 None
             }
         }
@@ -145,12 +115,11 @@ impl<'a> Body<'_, 'a> {
     fn this(&mut self, span: Span) -> Option<Expr> {
         self.does(Effect::This, span);
         let Some(machine) = self.machine() else {
-            self.report.push(
-                Diagnostic::error(span, "`this` outside of a machine")
+            return self.report.refuse(
+                error(span, "`this` outside of a machine")
                     .label("no machine here")
                     .hint("give the function a parameter of type `machine` and pass `this` to it"),
             );
-            return None;
         };
         Some(Expr { kind: ExprKind::This, ty: Type::Interface(machine.interface?), span })
     }
@@ -170,11 +139,10 @@ impl<'a> Body<'_, 'a> {
         if let ExprKind::Int(value) = from.kind
             && value > CHOICES
         {
-            self.report.push(
-                Diagnostic::error(from.span, format!("`choose` among {value} numbers"))
+            return self.report.refuse(
+                error(from.span, format!("`choose` among {value} numbers"))
                     .label(format!("at most {CHOICES} are possible")),
             );
-            return None;
         }
         Some(Expr { kind: ExprKind::Choose(Box::new(from)), ty, span })
     }
@@ -194,7 +162,7 @@ impl<'a> Body<'_, 'a> {
         Some(Expr { kind: ExprKind::Tuple(values), ty: Type::NamedTuple(fields.into()), span })
     }
 
-    /// The place and type of a field of a named tuple.
+    /// The position and type of a field of a named tuple.
     pub fn field(&mut self, of: &Type, field: &ast::Name, span: Span) -> Option<(u32, Type)> {
         let Type::NamedTuple(fields) = of else {
             return self.not_a("tuple with named fields", of, span);
@@ -208,18 +176,17 @@ impl<'a> Body<'_, 'a> {
         Some((at as u32, fields[at].1.clone()))
     }
 
-    /// The type of an element of a tuple.
+    /// The position and type of an element of a tuple.
     pub fn position(&mut self, of: &Type, at: ast::IntLiteral, span: Span) -> Option<(u32, Type)> {
         let Type::Tuple(parts) = of else {
             return self.not_a("tuple", of, span);
         };
         let part = usize::try_from(at.value).ok().and_then(|at| parts.get(at));
         let Some(part) = part else {
-            self.report.push(
-                Diagnostic::error(at.span, format!("the tuple has no element {}", at.value))
+            return self.report.refuse(
+                error(at.span, format!("the tuple has no element {}", at.value))
                     .label(format!("it has {}, counted from 0", parts.len())),
             );
-            return None;
         };
         Some((at.value as u32, part.clone()))
     }
@@ -241,15 +208,20 @@ impl<'a> Body<'_, 'a> {
         Some(Expr { kind: ExprKind::Index(Box::new(of), Box::new(index)), ty, span })
     }
 
-    fn map_parts(&mut self, of: &Expr) -> Option<(Arc<Type>, Arc<Type>)> {
-        match &of.ty {
-            Type::Map(key, value) => Some((key.clone(), value.clone())),
-            other => self.not_a("map", other, of.span),
-        }
+    fn unary(&mut self, op: UnaryOp, of: &Expr) -> Option<Type> {
+        Some(match (op, &of.ty) {
+            (UnaryOp::Negate, Type::Int | Type::Float) => of.ty.clone(),
+            (UnaryOp::Negate, other) => return self.not_a("number", other, of.span),
+            (UnaryOp::Not, _) => self.expect(&Type::Bool, of).map(|()| Type::Bool)?,
+            (UnaryOp::Keys, Type::Map(key, _)) => Type::Seq(key.clone()),
+            (UnaryOp::Values, Type::Map(_, value)) => Type::Seq(value.clone()),
+            (UnaryOp::Keys | UnaryOp::Values, other) => return self.not_a("map", other, of.span),
+            (UnaryOp::Sizeof, Type::Seq(_) | Type::Set(_) | Type::Map(..)) => Type::Int,
+            (UnaryOp::Sizeof, other) => return self.not_a("collection", other, of.span),
+        })
     }
 }
 
-/// Values side by side.
 pub(crate) fn tuple(of: Vec<Expr>, span: Span) -> Expr {
     let types: Vec<Type> = of.iter().map(|part| part.ty.clone()).collect();
     Expr { kind: ExprKind::Tuple(of), ty: Type::Tuple(types.into()), span }

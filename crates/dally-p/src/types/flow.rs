@@ -1,32 +1,22 @@
-//! Whether a function that returns a value does so on all paths.
+//! The check that a function with a result returns one on all paths.
 
-use super::report::Report;
 use super::scope::{FunDecl, Tables};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 use crate::program::{ExprKind, Stmt, StmtKind, Type};
 
-/// Reports a function that may end without a value.
-pub(crate) fn all_paths_return(
-    body: &[Stmt],
-    fun: &FunDecl<'_>,
-    tables: &Tables<'_>,
-    report: &mut Report,
-) {
+pub(crate) fn all_paths_return(body: &[Stmt], fun: &FunDecl<'_>, tables: &Tables<'_>) {
     if body.iter().any(ends) {
         return;
     }
     let returns = tables.show(fun.returns.as_ref().unwrap_or(&Type::Null));
-    report.push(
-        Diagnostic::error(
-            fun.decl.name.span,
-            format!("not all paths of `{}` return a value", fun.name),
-        )
-        .label(format!("should return `{returns}`"))
-        .hint("end every path with `return`, or with `assert false` if it cannot be taken"),
+    tables.report.push(
+        error(fun.decl.name.span, format!("not all paths of `{}` return a value", fun.name))
+            .label(format!("should return `{returns}`"))
+            .hint("end every path with `return`, or with `assert false` if it cannot be taken"),
     );
 }
 
-/// Whether what follows a statement is never reached.
+/// Whether the code after a statement is never reached.
 fn ends(statement: &Stmt) -> bool {
     match &statement.kind {
         StmtKind::Return(_) | StmtKind::Raise(..) | StmtKind::Goto(..) => true,

@@ -1,123 +1,104 @@
-//! Texts with holes: `format("{0} and {1}", a, b)`. A plain text is one without arguments, in
-//! which braces are doubled too, as in the reference.
+//! `format("{0} and {1}", a, b)`. A string without arguments is a format too: braces in it are
+//! doubled, as in the reference implementation.
 
+use dally_core::words::count;
 use triomphe::Arc;
 
 use super::body::Body;
-use super::call::count;
-use crate::diagnostic::Diagnostic;
-use crate::program::{Expr, ExprKind, Format, Type};
+use super::call::are;
+use crate::diagnostic::error;
+use crate::program::{Expr, ExprKind, Format, Template, Type};
 use crate::source::Span;
 use crate::syntax::ast;
 
 impl<'a> Body<'_, 'a> {
-    /// A plain text.
     pub fn text(&mut self, text: &str, span: Span) -> Option<Expr> {
         match pieces(text) {
             Ok((pieces, rest)) if pieces.is_empty() => {
                 Some(Expr { kind: ExprKind::Str(rest), ty: Type::String, span })
             }
-            Ok((pieces, _)) => {
-                self.report.push(
-                    Diagnostic::error(span, format!("nothing fills `{{{}}}`", pieces[0].1))
-                        .label("a text with a hole")
-                        .hint("write `format(\"...\", value)`, or double the braces"),
-                );
-                None
-            }
+            Ok((pieces, _)) => self.report.refuse(
+                error(span, format!("nothing fills `{{{}}}`", pieces[0].1))
+                    .label("a text with a hole")
+                    .hint("write `format(\"...\", value)`, or double the braces"),
+            ),
             Err(problem) => self.bad_format(problem, span),
         }
     }
 
-    /// A text with values.
     pub fn format(
         &mut self,
         text: &str,
         at: Span,
-        arguments: &'a [ast::Expr],
+        args: &'a [ast::Expr],
         span: Span,
     ) -> Option<Expr> {
-        let arguments: Vec<_> = arguments.iter().map(|argument| self.expr(argument)).collect();
+        let arguments: Vec<_> = args.iter().map(|argument| self.expr(argument)).collect();
         let (pieces, rest) = match pieces(text) {
             Ok(found) => found,
             Err(problem) => return self.bad_format(problem, at),
         };
         let wanted = pieces.iter().map(|(_, hole)| hole + 1).max().unwrap_or(0);
         if wanted != arguments.len() {
-            self.report.push(
-                Diagnostic::error(
+            return self.report.refuse(
+                error(
                     span,
                     format!(
                         "this text takes {}, but {} given",
-                        count(wanted, "value"),
-                        match arguments.len() {
-                            1 => "1 is".to_owned(),
-                            given => format!("{given} are"),
-                        }
+                        count(wanted as u64, "value"),
+                        are(arguments.len())
                     ),
                 )
                 .label("holes are counted from `{0}`"),
             );
-            return None;
         }
         let arguments = arguments.into_iter().collect::<Option<_>>()?;
-        let format = Format { arguments, pieces, rest };
+        let format = Format { arguments, template: Template { pieces, rest } };
         Some(Expr { kind: ExprKind::Format(Box::new(format)), ty: Type::String, span })
     }
 
     fn bad_format<T>(&mut self, problem: &str, span: Span) -> Option<T> {
-        self.report.push(
-            Diagnostic::error(span, problem)
+        self.report.refuse(
+            error(span, problem)
                 .label("in this text")
                 .hint("a hole is a number in braces, such as `{0}`; write `{{` for a brace"),
-        );
-        None
+        )
     }
 }
 
-/// Texts, each before a hole, and the text after the last hole.
+/// Texts, each followed by the argument of this index, and the text after the last argument.
 type Pieces = (Vec<(Arc<str>, usize)>, Arc<str>);
 
-/// Takes a format apart.
 fn pieces(text: &str) -> Result<Pieces, &'static str> {
-    /// More arguments nobody writes.
+    /// The greatest number of arguments.
     const HOLES: usize = 1_000;
     let mut pieces: Vec<(Arc<str>, usize)> = Vec::new();
     let mut open = String::new();
-    let mut rest = text.chars().peekable();
-    while let Some(letter) = rest.next() {
-        match letter {
-            '{' if rest.peek() == Some(&'{') => {
-                rest.next();
-                open.push('{');
-            }
-            '{' => {
-                let mut hole = 0;
-                let mut digits = 0;
-                loop {
-                    match rest.next() {
-                        Some('}') if digits > 0 => break,
-                        Some(digit) if digit.is_ascii_digit() => {
-                            hole = hole * 10 + digit as usize - '0' as usize;
-                            digits += 1;
-                        }
-                        Some(_) => return Err("a hole without a number"),
-                        None => return Err("a hole without an end"),
-                    }
-                    if hole > HOLES {
-                        return Err("a hole with too large a number");
-                    }
-                }
-                pieces.push((std::mem::take(&mut open).into(), hole));
-            }
-            '}' if rest.peek() == Some(&'}') => {
-                rest.next();
-                open.push('}');
-            }
-            '}' => return Err("a closing brace without a hole"),
-            other => open.push(other),
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        let brace = &rest[at..=at];
+        open += &rest[..at];
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix(brace) {
+            open += brace;
+            rest = after;
+            continue;
         }
+        if brace == "}" {
+            return Err("a closing brace without a hole");
+        }
+        let after = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let digits = &rest[..rest.len() - after.len()];
+        rest = match after.strip_prefix('}') {
+            Some(after) if !digits.is_empty() => after,
+            _ if after.is_empty() => return Err("a hole without an end"),
+            _ => return Err("a hole without a number"),
+        };
+        let hole = digits.parse().ok().filter(|hole| *hole <= HOLES);
+        let hole = hole.ok_or("a hole with too large a number")?;
+        pieces.push((std::mem::take(&mut open).into(), hole));
     }
+    open += rest;
     Ok((pieces, open.into()))
 }
 

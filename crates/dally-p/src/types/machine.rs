@@ -1,50 +1,41 @@
-//! Machines as wholes: their start state, what they are created with, and whether what events
-//! carry fits the functions that take it.
+//! Machines as wholes: their start state, their payload at creation, and whether the payloads of
+//! events fit the functions that take them.
 
-use super::report::Report;
 use super::scope::Tables;
-use super::state::wrong_parameter;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 use crate::program::{Action, EventId, FunId, MachineId, StateId, Type};
 use crate::source::Span;
 
 impl Tables<'_> {
-    /// Reads the states of all machines.
-    pub fn resolve_states(&mut self, report: &mut Report) {
+    pub fn resolve_states(&mut self) {
         for id in (0..self.machines.len() as u32).map(MachineId) {
             let decl = self.machines[id.index()].decl;
-            let states = decl.states.iter().map(|state| self.state(id, state, report)).collect();
+            let states = decl.states.iter().map(|state| self.state(id, state)).collect();
             self.machines[id.index()].states = states;
-            self.start(id, report);
+            self.start(id);
         }
         for id in (0..self.machines.len() as u32).map(MachineId) {
-            self.transitions(id, report);
+            self.transitions(id);
         }
     }
 
-    /// Finds the one start state and what it takes.
-    fn start(&mut self, id: MachineId, report: &mut Report) {
+    /// Finds the one start state and the type of its payload.
+    fn start(&mut self, id: MachineId) {
         let decl = self.machines[id.index()].decl;
         let mut starts = decl.states.iter().enumerate().filter(|(_, state)| state.start);
         let Some((start, first)) = starts.next() else {
-            let mut wrong = Diagnostic::error(
-                decl.name.span,
-                format!("`{}` has no start state", decl.name.text),
-            )
-            .label("where does it begin?");
+            let mut wrong = error(decl.name.span, format!("`{}` has no start state", decl.name))
+                .label("where does it begin?");
             if let Some(state) = decl.states.first() {
-                wrong = wrong.hint(format!("write `start state {}`", state.name.text));
+                wrong = wrong.hint(format!("write `start state {}`", state.name));
             }
-            return report.push(wrong);
+            return self.report.push(wrong);
         };
         for (_, second) in starts {
-            report.push(
-                Diagnostic::error(
-                    second.name.span,
-                    format!("`{}` has two start states", decl.name.text),
-                )
-                .label("a second start state")
-                .also(first.name.span, "the first"),
+            self.report.push(
+                error(second.name.span, format!("`{}` has two start states", decl.name))
+                    .label("a second start state")
+                    .also(first.name.span, "the first"),
             );
         }
         let machine = &self.machines[id.index()];
@@ -54,10 +45,10 @@ impl Tables<'_> {
             && let Some(payload) = &payload
             && !self.assignable(payload, &Type::Null)
         {
-            report.push(
-                Diagnostic::error(
+            self.report.push(
+                error(
                     first.name.span,
-                    format!("the start state of spec `{}` takes a parameter", decl.name.text),
+                    format!("the start state of spec `{}` takes a parameter", decl.name),
                 )
                 .label(format!("nobody gives it `{}`", self.show(payload))),
             );
@@ -70,7 +61,7 @@ impl Tables<'_> {
         }
     }
 
-    /// The type of the one parameter of a handler, `Null` if it takes none.
+    /// The type of a handler's parameter, `Null` if it has none.
     fn parameter(&self, fun: FunId) -> Option<Type> {
         match &*self.fun_list[fun.index()].params {
             [] => Some(Type::Null),
@@ -79,19 +70,20 @@ impl Tables<'_> {
         }
     }
 
-    /// Whether each handler can take what its events carry. One without a parameter can always.
-    fn transitions(&self, id: MachineId, report: &mut Report) {
+    /// Checks that each handler can take the payloads of its events. One without a parameter always
+    /// can.
+    fn transitions(&self, id: MachineId) {
         let machine = &self.machines[id.index()];
         for state in &machine.states {
             for (&event, handler) in &state.handlers {
                 match handler.action {
-                    Action::Do(fun) => self.takes(fun, event, handler.span, report),
+                    Action::Do(fun) => self.fits(fun, event, handler.span),
                     Action::Goto(target, with) => {
                         if let Some(fun) = with {
-                            self.takes(fun, event, handler.span, report);
+                            self.fits(fun, event, handler.span);
                         }
                         if let Some(fun) = machine.states[target.index()].entry {
-                            self.takes(fun, event, handler.span, report);
+                            self.fits(fun, event, handler.span);
                         }
                     }
                     Action::Defer | Action::Ignore => {}
@@ -100,14 +92,11 @@ impl Tables<'_> {
         }
     }
 
-    fn takes(&self, fun: FunId, event: EventId, at: Span, report: &mut Report) {
+    fn fits(&self, fun: FunId, event: EventId, at: Span) {
         let decl = &self.fun_list[fun.index()];
         // More than one parameter has been reported.
-        let ([Some(want)], [(param, _)]) = (&*decl.params, &*decl.decl.params) else { return };
-        if let Some(payload) = &self.event_list[event.index()].payload
-            && !self.assignable(want, payload)
-        {
-            report.push(wrong_parameter(self, event, want, at, param.span));
+        if let ([Some(want)], [(param, _)]) = (&*decl.params, &*decl.decl.params) {
+            self.takes(event, want, at, param.span);
         }
     }
 }

@@ -1,14 +1,14 @@
-//! What to say about a value of the wrong type.
+//! The errors for values of the wrong type.
 
 use triomphe::Arc;
 
 use super::scope::Tables;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, error};
 use crate::program::{Expr, ExprKind, Type};
 use crate::source::Span;
 
-/// A value stands where one of another type is wanted. In a tuple that is written out, only the
-/// part that is wrong is blamed.
+/// The error for a value of the wrong type. In a tuple that is written out it points to the wrong
+/// element.
 pub(crate) fn wrong_value(tables: &Tables<'_>, want: &Type, found: &Expr) -> Diagnostic {
     let parts: Option<Vec<&Type>> = match (want, &found.ty) {
         (Type::Tuple(want), Type::Tuple(_)) => Some(want.iter().collect()),
@@ -34,13 +34,13 @@ pub(crate) fn wrong_value(tables: &Tables<'_>, want: &Type, found: &Expr) -> Dia
 fn wrong_type(tables: &Tables<'_>, want: &Type, found: &Type, span: Span) -> Diagnostic {
     let (want_name, found_name) = (tables.show(want), tables.show(found));
     let wrong = if *found == Type::Null {
-        Diagnostic::error(span, format!("expected `{want_name}`, found no value"))
+        error(span, format!("expected `{want_name}`, found no value"))
             .label(format!("`null` is not a value of `{want_name}`"))
     } else if *want == Type::Null {
-        Diagnostic::error(span, format!("expected nothing, found `{found_name}`"))
+        error(span, format!("expected nothing, found `{found_name}`"))
             .label("no value belongs here")
     } else {
-        Diagnostic::error(span, format!("expected `{want_name}`, found `{found_name}`"))
+        error(span, format!("expected `{want_name}`, found `{found_name}`"))
             .label(format!("this is `{found_name}`"))
     };
     match advice(tables, want, found) {

@@ -29,42 +29,40 @@ use std::collections::BTreeSet;
 pub(crate) use body::Body;
 pub(crate) use order::order;
 pub(crate) use report::Report;
-pub(crate) use resolve::circular;
-pub(crate) use scope::{Names, Tables, TestDecl, TypeName};
+pub(crate) use scope::{Names, Tables, TypeName};
 
 use crate::program::{
-    Event, Fun, FunId, Interface, InterfaceId, Machine, MachineId, Program, Type, Variable,
+    Event, Fun, FunId, Interface, InterfaceId, Machine, MachineId, Program, Test, Type, Variable,
 };
 use crate::source::Sources;
 use crate::syntax::ast;
 
-/// The interfaces each machine creates.
 pub(crate) type Creates = Vec<BTreeSet<InterfaceId>>;
 
-/// Checks a project but for its modules. The tables hold everything even if there are errors.
+/// Checks a project except its modules. The tables are complete even if there are errors.
 pub(crate) fn check<'a>(
     files: &'a [ast::File],
     sources: &Sources,
-    report: &mut Report,
+    report: Report,
 ) -> (Tables<'a>, Vec<body::Checked>, Creates) {
     let mut tables = declare::declare(files, sources, report);
-    tables.resolve_declarations(files, report);
-    tables.resolve_states(report);
+    tables.resolve_declarations(files);
+    tables.resolve_states();
     let funs = (0..tables.fun_list.len() as u32).map(FunId);
-    let checked: Vec<_> = funs.map(|fun| body::check(&tables, fun, report)).collect();
+    let checked: Vec<_> = funs.map(|fun| body::check(&tables, fun)).collect();
     let purity = purity::Purity::new(&tables, &checked);
-    purity.check(report);
+    purity.check();
     let machines = (0..tables.machines.len() as u32).map(MachineId);
     let creates = machines.map(|machine| purity.creates(machine)).collect();
     (tables, checked, creates)
 }
 
-/// Puts a project together that has no errors; its tests are added by the module system.
 pub(crate) fn assemble(
     sources: Sources,
     tables: &Tables<'_>,
     checked: Vec<body::Checked>,
     creates: Creates,
+    tests: Vec<Test>,
 ) -> Program {
     let funs = tables.fun_list.iter().zip(checked).map(|(decl, checked)| Fun {
         name: decl.name.clone(),
@@ -94,7 +92,7 @@ pub(crate) fn assemble(
         machines: tables.machines.iter().zip(creates).map(machine).collect(),
         funs: funs.collect(),
         params: tables.param_list.iter().map(variable).collect(),
-        tests: Vec::new(),
+        tests,
     }
 }
 
@@ -123,7 +121,7 @@ fn variable(decl: &scope::ParamDecl<'_>) -> Variable {
     }
 }
 
-/// The checker says "nothing" by the type of `null`, a program by leaving it out.
+/// The checker writes an absent type as that of `null`, a program as `None`.
 fn something(ty: &Option<Type>) -> Option<Type> {
     ty.clone().filter(|ty| *ty != Type::Null)
 }

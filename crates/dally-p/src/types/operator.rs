@@ -1,7 +1,7 @@
 //! Operators and conversions.
 
 use super::body::Body;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 use crate::program::{BinaryOp, Expr, ExprKind, Type};
 use crate::source::Span;
 use crate::syntax::ast;
@@ -30,8 +30,8 @@ impl<'a> Body<'_, 'a> {
         left
     }
 
-    /// The type of what an operator yields. Operands of arithmetic and order have one type; those
-    /// of equality may be more and less general.
+    /// The type of the result of an operator. Operands of arithmetic and order have the same type; of
+    /// those of equality one may be more general than the other.
     fn result_of(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) -> Option<Type> {
         let ty = match op {
             BinaryOp::And | BinaryOp::Or => {
@@ -75,13 +75,11 @@ impl<'a> Body<'_, 'a> {
 
     fn incompatible<T>(&mut self, op: BinaryOp, left: &Expr, right: &Expr, at: Span) -> Option<T> {
         let (left_name, right_name) = (self.tables.show(&left.ty), self.tables.show(&right.ty));
-        let sign = sign(op);
-        let mut wrong = Diagnostic::error(
-            at,
-            format!("`{sign}` does not take `{left_name}` and `{right_name}`"),
-        )
-        .also(left.span, format!("this is `{left_name}`"))
-        .also(right.span, format!("this is `{right_name}`"));
+        let sign = op.sign();
+        let mut wrong =
+            error(at, format!("`{sign}` does not take `{left_name}` and `{right_name}`"))
+                .also(left.span, format!("this is `{left_name}`"))
+                .also(right.span, format!("this is `{right_name}`"));
         match (&left.ty, &right.ty) {
             (Type::Int, Type::Float) | (Type::Float, Type::Int) => {
                 wrong = wrong.hint("convert one side with `to float` or `to int`");
@@ -103,8 +101,7 @@ impl<'a> Body<'_, 'a> {
             }
             _ => {}
         }
-        self.report.push(wrong);
-        None
+        self.report.refuse(wrong)
     }
 
     /// `e as T`: one of the types is more general than the other.
@@ -112,18 +109,17 @@ impl<'a> Body<'_, 'a> {
         if !self.tables.comparable(&of.ty, &ty) {
             let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
             let numbers = |ty: &Type| matches!(ty, Type::Int | Type::Float | Type::Enum(_));
-            let mut wrong = Diagnostic::error(span, format!("`{from}` is never `{to}`"))
+            let mut wrong = error(span, format!("`{from}` is never `{to}`"))
                 .label("this cast can never succeed");
             if numbers(&of.ty) && numbers(&ty) {
                 wrong = wrong.hint(format!("`to {to}` converts numbers and enums"));
             }
-            self.report.push(wrong);
-            return None;
+            return self.report.refuse(wrong);
         }
         Some(Expr { kind: ExprKind::Cast(Box::new(of)), ty, span })
     }
 
-    /// `e to T`: between numbers and enums, and to an interface that may be sent no more.
+    /// `e to T`: between numbers and enums, and to an interface that receives no more events.
     pub fn coerce(&mut self, of: Expr, ty: Type, span: Span) -> Option<Expr> {
         let allowed = match (&of.ty, &ty) {
             (Type::Int, Type::Int | Type::Float | Type::Enum(_))
@@ -136,14 +132,10 @@ impl<'a> Body<'_, 'a> {
                     if let Some(extra) = to.difference(from).next() {
                         let event = self.tables.event_list[extra.index()].name;
                         let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
-                        self.report.push(
-                            Diagnostic::error(
-                                span,
-                                format!("a `{to}` may be sent more than a `{from}`"),
-                            )
-                            .label(format!("`{from}` does not receive `{event}`")),
+                        return self.report.refuse(
+                            error(span, format!("a `{to}` may be sent more than a `{from}`"))
+                                .label(format!("`{from}` does not receive `{event}`")),
                         );
-                        return None;
                     }
                     true
                 }
@@ -152,16 +144,14 @@ impl<'a> Body<'_, 'a> {
         };
         if !allowed {
             let (from, to) = (self.tables.show(&of.ty), self.tables.show(&ty));
-            let mut wrong =
-                Diagnostic::error(span, format!("`{from}` cannot be converted to `{to}`"))
-                    .label("`to` converts between numbers and enums, and machines to an interface");
+            let mut wrong = error(span, format!("`{from}` cannot be converted to `{to}`"))
+                .label("`to` converts between numbers and enums, and machines to an interface");
             if self.tables.assignable(&ty, &of.ty) {
                 wrong = wrong.hint(format!("no conversion is needed: `{from}` is `{to}`"));
             } else if self.tables.comparable(&of.ty, &ty) {
                 wrong = wrong.hint(format!("`as {to}` checks at run time that it is one"));
             }
-            self.report.push(wrong);
-            return None;
+            return self.report.refuse(wrong);
         }
         Some(Expr { kind: ExprKind::Coerce(Box::new(of)), ty, span })
     }
@@ -177,23 +167,4 @@ fn link(left: Expr, goes_on: bool, op: BinaryOp, right: Expr, ty: Type, span: Sp
         kind => ExprKind::Chain(Box::new(Expr { kind, ..left }), vec![(op, right)]),
     };
     Expr { kind, ty, span }
-}
-
-fn sign(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Rem => "%",
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Less => "<",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::Greater => ">",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::In => "in",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::And => "&&",
-        BinaryOp::Or => "||",
-    }
 }

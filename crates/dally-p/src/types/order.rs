@@ -1,8 +1,7 @@
-//! An order in which declarations that refer to each other can be worked through, without
-//! recursion: a project may chain as many as it likes.
+//! A topological order of declarations that refer to each other, without recursion, because a
+//! project may chain any number of them.
 
-/// All indices below `count`, each after those it needs; and for each that needs itself, one
-/// cycle through it, once a cycle.
+/// All indices below `count`, each after those it needs, and the cycles, each once.
 pub(crate) fn order(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Order {
     let mut state = vec![State::New; count];
     let mut found = Order { sorted: Vec::with_capacity(count), cycles: Vec::new() };
@@ -34,11 +33,9 @@ pub(crate) fn order(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Order 
     found
 }
 
-/// What [`order`] finds.
 pub(crate) struct Order {
     /// Every index once.
     pub sorted: Vec<usize>,
-    /// The cycles, each from its first member in the order of the search.
     pub cycles: Vec<Vec<usize>>,
 }
 

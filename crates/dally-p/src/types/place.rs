@@ -1,7 +1,7 @@
-//! What can be assigned to: a variable, and the way into it.
+//! Places: variables and paths into them.
 
 use super::body::Body;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 use crate::program::{Place, Projection, Root, Type};
 use crate::source::Span;
 use crate::syntax::ast;
@@ -27,11 +27,10 @@ impl<'a> Body<'_, 'a> {
             }
             ast::ExprKind::Index(of, index) => self.element(of, index)?,
             _ => {
-                self.report.push(
-                    Diagnostic::error(expr.span, "this cannot be assigned to")
+                return self.report.refuse(
+                    error(expr.span, "this cannot be assigned to")
                         .label("not a variable, or part of one"),
                 );
-                return None;
             }
         };
         place.span = expr.span;
@@ -44,35 +43,34 @@ impl<'a> Body<'_, 'a> {
         place.ty = match &place.ty.clone() {
             Type::Seq(element) => {
                 self.expect(&Type::Int, &index)?;
-                place.path.push(Projection::Element(index));
+                place.path.push(Projection::Key(index));
                 (**element).clone()
             }
             Type::Map(key, value) => {
                 self.expect(key, &index)?;
-                place.path.push(Projection::Value(index));
+                place.path.push(Projection::Key(index));
                 (**value).clone()
             }
             Type::Set(_) => {
-                self.report.push(
-                    Diagnostic::error(place.span, "an element of a set cannot be replaced")
+                return self.report.refuse(
+                    error(place.span, "an element of a set cannot be replaced")
                         .label("this is a set")
                         .hint("remove it with `-=` and add another with `+=`"),
                 );
-                return None;
             }
             other => return self.not_a("sequence or map", other, place.span),
         };
         Some(place)
     }
 
-    /// Where a variable is declared and what it is, if the place is a variable as a whole.
+    /// The declaration of a variable and what it is, if the place is a whole variable.
     pub fn declaration(&self, place: &Place) -> Option<(Span, String)> {
         if !place.path.is_empty() {
             return None;
         }
         let (name, span) = match place.root {
             Root::Local(local) => {
-                let local = self.local_variable(local);
+                let local = &self.checked.locals[local.index()];
                 (&*local.name, local.span)
             }
             Root::Field(field) => {
@@ -83,7 +81,7 @@ impl<'a> Body<'_, 'a> {
         Some((span, format!("`{name}` is `{}`", self.tables.show(&place.ty))))
     }
 
-    /// A variable that may be changed.
+    /// The variable of this name, which must be assignable.
     pub fn variable(&mut self, name: &str, span: Span) -> Option<Place> {
         if let Some((local, ty)) = self.local(name) {
             return Some(Place { root: Root::Local(local), path: Vec::new(), ty: ty?, span });
@@ -95,23 +93,21 @@ impl<'a> Body<'_, 'a> {
             return Some(Place { root: Root::Field(field), path: Vec::new(), ty, span });
         }
         if let Some(declared) = self.tables.params.place(name) {
-            self.report.push(
-                Diagnostic::error(span, format!("`{name}` cannot be changed"))
+            return self.report.refuse(
+                error(span, format!("`{name}` cannot be changed"))
                     .label("a parameter of the project is set by the test")
                     .also(declared, "declared here"),
             );
-            return None;
         }
         if let Some(declared) = self.tables.values.place(name) {
-            self.report.push(
-                Diagnostic::error(span, format!("`{name}` is not a variable"))
+            return self.report.refuse(
+                error(span, format!("`{name}` is not a variable"))
                     .label("cannot be assigned to")
                     .also(declared, "declared here"),
             );
-            return None;
         }
         let known = self.variable_names();
-        self.tables.unknown(span, "variable", name, known, self.report);
+        self.tables.unknown(span, "variable", name, known);
         None
     }
 }

@@ -1,41 +1,28 @@
-//! What specs, exit and transition functions may not do, neither themselves nor through what they
-//! call; and what each machine creates.
+//! What specs, exit and transition functions may not do, directly or through calls; and what each
+//! machine creates.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::body::{Checked, Effect};
-use super::report::Report;
 use super::scope::Tables;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, error};
 use crate::program::{Action, FunId, InterfaceId, MachineId};
 use crate::source::Span;
 
-const ALL: [Effect; 8] = [
-    Effect::Send,
-    Effect::Announce,
-    Effect::New,
-    Effect::Receive,
-    Effect::Choose,
-    Effect::This,
-    Effect::Raise,
-    Effect::Goto,
-];
-
-/// A spec only observes: it changes nothing but itself, and the same way each time.
+/// A spec only observes, and deterministically.
 const NOT_IN_SPECS: [Effect; 6] =
     [Effect::Send, Effect::Announce, Effect::New, Effect::Receive, Effect::Choose, Effect::This];
 
-/// While a machine goes from one state to another it cannot decide to go elsewhere.
+/// A transition that has begun cannot be changed.
 const NOT_IN_TRANSITIONS: [Effect; 2] = [Effect::Raise, Effect::Goto];
 
-/// What functions do in the end, by the calls they make.
+/// The effects of functions, including those of the functions that they call.
 pub(crate) struct Purity<'t, 'a> {
     tables: &'t Tables<'a>,
     checked: &'t [Checked],
-    /// For each effect, how a function comes to have it: by itself, or by the first call on a
-    /// shortest way to a function that has.
+    /// By effect: how a function has it, itself or by the first call on a shortest path to a function
+    /// that does.
     how: BTreeMap<Effect, BTreeMap<FunId, How>>,
-    /// The functions of each machine.
     own: BTreeMap<MachineId, Vec<FunId>>,
 }
 
@@ -55,7 +42,7 @@ impl<'t, 'a> Purity<'t, 'a> {
             }
         }
         let mut how = BTreeMap::new();
-        for effect in ALL {
+        for effect in NOT_IN_SPECS.into_iter().chain(NOT_IN_TRANSITIONS) {
             let mut known: BTreeMap<FunId, How> = BTreeMap::new();
             let mut open: VecDeque<FunId> = VecDeque::new();
             for (at, fun) in checked.iter().enumerate() {
@@ -83,23 +70,21 @@ impl<'t, 'a> Purity<'t, 'a> {
         Purity { tables, checked, how, own }
     }
 
-    /// Reports what may not be done where it is done.
-    pub fn check(&self, report: &mut Report) {
+    /// Reports forbidden effects.
+    pub fn check(&self) {
         for (at, fun) in self.tables.fun_list.iter().enumerate() {
             let id = FunId(at as u32);
-            let Some(machine) = self.tables.machine_of(id).filter(|machine| machine.is_spec())
-            else {
-                continue;
-            };
+            let machine = fun.machine.map(|machine| &self.tables.machines[machine.index()]);
+            let Some(machine) = machine.filter(|machine| machine.is_spec()) else { continue };
             for effect in NOT_IN_SPECS {
-                let place = format!("spec `{}`", machine.decl.name.text);
-                // A function of the same spec is reported itself.
+                let place = format!("spec `{}`", machine.decl.name);
+                // A function of the same spec gets a report of its own.
                 if let Some(How::Calls(callee, _)) = self.how[&effect].get(&id)
                     && self.tables.fun_list[callee.index()].machine == fun.machine
                 {
                     continue;
                 }
-                self.forbid(id, effect, &place, None, report);
+                self.forbid(id, effect, &place, None);
             }
         }
         let mut reported = BTreeSet::new();
@@ -115,7 +100,7 @@ impl<'t, 'a> Purity<'t, 'a> {
                 for (fun, role, at) in exits.into_iter().chain(withs) {
                     for effect in NOT_IN_TRANSITIONS {
                         if reported.insert((fun, effect)) {
-                            self.forbid(fun, effect, role, Some(at), report);
+                            self.forbid(fun, effect, role, Some(at));
                         }
                     }
                 }
@@ -123,30 +108,20 @@ impl<'t, 'a> Purity<'t, 'a> {
         }
     }
 
-    /// Reports a function that has an effect, with the way to where it happens.
-    fn forbid(
-        &self,
-        fun: FunId,
-        effect: Effect,
-        place: &str,
-        used: Option<Span>,
-        report: &mut Report,
-    ) {
+    /// Reports a function that has an effect, with the chain of calls to it.
+    fn forbid(&self, fun: FunId, effect: Effect, place: &str, used: Option<Span>) {
         let Some(&how) = self.how[&effect].get(&fun) else { return };
         let word = word(effect);
         let found = match how {
             How::Itself => self
                 .places(fun, effect)
                 .iter()
-                .map(|&span| {
-                    Diagnostic::error(span, format!("{word} in {place}")).label("not allowed here")
-                })
+                .map(|&span| error(span, format!("{word} in {place}")).label("not allowed here"))
                 .collect(),
             How::Calls(callee, span) => {
                 let name = &self.tables.fun_list[callee.index()].name;
-                let found =
-                    Diagnostic::error(span, format!("{word} in {place}, by way of `{name}`"))
-                        .label(format!("`{name}` may do that"));
+                let found = error(span, format!("{word} in {place}, by way of `{name}`"))
+                    .label(format!("`{name}` may do that"));
                 vec![self.way(callee, effect, found)]
             }
         };
@@ -154,7 +129,7 @@ impl<'t, 'a> Purity<'t, 'a> {
             if let Some(used) = used {
                 found = found.also(used, format!("used as {place} here"));
             }
-            report.push(match effect {
+            self.tables.report.push(match effect {
                 Effect::Raise | Effect::Goto => {
                     found.hint("decide in the handler, before the state is left, or in the entry")
                 }
@@ -190,13 +165,13 @@ impl<'t, 'a> Purity<'t, 'a> {
         }
     }
 
-    /// The interfaces that the functions of a machine, and what they call, create.
+    /// The interfaces that the functions of a machine create, directly or through calls.
     pub fn creates(&self, machine: MachineId) -> BTreeSet<InterfaceId> {
         let mut created = BTreeSet::new();
         let mut seen = BTreeSet::new();
         let mut open: Vec<FunId> = self.own.get(&machine).cloned().unwrap_or_default();
         while let Some(fun) = open.pop() {
-            // What never creates anything is not worth a visit.
+            // Functions that never create anything are skipped.
             if self.how[&Effect::New].contains_key(&fun) && seen.insert(fun) {
                 let checked = &self.checked[fun.index()];
                 created.extend(checked.creates.keys().copied());

@@ -1,16 +1,16 @@
-//! Which values may stand where a type is expected, and how types are written for people.
+//! The relations between types, and types in messages.
 
 use std::collections::BTreeSet;
 
 use super::scope::Tables;
 use crate::program::{EventId, Type};
 
-/// How many letters of a type are shown.
+/// The greatest number of characters of a type in a message.
 const LONGEST: usize = 80;
 
 impl Tables<'_> {
-    /// Whether a value of one type can be stored where another is expected. Values are copied,
-    /// so that collections and tuples may hold a more general type than what is put into them.
+    /// Whether a value of one type can be stored where another is expected. Values are copied, so
+    /// collections and tuples are covariant.
     pub fn assignable(&self, to: &Type, from: &Type) -> bool {
         match (to, from) {
             (Type::Any, _) => true,
@@ -42,17 +42,16 @@ impl Tables<'_> {
         }
     }
 
-    /// Whether both types have the same values.
     pub fn same(&self, a: &Type, b: &Type) -> bool {
         self.assignable(a, b) && self.assignable(b, a)
     }
 
-    /// Whether values of the two types can be equal, or a value of one be seen as the other.
+    /// Whether values of the two types can be equal, or one type be cast to the other.
     pub fn comparable(&self, a: &Type, b: &Type) -> bool {
         self.assignable(a, b) || self.assignable(b, a)
     }
 
-    /// What a machine of this type may be sent; `None` if it is not the type of some machines.
+    /// The events that a machine of this type may be sent; `None` if the type is not one of machines.
     pub fn may_be_sent<'s>(&'s self, ty: &'s Type) -> Option<&'s BTreeSet<EventId>> {
         match ty {
             Type::Interface(interface) => Some(&self.interfaces[interface.index()].receives),
@@ -61,29 +60,18 @@ impl Tables<'_> {
         }
     }
 
-    /// Whether values of this type hold no machine that one could send to.
+    /// Whether values of this type contain no machine that could be sent to.
     fn is_data(&self, ty: &Type) -> bool {
         match ty {
             Type::Any | Type::Machine | Type::Foreign(_) => false,
             Type::Interface(_) | Type::Permission(..) => {
                 self.may_be_sent(ty).is_some_and(BTreeSet::is_empty)
             }
-            Type::Seq(of) | Type::Set(of) => self.is_data(of),
-            Type::Map(key, value) => self.is_data(key) && self.is_data(value),
-            Type::Tuple(of) => of.iter().all(|ty| self.is_data(ty)),
-            Type::NamedTuple(of) => of.iter().all(|(_, ty)| self.is_data(ty)),
-            Type::Null
-            | Type::Int
-            | Type::Float
-            | Type::Bool
-            | Type::String
-            | Type::Event
-            | Type::Data
-            | Type::Enum(_) => true,
+            _ => ty.parts().into_iter().all(|part| self.is_data(part)),
         }
     }
 
-    /// The events that machines inside of a value of this type may be sent.
+    /// The events that machines inside of values of this type may be sent.
     pub fn permissions(&self, ty: &Type) -> BTreeSet<EventId> {
         let mut found = BTreeSet::new();
         let mut open = vec![ty];
@@ -95,76 +83,25 @@ impl Tables<'_> {
                 Type::Interface(_) | Type::Permission(..) => {
                     found.extend(self.may_be_sent(ty).into_iter().flatten());
                 }
-                Type::Seq(of) | Type::Set(of) => open.push(of),
-                Type::Map(key, value) => open.extend([&**key, &**value]),
-                Type::Tuple(of) => open.extend(of.iter()),
-                Type::NamedTuple(of) => open.extend(of.iter().map(|(_, ty)| ty)),
-                _ => {}
+                _ => open.extend(ty.parts()),
             }
         }
         found
     }
 
-    /// A type as one would write it; what is very long is cut off.
+    /// A type in P syntax, cut off after [`LONGEST`] characters.
     pub fn show(&self, ty: &Type) -> String {
         let mut text = String::new();
-        self.write(ty, &mut text);
+        ty.write(&mut text, 4 * LONGEST, &|ty| match ty {
+            Type::Enum(id) => &self.enum_list[id.index()].name,
+            Type::Foreign(id) => &self.foreign_types[id.index()],
+            Type::Interface(id) => &self.interfaces[id.index()].name.text,
+            _ => "",
+        });
         if text.chars().count() > LONGEST {
             text = text.chars().take(LONGEST).collect::<String>() + "...";
         }
         text
-    }
-
-    fn write(&self, ty: &Type, text: &mut String) {
-        if text.len() > 4 * LONGEST {
-            return;
-        }
-        match ty {
-            Type::Null => text.push_str("null"),
-            Type::Int => text.push_str("int"),
-            Type::Float => text.push_str("float"),
-            Type::Bool => text.push_str("bool"),
-            Type::String => text.push_str("string"),
-            Type::Event => text.push_str("event"),
-            Type::Machine => text.push_str("machine"),
-            Type::Any => text.push_str("any"),
-            Type::Data => text.push_str("data"),
-            Type::Enum(id) => text.push_str(&self.enum_list[id.index()].name),
-            Type::Foreign(id) => text.push_str(&self.foreign_types[id.index()]),
-            Type::Interface(id) => text.push_str(&self.interfaces[id.index()].name.text),
-            Type::Permission(name, _) => text.push_str(name),
-            Type::Seq(of) => self.write_list("seq[", [("", &**of)], "]", text),
-            Type::Set(of) => self.write_list("set[", [("", &**of)], "]", text),
-            Type::Map(key, value) => {
-                self.write_list("map[", [("", &**key), ("", &**value)], "]", text);
-            }
-            Type::Tuple(of) => {
-                let end = if of.len() == 1 { ",)" } else { ")" };
-                self.write_list("(", of.iter().map(|ty| ("", ty)), end, text);
-            }
-            Type::NamedTuple(of) => {
-                self.write_list("(", of.iter().map(|(name, ty)| (&**name, ty)), ")", text);
-            }
-        }
-    }
-
-    fn write_list<'s>(
-        &self,
-        begin: &str,
-        of: impl IntoIterator<Item = (&'s str, &'s Type)>,
-        end: &str,
-        text: &mut String,
-    ) {
-        text.push_str(begin);
-        for (at, (name, ty)) in of.into_iter().enumerate() {
-            text.push_str(if at > 0 { ", " } else { "" });
-            if !name.is_empty() {
-                text.push_str(name);
-                text.push_str(": ");
-            }
-            self.write(ty, text);
-        }
-        text.push_str(end);
     }
 }
 
@@ -188,132 +125,88 @@ mod tests {
         interface Deaf() receives;
         machine Main { start state S { } }";
 
-    /// Runs with the tables of the project.
     fn with_tables<T>(check: impl FnOnce(&Tables<'_>) -> T) -> T {
         let mut sources = Sources::default();
         let file = sources.add("main.p", PROJECT);
         let files = [crate::syntax::parse(&sources, file).0];
-        let mut report = Report::default();
-        let mut tables = declare::declare(&files, &sources, &mut report);
-        tables.resolve_declarations(&files, &mut report);
-        assert!(report.diagnostics.is_empty());
+        let mut tables = declare::declare(&files, &sources, Report::default());
+        tables.resolve_declarations(&files);
+        assert_eq!(tables.report.len(), 0);
         check(&tables)
     }
 
-    /// Some values: enough that every type has one that its neighbours do not have.
-    #[derive(Clone, Debug)]
-    enum Value {
-        Null,
-        Int,
-        Float,
-        Bool,
-        Text,
-        Event,
-        Element(u32),
-        Foreign,
-        /// A machine behind an interface.
-        Machine(u32),
-        Seq(Vec<Value>),
-        Set(Vec<Value>),
-        Map(Vec<(Value, Value)>),
-        Tuple(Vec<Value>),
-        Named(Vec<(Arc<str>, Value)>),
-    }
-
-    /// Whether a value belongs to a type, by what the types mean.
-    fn belongs(tables: &Tables<'_>, value: &Value, ty: &Type) -> bool {
-        let all = |values: &[Value], ty: &Type| values.iter().all(|it| belongs(tables, it, ty));
+    /// Whether a value belongs to a type, by the meaning of types. A value is represented by the type
+    /// that contains it and no other kind of value: `null`, a number, a machine behind an interface, a
+    /// collection of one element.
+    fn belongs(tables: &Tables<'_>, value: &Type, ty: &Type) -> bool {
+        let parts = |types: &[&Type]| {
+            let values = value.parts();
+            values.len() == types.len()
+                && values.iter().zip(types).all(|(it, ty)| belongs(tables, it, ty))
+        };
         match (ty, value) {
             (Type::Any, _) => true,
-            (Type::Data, Value::Foreign) => false,
-            (Type::Data, Value::Machine(face)) => {
-                tables.interfaces[*face as usize].receives.is_empty()
+            (Type::Data, Type::Foreign(_)) => false,
+            (Type::Data, Type::Interface(_)) => tables.may_be_sent(value).unwrap().is_empty(),
+            (Type::Data, _) => parts(&vec![ty; value.parts().len()]),
+            (Type::Event | Type::Machine, Type::Null) => true,
+            (Type::Machine, Type::Interface(_)) => true,
+            (Type::Interface(_) | Type::Permission(..), Type::Interface(_)) => {
+                tables.may_be_sent(ty) == tables.may_be_sent(value)
             }
-            (Type::Data, Value::Seq(of) | Value::Set(of) | Value::Tuple(of)) => all(of, ty),
-            (Type::Data, Value::Map(of)) => {
-                of.iter().all(|(key, it)| belongs(tables, key, ty) && belongs(tables, it, ty))
+            (Type::NamedTuple(types), Type::NamedTuple(of)) => {
+                types.iter().map(|(name, _)| name).eq(of.iter().map(|(name, _)| name))
+                    && parts(&ty.parts())
             }
-            (Type::Data, Value::Named(of)) => of.iter().all(|(_, it)| belongs(tables, it, ty)),
-            (Type::Data, _) => true,
-            (Type::Null | Type::Event | Type::Machine, Value::Null) => true,
-            (Type::Int, Value::Int)
-            | (Type::Float, Value::Float)
-            | (Type::Bool, Value::Bool)
-            | (Type::String, Value::Text)
-            | (Type::Event, Value::Event)
-            | (Type::Foreign(_), Value::Foreign)
-            | (Type::Machine, Value::Machine(_)) => true,
-            (Type::Enum(id), Value::Element(of)) => id.0 == *of,
-            (Type::Interface(_) | Type::Permission(..), Value::Machine(face)) => {
-                tables.may_be_sent(ty) == Some(&tables.interfaces[*face as usize].receives)
-            }
-            (Type::Seq(ty), Value::Seq(of)) | (Type::Set(ty), Value::Set(of)) => all(of, ty),
-            (Type::Map(key_type, value_type), Value::Map(of)) => of
-                .iter()
-                .all(|(key, it)| belongs(tables, key, key_type) && belongs(tables, it, value_type)),
-            (Type::Tuple(types), Value::Tuple(of)) => {
-                types.len() == of.len()
-                    && types.iter().zip(of).all(|(ty, it)| belongs(tables, it, ty))
-            }
-            (Type::NamedTuple(types), Value::Named(of)) => {
-                types.len() == of.len()
-                    && types
-                        .iter()
-                        .zip(of)
-                        .all(|((name, ty), (field, it))| name == field && belongs(tables, it, ty))
-            }
-            _ => false,
+            _ if ty.parts().is_empty() => ty == value,
+            _ => std::mem::discriminant(ty) == std::mem::discriminant(value) && parts(&ty.parts()),
         }
     }
 
-    /// Values of a type: for each way in which it could be too large for another, one.
-    fn values(tables: &Tables<'_>, ty: &Type) -> Vec<Value> {
-        let each = |of: &Type| values(tables, of);
+    /// Values of a type: one for each way in which the type could be too large for another.
+    fn values(tables: &Tables<'_>, ty: &Type) -> Vec<Type> {
+        let machine = |face| Type::Interface(InterfaceId(face));
         match ty {
-            Type::Null => vec![Value::Null],
-            Type::Int => vec![Value::Int],
-            Type::Float => vec![Value::Float],
-            Type::Bool => vec![Value::Bool],
-            Type::String => vec![Value::Text],
-            Type::Event => vec![Value::Null, Value::Event],
-            Type::Machine => {
-                vec![Value::Null, Value::Machine(0), Value::Machine(2), Value::Machine(3)]
+            Type::Event => vec![Type::Null, Type::Event],
+            Type::Machine => vec![Type::Null, machine(0), machine(2), machine(3)],
+            Type::Data => {
+                vec![Type::Null, Type::Int, Type::String, Type::Seq(Arc::new(Type::Null))]
             }
-            Type::Data => vec![Value::Null, Value::Int, Value::Text, Value::Seq(vec![])],
-            Type::Any => vec![Value::Int, Value::Machine(0), Value::Foreign, Value::Null],
-            Type::Enum(id) => vec![Value::Element(id.0)],
-            Type::Foreign(_) => vec![Value::Foreign],
-            Type::Interface(_) | Type::Permission(..) => (0..4)
-                .filter(|&face| {
-                    tables.may_be_sent(ty) == Some(&tables.interfaces[face as usize].receives)
-                })
-                .map(Value::Machine)
-                .collect(),
-            Type::Seq(of) => each(of).into_iter().map(|it| Value::Seq(vec![it])).collect(),
-            Type::Set(of) => each(of).into_iter().map(|it| Value::Set(vec![it])).collect(),
-            Type::Map(key, value) => {
-                let pairs = |key: &Value| {
-                    let key = key.clone();
-                    each(value).into_iter().map(move |it| Value::Map(vec![(key.clone(), it)]))
-                };
-                each(key).iter().flat_map(pairs).collect()
+            Type::Any => {
+                vec![Type::Int, machine(0), Type::Foreign(ForeignTypeId(0)), Type::Null]
             }
-            Type::Tuple(of) => product(of.iter().map(each)).map(Value::Tuple).collect(),
-            Type::NamedTuple(of) => product(of.iter().map(|(_, ty)| each(ty)))
-                .map(|it| Value::Named(of.iter().map(|(name, _)| name.clone()).zip(it).collect()))
-                .collect(),
+            Type::Interface(_) | Type::Permission(..) => {
+                (0..4).map(machine).filter(|it| belongs(tables, it, ty)).collect()
+            }
+            _ if !ty.parts().is_empty() => {
+                product(tables, ty).into_iter().map(|parts| with_parts(ty, parts)).collect()
+            }
+            plain => vec![plain.clone()],
         }
     }
 
-    fn product(parts: impl Iterator<Item = Vec<Value>>) -> impl Iterator<Item = Vec<Value>> {
-        let mut all = vec![Vec::new()];
-        for part in parts {
-            let longer = |begin: &Vec<Value>| -> Vec<Vec<Value>> {
+    fn product(tables: &Tables<'_>, ty: &Type) -> Vec<Vec<Type>> {
+        ty.parts().into_iter().fold(vec![Vec::new()], |all, part| {
+            let part = values(tables, part);
+            let longer = |begin: &Vec<Type>| -> Vec<Vec<Type>> {
                 part.iter().map(|it| [&**begin, std::slice::from_ref(it)].concat()).collect()
             };
-            all = all.iter().flat_map(longer).collect();
+            all.iter().flat_map(longer).collect()
+        })
+    }
+
+    fn with_parts(ty: &Type, parts: Vec<Type>) -> Type {
+        let part = |at: usize| Arc::new(parts[at].clone());
+        match ty {
+            Type::Seq(_) => Type::Seq(part(0)),
+            Type::Set(_) => Type::Set(part(0)),
+            Type::Map(..) => Type::Map(part(0), part(1)),
+            Type::NamedTuple(of) => {
+                let names = of.iter().map(|(name, _)| name.clone());
+                Type::NamedTuple(names.zip(parts).collect::<Vec<_>>().into())
+            }
+            _ => Type::Tuple(parts.into()),
         }
-        all.into_iter()
     }
 
     fn types() -> impl Strategy<Value = Type> {

@@ -1,47 +1,57 @@
-//! Where the checker puts what it finds, with suggestions for names that are not declared.
+//! The diagnostics of the checker, with suggestions for undeclared names.
+
+use std::cell::RefCell;
 
 use dally_settings::nearest;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, error};
 use crate::source::Span;
 
-/// Beyond this many diagnostics nobody reads suggestions, and finding them would take quadratic
-/// time on a hostile file.
+/// After this many diagnostics there are no suggestions, since nobody reads them and finding them
+/// would take quadratic time on a hostile file.
 const SUGGESTIONS: usize = 100;
 
-/// What was found so far.
 #[derive(Default)]
 pub(crate) struct Report {
-    /// In the order of discovery.
-    pub diagnostics: Vec<Diagnostic>,
-    /// Whether the parser left out statements it could not read: what seems to be missing may
-    /// have been among them.
+    pub diagnostics: RefCell<Vec<Diagnostic>>,
+    /// Whether the parser left out statements, among which may be what seems to be missing.
     pub repaired: bool,
 }
 
 impl Report {
-    /// Adds a finding.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+    pub fn push(&self, diagnostic: Diagnostic) {
+        self.diagnostics.borrow_mut().push(diagnostic);
     }
 
-    /// Whether anything keeps the project from being run.
+    /// Reports an error that leaves the caller without a result.
+    pub fn refuse<T>(&self, diagnostic: Diagnostic) -> Option<T> {
+        self.push(diagnostic);
+        None
+    }
+
     pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|diagnostic| !diagnostic.is_warning())
+        self.has_errors_since(0)
     }
 
-    /// A name that is not declared as what it should be, such as `event`, with the nearest one
-    /// that is.
+    pub fn len(&self) -> usize {
+        self.diagnostics.borrow().len()
+    }
+
+    /// Whether there are errors after the first `first` diagnostics.
+    pub fn has_errors_since(&self, first: usize) -> bool {
+        self.diagnostics.borrow()[first..].iter().any(|diagnostic| !diagnostic.is_warning())
+    }
+
+    /// Reports a name that is not declared as `what`, such as an event, with the nearest name that is.
     pub fn unknown<'n>(
-        &mut self,
+        &self,
         span: Span,
         what: &str,
         name: &str,
         known: impl Iterator<Item = &'n str>,
     ) {
-        let mut found =
-            Diagnostic::error(span, format!("there is no {what} `{name}`")).label("not declared");
-        if self.diagnostics.len() < SUGGESTIONS
+        let mut found = error(span, format!("there is no {what} `{name}`")).label("not declared");
+        if self.len() < SUGGESTIONS
             && let Some(near) = nearest(name, known)
         {
             found = found.hint(format!("did you mean `{near}`?"));

@@ -1,49 +1,48 @@
-//! From types as they are written to types: aliases unfolded, names looked up.
+//! The resolution of types: aliases unfolded, names looked up.
 
 use std::collections::BTreeSet;
 
 use triomphe::Arc;
 
 use super::order::order;
-use super::report::Report;
 use super::scope::{Tables, TypeName};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 use crate::program::{EventId, FunId, MachineId, Type};
 use crate::syntax::ast;
 
-/// How large a type may be when all its aliases are unfolded. Aliases that name others twice
-/// would otherwise describe types of exponential size.
+/// The greatest size of a type with all aliases unfolded. Aliases that name others twice would
+/// otherwise describe types of exponential size.
 const LARGEST: usize = 10_000;
 
-/// How deep it may be, so that no walk over a type overflows the stack.
+/// The greatest depth of a type, so that no recursion over one overflows the stack.
 const DEEPEST: usize = 200;
 
 impl<'a> Tables<'a> {
     /// Resolves the types of all declarations; states and bodies come later.
-    pub fn resolve_declarations(&mut self, files: &'a [ast::File], report: &mut Report) {
-        self.resolve_event_sets(report);
-        self.resolve_aliases(report);
+    pub fn resolve_declarations(&mut self, files: &'a [ast::File]) {
+        self.resolve_event_sets();
+        self.resolve_aliases();
         for at in 0..self.event_list.len() {
-            self.event_list[at].payload = self.maybe(self.event_list[at].written, report);
+            self.event_list[at].payload = self.maybe(self.event_list[at].written);
         }
         for at in 0..self.interfaces.len() {
             if self.interfaces[at].machine.is_none() {
                 let names = self.interfaces[at].names;
-                self.interfaces[at].receives = self.events(names, report);
-                self.interfaces[at].payload = self.maybe(self.interfaces[at].written, report);
+                self.interfaces[at].receives = self.events(names);
+                self.interfaces[at].payload = self.maybe(self.interfaces[at].written);
             }
         }
         for at in 0..self.machines.len() {
-            self.resolve_machine(MachineId(at as u32), report);
+            self.resolve_machine(MachineId(at as u32));
         }
         for at in 0..self.fun_list.len() {
-            self.resolve_fun(FunId(at as u32), report);
+            self.resolve_fun(FunId(at as u32));
         }
         let mut at = 0;
         for decl in files.iter().flat_map(|file| &file.decls) {
-            if let ast::Decl::Param { names, ty } = decl {
-                let ty = self.resolve(ty, report);
-                for _ in names {
+            if let ast::Decl::Param(params) = decl {
+                let ty = self.resolve(&params.ty);
+                for _ in &params.names {
                     self.param_list[at].ty = ty.clone();
                     at += 1;
                 }
@@ -51,42 +50,41 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The type of what may be left out: nothing is the type of `null`.
-    fn maybe(&self, written: Option<&ast::Type>, report: &mut Report) -> Option<Type> {
-        written.map_or(Some(Type::Null), |written| self.resolve(written, report))
+    /// The type of an optional annotation; without one that of `null`.
+    fn maybe(&self, written: Option<&ast::Type>) -> Option<Type> {
+        written.map_or(Some(Type::Null), |written| self.resolve(written))
     }
 
-    /// The parameters and the result of a function.
-    pub fn resolve_fun(&mut self, fun: FunId, report: &mut Report) {
+    pub fn resolve_fun(&mut self, fun: FunId) {
         let decl = self.fun_list[fun.index()].decl;
-        let params = decl.params.iter().map(|(_, ty)| self.resolve(ty, report)).collect();
-        let returns = self.maybe(decl.returns.as_ref(), report);
+        let params = decl.params.iter().map(|(_, ty)| self.resolve(ty)).collect();
+        let returns = self.maybe(decl.returns.as_ref());
         for interface in &decl.creates {
-            self.interface(interface, report);
+            self.interface(interface);
         }
         let entry = &mut self.fun_list[fun.index()];
         entry.params = params;
         entry.returns = returns;
     }
 
-    fn resolve_machine(&mut self, id: MachineId, report: &mut Report) {
+    fn resolve_machine(&mut self, id: MachineId) {
         let decl = self.machines[id.index()].decl;
         let all = || self.all_events();
-        let clause = |names: &Option<Vec<ast::Name>>, report: &mut Report| match names {
-            Some(names) => self.events(names, report),
+        let clause = |names: &Option<Vec<ast::Name>>| match names {
+            Some(names) => self.events(names),
             None => all(),
         };
         let (receives, sends, observes) = match decl.kind {
             ast::MachineKind::Machine => {
-                (clause(&decl.receives, report), clause(&decl.sends, report), BTreeSet::new())
+                (clause(&decl.receives), clause(&decl.sends), BTreeSet::new())
             }
             ast::MachineKind::Spec | ast::MachineKind::Scenario => {
-                (BTreeSet::new(), BTreeSet::new(), self.events(&decl.observes, report))
+                (BTreeSet::new(), BTreeSet::new(), self.events(&decl.observes))
             }
         };
         let mut types = Vec::new();
         for var in &decl.vars {
-            let ty = self.resolve(&var.ty, report);
+            let ty = self.resolve(&var.ty);
             types.extend(var.names.iter().map(|_| ty.clone()));
         }
         let machine = &mut self.machines[id.index()];
@@ -99,22 +97,36 @@ impl<'a> Tables<'a> {
         (machine.receives, machine.sends, machine.observes) = (receives, sends, observes);
     }
 
-    fn resolve_event_sets(&mut self, report: &mut Report) {
+    fn resolve_event_sets(&mut self) {
         let found = order(self.event_sets.len(), |at| {
             let names = self.event_sets[at].names.iter();
             names.filter_map(|name| self.set_named(name)).collect()
         });
         for cycle in &found.cycles {
             let names: Vec<_> = cycle.iter().map(|&at| self.event_sets[at].name).collect();
-            circular(&names, "event set", report);
+            self.circular(&names, "event set");
         }
         for at in found.sorted {
-            let events: BTreeSet<EventId> = self.events(self.event_sets[at].names, report);
+            let events: BTreeSet<EventId> = self.events(self.event_sets[at].names);
             self.event_sets[at].events = Arc::new(events);
         }
     }
 
-    /// The event set of this name; an event of this name comes first.
+    /// Reports a declaration that refers to itself through the others.
+    pub fn circular(&self, names: &[&ast::Name], what: &str) {
+        /// The greatest length of a cycle in a message.
+        const SHOWN: usize = 5;
+        let [first, rest @ ..] = names else { return };
+        let message = format!("{what} `{first}` is defined by itself");
+        let found = error(first.span, message).label("needs itself");
+        self.report.push(
+            rest.iter()
+                .take(SHOWN)
+                .fold(found, |found, name| found.also(name.span, format!("by way of `{name}`"))),
+        );
+    }
+
+    /// The event set of this name, unless an event has the name too.
     fn set_named(&self, name: &ast::Name) -> Option<usize> {
         match (self.values.get(&name.text), self.types.get(&name.text)) {
             (None, Some(TypeName::EventSet(set))) => Some(set),
@@ -122,7 +134,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    fn resolve_aliases(&mut self, report: &mut Report) {
+    fn resolve_aliases(&mut self) {
         let found = order(self.aliases.len(), |at| {
             let mut needed = Vec::new();
             self.aliases_in(self.aliases[at].is, &mut needed);
@@ -131,12 +143,12 @@ impl<'a> Tables<'a> {
         let mut circular_ones = BTreeSet::new();
         for cycle in &found.cycles {
             let names: Vec<_> = cycle.iter().map(|&at| self.aliases[at].name).collect();
-            circular(&names, "type", report);
+            self.circular(&names, "type");
             circular_ones.extend(cycle.iter().copied());
         }
         for at in found.sorted {
             if !circular_ones.contains(&at) {
-                self.aliases[at].ty = self.resolve(self.aliases[at].is, report);
+                self.aliases[at].ty = self.resolve(self.aliases[at].is);
             }
         }
     }
@@ -157,50 +169,35 @@ impl<'a> Tables<'a> {
             ast::TypeKind::NamedTuple(of) => {
                 of.iter().for_each(|(_, ty)| self.aliases_in(ty, found));
             }
-            ast::TypeKind::Int
-            | ast::TypeKind::Float
-            | ast::TypeKind::Bool
-            | ast::TypeKind::String
-            | ast::TypeKind::Event
-            | ast::TypeKind::Machine
-            | ast::TypeKind::Any
-            | ast::TypeKind::Data => {}
+            ast::TypeKind::Plain(_) => {}
         }
     }
 
-    /// The type that is written here; `None` if that was reported.
-    pub fn resolve(&self, ty: &ast::Type, report: &mut Report) -> Option<Type> {
-        let resolved = self.unfold(ty, report)?;
+    /// The resolved type; `None` after a reported error.
+    pub fn resolve(&self, ty: &ast::Type) -> Option<Type> {
+        let resolved = self.unfold(ty)?;
         let (size, depth) = extent(&resolved);
         if size > LARGEST || depth > DEEPEST {
-            report.push(
-                Diagnostic::error(ty.span, "this type is too large")
+            return self.report.refuse(
+                error(ty.span, "this type is too large")
                     .label(format!("{size} parts, nested {depth} deep"))
                     .hint("use a `map` or `seq` instead of large tuples of tuples"),
             );
-            return None;
         }
         Some(resolved)
     }
 
-    fn unfold(&self, ty: &ast::Type, report: &mut Report) -> Option<Type> {
+    fn unfold(&self, ty: &ast::Type) -> Option<Type> {
         Some(match &ty.kind {
-            ast::TypeKind::Int => Type::Int,
-            ast::TypeKind::Float => Type::Float,
-            ast::TypeKind::Bool => Type::Bool,
-            ast::TypeKind::String => Type::String,
-            ast::TypeKind::Event => Type::Event,
-            ast::TypeKind::Machine => Type::Machine,
-            ast::TypeKind::Any => Type::Any,
-            ast::TypeKind::Data => Type::Data,
-            ast::TypeKind::Seq(of) => Type::Seq(Arc::new(self.unfold(of, report)?)),
-            ast::TypeKind::Set(of) => Type::Set(Arc::new(self.unfold(of, report)?)),
+            ast::TypeKind::Plain(plain) => plain.clone(),
+            ast::TypeKind::Seq(of) => Type::Seq(Arc::new(self.unfold(of)?)),
+            ast::TypeKind::Set(of) => Type::Set(Arc::new(self.unfold(of)?)),
             ast::TypeKind::Map(key, value) => {
-                let (key, value) = (self.unfold(key, report), self.unfold(value, report));
+                let (key, value) = (self.unfold(key), self.unfold(value));
                 Type::Map(Arc::new(key?), Arc::new(value?))
             }
             ast::TypeKind::Tuple(of) => {
-                let of: Vec<_> = of.iter().map(|ty| self.unfold(ty, report)).collect();
+                let of: Vec<_> = of.iter().map(|ty| self.unfold(ty)).collect();
                 Type::Tuple(of.into_iter().collect::<Option<Vec<_>>>()?.into())
             }
             ast::TypeKind::NamedTuple(of) => {
@@ -208,8 +205,8 @@ impl<'a> Tables<'a> {
                 let fields: Vec<_> = of
                     .iter()
                     .map(|(name, ty)| {
-                        seen.declare(name, (), report);
-                        Some((name.text.as_str().into(), self.unfold(ty, report)?))
+                        seen.declare(name, (), &self.report);
+                        Some((name.text.as_str().into(), self.unfold(ty)?))
                     })
                     .collect();
                 Type::NamedTuple(fields.into_iter().collect::<Option<Vec<_>>>()?.into())
@@ -223,14 +220,13 @@ impl<'a> Tables<'a> {
                     Type::Permission(name.as_str().into(), self.event_sets[set].events.clone())
                 }
                 Some(TypeName::Spec(_)) => {
-                    report.push(
-                        Diagnostic::error(ty.span, format!("`{name}` is a spec, not a type"))
+                    return self.report.refuse(
+                        error(ty.span, format!("`{name}` is a spec, not a type"))
                             .label("no variable can hold a spec"),
                     );
-                    return None;
                 }
                 None => {
-                    self.unknown(ty.span, "type", name, self.types.names(), report);
+                    self.unknown(ty.span, "type", name, self.types.names());
                     return None;
                 }
             },
@@ -238,22 +234,8 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Reports what is defined by itself, by way of the others.
-pub(crate) fn circular(names: &[&ast::Name], what: &str, report: &mut Report) {
-    /// Nobody follows a longer way.
-    const SHOWN: usize = 5;
-    let [first, rest @ ..] = names else { return };
-    let message = format!("{what} `{}` is defined by itself", first.text);
-    let found = Diagnostic::error(first.span, message).label("needs itself");
-    report.push(
-        rest.iter()
-            .take(SHOWN)
-            .fold(found, |found, name| found.also(name.span, format!("by way of `{}`", name.text))),
-    );
-}
-
-/// How many parts a type has and how deep it is; stops counting beyond the limits, so that this
-/// takes time in proportion to them and not to the unfolded type.
+/// The size and depth of a type. Counting stops at the limits, so the time is in proportion to them
+/// and not to the unfolded type.
 fn extent(ty: &Type) -> (usize, usize) {
     let mut open = vec![(ty, 1)];
     let (mut size, mut depth) = (0, 0);
@@ -263,13 +245,7 @@ fn extent(ty: &Type) -> (usize, usize) {
         if size > LARGEST || depth > DEEPEST {
             break;
         }
-        match ty {
-            Type::Seq(of) | Type::Set(of) => open.push((of, at + 1)),
-            Type::Map(key, value) => open.extend([(&**key, at + 1), (&**value, at + 1)]),
-            Type::Tuple(of) => open.extend(of.iter().map(|ty| (ty, at + 1))),
-            Type::NamedTuple(of) => open.extend(of.iter().map(|(_, ty)| (ty, at + 1))),
-            _ => {}
-        }
+        open.extend(ty.parts().into_iter().map(|part| (part, at + 1)));
     }
     (size, depth)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use triomphe::Arc;
 
 use super::report::Report;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::error;
 use crate::program::{
     Enum, EnumId, EventId, FieldId, ForeignTypeId, FunId, InterfaceId, MachineId, ParamId, State,
     StateId, Type,
@@ -13,7 +13,6 @@ use crate::program::{
 use crate::source::Span;
 use crate::syntax::ast;
 
-/// The names of one kind, with the places of their declarations.
 pub(crate) struct Names<'a, T> {
     table: BTreeMap<&'a str, (T, Span)>,
 }
@@ -25,11 +24,11 @@ impl<T> Default for Names<'_, T> {
 }
 
 impl<'a, T: Copy> Names<'a, T> {
-    /// Declares a name; a second declaration is reported and has no effect.
-    pub fn declare(&mut self, name: &'a ast::Name, what: T, report: &mut Report) {
+    /// Declares a name; a second declaration is reported and ignored.
+    pub fn declare(&mut self, name: &'a ast::Name, what: T, report: &Report) {
         if let Some(&(_, first)) = self.table.get(name.text.as_str()) {
             report.push(
-                Diagnostic::error(name.span, format!("`{}` is declared twice", name.text))
+                error(name.span, format!("`{name}` is declared twice"))
                     .label("declared again")
                     .also(first, "first declared here"),
             );
@@ -38,28 +37,25 @@ impl<'a, T: Copy> Names<'a, T> {
         }
     }
 
-    /// What a name stands for.
     pub fn get(&self, name: &str) -> Option<T> {
         self.table.get(name).map(|&(what, _)| what)
     }
 
-    /// Where it was declared.
     pub fn place(&self, name: &str) -> Option<Span> {
         self.table.get(name).map(|&(_, span)| span)
     }
 
-    /// All names.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
         self.table.keys().copied()
     }
 
-    /// The names of what passes a test.
+    /// The names whose meaning passes a test.
     pub fn names_of(&self, wanted: impl Fn(T) -> bool) -> impl Iterator<Item = &'a str> {
         self.table.iter().filter(move |(_, (what, _))| wanted(*what)).map(|(name, _)| *name)
     }
 }
 
-/// What can be named where a type stands.
+/// The meaning of a name in the place of a type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TypeName {
     /// An index into [`Tables::aliases`].
@@ -74,18 +70,19 @@ pub(crate) enum TypeName {
     EventSet(usize),
 }
 
-/// What can be named where a value stands, beside variables.
+/// The meaning of a name in the place of a value, apart from variables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueName {
     Event(EventId),
     Element(EnumId, i64),
 }
 
-/// All that a project declares. A type that could not be resolved is `None`: what depends on it
-/// is accepted in silence, because the reason has been reported. "Nothing" as payload or result
-/// is the type of `null`, as in the reference.
+/// All declarations of a project. A type that could not be resolved is `None`: uses of it are
+/// accepted without a further report. An absent payload or result is the type of `null`, as in the
+/// reference implementation.
 #[derive(Default)]
 pub(crate) struct Tables<'a> {
+    pub report: Report,
     /// Types, enums, interfaces, machines, specs and event sets.
     pub types: Names<'a, TypeName>,
     /// Events and elements of enums.
@@ -105,22 +102,19 @@ pub(crate) struct Tables<'a> {
     pub fun_list: Vec<FunDecl<'a>>,
     pub param_list: Vec<ParamDecl<'a>>,
     pub module_list: Vec<(&'a ast::Name, &'a ast::ModuleExpr)>,
-    pub test_list: Vec<TestDecl<'a>>,
+    pub test_list: Vec<&'a ast::Test>,
 }
 
-/// `type T = ...;`
 pub(crate) struct Alias<'a> {
     pub name: &'a ast::Name,
     pub is: &'a ast::Type,
-    /// What it stands for, once that is known.
     pub ty: Option<Type>,
 }
 
-/// `eventset s = { ... };`
 pub(crate) struct EventSet<'a> {
     pub name: &'a ast::Name,
     pub names: &'a [ast::Name],
-    /// All events in it and in the sets it names.
+    /// All events in the set and in the sets that it names.
     pub events: Arc<BTreeSet<EventId>>,
 }
 
@@ -132,7 +126,6 @@ pub(crate) struct EventDecl<'a> {
     pub payload: Option<Type>,
 }
 
-/// An interface, also that of a machine.
 pub(crate) struct InterfaceDecl<'a> {
     pub name: &'a ast::Name,
     pub written: Option<&'a ast::Type>,
@@ -143,7 +136,6 @@ pub(crate) struct InterfaceDecl<'a> {
     pub machine: Option<MachineId>,
 }
 
-/// A machine, spec or scenario.
 pub(crate) struct MachineDecl<'a> {
     pub decl: &'a ast::Machine,
     pub interface: Option<InterfaceId>,
@@ -160,48 +152,39 @@ pub(crate) struct MachineDecl<'a> {
 }
 
 impl MachineDecl<'_> {
-    /// Whether it only observes.
+    /// Whether it is a spec or scenario.
     pub fn is_spec(&self) -> bool {
         self.decl.kind != ast::MachineKind::Machine
     }
 }
 
-/// A function, named or anonymous.
 pub(crate) struct FunDecl<'a> {
     pub decl: &'a ast::Fun,
-    /// As it is shown to people.
+    /// The name in messages.
     pub name: Arc<str>,
     pub machine: Option<MachineId>,
     pub params: Vec<Option<Type>>,
     pub returns: Option<Type>,
 }
 
-/// A variable with its type: a parameter of the project, or a field of a machine.
 pub(crate) struct ParamDecl<'a> {
     pub name: &'a ast::Name,
     pub ty: Option<Type>,
 }
 
-/// A test or implementation.
-#[derive(Clone, Copy)]
-pub(crate) enum TestDecl<'a> {
-    Test(&'a ast::Test),
-    Implementation { name: &'a ast::Name, main: Option<&'a ast::Name>, module: &'a ast::ModuleExpr },
-}
-
 impl<'a> Tables<'a> {
-    /// Every event that can be sent.
+    /// All events except `null`.
     pub fn all_events(&self) -> BTreeSet<EventId> {
         (EventId::HALT.0..self.event_list.len() as u32).map(EventId).collect()
     }
 
-    /// The events that are named, those of sets too. `halt` is a keyword that some places allow.
-    pub fn events(&self, names: &[ast::Name], report: &mut Report) -> BTreeSet<EventId> {
-        names.iter().flat_map(|name| self.event(name, report)).collect()
+    /// The named events and those of named sets. `halt` is a keyword that some places allow.
+    pub fn events(&self, names: &[ast::Name]) -> BTreeSet<EventId> {
+        names.iter().flat_map(|name| self.event(name)).collect()
     }
 
     /// The event of this name, or the events of the set of this name.
-    pub fn event(&self, name: &ast::Name, report: &mut Report) -> Vec<EventId> {
+    pub fn event(&self, name: &ast::Name) -> Vec<EventId> {
         if name.text == "halt" {
             return vec![EventId::HALT];
         }
@@ -211,51 +194,43 @@ impl<'a> Tables<'a> {
         if let Some(TypeName::EventSet(set)) = self.types.get(&name.text) {
             return self.event_sets[set].events.iter().copied().collect();
         }
-        self.unknown(name.span, "event", &name.text, self.event_names(), report);
+        self.unknown(name.span, "event", &name.text, self.event_names());
         Vec::new()
     }
 
-    /// The names of all events.
     pub fn event_names(&self) -> impl Iterator<Item = &'a str> {
         self.values.names_of(|value| matches!(value, ValueName::Event(_)))
     }
 
     /// The interface of this name, for `new` and the module system.
-    pub fn interface(&self, name: &ast::Name, report: &mut Report) -> Option<InterfaceId> {
+    pub fn interface(&self, name: &ast::Name) -> Option<InterfaceId> {
         match self.types.get(&name.text) {
             Some(TypeName::Interface(interface)) => Some(interface),
-            Some(TypeName::Spec(_)) => {
-                report.push(
-                    Diagnostic::error(
-                        name.span,
-                        format!("`{}` is a spec, not a machine or interface", name.text),
-                    )
+            Some(TypeName::Spec(_)) => self.report.refuse(
+                error(name.span, format!("`{name}` is a spec, not a machine or interface"))
                     .label("specs are not created or bound")
                     .hint("attach a spec to a module with `assert S in module`"),
-                );
-                None
-            }
+            ),
             _ => {
                 let known = self.types.names_of(|it| matches!(it, TypeName::Interface(_)));
-                self.unknown(name.span, "machine or interface", &name.text, known, report);
+                self.unknown(name.span, "machine or interface", &name.text, known);
                 None
             }
         }
     }
 
-    /// Reports a name that is not declared as what it should be; if it is declared as something
-    /// else, with that, otherwise with the nearest name.
+    /// Reports a name that is not declared as `what`, with what it is declared as or else the nearest
+    /// name.
     pub fn unknown<'n>(
         &self,
         span: Span,
         what: &str,
         name: &str,
         known: impl Iterator<Item = &'n str>,
-        report: &mut Report,
     ) {
-        report.unknown(span, what, name, known);
+        self.report.unknown(span, what, name, known);
         if let Some((is, declared)) = self.declared_as(name)
-            && let Some(found) = report.diagnostics.last_mut()
+            && let Some(found) = self.report.diagnostics.borrow_mut().last_mut()
         {
             found.label = format!("this is {is}");
             found.related.push((declared, "declared here".into()));
@@ -274,7 +249,6 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// What a name is declared as, and where.
     fn declared_as(&self, name: &str) -> Option<(&'static str, Span)> {
         let value = self.values.get(name).map(|value| match value {
             ValueName::Event(_) => "an event",
@@ -295,10 +269,5 @@ impl<'a> Tables<'a> {
             (Some("a module"), self.modules.place(name)),
         ];
         found.into_iter().find_map(|(is, place)| Some((is?, place?)))
-    }
-
-    /// The machine a function belongs to, if it has one.
-    pub fn machine_of(&self, fun: FunId) -> Option<&MachineDecl<'a>> {
-        self.fun_list[fun.index()].machine.map(|machine| &self.machines[machine.index()])
     }
 }

@@ -1,34 +1,23 @@
-//! States: what they do with each event, and whether the functions named there fit.
+//! States: their reactions to events, and whether the functions that they name fit.
 
 use std::collections::BTreeMap;
 
-use triomphe::Arc;
-
-use super::report::Report;
 use super::scope::Tables;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{error, warning};
 use crate::program::{Action, EventId, FunId, Handler, MachineId, State, Type};
 use crate::source::Span;
 use crate::syntax::ast;
 
-/// The state that is being read.
 struct Open<'a> {
     machine: MachineId,
     decl: &'a ast::State,
     state: State,
-    /// Where entry and exit are written.
-    entry_at: Option<Span>,
-    exit_at: Option<Span>,
+    written: BTreeMap<&'static str, Span>,
 }
 
 impl<'a> Tables<'a> {
-    /// Reads a state. The functions written in it get their numbers here.
-    pub fn state(
-        &mut self,
-        machine: MachineId,
-        decl: &'a ast::State,
-        report: &mut Report,
-    ) -> State {
+    /// Checks a state, and numbers the functions written in it.
+    pub fn state(&mut self, machine: MachineId, decl: &'a ast::State) -> State {
         let mut open = Open {
             machine,
             decl,
@@ -40,43 +29,31 @@ impl<'a> Tables<'a> {
                 exit: None,
                 handlers: BTreeMap::new(),
             },
-            entry_at: None,
-            exit_at: None,
+            written: BTreeMap::new(),
         };
         for item in &decl.items {
-            self.item(&mut open, item, report);
+            self.item(&mut open, item);
         }
         open.state
     }
 
-    fn item(&mut self, open: &mut Open<'a>, item: &'a ast::StateItem, report: &mut Report) {
+    fn item(&mut self, open: &mut Open<'a>, item: &'a ast::StateItem) {
         match item {
             ast::StateItem::Entry(handler) => {
-                let at = place_of(handler);
-                if let Some(first) = open.entry_at.replace(at) {
-                    return twice("entry", open.decl, at, first, report);
-                }
-                open.state.entry = self.handler(open, handler, "entry of", report);
+                open.state.entry = self.once("entry", open, handler);
                 if let Some(fun) = open.state.entry {
-                    one_parameter(
-                        "an entry function",
-                        &self.fun_list[fun.index()].decl.params,
-                        report,
-                    );
+                    let params = &self.fun_list[fun.index()].decl.params;
+                    self.one_parameter("an entry function", params);
                 }
             }
             ast::StateItem::Exit(handler) => {
-                let at = place_of(handler);
-                if let Some(first) = open.exit_at.replace(at) {
-                    return twice("exit", open.decl, at, first, report);
-                }
-                open.state.exit = self.handler(open, handler, "exit of", report);
+                open.state.exit = self.once("exit", open, handler);
                 if let Some(fun) = open.state.exit
                     && let Some((param, _)) = self.fun_list[fun.index()].decl.params.first()
                 {
-                    report.push(
-                        Diagnostic::error(at, "an exit function takes no parameter")
-                            .label(format!("exit of `{}`", open.decl.name.text))
+                    self.report.push(
+                        error(place_of(handler), "an exit function takes no parameter")
+                            .label(format!("exit of `{}`", open.decl.name))
                             .also(param.span, "the parameter"),
                     );
                 }
@@ -86,59 +63,53 @@ impl<'a> Tables<'a> {
                     && self.machines[open.machine.index()].is_spec()
                 {
                     let name = &self.machines[open.machine.index()].decl.name.text;
-                    report.push(
-                        Diagnostic::error(span_of(first), format!("`defer` in spec `{name}`"))
+                    self.report.push(
+                        error(first.span, format!("`defer` in spec `{name}`"))
                             .label("a spec has no queue")
                             .hint("a spec handles or ignores what it observes"),
                     );
                 }
-                self.set(open, events, Action::Defer, "deferred", report);
+                self.set(open, events, Action::Defer, "deferred");
             }
             ast::StateItem::Ignore(events) => {
-                self.set(open, events, Action::Ignore, "ignored", report);
+                self.set(open, events, Action::Ignore, "ignored");
             }
             ast::StateItem::Do(events, handler) => {
                 let what = format!("on {} in", show(events));
-                if let Some(fun) = self.handler(open, handler, &what, report) {
-                    self.fits(fun, report);
-                    self.set(open, events, Action::Do(fun), "", report);
+                if let Some(fun) = self.handler(open, handler, &what) {
+                    self.one_payload(fun);
+                    self.set(open, events, Action::Do(fun), "");
                 }
             }
             ast::StateItem::Goto(events, target, handler) => {
                 let names = &self.machines[open.machine.index()].state_names;
                 let state = names.get(&target.text);
                 if state.is_none() {
-                    report.unknown(target.span, "state", &target.text, names.names());
+                    self.report.unknown(target.span, "state", &target.text, names.names());
                 }
                 let what = format!("on {} goto {} in", show(events), target.text);
-                let with = handler.as_ref().map(|with| self.handler(open, with, &what, report));
+                let with = handler.as_ref().map(|with| self.handler(open, with, &what));
                 if let Some(Some(fun)) = with {
-                    self.fits(fun, report);
+                    self.one_payload(fun);
                 }
                 if let Some(state) = state {
-                    self.set(open, events, Action::Goto(state, with.flatten()), "", report);
+                    self.set(open, events, Action::Goto(state, with.flatten()), "");
                 }
             }
         }
     }
 
-    fn fits(&self, fun: FunId, report: &mut Report) {
-        one_parameter("a handler", &self.fun_list[fun.index()].decl.params, report);
+    fn one_payload(&self, fun: FunId) {
+        self.one_parameter("a handler", &self.fun_list[fun.index()].decl.params);
     }
 
-    /// The function that is named or written here: one of the machine, with a body.
-    fn handler(
-        &mut self,
-        open: &Open<'a>,
-        handler: &'a ast::Handler,
-        what: &str,
-        report: &mut Report,
-    ) -> Option<FunId> {
+    /// The function that is named or written here, which must belong to the machine and have a body.
+    fn handler(&mut self, open: &Open<'a>, handler: &'a ast::Handler, what: &str) -> Option<FunId> {
         let name = match handler {
             ast::Handler::Here(fun) => {
                 let id = self.declare_fun(fun, Some(open.machine));
-                self.fun_list[id.index()].name = format!("{what} {}", open.decl.name.text).into();
-                self.resolve_fun(id, report);
+                self.fun_list[id.index()].name = format!("{what} {}", open.decl.name).into();
+                self.resolve_fun(id);
                 return Some(id);
             }
             ast::Handler::Named(name) => name,
@@ -146,36 +117,32 @@ impl<'a> Tables<'a> {
         let machine = &self.machines[open.machine.index()];
         let Some(fun) = machine.funs.get(&name.text) else {
             if let Some(declared) = self.funs.place(&name.text) {
-                report.push(
-                    Diagnostic::error(
+                self.report.push(
+                    error(
                         name.span,
-                        format!(
-                            "`{}` is not a function of `{}`",
-                            name.text, machine.decl.name.text
-                        ),
+                        format!("`{name}` is not a function of `{}`", machine.decl.name),
                     )
                     .label("a handler belongs to the machine")
                     .also(declared, "a function of the project")
-                    .hint(format!("call it from a handler: `{{ {}(...); }}`", name.text)),
+                    .hint(format!("call it from a handler: `{{ {name}(...); }}`")),
                 );
             } else {
-                self.unknown(name.span, "function", &name.text, machine.funs.names(), report);
+                self.unknown(name.span, "function", &name.text, machine.funs.names());
             }
             return None;
         };
         let decl = &self.fun_list[fun.index()];
         if decl.decl.body.is_none() {
-            report.push(
-                Diagnostic::error(name.span, format!("`{}` is a foreign function", name.text))
+            return self.report.refuse(
+                error(name.span, format!("`{name}` is a foreign function"))
                     .label("cannot be a handler")
                     .also(decl.decl.name.span, "declared here, without a body")
-                    .hint(format!("call it from a handler: `{{ {}(...); }}`", name.text)),
+                    .hint(format!("call it from a handler: `{{ {name}(...); }}`")),
             );
-            return None;
         }
         if let Some(returns) = &decl.decl.returns {
-            report.push(
-                Diagnostic::error(name.span, format!("`{}` returns a value", name.text))
+            self.report.push(
+                error(name.span, format!("`{name}` returns a value"))
                     .label("nobody would take it: a handler returns nothing")
                     .also(returns.span, "its result"),
             );
@@ -183,31 +150,21 @@ impl<'a> Tables<'a> {
         Some(fun)
     }
 
-    /// Notes what happens with events, each of which may be mentioned once.
-    fn set(
-        &mut self,
-        open: &mut Open<'a>,
-        events: &'a [ast::EventName],
-        action: Action,
-        done: &str,
-        report: &mut Report,
-    ) {
+    /// Sets the reaction to events, each of which may be mentioned once.
+    fn set(&mut self, open: &mut Open<'a>, events: &[ast::Name], action: Action, done: &str) {
         for name in events {
-            let found = match name {
-                ast::EventName::Halt(_) => vec![EventId::HALT],
-                ast::EventName::Null(span) if self.null(open, *span, done, report) => {
-                    vec![EventId::NULL]
-                }
-                ast::EventName::Null(_) => continue,
-                ast::EventName::Named(name) => self.event(name, report),
+            let span = name.span;
+            let found = match &*name.text {
+                "null" if self.null(open, span, done) => vec![EventId::NULL],
+                "null" => continue,
+                _ => self.event(name),
             };
-            let span = span_of(name);
             for event in found {
                 let first = open.state.handlers.get(&event).copied();
                 if let Some(first) = first {
                     let event = self.event_list[event.index()].name;
-                    report.push(
-                        Diagnostic::error(
+                    self.report.push(
+                        error(
                             span,
                             format!("`{event}` is mentioned twice in state `{}`", open.state.name),
                         )
@@ -216,24 +173,24 @@ impl<'a> Tables<'a> {
                     );
                 } else {
                     open.state.handlers.insert(event, Handler { action, span });
-                    self.hardly_happens(open, event, span, report);
+                    self.hardly_happens(open, event, span);
                 }
             }
         }
     }
 
     /// Whether `null` may be mentioned here.
-    fn null(&self, open: &Open<'a>, span: Span, done: &str, report: &mut Report) -> bool {
+    fn null(&self, open: &Open<'a>, span: Span, done: &str) -> bool {
         let machine = &self.machines[open.machine.index()];
         if !done.is_empty() {
-            report.push(
-                Diagnostic::error(span, format!("`null` cannot be {done}"))
+            self.report.push(
+                error(span, format!("`null` cannot be {done}"))
                     .label("not an event that is queued")
                     .hint("`null` is handled with `on null do ...` or `on null goto ...`"),
             );
         } else if machine.is_spec() {
-            report.push(
-                Diagnostic::error(span, format!("`on null` in spec `{}`", machine.decl.name.text))
+            self.report.push(
+                error(span, format!("`on null` in spec `{}`", machine.decl.name))
                     .label("a spec does nothing of its own accord"),
             );
         } else {
@@ -242,8 +199,59 @@ impl<'a> Tables<'a> {
         false
     }
 
+    /// Reports more than one parameter of a function that takes a payload.
+    pub fn one_parameter(&self, what: &str, params: &[(ast::Name, ast::Type)]) {
+        if let [_, (second, _), ..] = params {
+            self.report.push(
+                error(second.span, format!("{what} takes one parameter at most"))
+                    .label("a payload is one value")
+                    .hint("take a tuple: `(payload: (a: int, b: bool))`"),
+            );
+        }
+    }
+
+    /// The entry or exit function; a second one is reported.
+    fn once(
+        &mut self,
+        what: &'static str,
+        open: &mut Open<'a>,
+        handler: &'a ast::Handler,
+    ) -> Option<FunId> {
+        let at = place_of(handler);
+        if let Some(first) = open.written.insert(what, at) {
+            self.report.push(
+                error(at, format!("state `{}` has two {what} functions", open.decl.name))
+                    .label(format!("a second {what}"))
+                    .also(first, "the first"),
+            );
+        }
+        self.handler(open, handler, &format!("{what} of"))
+    }
+
+    /// Reports a parameter whose type does not fit the payload of an event.
+    pub fn takes(&self, event: EventId, want: &Type, event_at: Span, param_at: Span) {
+        let decl = &self.event_list[event.index()];
+        let Some(payload) = &decl.payload else { return };
+        if self.assignable(want, payload) {
+            return;
+        }
+        let want = self.show(want);
+        let carries = match payload {
+            Type::Null => "nothing".to_owned(),
+            payload => format!("`{}`", self.show(payload)),
+        };
+        let mut wrong = error(
+            event_at,
+            format!("`{}` carries {carries}, but its handler takes `{want}`", decl.name),
+        )
+        .label(format!("carries {carries}"))
+        .also(param_at, format!("takes `{want}`"));
+        wrong.related.extend(decl.span.map(|declared| (declared, "the event".to_owned())));
+        self.report.push(wrong);
+    }
+
     /// Warns of handlers for events that never arrive.
-    fn hardly_happens(&self, open: &Open<'a>, event: EventId, span: Span, report: &mut Report) {
+    fn hardly_happens(&self, open: &Open<'a>, event: EventId, span: Span) {
         let machine = &self.machines[open.machine.index()];
         let (arrive, verb) = if machine.is_spec() {
             (&machine.observes, "observe")
@@ -253,62 +261,17 @@ impl<'a> Tables<'a> {
         if event == EventId::NULL || event == EventId::HALT || arrive.contains(&event) {
             return;
         }
-        // What is not received can still be raised.
+        // An event that is not received can still be raised.
         if machine.is_spec() || machine.decl.receives.is_some() {
             let event = self.event_list[event.index()].name;
             let name = &machine.decl.name.text;
-            report.push(
-                Diagnostic::warning(span, format!("`{name}` does not {verb} `{event}`"))
+            self.report.push(
+                warning(span, format!("`{name}` does not {verb} `{event}`"))
                     .label("handled only if it is raised")
                     .also(machine.decl.name.span, format!("its `{verb}s` clause leaves it out")),
             );
         }
     }
-}
-
-/// Reports more than one parameter where a payload is taken.
-pub(crate) fn one_parameter(what: &str, params: &[(ast::Name, ast::Type)], report: &mut Report) {
-    if let [_, (second, _), ..] = params {
-        report.push(
-            Diagnostic::error(second.span, format!("{what} takes one parameter at most"))
-                .label("a payload is one value")
-                .hint("take a tuple: `(payload: (a: int, b: bool))`"),
-        );
-    }
-}
-
-/// The parameter of a handler cannot take what an event carries.
-pub(crate) fn wrong_parameter(
-    tables: &Tables<'_>,
-    event: EventId,
-    want: &Type,
-    event_at: Span,
-    param_at: Span,
-) -> Diagnostic {
-    let decl = &tables.event_list[event.index()];
-    let want = tables.show(want);
-    let carries = match &decl.payload {
-        Some(Type::Null) | None => "nothing".to_owned(),
-        Some(payload) => format!("`{}`", tables.show(payload)),
-    };
-    let wrong = Diagnostic::error(
-        event_at,
-        format!("`{}` carries {carries}, but its handler takes `{want}`", decl.name),
-    )
-    .label(format!("carries {carries}"))
-    .also(param_at, format!("takes `{want}`"));
-    match decl.span {
-        Some(declared) => wrong.also(declared, "the event"),
-        None => wrong,
-    }
-}
-
-fn twice(what: &str, state: &ast::State, again: Span, first: Span, report: &mut Report) {
-    report.push(
-        Diagnostic::error(again, format!("state `{}` has two {what} functions", state.name.text))
-            .label(format!("a second {what}"))
-            .also(first, "the first"),
-    );
 }
 
 fn place_of(handler: &ast::Handler) -> Span {
@@ -318,22 +281,6 @@ fn place_of(handler: &ast::Handler) -> Span {
     }
 }
 
-/// Where an event is mentioned.
-pub(crate) fn span_of(event: &ast::EventName) -> Span {
-    match event {
-        ast::EventName::Null(span) | ast::EventName::Halt(span) => *span,
-        ast::EventName::Named(name) => name.span,
-    }
-}
-
-fn show(events: &[ast::EventName]) -> Arc<str> {
-    let names: Vec<&str> = events
-        .iter()
-        .map(|event| match event {
-            ast::EventName::Null(_) => "null",
-            ast::EventName::Halt(_) => "halt",
-            ast::EventName::Named(name) => &name.text,
-        })
-        .collect();
-    names.join(", ").into()
+fn show(events: &[ast::Name]) -> String {
+    events.iter().map(|event| &*event.text).collect::<Vec<_>>().join(", ")
 }

@@ -1,14 +1,12 @@
-//! Statements.
-
 use super::body::{Body, Effect};
 use super::call::Subject;
-use crate::diagnostic::Diagnostic;
-use crate::program::{Arm, Expr, Stmt, StmtKind, Type};
+use crate::diagnostic::{error, warning};
+use crate::program::{Arm, Change, Expr, Place, Stmt, StmtKind, Type};
 use crate::source::Span;
 use crate::syntax::ast;
 
 impl<'a> Body<'_, 'a> {
-    /// A list of statements; those that are wrong are left out, with a diagnostic.
+    /// A list of statements; those with errors are reported and left out.
     pub fn statements(&mut self, statements: &'a [ast::Stmt]) -> Vec<Stmt> {
         let checked: Vec<_> = statements.iter().map(|statement| self.stmt(statement)).collect();
         checked.into_iter().flatten().collect()
@@ -31,16 +29,13 @@ impl<'a> Body<'_, 'a> {
             ast::StmtKind::Return(value) => self.give_back(value.as_ref(), span)?,
             ast::StmtKind::Break => self.leave_loop("break", StmtKind::Break, span)?,
             ast::StmtKind::Continue => self.leave_loop("continue", StmtKind::Continue, span)?,
-            ast::StmtKind::Assign(place, value) => {
-                let (place, value) = (self.place(place), self.expr(value));
-                let (place, value) = (place?, value?);
-                let why = self.declaration(&place);
-                self.expect_for(&place.ty, &value, why)?;
-                StmtKind::Assign(place, value)
+            ast::StmtKind::Change(change, place, values) => {
+                let place = self.place(place);
+                let values: Vec<_> = values.iter().map(|value| self.expr(value)).collect();
+                let (place, values) = (place?, values.into_iter().collect::<Option<Vec<_>>>()?);
+                self.change(*change, &place, &values)?;
+                StmtKind::Change(*change, place, values)
             }
-            ast::StmtKind::Insert(place, key, value) => self.insert(place, key, value)?,
-            ast::StmtKind::Add(place, value) => self.add(place, value)?,
-            ast::StmtKind::Remove(place, what) => self.remove(place, what)?,
             ast::StmtKind::While(condition, body) => {
                 let condition = self.condition(condition);
                 let body = self.in_loop(body);
@@ -55,12 +50,7 @@ impl<'a> Body<'_, 'a> {
                 };
                 StmtKind::If(arms.into_iter().collect::<Option<_>>()?, otherwise)
             }
-            ast::StmtKind::New(name, arguments) => {
-                StmtKind::Effect(self.create(name, arguments, span)?)
-            }
-            ast::StmtKind::Call(name, arguments) => {
-                StmtKind::Effect(self.call(name, arguments, span)?)
-            }
+            ast::StmtKind::Effect(expr) => StmtKind::Effect(self.expr(expr)?),
             ast::StmtKind::Raise(event, arguments) => {
                 self.leaves_state("raise", Effect::Raise, span);
                 let event = self.event(event);
@@ -80,7 +70,7 @@ impl<'a> Body<'_, 'a> {
                 StmtKind::Announce(event?, payload?)
             }
             ast::StmtKind::Goto(state, arguments) => self.go(state, arguments, span)?,
-            ast::StmtKind::Receive(cases) => self.receive(cases, span)?,
+            ast::StmtKind::Receive(cases) => self.receive(cases, span),
         };
         Some(Stmt { kind, span })
     }
@@ -111,11 +101,10 @@ impl<'a> Body<'_, 'a> {
             None if self.tables.assignable(&want, &Type::Null) => {}
             None => {
                 let want = self.tables.show(&want);
-                self.report.push(
-                    Diagnostic::error(span, format!("`return` without a value of type `{want}`"))
+                return self.report.refuse(
+                    error(span, format!("`return` without a value of type `{want}`"))
                         .label(format!("the function returns `{want}`")),
                 );
-                return None;
             }
         }
         Some(StmtKind::Return(value))
@@ -123,15 +112,14 @@ impl<'a> Body<'_, 'a> {
 
     fn leave_loop(&mut self, word: &str, kind: StmtKind, span: Span) -> Option<StmtKind> {
         if self.loops == 0 {
-            self.report.push(
-                Diagnostic::error(span, format!("`{word}` outside of a loop"))
+            return self.report.refuse(
+                error(span, format!("`{word}` outside of a loop"))
                     .label("no `while` or `foreach` around it"),
             );
-            return None;
         }
         if self.loops == self.loops_outside && word == "break" {
             self.report.push(
-                Diagnostic::warning(span, "`break` in a case of `receive` leaves the loop around")
+                warning(span, "`break` in a case of `receive` leaves the loop around")
                     .label("the reference tool leaves only the case"),
             );
         }
@@ -151,9 +139,9 @@ impl<'a> Body<'_, 'a> {
         of: &'a ast::Expr,
         body: &'a ast::Stmt,
     ) -> Option<StmtKind> {
-        let known = self.report.diagnostics.len();
+        let known = self.report.len();
         let place = self.variable(&name.text, name.span);
-        if let Some(unknown) = self.report.diagnostics.get_mut(known)
+        if let Some(unknown) = self.report.diagnostics.borrow_mut().get_mut(known)
             && unknown.hint.is_none()
         {
             let name = &name.text;
@@ -166,87 +154,61 @@ impl<'a> Body<'_, 'a> {
             Type::Seq(element) | Type::Set(element) => element,
             Type::Map(..) => {
                 let found = self.tables.show(&of.ty);
-                self.report.push(
-                    Diagnostic::error(of.span, "`foreach` over a map")
+                return self.report.refuse(
+                    error(of.span, "`foreach` over a map")
                         .label(format!("this is `{found}`"))
                         .hint("iterate over `keys(...)` or `values(...)` of it"),
                 );
-                return None;
             }
             other => return self.not_a("sequence or set", other, of.span),
         };
         if !self.tables.same(&place.ty, element) {
             let (has, element) = (self.tables.show(&place.ty), self.tables.show(element));
-            self.report.push(
-                Diagnostic::error(
-                    name.span,
-                    format!("`{}` is `{has}`, but the elements are `{element}`", name.text),
-                )
-                .label(format!("should be `{element}`"))
-                .also(of.span, "the collection"),
+            return self.report.refuse(
+                error(name.span, format!("`{name}` is `{has}`, but the elements are `{element}`"))
+                    .label(format!("should be `{element}`"))
+                    .also(of.span, "the collection"),
             );
-            return None;
         }
         Some(StmtKind::Foreach(place, of, body?))
     }
 
-    fn insert(
-        &mut self,
-        place: &'a ast::Expr,
-        key: &'a ast::Expr,
-        value: &'a ast::Expr,
-    ) -> Option<StmtKind> {
-        let (place, key, value) = (self.place(place), self.expr(key), self.expr(value));
-        let (place, key, value) = (place?, key?, value?);
-        let (want_key, want_value) = match &place.ty {
-            Type::Seq(element) => (&Type::Int, &**element),
-            Type::Map(key, value) => (&**key, &**value),
-            Type::Set(_) => {
-                self.report.push(
-                    Diagnostic::error(place.span, "`+= (a, b)` on a set")
+    fn change(&mut self, change: Change, place: &Place, values: &[Expr]) -> Option<()> {
+        let wanted: Vec<&Type> = match (change, &place.ty) {
+            (Change::Store, ty) => {
+                let why = self.declaration(place);
+                return self.expect_for(ty, values.first()?, why);
+            }
+            (Change::Insert, Type::Seq(element)) => vec![&Type::Int, element],
+            (Change::Insert, Type::Map(key, value)) => vec![key, value],
+            (Change::Insert, Type::Set(_)) => {
+                return self.report.refuse(
+                    error(place.span, "`+= (a, b)` on a set")
                         .label("a set takes one value")
                         .hint("write `+= (value)`, or `+= ((a, b))` to add a tuple"),
                 );
-                return None;
             }
-            other => return self.not_a("sequence or map", &other.clone(), place.span),
-        };
-        let fine = (self.expect(want_key, &key), self.expect(want_value, &value));
-        fine.0.and(fine.1)?;
-        Some(StmtKind::Insert(place, key, value))
-    }
-
-    fn add(&mut self, place: &'a ast::Expr, value: &'a ast::Expr) -> Option<StmtKind> {
-        let (place, value) = (self.place(place), self.expr(value));
-        let (place, value) = (place?, value?);
-        match &place.ty {
-            Type::Set(element) => self.expect(element, &value)?,
-            other => {
+            (Change::Insert, other) => return self.not_a("sequence or map", other, place.span),
+            (Change::Add, Type::Set(element)) => vec![element],
+            (Change::Add, other) => {
                 let found = self.tables.show(other);
-                let wrong = Diagnostic::error(place.span, format!("`+= (value)` on `{found}`"))
-                    .label("not a set");
-                self.report.push(match other {
+                let wrong =
+                    error(place.span, format!("`+= (value)` on `{found}`")).label("not a set");
+                return self.report.refuse(match other {
                     Type::Seq(_) => wrong.hint("write `+= (index, value)`: `sizeof` is the end"),
                     Type::Map(..) => wrong.hint("write `+= (key, value)`"),
                     Type::Int | Type::Float | Type::String => wrong.hint("write `x = x + value`"),
                     _ => wrong,
                 });
-                return None;
             }
-        }
-        Some(StmtKind::Add(place, value))
-    }
-
-    fn remove(&mut self, place: &'a ast::Expr, what: &'a ast::Expr) -> Option<StmtKind> {
-        let (place, what) = (self.place(place), self.expr(what));
-        let (place, what) = (place?, what?);
-        match &place.ty {
-            Type::Seq(_) => self.expect(&Type::Int, &what)?,
-            Type::Map(key, _) => self.expect(key, &what)?,
-            Type::Set(element) => self.expect(element, &what)?,
-            other => return self.not_a("sequence, set or map", other, place.span),
-        }
-        Some(StmtKind::Remove(place, what))
+            (Change::Remove, Type::Seq(_)) => vec![&Type::Int],
+            (Change::Remove, Type::Map(key, _) | Type::Set(key)) => vec![key],
+            (Change::Remove, other) => {
+                return self.not_a("sequence, set or map", other, place.span);
+            }
+        };
+        let fit = wanted.into_iter().zip(values).map(|(want, value)| self.expect(want, value));
+        fit.collect::<Vec<_>>().into_iter().collect()
     }
 
     /// `raise` and `goto` end the function, which therefore cannot return a value.
@@ -255,32 +217,26 @@ impl<'a> Body<'_, 'a> {
         if let Some(returns) = self.returns.as_ref().filter(|returns| **returns != Type::Null) {
             let returns = self.tables.show(returns);
             self.report.push(
-                Diagnostic::error(span, format!("`{word}` in a function that returns a value"))
+                error(span, format!("`{word}` in a function that returns a value"))
                     .label(format!("the function returns `{returns}`"))
                     .hint(format!("return the value and `{word}` in the handler")),
             );
         }
     }
 
-    fn go(
-        &mut self,
-        name: &'a ast::Name,
-        arguments: &'a [ast::Expr],
-        span: Span,
-    ) -> Option<StmtKind> {
+    fn go(&mut self, name: &'a ast::Name, args: &'a [ast::Expr], span: Span) -> Option<StmtKind> {
         self.leaves_state("goto", Effect::Goto, span);
         let unknown = Subject { takes: String::new(), declared: None, payload: None };
         let Some(machine) = self.machine() else {
-            self.payload(&unknown, arguments, span);
-            self.report.push(
-                Diagnostic::error(span, "`goto` outside of a machine")
+            self.payload(&unknown, args, span);
+            return self.report.refuse(
+                error(span, "`goto` outside of a machine")
                     .label("no states here")
                     .hint("make it a function of the machine"),
             );
-            return None;
         };
         let Some(state) = machine.state_names.get(&name.text) else {
-            self.payload(&unknown, arguments, span);
+            self.payload(&unknown, args, span);
             self.report.unknown(name.span, "state", &name.text, machine.state_names.names());
             return None;
         };
@@ -291,20 +247,19 @@ impl<'a> Body<'_, 'a> {
             Some([..]) => None,
         };
         let subject = Subject {
-            takes: format!("the entry of `{}` takes", name.text),
+            takes: format!("the entry of `{name}` takes"),
             declared: machine.state_names.place(&name.text),
             payload,
         };
-        if let [_, second, ..] = arguments
+        if let [_, second, ..] = args
             && payload.is_some()
         {
-            self.report.push(
-                Diagnostic::error(second.span, "`goto` takes one value")
+            return self.report.refuse(
+                error(second.span, "`goto` takes one value")
                     .label("a second value")
                     .hint("put both in a tuple: `goto S, (a, b)`"),
             );
-            return None;
         }
-        Some(StmtKind::Goto(state, self.payload(&subject, arguments, span)?))
+        Some(StmtKind::Goto(state, self.payload(&subject, args, span)?))
     }
 }

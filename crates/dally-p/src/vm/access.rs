@@ -1,5 +1,4 @@
-//! What instructions read: registers of a frame, variables of the machine, constants, and items of
-//! tuples in variables.
+//! Reading of operands.
 
 use super::operations::{Refused, at_position};
 use super::places::too_large;
@@ -7,8 +6,8 @@ use super::tuple::Tuple;
 use super::value::Value;
 use crate::lower::inst::{Dst, Src};
 
-/// What an operand is, given where the registers of the frame begin; `None` if it is an item of what
-/// is no tuple.
+/// The value of an operand, given where the registers of the frame begin; `None` for an item of a
+/// value that is no tuple.
 #[inline(always)]
 pub(super) fn look<'v>(
     src: Src,

@@ -1,15 +1,15 @@
-//! When handlers may run as one step without leaving anything out.
+//! When handlers may run as one step without losing behaviour.
 //!
-//! A handler with at most one send, create or announcement can be moved, as a whole, to where its
-//! effect is in any schedule: what it does before the effect nobody else sees, and taking an
-//! event from the front of a queue commutes with what others append to its end. Two effects
-//! cannot both stay where they are, and with one queue a machine the order in which different
-//! senders' events arrive matters. If specs hear of a send, it has two effects: specs are told
-//! before others may come between, the event arrives after.
+//! A handler with at most one effect (a send, create or announcement) can be moved, as a whole, to
+//! its effect in any schedule: no other machine sees what it does before the effect, and taking an
+//! event from the front of a queue commutes with appending to its end. Of two effects only one can
+//! stay in its place, and with one queue for each machine the order in which events of different
+//! senders arrive matters. A send that specs observe has two effects: the specs are told before the
+//! scheduling point, the event arrives after it.
 //!
-//! A handler may go on by `goto` or `raise` in other functions. So these count as an effect
-//! themselves: of two effects on the way through several functions, the first is then in a
-//! function with something else that counts, or in one that runs while a state is left.
+//! A handler may continue in other functions by `goto` or `raise`, which therefore count as effects
+//! themselves. If there are two effects on a path through several functions, the first is then in a
+//! function with another one that counts, or in an exit function.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::program::{
 };
 use crate::types::order;
 
-/// Why atomic handlers leave something out in this test, if they do.
+/// Why atomic handlers would lose behaviour of this test, if they do.
 pub(crate) fn caveat(program: &Program, test: &Test) -> Option<String> {
     let observed: BTreeSet<_> =
         test.specs.iter().flat_map(|(spec, _)| &program.machines[spec.index()].observes).collect();
@@ -70,7 +70,6 @@ fn two_effects(machine: &str, place: &str) -> String {
     )
 }
 
-/// What each function does, those that are called before their callers.
 fn effects_of_functions(program: &Program) -> Vec<Option<Does>> {
     let mut known: Vec<Option<Does>> = vec![None; program.funs.len()];
     let body = |at: usize| program.funs[at].body.as_deref().unwrap_or_default();
@@ -87,20 +86,16 @@ fn effects_of_functions(program: &Program) -> Vec<Option<Does>> {
     known
 }
 
-/// What a function does.
 #[derive(Clone, Copy)]
 struct Does {
-    /// How many sends, creates, announcements and ways on it has on one path, up to 2.
+    /// The greatest number of sends, creates, announcements, `goto`s and `raise`s on a path, up to 2.
     count: u32,
-    /// Whether there is one among them that others can see.
     acts: bool,
 }
 
-/// A walk over code that counts as in [`Does`].
 struct Effects<'k> {
-    /// What functions do, as far as it is known.
+    /// The functions that have been walked over.
     known: &'k [Option<Does>],
-    /// The functions that are called.
     calls: Vec<usize>,
     acts: bool,
 }
@@ -112,7 +107,7 @@ impl<'k> Effects<'k> {
 
     fn of(&mut self, id: FunId) -> u32 {
         self.calls.push(id.index());
-        // What is not known yet is a recursion, which counts as a loop.
+        // An unknown callee is a recursive one, which counts as a loop.
         let known = self.known.get(id.index()).copied().flatten();
         let Does { count, acts } = known.unwrap_or(Does { count: 2, acts: true });
         self.acts |= acts;
@@ -124,9 +119,6 @@ impl<'k> Effects<'k> {
     }
 
     fn statement(&mut self, statement: &Stmt) -> u32 {
-        let exprs = |this: &mut Self, all: &[&Expr]| -> u32 {
-            all.iter().map(|expr| this.expr(expr)).sum()
-        };
         let optional = |this: &mut Self, expr: &Option<Expr>| -> u32 {
             expr.as_ref().map_or(0, |expr| this.expr(expr))
         };
@@ -136,10 +128,9 @@ impl<'k> Effects<'k> {
             StmtKind::Print(expr) | StmtKind::Effect(expr) => self.expr(expr),
             StmtKind::Return(expr) => optional(self, expr),
             StmtKind::Break | StmtKind::Continue => 0,
-            StmtKind::Assign(place, value)
-            | StmtKind::Add(place, value)
-            | StmtKind::Remove(place, value) => self.place(place) + self.expr(value),
-            StmtKind::Insert(place, key, value) => self.place(place) + exprs(self, &[key, value]),
+            StmtKind::Change(_, place, values) => {
+                self.place(place) + values.iter().map(|value| self.expr(value)).sum::<u32>()
+            }
             StmtKind::While(condition, body) => {
                 let once = self.expr(condition) + self.statement(body);
                 if once > 0 { 2 } else { 0 }
@@ -164,7 +155,7 @@ impl<'k> Effects<'k> {
             }
             StmtKind::Send(to, event, payload) => {
                 self.acts = true;
-                1 + exprs(self, &[to, event]) + optional(self, payload)
+                1 + self.expr(to) + self.expr(event) + optional(self, payload)
             }
             StmtKind::Goto(_, payload) => 1 + optional(self, payload),
             StmtKind::Receive(cases) => {
@@ -177,7 +168,7 @@ impl<'k> Effects<'k> {
     fn place(&mut self, place: &Place) -> u32 {
         place.path.iter().fold(0, |sum, projection| match projection {
             Projection::Position(_) => sum,
-            Projection::Element(key) | Projection::Value(key) => sum + self.expr(key),
+            Projection::Key(key) => sum + self.expr(key),
         })
     }
 

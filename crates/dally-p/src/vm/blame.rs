@@ -1,4 +1,4 @@
-//! What to tell people of instructions that fail.
+//! Messages for instructions that fail.
 
 use dally_core::bug::Endless;
 use dally_core::{Bug, Problem};
@@ -13,7 +13,6 @@ use crate::lower::inst::Arith;
 use crate::program::{EventId, Type};
 use crate::source::Span;
 
-/// A number is divided by zero.
 #[cold]
 pub(super) fn divided(op: Arith, n: i64) -> String {
     match op {
@@ -22,7 +21,6 @@ pub(super) fn divided(op: Arith, n: i64) -> String {
     }
 }
 
-/// What an event is given is not what it carries.
 #[cold]
 pub(super) fn misfit(code: &Code, event: EventId, payload: &Value) -> String {
     let (ty, name) = &code.payloads[event.index()];
@@ -34,7 +32,7 @@ pub(super) fn misfit(code: &Code, event: EventId, payload: &Value) -> String {
     format!("event `{}` carries {carries}, but is given {given}", name_of(code, event))
 }
 
-/// A machine may not send an event, or not to a machine that is known by this interface.
+/// A machine may not send an event, or not by this interface of the receiver.
 #[cold]
 pub(super) fn forbidden(
     cx: &Cx<'_, '_>,
@@ -51,7 +49,6 @@ pub(super) fn forbidden(
     format!("`{name}` is sent to a machine known as `{interface}`, which does not receive it")
 }
 
-/// An assertion failed.
 #[cold]
 pub(super) fn broken(code: &Code, span: Span, message: &Value) -> String {
     let place = code.sources.location(span);
@@ -61,8 +58,8 @@ pub(super) fn broken(code: &Code, span: Span, message: &Value) -> String {
     }
 }
 
-/// The checker let something pass that it should not have, or a foreign function lied: that is a
-/// bug to be reported, not a reason to panic.
+/// A value has the wrong type: the checker has missed it, or a foreign function answered it. That is
+/// reported as a bug, without a panic.
 #[cold]
 pub(super) fn ill_typed(cx: &Cx<'_, '_>, machine: &Machine, pc: usize) -> Bug {
     let inst = cx.code.insts[pc - 1];
@@ -74,5 +71,5 @@ pub(super) fn ill_typed(cx: &Cx<'_, '_>, machine: &Machine, pc: usize) -> Bug {
 pub(super) fn too_deep(cx: &Cx<'_, '_>, machine: &Machine, pc: usize, name: &str) -> Bug {
     let bug = cx.bug(machine, cx.code.spans[pc - 1], "");
     let endless = Endless::Calls { function: name.to_owned(), depth: MAX_CALLS };
-    Bug { problem: Problem::EndlessStep(endless), ..bug }
+    Bug { problem: Box::new(Problem::EndlessStep(endless)), ..bug }
 }

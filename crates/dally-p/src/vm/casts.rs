@@ -1,11 +1,11 @@
-//! Whether a value is of a type, and conversions between numbers.
+//! Type tests at run time, and conversions between numbers.
 
 use super::value::Value;
 use crate::lower::code::Code;
 use crate::program::Type;
 
-/// Whether a value is of a type. `null` is of every type of things that can be missing, and
-/// `data` is what holds no machine that one could send to.
+/// Whether a value has a type. `null` has every nullable type, and `data` is any value without a
+/// machine that could be sent to.
 pub(crate) fn fits(code: &Code, value: &Value, ty: &Type) -> bool {
     let all = |items: &[Value], ty: &Type| items.iter().all(|item| fits(code, item, ty));
     match (ty, value) {
@@ -29,7 +29,7 @@ pub(crate) fn fits(code: &Code, value: &Value, ty: &Type) -> bool {
         (Type::Bool, Value::Bool(_)) => true,
         (Type::String, Value::Str(_)) => true,
         (Type::Event, Value::Event(_)) => true,
-        // What a machine may be sent is checked when that happens.
+        // Permissions are checked by sends.
         (Type::Machine | Type::Interface(_) | Type::Permission(..), Value::Machine(..)) => true,
         (Type::Seq(ty), Value::Seq(seq)) => all(seq, ty),
         (Type::Set(ty), Value::Set(set)) => all(set.items(), ty),
@@ -49,8 +49,7 @@ pub(crate) fn fits(code: &Code, value: &Value, ty: &Type) -> bool {
     }
 }
 
-/// A number without what is behind its point; what is too large for a whole number becomes the
-/// largest one, and what is no number 0.
+/// The integer part of a number; out of range the nearest integer, for a NaN 0.
 pub(crate) fn to_int(value: &Value) -> Option<i64> {
     match value {
         Value::Int(n) => Some(*n),

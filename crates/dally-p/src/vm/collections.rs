@@ -1,10 +1,11 @@
-//! Sequences, sets and maps. Sets and maps keep the order of insertion; what is removed leaves no
-//! gap. (The reference fills the places of removed elements again, the last one first, which
-//! makes the order of later elements depend on removals long ago.)
+//! Sequences, sets and maps. Sets and maps keep the order of insertion, without gaps after removals.
+//! (The reference implementation fills the gaps again, the last one first, so that there the order
+//! of elements depends on old removals.)
 
 use std::ops::Deref;
 
-use super::value::{Head, TooLarge, Value, depth_of};
+use super::head::{Head, TooLarge, depth_of};
+use super::value::Value;
 
 /// A sequence.
 #[derive(Clone, Default)]
@@ -24,14 +25,14 @@ impl Deref for Seq {
 impl Seq {
     pub(super) fn of(items: impl IntoIterator<Item = Value>) -> Seq {
         let mut seq = Seq { head: Head::default(), items: items.into_iter().collect() };
-        // What consists of values that exist, each once, is not much larger than these.
+        // A sequence of existing values stays near their size, so the limit is not checked.
         for item in &seq.items {
             let _ = seq.head.add(item);
         }
         seq
     }
 
-    /// Puts a value before the one at this index, which may be the length.
+    /// Inserts a value before the one at this index, which may be the length.
     pub(crate) fn insert(&mut self, at: usize, value: Value) -> Result<(), TooLarge> {
         self.head.changes();
         self.head.add(&value)?;
@@ -59,15 +60,16 @@ impl Seq {
     }
 }
 
-/// Different values in the order in which they came.
+/// Distinct values in the order of insertion.
 #[derive(Clone, Default)]
 struct Keys {
     items: Vec<Value>,
-    /// By hash, the places of the items plus 1, or 0; a power of two, empty while few items are.
+    /// Hash table of item indices plus 1, with 0 for free; its size is a power of two, or 0 for few
+    /// items.
     table: Vec<u32>,
 }
 
-/// Fewer items than this are looked through one by one.
+/// Fewer items than this are searched linearly.
 const FEW: usize = 12;
 
 impl Keys {
@@ -139,27 +141,15 @@ pub struct Set {
 }
 
 impl Set {
-    /// Its elements in the order in which they were added.
+    /// The elements in the order of insertion.
     pub fn items(&self) -> &[Value] {
         &self.keys.items
-    }
-
-    /// The same, one by one.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Value> {
-        self.keys.items.iter()
-    }
-
-    /// How many there are.
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
-    pub fn len(&self) -> usize {
-        self.keys.items.len()
     }
 
     pub(crate) fn contains(&self, value: &Value) -> bool {
         self.keys.find(value).is_some()
     }
 
-    /// Adds a value, unless there is an equal one.
     pub(crate) fn add(&mut self, value: Value) -> Result<(), TooLarge> {
         if !self.contains(&value) {
             self.head.changes();
@@ -178,7 +168,8 @@ impl Set {
     }
 
     pub(super) fn equals(&self, other: &Set) -> bool {
-        self.len() == other.len() && self.iter().all(|item| other.contains(item))
+        self.items().len() == other.items().len()
+            && self.items().iter().all(|item| other.contains(item))
     }
 }
 
@@ -191,15 +182,9 @@ pub struct Map {
 }
 
 impl Map {
-    /// Its keys with their values, in the order in which the keys were added.
+    /// The keys with their values, in the order of insertion.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Value, &Value)> {
         self.keys.items.iter().zip(&self.values)
-    }
-
-    /// How many keys there are.
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
-    pub fn len(&self) -> usize {
-        self.values.len()
     }
 
     pub(crate) fn keys(&self) -> &[Value] {
@@ -215,7 +200,6 @@ impl Map {
         self.keys.find(key).map(|at| &self.values[at])
     }
 
-    /// Adds a key that is not there.
     pub(crate) fn insert(&mut self, key: Value, value: Value) -> Result<(), TooLarge> {
         self.head.changes();
         self.head.add(&key)?;
@@ -257,7 +241,7 @@ impl Map {
         let same = |(key, value): (&Value, &Value)| {
             other.get(key).is_some_and(|there| there.equals(value))
         };
-        self.len() == other.len() && self.iter().all(same)
+        self.keys().len() == other.keys().len() && self.iter().all(same)
     }
 }
 
@@ -300,7 +284,7 @@ mod tests {
                     set.remove(&value);
                     list.retain(|&known| known != n);
                 }
-                let items = set.iter().map(|item| match item { Value::Int(n) => *n, _ => -1 });
+                let items = set.items().iter().map(|item| match item { Value::Int(n) => *n, _ => -1 });
                 prop_assert_eq!(items.collect::<Vec<_>>(), list.clone());
                 prop_assert_eq!(set.head.weight as usize, 1 + list.len());
             }

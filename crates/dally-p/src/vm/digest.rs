@@ -1,4 +1,4 @@
-//! Hashes of values and machines, made while walking through them.
+//! Hashes of values and machines.
 
 /// The fractional part of the golden ratio: odd, with no pattern in its bits.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -6,15 +6,15 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The fractional part of the square root of 3, for the other factor.
 const OTHER: u64 = 0xbb67_ae85_84ca_a73b;
 
-/// A hash that takes words one after the other, one multiplication for each or each pair: what
-/// takes time is that every multiplication waits for the one before.
+/// A hash over words, with one multiplication for each word or pair. Its time is the latency of these
+/// multiplications, each of which waits for the one before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digest(u64);
 
 impl Digest {
     #[inline]
     pub(crate) fn new(seed: u64) -> Digest {
-        // Away from zero, which a first word of zero would leave as it is.
+        // Zero would stay zero under a first word of zero.
         Digest(seed ^ FACTOR)
     }
 
@@ -23,13 +23,13 @@ impl Digest {
         self.multiply(word, FACTOR);
     }
 
-    /// Takes two words: each is in one of the factors, as in the loop of wyhash.
+    /// Takes two words, each in one of the factors, as in the loop of wyhash.
     #[inline]
     pub(crate) fn pair(&mut self, one: u64, other: u64) {
         self.multiply(one, other ^ OTHER);
     }
 
-    /// Takes the words of a list, which may be told from those of a longer one only by what follows.
+    /// Takes the words of a list. The caller makes lists of different lengths distinguishable.
     #[inline]
     pub(crate) fn all<T>(&mut self, items: &[T], word: impl Fn(&T) -> u64) {
         let (pairs, rest) = items.as_chunks::<2>();

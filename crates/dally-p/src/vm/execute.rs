@@ -1,7 +1,7 @@
 //! The instructions of one machine, until it waits or its outermost function is left.
 //!
-//! What every instruction needs is written out in the loop. What few need is called: what is in the
-//! loop costs all others, which have fewer registers of the processor then.
+//! Frequent operations are written out in the loop. Rare ones are calls, because code in the loop
+//! costs the others processor registers.
 
 use dally_core::{Env, Event, Stop, Tag, Text};
 
@@ -10,30 +10,28 @@ use super::blame::{broken, divided, forbidden, ill_typed, misfit, too_deep};
 use super::casts::{fits, to_int};
 use super::machine::{Frame, Machine, Phase};
 use super::operations::{
-    Refused, arith, at_position, call_foreign, choose, concat, contains, element, elements, equal,
-    float, formatted, holds, keys, less, negate, size, to_float, to_interface, values,
+    Refused, arith, at_position, call_foreign, choose, concat, element, elements, float, formatted,
+    holds, keys, negate, size, to_float, to_interface, values,
 };
-use super::places::{Change, change};
+use super::places::change;
 use super::print::{Carried, Shown};
 use super::run::{Cx, this};
 use super::value::Value;
 use crate::lower::inst::Inst;
 use crate::program::EventId;
 
-/// Why execution stops.
 pub(crate) enum Exit {
     /// The machine waits; its phase says for what.
     Waits,
-    /// The outermost function has returned.
     Returned,
     Raised(EventId, Value),
     Goto(u16, Value),
 }
 
-/// More calls inside each other than this are a recursion without end.
+/// The greatest depth of calls; deeper ones are an endless recursion.
 pub(super) const MAX_CALLS: usize = 10_000;
 
-/// Runs the innermost frame of a machine and those around it.
+/// Runs the innermost frame of a machine, and then its callers.
 pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit, Stop> {
     let code = cx.code;
     let (insts, consts) = (&code.insts[..], &code.consts[..]);
@@ -53,8 +51,8 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
         };
     }
-    // What is kept: a temporary is emptied, all else is copied. It is never inside of an option,
-    // which would be written in pieces and read as a whole: see `copy.rs`.
+    // An operand to keep: a temporary is moved out, anything else is copied. The value is never in an
+    // option, which would be written in pieces and read as a whole: see `copy.rs`.
     macro_rules! take {
         ($src:expr) => {
             match $src.is_temp() {
@@ -74,7 +72,6 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             return Err(cx.bug(machine, code.spans[pc - 1], format!($($message)*)).into())
         };
     }
-    // The result of an operation, if it has one.
     macro_rules! done {
         ($result:expr) => {
             match $result {
@@ -82,6 +79,24 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 Err(Refused::Type) => wrong_type!(),
                 Err(Refused::Because(what)) => fail!("{what}"),
                 Err(Refused::Stop(stop)) => return Err(stop),
+            }
+        };
+    }
+    // A result that is `None` if the operands have the wrong types.
+    macro_rules! typed {
+        ($result:expr) => {
+            match $result {
+                Some(value) => value,
+                None => wrong_type!(),
+            }
+        };
+    }
+    macro_rules! event {
+        ($src:expr, $fate:literal) => {
+            match get!($src) {
+                Value::Event(EventId::NULL) | Value::Null => fail!("a null event is {}", $fate),
+                Value::Event(event) => *event,
+                _ => wrong_type!(),
             }
         };
     }
@@ -101,19 +116,6 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
         };
     }
-    macro_rules! change {
-        ($what:expr, $root:expr, $path:expr, $first:expr) => {{
-            let root = $root.place(base);
-            let (below, keys) = machine.regs.split_at_mut(base + usize::from($first));
-            let path = &code.paths[usize::from($path)];
-            if let Err(trouble) = change(&mut below[root], path, keys, 0, $what) {
-                let first = base + usize::from($first);
-                let what = trouble.in_words(code, &machine.regs[first..]);
-                fail!("{what}");
-            }
-        }};
-    }
-
     let phase = loop {
         let inst = insts[pc];
         pc += 1;
@@ -132,39 +134,13 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     None => fail!("{}", divided(op, a)),
                 }
             }
-            Inst::Float(op, dst, a, b) => {
-                let result = done!(float(op, get!(a), get!(b)));
-                set!(dst, result);
-            }
-            Inst::Concat(dst, a, b) => {
-                let text = done!(concat(get!(a), get!(b)));
-                set!(dst, text);
-            }
-            Inst::Negate(dst, src) => {
-                let negated = done!(negate(get!(src)));
-                set!(dst, negated);
-            }
+            Inst::Float(op, dst, a, b) => set!(dst, done!(float(op, get!(a), get!(b)))),
+            Inst::Concat(dst, a, b) => set!(dst, done!(concat(get!(a), get!(b)))),
+            Inst::Negate(dst, src) => set!(dst, done!(negate(get!(src)))),
             Inst::Not(dst, src) => set!(dst, Value::Bool(!bool!(src))),
-            Inst::Less(dst, a, b) => match less(get!(a), get!(b), false) {
-                Some(less) => set!(dst, Value::Bool(less)),
-                None => wrong_type!(),
-            },
-            Inst::LessEqual(dst, a, b) => match less(get!(a), get!(b), true) {
-                Some(less) => set!(dst, Value::Bool(less)),
-                None => wrong_type!(),
-            },
-            Inst::Equal(dst, a, b) => {
-                let equal = equal(get!(a), get!(b));
-                set!(dst, Value::Bool(equal));
+            Inst::Test(test, dst, a, b) => {
+                set!(dst, Value::Bool(typed!(holds(test, get!(a), get!(b)))));
             }
-            Inst::NotEqual(dst, a, b) => {
-                let equal = equal(get!(a), get!(b));
-                set!(dst, Value::Bool(!equal));
-            }
-            Inst::In(dst, value, collection) => match contains(get!(collection), get!(value)) {
-                Some(found) => set!(dst, Value::Bool(found)),
-                None => wrong_type!(),
-            },
             Inst::Jump(to) => pc = to as usize,
             Inst::Loop(to) => {
                 cx.env.turn()?;
@@ -181,9 +157,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 }
             }
             Inst::Unless(test, a, b, by) => {
-                let (a, b) = (get!(a), get!(b));
-                let Some(holds) = holds(test, a, b) else { wrong_type!() };
-                if !holds {
+                if !typed!(holds(test, get!(a), get!(b))) {
                     pc += usize::from(by);
                 }
             }
@@ -192,41 +166,28 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 done!(put_tuple(&mut machine.regs, consts, base, row, shape, dst));
             }
             Inst::Position(dst, tuple, position) => {
-                let Some(item) = at_position(get!(tuple), position) else { wrong_type!() };
-                set!(dst, item.clone());
+                set!(dst, typed!(at_position(get!(tuple), position)).clone());
             }
             Inst::Inner(dst, tuple, first, second) => {
                 let inner = at_position(get!(tuple), first.into());
-                let Some(item) = inner.and_then(|inner| at_position(inner, second.into())) else {
-                    wrong_type!()
-                };
+                let item = typed!(inner.and_then(|inner| at_position(inner, second.into())));
                 set!(dst, item.clone());
             }
             Inst::Index(dst, collection, key) => {
                 let (collection, key) = (get!(collection), get!(key));
                 match element(collection, key) {
-                    Ok(found) => {
-                        let found = found.clone();
-                        set!(dst, found);
-                    }
+                    Ok(found) => set!(dst, found.clone()),
                     Err(trouble) => {
                         let what = trouble.in_words(code, std::slice::from_ref(key));
                         fail!("{what}");
                     }
                 }
             }
-            Inst::Keys(dst, map) => {
-                let keys = done!(keys(get!(map)));
-                set!(dst, keys);
+            Inst::Keys(dst, map) => set!(dst, done!(keys(get!(map)))),
+            Inst::Values(dst, map) => set!(dst, done!(values(get!(map)))),
+            Inst::Sizeof(dst, collection) => {
+                set!(dst, Value::Int(typed!(size(get!(collection))) as i64));
             }
-            Inst::Values(dst, map) => {
-                let values = done!(values(get!(map)));
-                set!(dst, values);
-            }
-            Inst::Sizeof(dst, collection) => match size(get!(collection)) {
-                Some(size) => set!(dst, Value::Int(size as i64)),
-                None => wrong_type!(),
-            },
             Inst::Cast(dst, src, ty) => {
                 let (ty, name) = &code.types[usize::from(ty)];
                 if !fits(code, get!(src), ty) {
@@ -235,35 +196,27 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 }
                 set!(dst, take!(src));
             }
-            Inst::ToInt(dst, src) => match to_int(get!(src)) {
-                Some(n) => set!(dst, Value::Int(n)),
-                None => wrong_type!(),
-            },
-            Inst::ToFloat(dst, src) => {
-                let number = done!(to_float(get!(src)));
-                set!(dst, number);
-            }
+            Inst::ToInt(dst, src) => set!(dst, Value::Int(typed!(to_int(get!(src))))),
+            Inst::ToFloat(dst, src) => set!(dst, done!(to_float(get!(src)))),
             Inst::ToInterface(dst, src, interface) => {
-                let machine_there = done!(to_interface(get!(src), interface));
-                set!(dst, machine_there);
+                set!(dst, done!(to_interface(get!(src), interface)));
             }
             Inst::This(dst) => set!(dst, this(code, machine)),
             Inst::Nondet(dst) => {
+                cx.env.place(pc as u64);
                 let value = cx.env.value(2, Tag::Program)? == 1;
                 set!(dst, Value::Bool(value));
             }
             Inst::Choose(dst, from) => {
-                let chosen = done!(choose(cx.env, get!(from)));
-                set!(dst, chosen);
+                cx.env.place(pc as u64);
+                set!(dst, done!(choose(cx.env, get!(from))));
             }
             Inst::Next(dst, first, by) => {
                 let first = base + usize::from(first);
                 let Value::Int(at) = machine.regs[first + 1] else { wrong_type!() };
-                let Some(items) = elements(&machine.regs[first]) else { wrong_type!() };
-                match items.get(at as usize) {
+                match typed!(elements(&machine.regs[first])).get(at as usize) {
                     Some(item) => {
-                        let item = item.clone();
-                        set!(dst, item);
+                        set!(dst, item.clone());
                         machine.regs[first + 1].put(Value::Int(at + 1));
                     }
                     None => {
@@ -295,8 +248,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let foreign = &code.foreign[usize::from(fun)];
                 let first = base + usize::from(first);
                 let values = &machine.regs[first..first + usize::from(foreign.params)];
-                let answer = done!(call_foreign(code, foreign, values));
-                set!(dst, answer);
+                set!(dst, done!(call_foreign(code, foreign, values)));
             }
             Inst::Return(_) | Inst::ReturnNothing => {
                 let value = match inst {
@@ -305,7 +257,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 };
                 let Some(callee) = machine.frames.pop() else { return Ok(Exit::Returned) };
                 let left = &code.funs[usize::from(callee.fun)];
-                // What its variables hold must not seem shared when it is changed elsewhere.
+                // References in dead registers would make values seem shared and force copies.
                 let Some(&caller) = machine.frames.last() else {
                     machine.empty(base..base + usize::from(left.size));
                     return Ok(Exit::Returned);
@@ -325,7 +277,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 break Phase::Creating(linked, dst);
             }
             Inst::Carry(event, payload) => {
-                // A null event is the business of what follows.
+                // The next instruction reports a null event.
                 if let Value::Event(event) = *get!(event)
                     && event != EventId::NULL
                     && !fits(code, get!(payload), &code.payloads[event.index()].0)
@@ -335,17 +287,12 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 }
             }
             Inst::Send(to, event, payload) => {
-                let (event, (permission, to)) = match (get!(event), get!(to)) {
-                    (Value::Event(event), Value::Machine(_, permission, id)) => {
-                        (*event, (*permission, *id))
-                    }
-                    (Value::Null, _) => fail!("a null event is sent"),
-                    (_, Value::Null) => fail!("an event is sent to null"),
+                let event = event!(event, "sent");
+                let (permission, to) = match get!(to) {
+                    Value::Machine(_, permission, id) => (*permission, *id),
+                    Value::Null => fail!("an event is sent to null"),
                     _ => wrong_type!(),
                 };
-                if event == EventId::NULL {
-                    fail!("a null event is sent");
-                }
                 if event != EventId::HALT
                     && !(cx.of(machine).sends.contains(event)
                         && code.interfaces[usize::from(permission)].receives.contains(event))
@@ -359,22 +306,25 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 break Phase::Sending;
             }
             Inst::Announce(event, payload) => {
-                let event = match get!(event) {
-                    Value::Event(EventId::NULL) | Value::Null => fail!("a null event is announced"),
-                    Value::Event(event) => *event,
-                    _ => wrong_type!(),
-                };
+                let event = event!(event, "announced");
                 let payload = take!(payload);
                 let carried = Carried(code, event, &payload);
                 cx.env.tell(|| Event::Announced { payload: Text::Display(&carried) })?;
                 cx.tell_specs(machine.interface, event, &payload)?;
+                if event == code.directives.seal {
+                    machine.seals = machine.seals.saturating_add(1);
+                } else if event == code.directives.unseal {
+                    let Some(left) = machine.seals.checked_sub(1) else {
+                        fail!("`dally_unseal` is announced by a machine that holds no seal");
+                    };
+                    machine.seals = left;
+                } else if event == code.directives.hint {
+                    let words = Shown(code, &payload);
+                    cx.env.tell(|| Event::Hinted { hint: Text::Display(&words) })?;
+                }
             }
             Inst::Raise(event, payload) => {
-                let event = match get!(event) {
-                    Value::Event(EventId::NULL) | Value::Null => fail!("a null event is raised"),
-                    Value::Event(event) => *event,
-                    _ => wrong_type!(),
-                };
+                let event = event!(event, "raised");
                 let payload = take!(payload);
                 cx.tell_raised(event, &payload)?;
                 return Ok(Exit::Raised(event, payload));
@@ -403,13 +353,18 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             Inst::Format(dst, format, first) => {
                 let first = base + usize::from(first);
                 let format = &code.formats[usize::from(format)];
-                let text = done!(formatted(code, format, &machine.regs[first..]));
-                set!(dst, text);
+                set!(dst, done!(formatted(code, format, &machine.regs[first..])));
             }
-            Inst::Store(root, path, first) => change!(Change::Store, root, path, first),
-            Inst::Insert(root, path, first) => change!(Change::Insert, root, path, first),
-            Inst::Add(root, path, first) => change!(Change::Add, root, path, first),
-            Inst::Remove(root, path, first) => change!(Change::Remove, root, path, first),
+            Inst::Change(what, root, path, first) => {
+                let root = root.place(base);
+                let first = base + usize::from(first);
+                let (below, keys) = machine.regs.split_at_mut(first);
+                let path = &code.paths[usize::from(path)];
+                if let Err(trouble) = change(&mut below[root], path, keys, 0, what) {
+                    let what = trouble.in_words(code, &machine.regs[first..]);
+                    fail!("{what}");
+                }
+            }
         }
     };
     machine.phase = phase;

@@ -1,4 +1,4 @@
-//! What a project leaves to its host: foreign types and functions, given in Rust.
+//! Foreign types and functions, implemented in Rust.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -13,9 +13,9 @@ use super::value::Value;
 
 /// A value of a foreign type: anything that is `Clone + Eq + Hash + Debug`.
 pub trait ForeignValue: Any + Send + Sync + Debug {
-    /// Whether the two are of one type and equal.
+    /// Whether both have the same type and are equal.
     fn equals(&self, other: &dyn ForeignValue) -> bool;
-    /// A hash of it.
+    /// A hash.
     fn digest(&self) -> u64;
     /// Appends an injective encoding.
     fn encode(&self, out: &mut Vec<u8>);
@@ -45,7 +45,7 @@ impl<T: Any + Clone + Eq + Hash + Debug + Send + Sync> ForeignValue for T {
 }
 
 impl Value {
-    /// The foreign value of this type that it is.
+    /// The foreign value, if it has this type.
     pub fn as_foreign<T: ForeignValue>(&self) -> Option<&T> {
         match self {
             Value::Foreign(value) => value.as_any().downcast_ref(),
@@ -54,14 +54,14 @@ impl Value {
     }
 }
 
-/// What a foreign function answers: a value, or what went wrong, which is a bug of the program.
+/// The answer of a foreign function: a value, or a message, which is a bug of the program.
 pub type Answer = Result<Value, String>;
 
-/// A foreign function: a value from values, and from nothing else. It must not keep anything
-/// between calls, or schedules cannot be replayed.
+/// A foreign function. It must depend on its arguments alone and keep nothing between calls, or
+/// schedules cannot be replayed.
 pub type ForeignFun = Arc<dyn Fn(&[Value]) -> Answer + Send + Sync>;
 
-/// The foreign functions that a host gives to a project.
+/// The foreign functions that a user supplies to a project.
 ///
 /// ```
 /// use dally_p::vm::{Foreign, Value};
@@ -78,7 +78,7 @@ pub struct Foreign {
 }
 
 impl Foreign {
-    /// The same with a function of this name; for one of a machine it is `Machine.name`.
+    /// Adds a function with this name; one of a machine is named `Machine.name`.
     #[must_use]
     pub fn fun(
         mut self,

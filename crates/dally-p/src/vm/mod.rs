@@ -7,12 +7,12 @@
 //!        run.rs       reactions to events: exit, transition and entry functions, raise, goto, specs
 //!          execute.rs   the instructions of one function and those it calls; access.rs, operations.rs,
 //!                       blame.rs
-//!    machine.rs   variables, frames and queue of one machine: the unit of copying and hashing
-//!      value.rs     values; copy.rs, collections.rs, places.rs, casts.rs, print.rs, foreign.rs
+//!    machine.rs   variables, frames and queue of one machine: the unit of copying and hashing; identity.rs
+//!      value.rs     values; head.rs, copy.rs, collections.rs, places.rs, casts.rs, print.rs, foreign.rs
 //! ```
 //!
-//! A machine can be suspended at any instruction: its frames are data, not part of a stack of
-//! the host.
+//! A machine can be suspended at any instruction, because its frames are data and not on a native
+//! stack.
 
 mod access;
 mod atomic;
@@ -24,10 +24,13 @@ mod coverage;
 mod digest;
 mod execute;
 mod foreign;
+mod head;
+mod identity;
 mod inbox;
 mod machine;
 mod operations;
 mod places;
+mod pool;
 mod print;
 mod program;
 mod run;
@@ -36,10 +39,9 @@ mod system;
 mod transition_cache;
 mod tuple;
 mod value;
-mod workshop;
 
 pub use collections::{Map, Seq, Set};
-pub use coverage::{CoverageReport, Reached};
+pub use coverage::{CoverageReport, Reached, Target};
 pub use foreign::{Answer, Foreign, ForeignFun, ForeignValue};
 pub use program::PProgram;
 pub use system::PSystem;

@@ -1,21 +1,20 @@
-//! What instructions make of values, apart from where these are.
-
 use std::fmt::Write;
 
 use dally_core::{Cut, Env, EventSink, Stop, Tag};
 
 use super::casts::fits;
+use super::head::MAX_TEXT;
 use super::places::{Trouble, index, too_large};
 use super::print::Shown;
-use super::value::{MAX_TEXT, Value};
-use crate::lower::code::{Code, ForeignCode, FormatCode};
+use super::value::Value;
+use crate::lower::code::{Code, ForeignCode};
 use crate::lower::inst::{Arith, Test};
+use crate::program::Template;
 
-/// Why an operation has no result.
 pub(super) enum Refused {
-    /// A value is not of the type that it was checked for.
+    /// An operand has the wrong type.
     Type,
-    /// The program asked for what cannot be: what to tell people.
+    /// The program has a bug; the message is for people.
     Because(String),
     Stop(Stop),
 }
@@ -34,7 +33,6 @@ impl From<Stop> for Refused {
 
 type Done = Result<Value, Refused>;
 
-/// A choice has at most this many values.
 const MAX_CHOICES: usize = 10_000;
 
 #[inline(always)]
@@ -86,14 +84,6 @@ pub(super) fn negate(value: &Value) -> Done {
 }
 
 #[inline(always)]
-pub(super) fn equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Int(a), Value::Int(b)) => a == b,
-        _ => a.equals(b),
-    }
-}
-
-#[inline(always)]
 pub(super) fn less(a: &Value, b: &Value, or_equal: bool) -> Option<bool> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a < b || or_equal && a == b),
@@ -112,12 +102,12 @@ fn other_is_less(a: &Value, b: &Value, or_equal: bool) -> Option<bool> {
     })
 }
 
-/// Whether a test holds; `None` if the values are of other types.
+/// Whether a test holds; `None` if the operands have the wrong types.
 #[inline(always)]
 pub(super) fn holds(test: Test, a: &Value, b: &Value) -> Option<bool> {
     match test {
-        Test::Equal => Some(equal(a, b)),
-        Test::NotEqual => Some(!equal(a, b)),
+        Test::Equal => Some(a.equals(b)),
+        Test::NotEqual => Some(!a.equals(b)),
         Test::In => contains(b, a),
         Test::NotIn => contains(b, a).map(|found| !found),
         Test::Less | Test::LessEqual => less(a, b, test == Test::LessEqual),
@@ -142,13 +132,13 @@ pub(super) fn contains(collection: &Value, value: &Value) -> Option<bool> {
 pub(super) fn element<'v>(collection: &'v Value, key: &Value) -> Result<&'v Value, Trouble> {
     match collection {
         Value::Seq(seq) => index(key, seq.len()).map(|at| &seq[at]),
-        Value::Set(set) => index(key, set.len()).map(|at| &set.items()[at]),
+        Value::Set(set) => index(key, set.items().len()).map(|at| &set.items()[at]),
         Value::Map(map) => map.get(key).ok_or(Trouble::NoKey(0)),
         _ => Err(Trouble::Type),
     }
 }
 
-/// What a loop goes through: the elements of a sequence or set, the keys of a map.
+/// What `foreach` iterates over: the elements of a sequence or set, the keys of a map.
 #[inline(always)]
 pub(super) fn elements(collection: &Value) -> Option<&[Value]> {
     Some(match collection {
@@ -185,7 +175,6 @@ pub(super) fn to_float(value: &Value) -> Done {
     }
 }
 
-/// The same machine with the permissions of an interface.
 #[inline(never)]
 pub(super) fn to_interface(value: &Value, interface: u16) -> Done {
     match value {
@@ -195,7 +184,7 @@ pub(super) fn to_interface(value: &Value, interface: u16) -> Done {
     }
 }
 
-/// A number below this one, or an element of this collection.
+/// A chosen number below this one, or a chosen element of this collection.
 #[inline(never)]
 pub(super) fn choose(env: &mut EventSink<'_>, from: &Value) -> Done {
     let refused = |what: String| Err(Refused::Because(what));
@@ -233,12 +222,11 @@ pub(super) fn call_foreign(code: &Code, foreign: &ForeignCode, values: &[Value])
     }
 }
 
-/// A text from a template and values.
 #[inline(never)]
-pub(super) fn formatted(code: &Code, format: &FormatCode, values: &[Value]) -> Done {
+pub(super) fn formatted(code: &Code, format: &Template, values: &[Value]) -> Done {
     let mut text = String::new();
     for (piece, argument) in &format.pieces {
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "{piece}{}", Shown(code, &values[*argument]));
         if text.len() > MAX_TEXT {
             return Err(Refused::Because(too_large()));
@@ -248,8 +236,10 @@ pub(super) fn formatted(code: &Code, format: &FormatCode, values: &[Value]) -> D
     short(text)
 }
 
-/// A text that is not too long.
+/// A string that is below the limit.
 fn short(text: String) -> Done {
-    let value = Value::text(text);
-    if value.is_small() { Ok(value) } else { Err(Refused::Because(too_large())) }
+    match text.len() < MAX_TEXT {
+        true => Ok(Value::text(text)),
+        false => Err(Refused::Because(too_large())),
+    }
 }

@@ -2,26 +2,26 @@
 
 use triomphe::Arc;
 
+use super::head::{MAX_DEPTH, MAX_WEIGHT, TooLarge};
 use super::print::Shown;
-use super::value::{MAX_DEPTH, MAX_WEIGHT, TooLarge, Value};
+use super::value::Value;
 use crate::lower::code::{Code, Step};
+use crate::program::Change;
 
-/// What a program did wrong with a collection.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Trouble {
     TooLarge,
-    /// An index, and the length that it is not within.
+    /// An index, and the length that it exceeds.
     Index(i64, usize),
-    /// A key that is not there: the number of the key among those given.
+    /// A key that does not exist, by its number among the given keys.
     NoKey(usize),
-    /// A key that is there already.
     KeyTaken(usize),
-    /// The checker should have seen to it that this cannot happen.
+    /// A value of the wrong type, which the checker should have prevented.
     Type,
 }
 
 impl Trouble {
-    /// What to tell people; `keys` are those that were given.
+    /// The message for people; `keys` are the given keys.
     #[cold]
     pub(crate) fn in_words(self, code: &Code, keys: &[Value]) -> String {
         let show = |at: usize| keys.get(at).map(|key| Shown(code, key).to_string());
@@ -55,17 +55,8 @@ pub(crate) fn too_large() -> String {
     )
 }
 
-/// What is to be done with what is at a place; the keys that it needs follow those of the path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Change {
-    Store,
-    Insert,
-    Add,
-    Remove,
-}
-
-/// Changes what is at the end of a path into a value. The first of `keys` are those of the path;
-/// they and what follows them may be moved out.
+/// Changes the value at the end of a path. `keys` are those of the path, then those of the change,
+/// then its value; all may be moved out.
 pub(crate) fn change(
     value: &mut Value,
     path: &[Step],
@@ -113,7 +104,7 @@ fn apply(value: &mut Value, keys: &mut [Value], used: usize, what: Change) -> Re
             Arc::make_mut(map).insert(key, value)?;
         }
         (Change::Insert, Value::Seq(seq)) => {
-            // One past the end is where a value can be appended.
+            // The length is a valid index: it appends.
             let at = index(&keys[used], seq.len() + 1).map_err(|trouble| match trouble {
                 Trouble::Index(at, _) => Trouble::Index(at, seq.len()),
                 _ => trouble,
@@ -142,7 +133,6 @@ fn apply(value: &mut Value, keys: &mut [Value], used: usize, what: Change) -> Re
     Ok(())
 }
 
-/// An index below a length.
 pub(crate) fn index(key: &Value, length: usize) -> Result<usize, Trouble> {
     let Value::Int(at) = *key else { return Err(Trouble::Type) };
     usize::try_from(at).ok().filter(|at| *at < length).ok_or(Trouble::Index(at, length))

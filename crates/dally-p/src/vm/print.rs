@@ -36,7 +36,9 @@ impl fmt::Display for Shown<'_> {
                 f.write_str(">")
             }
             Value::Seq(seq) => list(f, seq.iter(), |f, item| write!(f, "{}", Shown(code, item))),
-            Value::Set(set) => list(f, set.iter(), |f, item| write!(f, "<{}>", Shown(code, item))),
+            Value::Set(set) => {
+                list(f, set.items().iter(), |f, item| write!(f, "<{}>", Shown(code, item)))
+            }
             Value::Map(map) => list(f, map.iter(), |f, (key, value)| {
                 write!(f, "<{}->{}>", Shown(code, key), Shown(code, value))
             }),
@@ -60,7 +62,6 @@ fn list<T>(
     f.write_str(")")
 }
 
-/// An event with what it carries.
 pub(crate) struct Carried<'a>(pub(crate) &'a Code, pub(crate) EventId, pub(crate) &'a Value);
 
 impl fmt::Display for Carried<'_> {

@@ -1,4 +1,4 @@
-//! A test of a project as a program that can be started.
+//! A test of a P project as a program.
 
 use dally_core::bug::Endless;
 use dally_core::{
@@ -10,10 +10,11 @@ use triomphe::Arc;
 use super::coverage::{Coverage, CoverageReport, report};
 use super::foreign::Foreign;
 use super::machine::{Machine, spec_id};
+use super::pool::Pooled;
 use super::run::{Cx, Specs, state_of};
 use super::system::{Machines, PSystem, Shared};
 use super::value::Value;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::lower;
 use crate::program::Program;
 
@@ -21,10 +22,8 @@ use crate::program::Program;
 pub struct PProgram {
     name: String,
     shared: Arc<Shared>,
-    /// The state that executions start from, or the bug of a spec that fails on entering its
-    /// first state.
+    /// The initial state of executions, or the bug of a spec that fails on entering its start state.
     pristine: Result<PSystem, Bug>,
-    /// Why atomic handlers would leave something out.
     caveat: Option<String>,
 }
 
@@ -35,14 +34,10 @@ impl PProgram {
     /// If a foreign function is missing, or the program exceeds a limit of the virtual machine.
     pub fn new(program: &Program, test: usize, foreign: Foreign) -> Result<PProgram, Diagnostic> {
         let Some(test) = program.tests.get(test) else {
-            return Err(Diagnostic {
-                severity: crate::diagnostic::Severity::Error,
-                message: format!("there is no test with number {test}"),
-                span: None,
-                label: String::new(),
-                related: Vec::new(),
-                hint: None,
-            });
+            return Err(Diagnostic::new(
+                Severity::Error,
+                format!("there is no test with number {test}"),
+            ));
         };
         let code = lower::lower(program, test, &foreign)?;
         let caveat = super::atomic::caveat(program, test);
@@ -57,35 +52,28 @@ impl PProgram {
         &self.name
     }
 
-    /// The same program with handlers that run without scheduling points at sends and creates:
-    /// far fewer schedules. Where [`PProgram::caveat`] has nothing to say, every bug can still be
-    /// found.
+    /// The same program with handlers that run without scheduling points at sends and creates: far
+    /// fewer schedules. If [`PProgram::caveat`] is `None`, every bug can still be found.
     #[must_use]
     pub fn atomic_handlers(self, atomic: bool) -> PProgram {
-        let code = match Arc::try_unwrap(self.shared) {
-            Ok(shared) => shared.code,
-            // The first state holds it as well.
-            Err(shared) => {
-                drop(self.pristine);
-                match Arc::try_unwrap(shared) {
-                    Ok(shared) => shared.code,
-                    Err(_) => unreachable!("no execution has been started yet, or all are over"),
-                }
-            }
+        let PProgram { name, mut shared, pristine, caveat } = self;
+        // The initial state refers to `shared` too.
+        drop(pristine);
+        let Some(own) = Arc::get_mut(&mut shared) else {
+            unreachable!("no execution has been started yet, or all are over")
         };
-        let coverage = Coverage::new(code.cover_bits);
-        let shared = Arc::new(Shared { code, coverage, atomic });
+        (own.coverage, own.atomic) = (Coverage::new(own.code.cover_bits), atomic);
         let pristine = set_up(&shared);
-        PProgram { name: self.name, shared, pristine, caveat: self.caveat }
+        PProgram { name, shared, pristine, caveat }
     }
 
-    /// Why [atomic handlers](PProgram::atomic_handlers) would leave out something that can
-    /// happen in this test; `None` if they do not.
+    /// Why [atomic handlers](PProgram::atomic_handlers) would lose behaviour of this test; `None` if
+    /// they would not.
     pub fn caveat(&self) -> Option<&str> {
         self.caveat.as_deref()
     }
 
-    /// What all executions so far have reached.
+    /// The coverage of all executions so far.
     pub fn coverage(&self) -> CoverageReport {
         report(&self.shared.code, &self.shared.coverage)
     }
@@ -119,10 +107,10 @@ impl dally_core::Program for PProgram {
     }
 }
 
-/// The first state: specs have entered their start states, and the main machine is there.
+/// The initial state: specs have entered their start states, and the main machine exists.
 fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
     let code = &shared.code;
-    let mut machines = Machines::new(code.specs.len());
+    let mut machines = Machines { specs: code.specs.len(), ..Machines::default() };
     for (index, spec) in code.specs.iter().enumerate() {
         let mut machine = Machine::blank();
         machine.renew(code, spec_id(index), spec.machine, 0);
@@ -154,7 +142,7 @@ fn endless(spec: &str) -> Bug {
     Bug::new(Problem::EndlessStep(Endless::Start)).by(spec)
 }
 
-/// The environment of a set-up: hears nothing, answers nothing, and has a bound.
+/// The environment of the set-up: ignores events up to a bound and answers no choice.
 struct Unasked;
 
 impl Env for Unasked {

@@ -1,4 +1,4 @@
-//! What a machine does with an event: functions, transitions, and what follows them.
+//! Reactions of a machine to an event: functions, and the transitions that follow them.
 
 use dally_core::bug::{Origin, Unhandled, Violation};
 use dally_core::{Access, Bug, Event, EventSink, Heat, Problem, Resource, Stop, Text, Transition};
@@ -7,34 +7,32 @@ use triomphe::Arc;
 use super::coverage::Coverage;
 use super::execute::{Exit, execute};
 use super::machine::{Machine, Phase, Then, exists};
+use super::pool;
 use super::print::{Carried, Shown, name_of};
 use super::value::Value;
-use super::workshop;
 use crate::lower::code::{Code, MachineCode, Reaction, StateCode};
 use crate::program::{EventId, MachineKind};
 use crate::source::Span;
 
-/// What running code can touch besides its own machine.
+pub(super) type Stepped<T = ()> = Result<T, Stop>;
+
+/// What running code can access besides its own machine.
 pub(crate) struct Cx<'a, 'e> {
     pub(crate) code: &'a Code,
     pub(crate) coverage: &'a Coverage,
     pub(crate) env: &'a mut EventSink<'e>,
     /// `None` where a spec runs.
     pub(crate) specs: Option<Specs<'a>>,
-    /// Whether the spec that runs has been in a state that is not hot.
+    /// Whether the running spec has been in a state that is not hot.
     pub(crate) relieved: bool,
 }
 
-/// The specs of an execution.
 pub(crate) struct Specs<'a> {
     pub(crate) all: &'a mut [Arc<Machine>],
-    /// Those in a hot state, by bit.
     pub(crate) hot: &'a mut u64,
-    /// Those that came to a state that is not hot in this step.
     pub(crate) relieved: &'a mut u64,
 }
 
-/// Whether there is code to execute, or the handler is over.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Execute,
@@ -42,8 +40,7 @@ enum Flow {
 }
 
 impl Cx<'_, '_> {
-    /// A machine enters its start state.
-    pub(crate) fn start(&mut self, machine: &mut Machine, payload: Value) -> Result<(), Stop> {
+    pub(crate) fn start(&mut self, machine: &mut Machine, payload: Value) -> Stepped {
         machine.phase = Phase::Running;
         machine.payload.put(payload);
         self.coverage.reach(self.of(machine).cover);
@@ -52,29 +49,27 @@ impl Cx<'_, '_> {
         self.follow(machine, flow)
     }
 
-    /// A machine handles an event.
     pub(crate) fn handle(
         &mut self,
         machine: &mut Machine,
         event: EventId,
         payload: Value,
         raised: bool,
-    ) -> Result<(), Stop> {
+    ) -> Stepped {
         machine.phase = Phase::Running;
         let flow = self.react(machine, event, payload, raised)?;
         self.follow(machine, flow)
     }
 
-    /// A machine goes on where it waited.
     #[inline]
-    pub(crate) fn resume(&mut self, machine: &mut Machine) -> Result<(), Stop> {
+    pub(crate) fn resume(&mut self, machine: &mut Machine) -> Stepped {
         machine.phase = Phase::Running;
         machine.widen(self.code);
         self.follow(machine, Flow::Execute)
     }
 
-    /// Runs until the machine waits or the handler is over. Then the phase is still `Running`.
-    fn follow(&mut self, machine: &mut Machine, mut flow: Flow) -> Result<(), Stop> {
+    /// Runs until the machine waits or the handler is over; in the latter case the phase is `Running`.
+    fn follow(&mut self, machine: &mut Machine, mut flow: Flow) -> Stepped {
         while flow == Flow::Execute {
             flow = match execute(self, machine)? {
                 Exit::Waits => return Ok(()),
@@ -100,7 +95,7 @@ impl Cx<'_, '_> {
         event: EventId,
         payload: Value,
         raised: bool,
-    ) -> Result<Flow, Stop> {
+    ) -> Stepped<Flow> {
         let code = self.code;
         let state = state_of(code, machine);
         match state.reactions[event.index()] {
@@ -115,7 +110,7 @@ impl Cx<'_, '_> {
                 machine.payload.put(payload);
                 self.leave(machine, with, to)
             }
-            // Such events are not dequeued; what is raised is lost.
+            // Such events are not dequeued, so the event was raised, and it is dropped.
             Reaction::Ignore | Reaction::Defer => Ok(Flow::Over),
             Reaction::Unhandled => {
                 let then = match event {
@@ -123,7 +118,7 @@ impl Cx<'_, '_> {
                     event => Then::Fail(event, raised),
                 };
                 machine.then = then;
-                // A machine leaves the state before it fails; a spec just fails.
+                // A machine runs its exit function before it fails; a spec fails at once.
                 match exists(state.exit).filter(|_| self.specs.is_some()) {
                     Some(exit) => {
                         machine.begin(code, exit, Value::Null);
@@ -135,21 +130,20 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// What follows the function that has returned.
-    fn after(&mut self, machine: &mut Machine) -> Result<Flow, Stop> {
+    fn after(&mut self, machine: &mut Machine) -> Stepped<Flow> {
         match machine.then {
             Then::Finish => Ok(Flow::Over),
             Then::Left(with, to) => self.left(machine, with, to),
             Then::Enter(to) => self.enter(machine, to, Transition::Goto),
             Then::Fail(event, raised) => Err(self.unhandled(machine, event, raised).into()),
             Then::Halt => {
-                machine.phase = Phase::Halted;
+                (machine.phase, machine.seals) = (Phase::Halted, 0);
                 Ok(Flow::Over)
             }
         }
     }
 
-    fn leave(&mut self, machine: &mut Machine, with: u32, to: u16) -> Result<Flow, Stop> {
+    fn leave(&mut self, machine: &mut Machine, with: u32, to: u16) -> Stepped<Flow> {
         match exists(state_of(self.code, machine).exit) {
             Some(exit) => {
                 machine.then = Then::Left(with, to);
@@ -160,7 +154,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    fn left(&mut self, machine: &mut Machine, with: u32, to: u16) -> Result<Flow, Stop> {
+    fn left(&mut self, machine: &mut Machine, with: u32, to: u16) -> Stepped<Flow> {
         match exists(with) {
             Some(with) => {
                 machine.then = Then::Enter(to);
@@ -172,7 +166,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    fn enter(&mut self, machine: &mut Machine, to: u16, how: Transition) -> Result<Flow, Stop> {
+    fn enter(&mut self, machine: &mut Machine, to: u16, how: Transition) -> Stepped<Flow> {
         let code = self.code;
         machine.state = u32::from(to);
         let state = state_of(code, machine);
@@ -200,25 +194,20 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Tells an event to the specs that observe what a machine behind this interface sends.
+    /// Passes an event to the specs that observe sends of a machine behind this interface.
     #[inline]
     pub(crate) fn tell_specs(
         &mut self,
         interface: u16,
         event: EventId,
         payload: &Value,
-    ) -> Result<(), Stop> {
+    ) -> Stepped {
         self.coverage.reach(self.code.cover_events + event.0);
         let observers = self.code.interfaces[usize::from(interface)].observers[event.index()];
         if observers == 0 { Ok(()) } else { self.tell_some(observers, event, payload) }
     }
 
-    fn tell_some(
-        &mut self,
-        mut observers: u64,
-        event: EventId,
-        payload: &Value,
-    ) -> Result<(), Stop> {
+    fn tell_some(&mut self, mut observers: u64, event: EventId, payload: &Value) -> Stepped {
         let access = Access::update(Resource::Monitors);
         self.env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         while observers != 0 {
@@ -236,7 +225,7 @@ impl Cx<'_, '_> {
         Ok(())
     }
 
-    /// Takes note of how hot a spec is.
+    /// Updates the sets of hot and relieved specs.
     pub(crate) fn judge(&mut self, index: usize, heat: Heat) {
         let Some(specs) = &mut self.specs else { return };
         let spec = &self.code.specs[index];
@@ -251,7 +240,6 @@ impl Cx<'_, '_> {
         &self.code.machines[usize::from(machine.kind)]
     }
 
-    /// A bug in the code of a machine.
     #[cold]
     pub(crate) fn bug(&self, machine: &Machine, at: Span, message: impl Into<String>) -> Bug {
         let declared = self.of(machine);
@@ -287,7 +275,7 @@ impl Cx<'_, '_> {
         bug.by(&*declared.name).in_state(&*state.name)
     }
 
-    /// `halt` came to a `receive` in an exit or transition function, which may not raise it.
+    /// `halt` was dequeued by a `receive` in an exit or transition function, which may not raise it.
     #[cold]
     pub(crate) fn halted_between_states(&self, machine: &Machine, receive: Span) -> Bug {
         let who = Shown(self.code, &this(self.code, machine)).to_string();
@@ -299,7 +287,7 @@ impl Cx<'_, '_> {
         self.bug(machine, receive, message)
     }
 
-    pub(crate) fn tell_raised(&mut self, event: EventId, payload: &Value) -> Result<(), Stop> {
+    pub(crate) fn tell_raised(&mut self, event: EventId, payload: &Value) -> Stepped {
         self.coverage.reach(self.code.cover_events + event.0);
         let carried = Carried(self.code, event, payload);
         self.env.tell(|| Event::Raised { payload: Text::Display(&carried) })?;
@@ -312,45 +300,24 @@ pub(crate) fn state_of<'c>(code: &'c Code, machine: &Machine) -> &'c StateCode {
     &code.machines[usize::from(machine.kind)].states[machine.state as usize]
 }
 
-/// The value of `this`.
 #[inline]
 pub(crate) fn this(code: &Code, machine: &Machine) -> Value {
     let interface = code.machines[usize::from(machine.kind)].interface;
     Value::Machine(machine.kind, interface, machine.id)
 }
 
-/// A machine to be changed: copied first if it is shared.
+/// The machine for writing: copied first if it is shared.
 #[inline]
 pub(crate) fn unshared(shared: &mut Arc<Machine>) -> &mut Machine {
-    let machine = own(shared);
+    let machine = pool::own(shared);
     machine.changes();
     machine
 }
 
-/// The same for a machine whose queue is to be changed and nothing else but its phase.
+/// [`unshared`], for a change of the queue and the phase alone.
 #[inline]
 pub(crate) fn unshared_for_mail(shared: &mut Arc<Machine>) -> &mut Machine {
-    let machine = own(shared);
+    let machine = pool::own(shared);
     machine.gets_mail();
     machine
-}
-
-#[inline]
-fn own(shared: &mut Arc<Machine>) -> &mut Machine {
-    if !Arc::is_unique(shared) {
-        unshare(shared);
-    }
-    match Arc::get_mut(shared) {
-        Some(machine) => machine,
-        None => unreachable!("the pointer is unique, or was just made so"),
-    }
-}
-
-#[inline(never)]
-fn unshare(shared: &mut Arc<Machine>) {
-    let mut copy = workshop::spare();
-    if let Some(machine) = Arc::get_mut(&mut copy) {
-        machine.copy_from(shared);
-    }
-    *shared = copy;
 }

@@ -1,31 +1,26 @@
-//! The steps of machines: what they were about to do, and then on to the next scheduling point.
+//! The steps of machines: the operation of the phase, then code up to the next scheduling point.
 //!
-//! Scheduling points are those of the reference: before a create; at a send, after the specs were
-//! told and before the event is in the queue; before an event is taken, unless the machine was
-//! idle until it came; at a receive; before the queue is looked at in a state with a null
-//! handler, and again before null is handled; and when a machine goes idle or halts.
+//! Scheduling points are those of the reference implementation: before a create; at a send, after
+//! the specs were told and before the event is in the queue; before an event is dequeued, unless the
+//! machine was idle until it came; at a receive; in a state with a null handler before the queue is
+//! searched, and again before null is handled; and when a machine becomes idle or halts.
 
-use dally_core::{Access, Discard, Event, EventSink, Resource, Stop, Text, WorkerId};
+use dally_core::{Access, Discard, Event, EventSink, Resource, Text, WorkerId};
 use triomphe::Arc;
 
 use super::inbox::Envelope;
 use super::machine::{Machine, Phase, Then};
+use super::pool;
 use super::print::Carried;
-use super::run::{Cx, Specs, state_of, unshared_for_mail};
+use super::run::{Cx, Specs, Stepped, state_of, unshared_for_mail};
 use super::system::{Machines, Shared};
 use super::value::Value;
-use super::workshop;
 use crate::lower::code::{Code, Reaction};
 use crate::program::EventId;
 
 impl Machines {
-    /// One step of the machine at this place, which is enabled.
-    pub(super) fn run(
-        &mut self,
-        shared: &Shared,
-        at: usize,
-        env: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
+    /// One step of the machine with this index, which is enabled.
+    pub(super) fn run(&mut self, shared: &Shared, at: usize, env: &mut EventSink<'_>) -> Stepped {
         let mut at = self.advance(shared, at, env)?;
         if shared.atomic {
             at = self.finish(shared, at, env)?;
@@ -37,30 +32,30 @@ impl Machines {
         Ok(())
     }
 
-    /// Goes on with a handler that is not interrupted where it sends or creates. It has a loop of
-    /// its own: what is prepared for a second round costs every step.
+    /// Continues an atomic handler over its sends and creates. A function of its own, because a loop
+    /// in [`Machines::run`] would slow down every step.
     #[inline(never)]
     fn finish(
         &mut self,
         shared: &Shared,
         mut at: usize,
         env: &mut EventSink<'_>,
-    ) -> Result<usize, Stop> {
+    ) -> Stepped<usize> {
         while matches!(self.get(at).phase, Phase::Sending | Phase::Creating(..)) {
             at = self.advance(shared, at, env)?;
         }
         Ok(at)
     }
 
-    /// Does what the machine was about to do, and goes on up to its next scheduling point.
-    /// Answers where the machine is then: a new one may come before it.
+    /// Performs the pending operation of the machine, and continues up to its next scheduling point.
+    /// Answers the index of the machine afterwards: a new one may come before it.
     #[inline(always)]
     fn advance(
         &mut self,
         shared: &Shared,
         mut at: usize,
         env: &mut EventSink<'_>,
-    ) -> Result<usize, Stop> {
+    ) -> Stepped<usize> {
         let code = &shared.code;
         match self.get(at).phase {
             Phase::Sending => {
@@ -88,22 +83,16 @@ impl Machines {
                 })?;
             }
             Phase::Ready(place) => {
-                let machine = self.unshared(at);
-                let envelope = machine.inbox.take(place as usize);
-                tell_received(code, &envelope, env)?;
-                let Envelope { event, payload, .. } = envelope;
+                let (event, payload) = self.take(code, at, place, env)?;
                 self.cx(shared, at, env, |cx, machine| cx.handle(machine, event, payload, false))?;
             }
             Phase::Receiving(receive, place) => {
-                let machine = self.unshared(at);
-                let envelope = machine.inbox.take(place as usize);
-                tell_received(code, &envelope, env)?;
-                let Envelope { event, payload, .. } = envelope;
+                let (event, payload) = self.take(code, at, place, env)?;
                 let receive = &code.receives[usize::from(receive)];
                 let case = usize::from(receive.cases[event.index()]);
                 self.cx(shared, at, env, |cx, machine| {
                     let Some(&(entry, dst)) = receive.entries.get(case.wrapping_sub(1)) else {
-                        // Only `halt` is taken without a case, and raised again.
+                        // Only `halt` is dequeued without a case. It is raised.
                         if machine.then != Then::Finish {
                             return Err(cx.halted_between_states(machine, receive.span).into());
                         }
@@ -139,15 +128,14 @@ impl Machines {
         Ok(at)
     }
 
-    /// Runs code of the machine at this place.
     #[inline]
     fn cx(
         &mut self,
         shared: &Shared,
         at: usize,
         env: &mut EventSink<'_>,
-        run: impl FnOnce(&mut Cx<'_, '_>, &mut Machine) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        run: impl FnOnce(&mut Cx<'_, '_>, &mut Machine) -> Stepped,
+    ) -> Stepped {
         let (specs, machines) = self.slots.split_at_mut(self.specs);
         let Some(machine) = Arc::get_mut(&mut machines[at]) else {
             unreachable!("a machine that steps is not shared")
@@ -158,14 +146,13 @@ impl Machines {
         run(&mut Cx { code, coverage, env, specs, relieved: false }, machine)
     }
 
-    /// Puts an event into a queue.
     fn deliver(
         &mut self,
         code: &Code,
         envelope: Envelope,
         to: WorkerId,
         env: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Stepped {
         let Envelope { id, event, ref payload } = envelope;
         let carried = Carried(code, event, payload);
         env.tell(|| Event::Sent { message: id, to, payload: Text::Display(&carried) })?;
@@ -191,12 +178,12 @@ impl Machines {
             phase => (phase, false),
         };
         if dropped {
-            // Whatever it does next, it would delete this first.
+            // An idle machine would delete the event first in any case.
             env.tell(|| Event::Discarded { message: id, why: Discard::Ignored })?;
             return Ok(());
         }
         let wakes = phase != target.phase;
-        target.inbox.push(id, event, envelope.payload);
+        target.inbox.push(envelope);
         target.phase = phase;
         if wakes {
             self.relist(there);
@@ -204,7 +191,7 @@ impl Machines {
         Ok(())
     }
 
-    /// Adds a machine. Answers where its creator is then.
+    /// Adds a machine. Answers the index of its creator afterwards.
     fn create(
         &mut self,
         code: &Code,
@@ -213,29 +200,21 @@ impl Machines {
         interface: u16,
         payload: Value,
         env: &mut EventSink<'_>,
-    ) -> Result<usize, Stop> {
+    ) -> Stepped<usize> {
         let Some(kind) = code.interfaces[usize::from(interface)].machine else {
             return Ok(creator);
         };
         let name = Text::Str(&code.machines[usize::from(kind)].name);
         env.tell(|| Event::Created { worker: id, name })?;
-        let mut shared = workshop::spare();
-        if let Some(machine) = Arc::get_mut(&mut shared) {
+        let place = self.add(pool::make(|machine: &mut Machine| {
             machine.renew(code, id, kind, interface);
             machine.parcel.put(payload);
-        }
-        let place = self.add(shared);
+        }));
         Ok(if place <= creator { creator + 1 } else { creator })
     }
 
-    /// The first event in the queue that the machine can take now; ignored ones before it are
-    /// deleted.
-    fn look(
-        &mut self,
-        code: &Code,
-        at: usize,
-        env: &mut EventSink<'_>,
-    ) -> Result<Option<u32>, Stop> {
+    /// The first event in the queue that the machine can dequeue; ignored ones before it are deleted.
+    fn look(&mut self, code: &Code, at: usize, env: &mut EventSink<'_>) -> Stepped<Option<u32>> {
         let mut place = 0;
         loop {
             let machine = self.get(at);
@@ -243,7 +222,7 @@ impl Machines {
             match state_of(code, machine).reactions[envelope.event.index()] {
                 Reaction::Defer => place += 1,
                 Reaction::Ignore => {
-                    let ignored = self.unshared(at).inbox.take(place);
+                    let ignored = self.unshared(at).inbox.remove(place);
                     let message = ignored.id;
                     env.tell(|| Event::Discarded { message, why: Discard::Ignored })?;
                 }
@@ -252,21 +231,15 @@ impl Machines {
         }
     }
 
-    /// What a machine does next whose handler is over.
-    fn settle(&mut self, code: &Code, at: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
+    fn settle(&mut self, code: &Code, at: usize, env: &mut EventSink<'_>) -> Stepped {
         let machine = self.get(at);
         match machine.phase {
-            Phase::Running if machine.inbox.is_empty() => {
-                let null = state_of(code, machine).reactions[EventId::NULL.index()];
-                let phase = if looks(null) { Phase::Looking } else { Phase::Idle };
-                self.unshared(at).phase = phase;
-            }
             Phase::Running => {
                 let null = state_of(code, machine).reactions[EventId::NULL.index()];
-                let phase = if looks(null) {
-                    Phase::Looking
-                } else {
-                    self.look(code, at, env)?.map_or(Phase::Idle, Phase::Ready)
+                // In a state with a null handler the search of the queue is a step of its own.
+                let phase = match null {
+                    Reaction::Do(_) | Reaction::Goto(..) => Phase::Looking,
+                    _ => self.look(code, at, env)?.map_or(Phase::Idle, Phase::Ready),
                 };
                 self.unshared(at).phase = phase;
             }
@@ -283,16 +256,17 @@ impl Machines {
         }
         Ok(())
     }
-}
 
-/// Whether a state with this reaction to null looks into the queue before it takes from it.
-fn looks(null: Reaction) -> bool {
-    matches!(null, Reaction::Do(_) | Reaction::Goto(..))
-}
-
-fn tell_received(code: &Code, envelope: &Envelope, env: &mut EventSink<'_>) -> Result<(), Stop> {
-    let carried = Carried(code, envelope.event, &envelope.payload);
-    let message = envelope.id;
-    env.tell(|| Event::Received { message, payload: Text::Display(&carried) })?;
-    Ok(())
+    fn take(
+        &mut self,
+        code: &Code,
+        at: usize,
+        place: u32,
+        env: &mut EventSink<'_>,
+    ) -> Stepped<(EventId, Value)> {
+        let Envelope { id, event, payload } = self.unshared(at).inbox.remove(place as usize);
+        let carried = Carried(code, event, &payload);
+        env.tell(|| Event::Received { message: id, payload: Text::Display(&carried) })?;
+        Ok((event, payload))
+    }
 }

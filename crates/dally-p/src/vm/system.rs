@@ -10,38 +10,36 @@ use triomphe::Arc;
 use super::coverage::Coverage;
 use super::digest::Digest;
 use super::machine::{Machine, Phase};
+use super::pool::{self, Pooled};
 use super::print::name_of;
 use super::run::{state_of, unshared};
 use super::transition_cache::KnownSteps;
-use super::workshop;
+use super::value::with_length;
 use crate::lower::code::Code;
+use crate::program::EventId;
 
-/// An execution of a test.
+/// An execution of a P test.
 pub struct PSystem {
     pub(super) shared: Arc<Shared>,
     pub(super) machines: Machines,
-    /// What is known of steps, once a search has asked.
+    /// The transition cache, made when a search first looks ahead.
     pub(super) known_steps: Option<Box<KnownSteps>>,
 }
 
 /// All machines and specs of an execution, shared copy-on-write with its forks.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Machines {
     /// The specs, then the machines in the order of their ids.
     pub(super) slots: Vec<Arc<Machine>>,
-    /// The ids of the machines; it changes only when one is created.
     pub(super) ids: Arc<Vec<WorkerId>>,
-    /// Those that can step.
     pub(super) enabled: Arc<Vec<WorkerId>>,
-    /// How many specs there are.
     pub(super) specs: usize,
-    /// The specs in hot states, by bit.
+    /// The specs in hot states, as bits.
     pub(super) hot: u64,
-    /// Those that came to a state that is not hot in the last step.
+    /// The specs that were in a state that is not hot during the last step, as bits.
     pub(super) relieved: u64,
 }
 
-/// What all executions of a test share.
 pub(crate) struct Shared {
     pub(crate) code: Code,
     pub(crate) coverage: Coverage,
@@ -54,7 +52,7 @@ impl System for PSystem {
         &self.machines.enabled
     }
 
-    /// What a machine does first; what its code then does up to the next point is not known.
+    /// The first operation of a step is known; what its code does up to the next point is not.
     fn pending(&self, worker: WorkerId, out: &mut Footprint) {
         out.begin_unknown(worker);
         let Some(at) = self.machines.find(worker) else { return };
@@ -110,9 +108,9 @@ impl System for PSystem {
         Acceptance { hot, relieved, visits: 0 }
     }
 
-    /// Per machine its declaration and the events in its queue; for control also its state and
-    /// where in its code it is. Machines are combined commutatively and their ids left out, as
-    /// in the learning paper's tool.
+    /// A sum over the machines of the declaration and the events in the queue, for control also of the
+    /// state and the position in the code. Ids are left out, as in the tool of Mukherjee, Deligiannis,
+    /// Biswas and Lal, "Learning-Based Controlled Concurrency Testing".
     fn observe(&self, how: Observe) -> Option<u64> {
         Some(self.machines.all().iter().fold(0, |sum: u64, machine| {
             let mut digest = Digest::new(u64::from(machine.kind));
@@ -139,6 +137,11 @@ impl System for PSystem {
         Some(Fingerprint(self.machines.sum()))
     }
 
+    fn sealed(&self) -> bool {
+        self.shared.code.directives.seal != EventId::NULL
+            && self.machines.all().iter().any(|machine| machine.seals > 0)
+    }
+
     fn name(&self, worker: WorkerId) -> String {
         let kind = self.machines.find(worker).map(|at| usize::from(self.machines.get(at).kind));
         kind.map_or("?".into(), |kind| self.shared.code.machines[kind].name.to_string())
@@ -161,11 +164,7 @@ impl Captured for PSystem {
 
     fn encode(&self, out: &mut Vec<u8>) {
         for slot in &self.machines.slots {
-            let start = out.len();
-            out.extend_from_slice(&[0; 4]);
-            slot.encode(out);
-            let length = (out.len() - start - 4) as u32;
-            out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+            with_length(out, |out| slot.encode(out));
         }
     }
 
@@ -183,17 +182,16 @@ impl Captured for PSystem {
         PSystem { shared, machines, known_steps: None }
     }
 
-    /// The list of machines is its own; the machines it shares with other states, nearly all of
-    /// them.
+    /// The list of machines is this system's own; nearly all machines are shared with other states.
     fn footprint(&self) -> usize {
         size_of::<PSystem>() + size_of_val(&*self.machines.slots)
     }
 
     fn condense(&mut self) {
         let Machines { slots, enabled, .. } = &mut self.machines;
-        slots.iter_mut().filter(|slot| Arc::is_unique(slot)).for_each(workshop::intern);
+        slots.iter_mut().filter(|slot| Arc::is_unique(slot)).for_each(pool::intern);
         if Arc::is_unique(enabled) {
-            workshop::intern_list(enabled);
+            pool::intern(enabled);
         }
     }
 
@@ -203,8 +201,7 @@ impl Captured for PSystem {
 }
 
 impl PSystem {
-    /// The fingerprint computed anew from the whole state: what [`System::fingerprint`] must
-    /// always equal.
+    /// Recomputes [`System::fingerprint`], which must equal this, from scratch.
     #[doc(hidden)]
     pub fn fingerprint_from_scratch(&self) -> Option<Fingerprint> {
         let shares = self.machines.slots.iter().map(|slot| slot.share_from_scratch());
@@ -233,19 +230,6 @@ impl PSystem {
 }
 
 impl Machines {
-    /// None yet, but room for so many specs.
-    pub(super) fn new(specs: usize) -> Machines {
-        Machines {
-            slots: Vec::new(),
-            ids: Arc::new(Vec::new()),
-            enabled: Arc::new(Vec::new()),
-            specs,
-            hot: 0,
-            relieved: 0,
-        }
-    }
-
-    /// A step of the machine at this place, which is enabled.
     #[inline]
     pub(super) fn step(
         &mut self,
@@ -253,7 +237,7 @@ impl Machines {
         at: usize,
         env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
-        // What a machine was about to do changes it in any case.
+        // Every step changes the phase of its machine.
         self.unshared(at);
         self.relieved = 0;
         self.run(shared, at, env)
@@ -268,7 +252,7 @@ impl Machines {
         &self.slots[self.specs + at]
     }
 
-    /// A machine to be changed.
+    /// The machine for writing.
     #[inline]
     pub(super) fn unshared(&mut self, at: usize) -> &mut Machine {
         unshared(&mut self.slots[self.specs + at])
@@ -279,24 +263,23 @@ impl Machines {
         worker.place_in(&self.ids).ok()
     }
 
-    /// Puts a machine into the list of enabled workers or takes it out.
     pub(super) fn relist(&mut self, at: usize) {
         let machine = self.get(at);
         let (worker, now) = (machine.id, machine.is_enabled());
         match (worker.place_in(&self.enabled), now) {
-            (Err(place), true) => workshop::own_list(&mut self.enabled).insert(place, worker),
+            (Err(place), true) => pool::own(&mut self.enabled).insert(place, worker),
             (Ok(place), false) => {
-                workshop::own_list(&mut self.enabled).remove(place);
+                pool::own(&mut self.enabled).remove(place);
             }
             _ => {}
         }
     }
 
-    /// Adds a machine that is new; answers its place.
+    /// Adds a new machine; answers its index.
     pub(super) fn add(&mut self, machine: Arc<Machine>) -> usize {
         let id = machine.id;
         let (Ok(place) | Err(place)) = id.place_in(&self.ids);
-        workshop::own_list(&mut self.ids).insert(place, id);
+        pool::own(&mut self.ids).insert(place, id);
         self.slots.insert(self.specs + place, machine);
         self.relist(place);
         place
@@ -305,35 +288,30 @@ impl Machines {
     fn restore_from(&mut self, saved: &Machines) {
         for (own, saved) in self.slots.iter_mut().zip(&saved.slots) {
             if !Arc::ptr_eq(own, saved) {
-                workshop::keep(std::mem::replace(own, saved.clone()));
+                pool::keep(std::mem::replace(own, saved.clone()));
             }
         }
         if self.slots.len() > saved.slots.len() {
-            self.slots.drain(saved.slots.len()..).for_each(workshop::keep);
+            self.slots.drain(saved.slots.len()..).for_each(pool::keep);
         }
         self.slots.extend_from_slice(&saved.slots[self.slots.len()..]);
         if !Arc::ptr_eq(&self.ids, &saved.ids) {
             self.ids = saved.ids.clone();
         }
         if !Arc::ptr_eq(&self.enabled, &saved.enabled) {
-            workshop::keep_list(std::mem::replace(&mut self.enabled, saved.enabled.clone()));
+            pool::keep(std::mem::replace(&mut self.enabled, saved.enabled.clone()));
         }
         (self.specs, self.hot, self.relieved) = (saved.specs, saved.hot, saved.relieved);
     }
 
-    /// Goes back to the start of an execution with machines of its own, in the same memory: all
-    /// of them will be changed soon, in one execution after another.
+    /// Goes back to the start of an execution. All machines will be changed soon, so they are copied
+    /// into recycled memory and not shared.
     pub(super) fn start_over_from(&mut self, saved: &Machines) {
-        self.slots.drain(..).for_each(workshop::keep);
-        for slot in &saved.slots {
-            let mut own = workshop::spare();
-            if let Some(machine) = Arc::get_mut(&mut own) {
-                machine.copy_from(slot);
-            }
-            self.slots.push(own);
-        }
-        workshop::own_list(&mut self.ids).clone_from(&saved.ids);
-        workshop::own_list(&mut self.enabled).clone_from(&saved.enabled);
+        self.slots.drain(..).for_each(pool::keep);
+        let copy = |slot: &Arc<Machine>| pool::make(|own: &mut Machine| own.copy_from(slot));
+        self.slots.extend(saved.slots.iter().map(copy));
+        pool::own(&mut self.ids).clone_from(&saved.ids);
+        pool::own(&mut self.enabled).clone_from(&saved.enabled);
         (self.specs, self.hot, self.relieved) = (saved.specs, saved.hot, saved.relieved);
     }
 }

@@ -1,21 +1,20 @@
-//! Where steps of machines lead, known without taking them.
+//! A cache of steps of machines that gives the next fingerprint without taking the step.
 //!
-//! What a step does is decided by the machine that takes it, the machine that its message goes to,
-//! the specs, and the values chosen. It changes no other machine unless it creates one. So a step is
-//! known if the same parts have taken it before, whatever the other machines did meanwhile.
+//! A step is determined by the machine that takes it, the receiver of its message, the specs and the
+//! chosen values. It changes no other machine unless it creates one. So a step is known if it was
+//! taken before with the same parts, whatever the other machines did meanwhile.
 
 use dally_core::transition_cache::{Known, TransitionCache, after};
-use dally_core::{
-    Answer, Cut, Env, EventSink, Fingerprint, Question, RecordedStep, Stop, fingerprint,
-};
+use dally_core::{Answer, Cut, Env, EventSink, Fingerprint, Question, RecordedStep, fingerprint};
 
 use super::machine::Phase;
+use super::run::Stepped;
 use super::system::{Machines, PSystem};
 
 /// How many steps are known before all are forgotten: some megabytes.
 const MOST: usize = 1 << 17;
 
-/// What steps add to the fingerprint.
+/// What each known step adds to the fingerprint.
 #[derive(Default)]
 pub(super) struct KnownSteps {
     changes: TransitionCache<u64>,
@@ -23,7 +22,6 @@ pub(super) struct KnownSteps {
 }
 
 impl PSystem {
-    /// The fingerprint after a step of the machine at this place, if it is known.
     pub(super) fn look_ahead(
         &mut self,
         at: usize,
@@ -46,14 +44,14 @@ impl PSystem {
         }
     }
 
-    /// Takes a step of the machine at this place, and notes what it changes.
+    /// Takes a step of the machine with this index, and notes what it adds.
     #[inline(never)]
     pub(super) fn step_noted(
         &mut self,
         at: usize,
         known: &mut KnownSteps,
         env: &mut dyn Env,
-    ) -> Result<(), Stop> {
+    ) -> Stepped {
         let PSystem { shared, machines, .. } = self;
         let key = machines.key(at, shared.atomic);
         let key = key.filter(|&key| !matches!(known.changes.get(key), Some(Known::Ends(_))));
@@ -71,14 +69,13 @@ impl PSystem {
 }
 
 impl Machines {
-    /// The sum of all shares: the fingerprint.
     pub(super) fn sum(&self) -> u64 {
         self.slots.iter().fold(0, |sum: u64, slot| sum.wrapping_add(slot.share()))
     }
 
-    /// A hash of all that decides what a step of the machine at this place does, but for the values
-    /// chosen. `None` where that may be more: atomic handlers send to any number of machines, and
-    /// whether a machine that is created has its place to itself depends on all of them.
+    /// A hash of all that determines a step of the machine with this index, except the chosen values.
+    /// `None` where more does: atomic handlers send to any number of machines, and whether the place
+    /// of a created machine is free depends on all machines.
     fn key(&self, at: usize, atomic: bool) -> Option<u64> {
         let machine = self.get(at);
         if atomic || matches!(machine.phase, Phase::Creating(..)) {

@@ -1,10 +1,11 @@
-//! Tuples, each in one piece of memory that is used again: most events carry one.
+//! Tuples, each in one allocation that is recycled: most events carry a tuple.
 
 use std::cell::RefCell;
 
 use triomphe::{Arc, ThinArc};
 
-use super::value::{Head, TooLarge, Value, depth_of};
+use super::head::{Head, TooLarge, depth_of};
+use super::value::Value;
 
 /// A tuple, named or not.
 #[derive(Clone)]
@@ -12,8 +13,9 @@ pub struct Tuple(Option<Memory>);
 
 type Memory = ThinArc<Head, Value>;
 
-/// Tuples of up to this many elements are kept for their memory, and how many of each length.
+/// Tuples of up to this many elements are recycled.
 const LENGTHS: usize = 8;
+/// How many tuples of each length are kept.
 const KEPT: usize = 256;
 
 thread_local! {
@@ -30,7 +32,8 @@ impl Tuple {
         let fits = memory.with_arc_mut(|whole| {
             let Some(whole) = Arc::get_mut(whole) else { return Ok(()) };
             whole.slice_mut().iter_mut().zip(items).for_each(|(at, item)| at.put(item));
-            let mut head = Head::of_shape(shape);
+            let mut head = Head::default();
+            head.shape = shape;
             let fits = whole.slice().iter().try_for_each(|item| head.add(item));
             *whole.header_mut() = head;
             fits
@@ -39,7 +42,7 @@ impl Tuple {
         fits.map(|()| tuple)
     }
 
-    /// Its elements.
+    /// The elements.
     #[inline]
     pub fn items(&self) -> &[Value] {
         self.0.as_ref().map_or(&[], |memory| &memory.slice)
@@ -49,7 +52,7 @@ impl Tuple {
         self.head().map_or(0, |head| head.shape)
     }
 
-    /// `None` only while it is being dropped.
+    /// `None` only during the drop.
     #[inline]
     pub(super) fn head(&self) -> Option<&Head> {
         self.0.as_ref().map(|memory| &memory.header.header)
@@ -87,7 +90,6 @@ fn emptied(length: usize) -> Option<Memory> {
     EMPTIED.try_with(|all| all.borrow_mut()[length].pop()).ok()?
 }
 
-/// New memory for a tuple of this length.
 #[cold]
 fn blank(length: usize) -> Memory {
     ThinArc::from_header_and_iter(Head::default(), (0..length).map(|_| Value::Null))
@@ -105,14 +107,13 @@ impl Drop for Tuple {
     }
 }
 
-/// Empties a tuple that is nobody else's and keeps it.
 fn recycle(mut memory: Memory) {
     memory.with_arc_mut(|whole| {
         if let Some(whole) = Arc::get_mut(whole) {
             whole.slice_mut().iter_mut().for_each(|item| item.put(Value::Null));
         }
     });
-    // When a thread ends, its lists may be gone before its tuples.
+    // When a thread ends, its thread-local lists may be gone before its tuples.
     let _ = EMPTIED.try_with(|all| {
         let kept = &mut all.borrow_mut()[memory.slice.len()];
         if kept.len() < KEPT {

@@ -10,7 +10,7 @@ use dally_p::diagnostic::{Diagnostic, Severity};
 use dally_p::source::Sources;
 use dally_p::vm::{Foreign, PProgram};
 use dally_p::{Compiled, compile};
-use dally_search::sampling::Random;
+use dally_search::sampling::{Random, Sampler};
 use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
 use dally_search::{Ended, Options, run};
 
@@ -150,7 +150,7 @@ fn searched(test: &Arc<PProgram>, wrong: &mut Vec<String>) -> Vec<Finding> {
 
 /// The bugs that random schedules find.
 fn sampled(test: &Arc<PProgram>) -> Vec<Finding> {
-    let strategy = Box::new(Random::new(0));
+    let strategy = Box::new(Random.seeded(0));
     let options = Options { strategy, schedules: SCHEDULES, ..options() };
     run(test.clone(), options, Arc::new(())).findings
 }
@@ -202,7 +202,7 @@ fn told(trace: &Trace) -> Vec<String> {
     for step in &trace.steps {
         let who = trace.names.get(&step.worker).map_or("", String::as_str);
         for item in &step.items {
-            let Item::Told(event) = item else { continue };
+            let Item::Event(event) = item else { continue };
             let what = match event {
                 Event::Created { name, .. } => format!("creates {name}"),
                 Event::Sent { payload, to, .. } => {

@@ -31,8 +31,8 @@ fn every_declaration_can_be_written() {
         .iter()
         .filter_map(|decl| if let Decl::Test(test) = decl { Some(test) } else { None })
         .collect();
-    assert_eq!(tests[3].params[0].1[1].value, LiteralValue::Int(-2));
-    assert_eq!(tests[3].params[1].1[0].value, LiteralValue::Bool(true));
+    assert_eq!(tests[3].params[0].1[1].0, LiteralValue::Int(-2));
+    assert_eq!(tests[3].params[1].1[0].0, LiteralValue::Bool(true));
     assert_eq!(tests[4].wise.unwrap().value, 2);
     assert!(tests[5].assume.is_some() && tests[5].wise.is_some());
     assert!(matches!(tests[5].module.kind, ModuleKind::Assert(..)));
@@ -57,7 +57,7 @@ fn every_item_of_a_machine_and_a_state_can_be_written() {
     assert_eq!(machine.kind, MachineKind::Machine);
     assert_eq!(machine.receives, None);
     assert_eq!(machine.states.len(), 3);
-    assert!(machine.states[0].start && machine.states[0].heat == Some(Heat::Hot));
+    assert!(machine.states[0].start && machine.states[0].heat == Heat::Hot);
     assert_eq!(machine.states[0].items.len(), 10);
 }
 

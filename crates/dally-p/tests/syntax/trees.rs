@@ -1,7 +1,8 @@
 //! How tight operators bind, and what literals mean.
 
+use dally_p::program::Type;
 use dally_p::syntax::ast::{
-    BinaryOp, Decl, Expr, ExprKind, Handler, StateItem, StmtKind, TypeKind,
+    BinaryOp, Decl, Expr, ExprKind, Handler, StateItem, StmtKind, TypeKind, UnaryOp,
 };
 
 /// The expression in `x = ...;`.
@@ -11,8 +12,8 @@ fn expr(text: &str) -> Expr {
     let Some(Decl::Machine(machine)) = file.decls.pop() else { panic!("{file:?}") };
     let StateItem::Entry(Handler::Here(entry)) = &machine.states[0].items[0] else { panic!() };
     let statement = &entry.body.as_ref().unwrap().statements[0];
-    let StmtKind::Assign(_, value) = &statement.kind else { panic!("{statement:?}") };
-    value.clone()
+    let StmtKind::Change(_, _, values) = &statement.kind else { panic!("{statement:?}") };
+    values[0].clone()
 }
 
 /// The expression with parentheses around all that has operators.
@@ -26,8 +27,8 @@ fn shape(expr: &Expr) -> String {
         ExprKind::Field(of, name) => format!("{}.{}", shape(of), name.text),
         ExprKind::Position(of, at) => format!("{}.{}", shape(of), at.value),
         ExprKind::Index(of, at) => format!("{}[{}]", shape(of), shape(at)),
-        ExprKind::Negate(of) => format!("(-{})", shape(of)),
-        ExprKind::Not(of) => format!("(!{})", shape(of)),
+        ExprKind::Unary(UnaryOp::Negate, of) => format!("(-{})", shape(of)),
+        ExprKind::Unary(UnaryOp::Not, of) => format!("(!{})", shape(of)),
         ExprKind::Cast(of, ty) => format!("({} as {})", shape(of), ty_shape(&ty.kind)),
         ExprKind::Coerce(of, ty) => format!("({} to {})", shape(of), ty_shape(&ty.kind)),
         ExprKind::Tuple(fields) => format!("tuple({})", list(fields)),
@@ -61,8 +62,8 @@ fn shape(expr: &Expr) -> String {
 
 fn ty_shape(ty: &TypeKind) -> String {
     match ty {
-        TypeKind::Int => "int".into(),
-        TypeKind::Float => "float".into(),
+        TypeKind::Plain(Type::Int) => "int".into(),
+        TypeKind::Plain(Type::Float) => "float".into(),
         TypeKind::Named(name) => name.clone(),
         other => format!("{other:?}"),
     }
@@ -161,8 +162,9 @@ fn a_tree_stands_where_its_text_stands() {
     let body = entry.body.as_ref().unwrap();
     assert_eq!(sources.text(body.span), "{ x = (a + b) * f(c); }");
     assert_eq!(sources.text(body.statements[0].span), "x = (a + b) * f(c);");
-    let StmtKind::Assign(place, value) = &body.statements[0].kind else { panic!() };
+    let StmtKind::Change(_, place, values) = &body.statements[0].kind else { panic!() };
     assert_eq!(sources.text(place.span), "x");
+    let value = &values[0];
     assert_eq!(sources.text(value.span), "(a + b) * f(c)");
     let ExprKind::Chain(first, links) = &value.kind else { panic!() };
     assert_eq!(sources.text(first.span), "(a + b)");

@@ -1,6 +1,7 @@
 //! What programs do when they run, clause by clause of the language.
 
 mod conditions;
+mod directives;
 mod driver;
 mod machines;
 mod queues;
