@@ -1,17 +1,19 @@
-//! Line charts as SVG: a file that every browser shows, the same byte for byte for the same figures.
+//! Line charts as SVG, the same byte for byte for the same figures.
 
 use std::fmt::Write;
+
+use dally_core::words::visible;
 
 /// A chart of lines over one pair of axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What it shows.
+    /// The heading.
     pub title: String,
-    /// What is along the bottom.
+    /// The label of the horizontal axis.
     pub x: String,
-    /// What is along the side.
+    /// The label of the vertical axis.
     pub y: String,
-    /// How the bottom is divided. The side begins at 0 and is divided evenly.
+    /// The horizontal scale. The vertical one is linear.
     pub x_scale: Scale,
     /// How points are joined.
     pub shape: Shape,
@@ -53,10 +55,10 @@ const RIGHT: f64 = 640.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 360.0;
 
-/// Colours that can be told apart by people who do not see all of them (Okabe and Ito).
+/// Colours that colour-blind people can distinguish (Okabe and Ito).
 const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"];
-/// When colours are used up, they come again with other dashes.
+/// When the colours are used up, they are repeated with the next dashes.
 const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
 
 impl Chart {
@@ -153,7 +155,6 @@ impl Chart {
     }
 }
 
-/// Where figures are on the page.
 struct Frame {
     right: f64,
     top: f64,
@@ -186,7 +187,7 @@ impl Frame {
     }
 }
 
-/// The end of an axis that reaches this far, and its steps: 1, 2 or 5 times a power of ten.
+/// The end of an axis for this greatest figure, and the steps: 1, 2 or 5 times a power of ten.
 fn round_up(reach: f64) -> (f64, f64) {
     if reach <= 0.0 {
         return (1.0, 0.2);
@@ -198,7 +199,6 @@ fn round_up(reach: f64) -> (f64, f64) {
     ((reach / step - 1e-9).ceil() * step, step)
 }
 
-/// A number in as few signs as it needs.
 fn number(x: f64) -> String {
     let short = |x: f64| {
         let text = format!("{x:.3}");
@@ -212,7 +212,11 @@ fn number(x: f64) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    visible(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -247,6 +251,16 @@ mod tests {
             Series { name: "odd".into(), points: vec![(f64::NAN, 1.0), (0.0, f64::INFINITY)] };
         let odd = Chart { series: vec![odd], ..chart() };
         assert!(!odd.to_svg().contains("NaN") && !odd.to_svg().contains("inf"));
+    }
+
+    #[test]
+    fn names_of_strangers_are_shown_and_not_acted_on() {
+        let hostile = || "<b>\x1b[2J\u{202e}".to_owned();
+        let series = vec![Series { name: hostile(), points: vec![(1.0, 1.0)] }];
+        let chart = Chart { title: hostile(), x: hostile(), y: hostile(), series, ..chart() };
+        let svg = chart.to_svg();
+        assert_eq!(svg.matches(r"&lt;b&gt;\u{1b}[2J\u{202e}").count(), 6, "{svg}");
+        assert!(!svg.contains(dally_core::words::is_hidden));
     }
 
     #[test]

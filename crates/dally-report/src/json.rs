@@ -1,24 +1,24 @@
-//! Findings and runs as JSON: the written forms of the core, a line for each step, with the
-//! sentences that people read. `docs/json.md` documents every field, `docs/json.schema.json` has
-//! their types.
+//! Findings and runs as JSON: the written forms of the core, a line for each step, with sentences
+//! for people. `docs/json.md` documents every field, `docs/json.schema.json` has their types.
 
 mod layout;
 #[cfg(test)]
 mod schema;
 
+use dally_core::words::is_hidden;
 use dally_core::{Document, Finding, Report};
 use serde::Serialize;
 
 use crate::text;
 
-/// A whole run, with all its findings, as a document of the format `dally-run`, which
+/// A run with all its findings as a document of the format `dally-run`, which
 /// [`Report::read`](Document::read) reads.
 pub fn run(report: &Report) -> String {
     // Findings are two levels deep in a run.
     layout::write(&run_document(report), 4)
 }
 
-/// The same as data, to be a part of another document.
+/// [`run`] as data, to be a part of another document.
 pub fn run_document(report: &Report) -> impl Serialize + '_ {
     RunDocument {
         format: Report::FORMAT,
@@ -40,6 +40,24 @@ pub fn finding(finding: &Finding, run: &Report) -> String {
         run: &run.without_findings(),
     };
     layout::write(&document, 2)
+}
+
+/// A JSON document in which nothing hides: what a terminal would act on or not show is written with
+/// escapes of JSON, so the data are the same. All documents of this module are so.
+///
+/// ```
+/// assert_eq!(dally_report::json::visible("[\"\u{202e}\"]"), r#"["\u202e"]"#);
+/// ```
+pub fn visible(document: &str) -> String {
+    let mut out = String::with_capacity(document.len());
+    for char in document.chars() {
+        match is_hidden(char) {
+            true => out
+                .extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
+            false => out.push(char),
+        }
+    }
+    out
 }
 
 #[derive(Serialize)]

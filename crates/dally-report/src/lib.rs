@@ -3,14 +3,18 @@
 //! - [`text`]: what a failing test prints, and what a clean run covered;
 //! - [`json`]: the same as a documented, versioned document (`docs/json.md`);
 //! - [`store`]: the directory where findings are kept;
-//! - [`charts`]: figures as line charts.
+//! - [`charts`]: figures as line charts;
+//! - [`tell`]: how all of it is printed.
 //!
-//! Invariant: this crate knows findings and reports and nothing of how they came about.
+//! Invariants: this crate knows findings and reports and nothing of how they came about; nothing that it
+//! gives out has a character that a terminal would act on, but for colours of its own.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod about;
 pub mod charts;
 pub mod json;
 pub mod store;
+pub mod tell;
 pub mod text;
 
 pub use about::About;

@@ -1,22 +1,21 @@
 //! The directory where findings are kept.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use dally_core::draft::Draft;
 use dally_core::{Finding, Report, fingerprint};
 
 use crate::json;
 
 /// A directory of findings: for each a schedule file and, beside it, a JSON trace.
 ///
-/// Files are written whole or not at all, and are there as soon as [`Store::save`] returns: a
-/// run that is killed later loses nothing. A finding is named after its program and its cause,
-/// so the shrunk form of a finding takes the place of the raw one, and a finding of a later run
-/// that of an earlier one with the same cause.
-///
-/// The directory is made when the first finding is saved.
+/// Files are written whole or not at all, and exist when [`Store::save`] returns: a run that is killed
+/// later loses nothing. A trace always belongs to the schedule beside it, even if the disk is full or
+/// the process is killed in between. A finding is named after its program and its cause, so the shrunk
+/// form of a finding replaces the raw one, and a finding of a later run that of an earlier one with
+/// the same cause. The directory is made when the first finding is saved.
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: PathBuf,
@@ -53,9 +52,9 @@ impl Store {
     pub fn save(&self, program: &str, finding: &Finding, run: &Report) -> io::Result<PathBuf> {
         let path = self.path(program, &finding.bug);
         fs::create_dir_all(&self.directory)
-            .and_then(|()| write(&path, finding.schedule.to_text().as_bytes()))
             .and_then(|()| {
-                write(&path.with_extension("json"), json::finding(finding, run).as_bytes())
+                let trace = json::finding(finding, run);
+                write(&path, &finding.schedule.to_text(), Some(trace.as_bytes()))
             })
             .map_err(|why| {
                 let reason = match self.directory.is_file() {
@@ -85,21 +84,16 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// What is on disk under this path of a schedule; `None` if there is no schedule.
+    /// The saved finding with this path of a schedule; `None` if there is no schedule.
     pub fn read(path: &Path) -> Option<Saved> {
         let schedule = fs::read_to_string(path).ok()?;
         let trace = fs::read(path.with_extension("json")).ok();
         Some(Saved { path: path.to_owned(), schedule, trace })
     }
 
-    /// Writes it to disk again, in place of what is there now.
+    /// Writes the files to disk again, in place of those that are there now.
     pub fn put_back(&self) -> io::Result<()> {
-        write(&self.path, self.schedule.as_bytes())?;
-        let trace = self.path.with_extension("json");
-        match &self.trace {
-            Some(bytes) => write(&trace, bytes),
-            None => fs::remove_file(trace),
-        }
+        write(&self.path, &self.schedule, self.trace.as_deref())
     }
 }
 
@@ -109,26 +103,21 @@ pub fn remove(schedule: &Path) -> io::Result<()> {
     fs::remove_file(schedule).and(trace)
 }
 
-/// Writes a file whole or not at all: to a file of another name first, which is then renamed.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Other threads and other processes (one per test under nextest) may be saving here too.
-    static UNIQUE: AtomicU64 = AtomicU64::new(0);
-    let unique = UNIQUE.fetch_add(1, Ordering::Relaxed);
-    let draft = path.with_extension(format!("{}-{unique}.tmp", std::process::id()));
-    let written = fs::File::create(&draft)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&draft, path));
-    if written.is_err() {
-        // What is left of it is of no use, and the first error is the one to tell.
-        let _ = fs::remove_file(&draft);
+/// Writes a schedule and its trace, in place of those that are there. Nothing is replaced before both
+/// are on disk. The old trace is removed first, so that no trace is ever beside another schedule.
+fn write(path: &Path, schedule: &str, trace: Option<&[u8]>) -> io::Result<()> {
+    let beside = path.with_extension("json");
+    let schedule = Draft::write(path, schedule.as_bytes())?;
+    let trace = trace.map(|bytes| Draft::write(&beside, bytes)).transpose()?;
+    match fs::remove_file(&beside) {
+        Err(why) if why.kind() != ErrorKind::NotFound => return Err(why),
+        _ => schedule.publish()?,
     }
-    written
+    trace.map_or(Ok(()), Draft::publish)
 }
 
-/// The program's name as part of a file name on any system.
-///
-/// `::` becomes a dot. Whatever else has no place in a file name becomes `_`, and a hash of the
-/// name is added, so that two programs never share a file.
+/// The program's name as part of a file name on any system. `::` becomes a dot. Any other character
+/// that is not portable becomes `_`, and a hash of the name is added to keep file names distinct.
 fn file_name(program: &str) -> String {
     const LONGEST: usize = 100;
     let dotted = program.replace("::", ".");

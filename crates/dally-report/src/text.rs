@@ -11,7 +11,7 @@ mod summary;
 mod table;
 mod words;
 
-use dally_core::words::{count, grouped};
+use dally_core::words::{count, grouped, is_hidden, visible};
 use dally_core::{
     BugKind, Choice, Delays, Finding, Item, Problem, Report, Shrunk, Trace, TraceStep, VectorClock,
 };
@@ -25,10 +25,24 @@ pub use self::style::Style;
 pub use self::summary::summary;
 use crate::about::About;
 
-/// What a failing test prints: what broke and where, after how much work, what happened step by
-/// step, and, last, the command that replays it. `run` is the run that showed it, as far as it is
-/// known.
+/// The text that a failing test prints: what broke and where, after how much work, the steps, and
+/// last the command that replays it. `run` is the run that showed it, as far as it is known.
 pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
+    shown(about.style, |style| told(finding, run, &About { style, ..about.clone() }))
+}
+
+/// A text with nothing of a stranger's left that a terminal would act on. Where there was some, it has
+/// no colours, so that none can be taken for ours.
+fn shown(style: Style, text: impl Fn(Style) -> String) -> String {
+    let plain = text(Style::Plain);
+    match plain.contains(is_hidden) {
+        true => visible(&plain).into_owned(),
+        false if style == Style::Plain => plain,
+        false => text(style),
+    }
+}
+
+fn told(finding: &Finding, run: &Report, about: &About) -> String {
     let mut out = head(finding, run, about);
     if !finding.trace.steps.is_empty() {
         out += &happened("What happened", &finding.trace, finding, run, about);
@@ -42,7 +56,6 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
     out
 }
 
-/// What broke, where, and after how much work.
 fn head(finding: &Finding, run: &Report, about: &About) -> String {
     let (bug, style) = (&finding.bug, about.style);
     let Words { mut headline, more, leads_on } = Words::of(bug);
@@ -71,7 +84,6 @@ fn head(finding: &Finding, run: &Report, about: &About) -> String {
     out
 }
 
-/// Where and how it was found, and what else there is to know.
 fn facts(finding: &Finding, run: &Report, about: &About) -> Vec<(&'static str, String)> {
     let bug = &finding.bug;
     let mut facts = Vec::new();
@@ -101,7 +113,7 @@ fn facts(finding: &Finding, run: &Report, about: &About) -> Vec<(&'static str, S
             }
         });
     }
-    // Where nothing could be made smaller there is nothing to tell.
+    // Sizes are shown only if shrinking made the schedule smaller.
     let smaller = |sizes: &&Shrunk| {
         (sizes.steps_after, sizes.switches_after) != (sizes.steps_before, sizes.switches_before)
     };
@@ -125,7 +137,7 @@ fn facts(finding: &Finding, run: &Report, about: &About) -> Vec<(&'static str, S
     facts
 }
 
-/// How far the schedule is from the explorer's own.
+/// The distance of the schedule from the explorer's own, in delays.
 fn in_delays(Delays { explorer, count: delays, minimal, .. }: &Delays) -> String {
     match (delays, minimal) {
         (0, _) => format!("none: it is what {explorer} does of itself"),
@@ -134,7 +146,6 @@ fn in_delays(Delays { explorer, count: delays, minimal, .. }: &Delays) -> String
     }
 }
 
-/// What happened, step by step.
 fn happened(
     heading: &str,
     trace: &Trace,
@@ -186,15 +197,16 @@ fn happened(
         out += &table::ending(&story, "After each round:", style);
         return out;
     }
-    // What is said of a deadlock says already who waits for what.
-    let told = matches!(&finding.bug.problem, Problem::Deadlock { waiting } if !waiting.is_empty());
+    // The description of a deadlock says already which workers wait for what.
+    let told =
+        matches!(&*finding.bug.problem, Problem::Deadlock { waiting } if !waiting.is_empty());
     if !told {
         out += &table::ending(&story, "In the end:", style);
     }
     out
 }
 
-/// What the schedule alone tells, where nobody could watch what happened.
+/// The trace that follows from the schedule alone, where no events were recorded.
 fn chosen(finding: &Finding) -> Trace {
     let mut steps: Vec<TraceStep> = Vec::new();
     for choice in &finding.schedule.choices {
@@ -203,7 +215,7 @@ fn chosen(finding: &Finding) -> Trace {
                 let clock = VectorClock::default();
                 steps.push(TraceStep { worker: *worker, items: Vec::new(), clock });
             }
-            (inner, Some(step)) => step.items.push(Item::Chose(*inner)),
+            (inner, Some(step)) => step.items.push(Item::Choice(*inner)),
             (_, None) => {}
         }
     }

@@ -1,5 +1,5 @@
-//! How documents are broken into lines: a step is a line, and a line is at most a step, so that
-//! they can be read, searched by line and compared, and are not mostly blanks.
+//! Line breaks in documents: every step is a line, and no line is more than a step, so that documents
+//! can be read, searched and compared by line.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ use serde_json::ser::{Formatter, Serializer};
 pub(super) fn write(document: &impl Serialize, deepest: usize) -> String {
     let mut out = Vec::new();
     let layout = Layout { depth: 0, deepest, empty: true };
-    // Neither writing to memory nor these documents, whose keys are texts, can fail.
+    // Neither writing to memory nor serialising these documents, whose keys are strings, can fail.
     let _ = document.serialize(&mut Serializer::with_formatter(&mut out, layout));
     out.push(b'\n');
-    String::from_utf8(out).unwrap_or_default()
+    super::visible(&String::from_utf8(out).unwrap_or_default())
 }
 
 struct Layout {

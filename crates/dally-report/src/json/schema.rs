@@ -1,4 +1,4 @@
-//! The JSON schema of all documents, which is generated from the types.
+//! The JSON schema of all documents, generated from the types.
 
 use dally_core::report::Batch;
 use schemars::generate::SchemaSettings;
@@ -49,7 +49,7 @@ fn the_schema_is_the_one_of_the_types() {
 fn every_field_is_described() {
     fn walk(value: &Value, path: &str, undescribed: &mut Vec<String>) {
         for (name, field) in value["properties"].as_object().into_iter().flatten() {
-            // Of a variant, the description is that of its only field.
+            // A variant is described by its only field.
             let described = [field, value].iter().any(|of| of.get("description").is_some());
             if !described && field.get("const").is_none() {
                 undescribed.push(format!("{path}.{name}"));

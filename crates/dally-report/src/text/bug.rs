@@ -1,12 +1,13 @@
-//! What went wrong, in sentences: the only place where bugs are put into words.
+//! Bugs in sentences. No other module puts bugs into words.
 
 use dally_core::bug::{
-    Endless, Object, Origin, Phase, PlaceOf, Uncontrolled, Unhandled, Violation, Wait, Waiting,
+    Endless, Object, Origin, Phase, PlaceOf, ProcessEnd, Uncontrolled, Unhandled, Violation, Wait,
+    Waiting,
 };
-use dally_core::words::{count, grouped};
+use dally_core::words::{count, grouped, visible};
 use dally_core::{Bug, BugKind, Problem, WorkerId};
 
-/// What went wrong, in words: a headline, and further lines where there is more to say.
+/// A bug in words: a headline, and further lines where there is more to say.
 ///
 /// ```
 /// use dally_core::{Bug, Problem};
@@ -17,18 +18,11 @@ use dally_core::{Bug, BugKind, Problem, WorkerId};
 /// ```
 pub fn bug(bug: &Bug) -> String {
     let Words { headline, more, leads_on } = Words::of(bug);
-    let mut out = headline;
-    if leads_on {
-        out.push(':');
-    }
-    for line in more {
-        out.push('\n');
-        out += &line;
-    }
-    out
+    let first = headline + if leads_on { ":" } else { "" };
+    visible(&[vec![first], more].concat().join("\n")).into_owned()
 }
 
-/// A bug in one line: its kind, what went wrong, whose fault it is and where.
+/// A bug in one line: its kind, what went wrong, the culprit and the place.
 pub fn line(bug: &Bug) -> String {
     let mut out = format!("{}: {}", bug.kind(), Words::of(bug).headline);
     if let (Some(_), Some(culprit)) = (untold_culprit(bug), &bug.culprit) {
@@ -37,22 +31,20 @@ pub fn line(bug: &Bug) -> String {
     if let Some(location) = &bug.location {
         out += &format!(" at {location}");
     }
-    out
+    visible(&out).into_owned()
 }
 
-/// A bug in words.
 pub(super) struct Words {
-    /// In one line.
     pub headline: String,
-    /// What else there is to say, line by line.
+    /// Further lines.
     pub more: Vec<String>,
-    /// Whether the headline announces what else there is.
+    /// Whether the headline announces the further lines.
     pub leads_on: bool,
 }
 
 impl Words {
     pub fn of(bug: &Bug) -> Words {
-        match &bug.problem {
+        match &*bug.problem {
             Problem::Panic { message, at_tear_down, then } => {
                 let mut words = Words::quoting(message);
                 words.more.extend(then.iter().flat_map(|later| {
@@ -75,7 +67,6 @@ impl Words {
         }
     }
 
-    /// The program's own words.
     fn quoting(message: &str) -> Words {
         let mut lines = message.lines().map(str::to_owned);
         let headline = lines.next().unwrap_or_else(|| "(no message)".to_owned());
@@ -98,7 +89,7 @@ impl From<String> for Words {
 fn sentence(bug: &Bug) -> String {
     let culprit = bug.culprit.as_deref().unwrap_or("?");
     let state = bug.state.as_deref().unwrap_or("?");
-    match &bug.problem {
+    match &*bug.problem {
         Problem::Monitor(Violation::Always { proposition }) => {
             format!("`{proposition}` does not hold, and always should")
         }
@@ -127,10 +118,18 @@ fn sentence(bug: &Bug) -> String {
             format!("the execution does not end within {}", count(*bound as u64, "step"))
         }
         Problem::EndlessStep(endless) => goes_on(bug, endless),
+        Problem::ProcessEnd { by, phase } => {
+            let how = match by {
+                ProcessEnd::Abort => "aborts the process",
+                _ => "ends the process by `exit`",
+            };
+            format!("{} {how}, and with it all tests that run in it", part(bug, *phase))
+        }
         Problem::NoFailure { expected } => {
             format!("the test expects a failure (`{expected}`), and no schedule failed")
         }
-        // The others are told above; kinds that this version does not know are told by the core.
+        // `Words::of` has handled the other kinds; the core describes kinds that this version does not
+        // know.
         _ => bug.to_string(),
     }
 }
@@ -230,14 +229,10 @@ fn goes_on(bug: &Bug, endless: &Endless) -> String {
             grouped((*items).into()),
         ),
         Endless::Time { limit, phase } => {
-            let what = match phase {
-                Phase::Step(step) => format!("step {step}, of worker{worker},"),
-                Phase::End => "the end of the execution, where values are dropped,".to_owned(),
-                _ => "the start of the program".to_owned(),
-            };
             format!(
-                "{what} has not come back after {limit:?}: it blocks its thread or loops, and code \
-                 under test must wait through Dally's own operations"
+                "{} has not come back after {limit:?}: it blocks its thread or loops, and code \
+                 under test must wait through Dally's own operations",
+                part(bug, *phase),
             )
         }
         Endless::Transitions { transitions, monitor: true } => format!(
@@ -261,6 +256,20 @@ fn goes_on(bug: &Bug, endless: &Endless) -> String {
     }
 }
 
+fn part(bug: &Bug, phase: Phase) -> String {
+    let worker = bug.worker.map_or(String::new(), |worker| format!(" {worker}"));
+    match phase {
+        Phase::Step(step) => format!("step {step}, of worker{worker},"),
+        Phase::End => "the end of the execution, where values are dropped,".to_owned(),
+        _ => "the start of the program".to_owned(),
+    }
+}
+
+const SOMETHING_ELSE: &str = "Something that Dally does not control decides what the program does: a \
+    clock, a random number, a `select!` of tokio or futures without `biased`, which draws one \
+    (`dally::tasks::select!` has it chosen by the search), the order of a hash map, a global that \
+    survives the execution, a thread of the operating system";
+
 fn differs(bug: &Bug, uncontrolled: &Uncontrolled) -> Words {
     let name = bug.culprit.as_deref().unwrap_or("?");
     match uncontrolled {
@@ -268,22 +277,17 @@ fn differs(bug: &Bug, uncontrolled: &Uncontrolled) -> Words {
             "schedule {schedule}, run again with the same choices, did something else: step \
              {step}: {difference}"
         ))
-        .and(
-            "Something that Dally does not control decides what the program does: a clock, a \
-             random number, the order of a hash map, a global that survives the execution, a \
-             thread of the operating system",
-        ),
+        .and(SOMETHING_ELSE),
         Uncontrolled::Prefix { difference } => Words::from(format!(
             "the choices that lead to a state were made again, and the program did something \
              else: {difference}"
         ))
-        .and("Something that Dally does not control decides what the program does"),
-        Uncontrolled::State => Words::from(
+        .and(SOMETHING_ELSE),
+        Uncontrolled::State => Words::from(String::from(
             "two ways to what Dally takes for the same state lead to different workers that can \
              step, or to different operations: something is shared that Dally does not see, such \
-             as a static, an atomic or a lock of the standard library"
-                .to_owned(),
-        ),
+             as a static, an atomic or a lock of the standard library",
+        )),
         Uncontrolled::Handler { difference } => Words::from(format!(
             "a handler of `{name}` ran twice from the same state with the same choices, and the \
              results differ: {difference}"
@@ -296,19 +300,18 @@ fn differs(bug: &Bug, uncontrolled: &Uncontrolled) -> Words {
             "worker{} was asked to step although it cannot",
             bug.worker.map_or(String::new(), |worker| format!(" {worker}")),
         )),
-        Uncontrolled::Woken => Words::from(
+        Uncontrolled::Woken => Words::from(String::from(
             "a task was woken by a thread that Dally does not control: the program, or a library \
              that it uses, has started a thread or runs on another runtime, and when that thread \
-             gets to run is not part of the schedule"
-                .to_owned(),
-        ),
+             gets to run is not part of the schedule",
+        )),
         _ => Words::from(bug.to_string()),
     }
 }
 
-/// Who is at fault, if the headline does not say so.
+/// The culprit, if the headline does not name it.
 pub(super) fn untold_culprit(bug: &Bug) -> Option<String> {
-    match &bug.problem {
+    match &*bug.problem {
         Problem::Panic { .. }
         | Problem::Monitor(Violation::Assertion { .. } | Violation::Always { .. })
         | Problem::EndlessStep(Endless::Items { .. } | Endless::Calls { .. }) => culprit(bug),
@@ -316,7 +319,6 @@ pub(super) fn untold_culprit(bug: &Bug) -> Option<String> {
     }
 }
 
-/// Who is at fault.
 pub(super) fn culprit(bug: &Bug) -> Option<String> {
     let name = bug.culprit.as_ref()?;
     Some(match bug.kind() {
@@ -327,7 +329,6 @@ pub(super) fn culprit(bug: &Bug) -> Option<String> {
     })
 }
 
-/// What the reader of such a bug may need to be told.
 pub(super) fn help(kind: BugKind) -> Option<&'static str> {
     Some(match kind {
         BugKind::Temperature => {
@@ -339,12 +340,16 @@ pub(super) fn help(kind: BugKind) -> Option<&'static str> {
             "a step must come to its next scheduling point: look for a loop without end or a call \
              that blocks its thread; if it is only slow, raise the step time (`step_time` of a test)"
         }
+        BugKind::ProcessEnd => {
+            "code under test must return or panic; a process is aborted by `abort`, by an \
+             allocation that fails and by a stack that overflows, and standard error says by which"
+        }
         BugKind::Uncontrolled => {
             "look for the clock, random numbers, the order of a HashMap, threads, files or \
              static variables that outlive a schedule"
         }
         BugKind::NoFailure => "is the bug fixed? else try more schedules or another strategy",
-        // The sentences of the others say all there is to say.
+        // The sentences of the other kinds suffice.
         _ => return None,
     })
 }

@@ -1,15 +1,15 @@
-//! What a trace knows of messages and names: who sent what, and what became of it.
+//! What a trace tells of messages and names.
 
 use std::collections::BTreeMap;
 
 use dally_core::{Discard, Event, Item, MessageId, Trace, WorkerId};
 
-/// The way of every message through a trace. Steps count from 1.
+/// The sends and the fates of all messages of a trace. Steps count from 1.
 #[derive(Default)]
 pub(super) struct Messages<'a> {
     pub sent: BTreeMap<MessageId, Sent<'a>>,
     pub fate: BTreeMap<MessageId, Fate>,
-    /// Doubles, with the messages that they repeat.
+    /// Duplicates, with the messages that they repeat.
     pub doubles: BTreeMap<MessageId, MessageId>,
 }
 
@@ -20,12 +20,9 @@ pub(super) struct Sent<'a> {
     pub payload: &'a str,
 }
 
-/// What became of a message.
 #[derive(Clone, Copy)]
 pub(super) enum Fate {
-    /// It was received in this step.
     Received(usize),
-    /// It was discarded in this step.
     Discarded(usize, Discard),
 }
 
@@ -34,7 +31,7 @@ impl<'a> Messages<'a> {
         let mut messages = Messages::default();
         for (step, taken) in (1..).zip(&trace.steps) {
             for item in &taken.items {
-                let Item::Told(event) = item else { continue };
+                let Item::Event(event) = item else { continue };
                 match *event {
                     Event::Sent { message, to, ref payload } => {
                         messages.sent.insert(message, Sent { step, to, payload });
@@ -58,13 +55,12 @@ impl<'a> Messages<'a> {
         messages
     }
 
-    /// The payload of a message, if it was seen being sent.
+    /// The payload of a message, if the trace has its send.
     pub fn payload(&self, message: MessageId) -> Option<&'a str> {
         self.sent.get(&message).map(|sent| sent.payload)
     }
 }
 
-/// What workers are called.
 pub(super) struct Names<'a>(pub &'a BTreeMap<WorkerId, String>);
 
 impl Names<'_> {

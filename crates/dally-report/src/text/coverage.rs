@@ -1,7 +1,7 @@
-//! What a run covered and why it ended, in sentences: never just "no bug".
+//! What a run covered and why it ended, in sentences.
 
 use dally_core::report::{Ended, MAX_OBSERVATIONS, Report, Samples, States};
-use dally_core::words::{count, grouped};
+use dally_core::words::{count, grouped, visible};
 
 /// What a run covered.
 ///
@@ -39,7 +39,7 @@ pub fn coverage(report: &Report) -> String {
     }
 }
 
-/// What the strategy or search says of itself.
+/// What the strategy or search states of its own coverage.
 fn stated(report: &Report) -> String {
     let mut text = String::new();
     if report.redundant > 0 {
@@ -50,6 +50,10 @@ fn stated(report: &Report) -> String {
     }
     if report.given_inputs {
         text += ", with the given inputs only";
+    }
+    if !report.further_causes.is_empty() {
+        let others = count(report.further_causes.len() as u64, "further cause");
+        text += &format!(", bugs of {others} counted and not kept");
     }
     text
 }
@@ -68,26 +72,22 @@ pub fn stopped(report: &Report) -> &'static str {
         Ended::Time => "the time was up",
         Ended::Interrupted => "it was interrupted",
         Ended::Stuck => "a step did not come back",
-        // What is not known here was not what the run was for.
+        // `Failed`, and reasons that this version does not know.
         _ => "the run itself failed",
     }
 }
 
-/// What else a reader should know of a run, a sentence each.
+/// Further remarks on a run, a sentence each.
 pub fn notes(report: &Report) -> Vec<String> {
     let mut notes = report.notes.clone();
-    if !report.further_causes.is_empty() {
-        let others = count(report.further_causes.len() as u64, "further cause");
-        notes.push(format!("Bugs of {others} were counted and not kept."));
-    }
     if report.observations >= MAX_OBSERVATIONS as u64 {
         let bound = grouped(MAX_OBSERVATIONS as u64);
         notes.push(format!("Observations were told apart up to {bound}."));
     }
-    notes
+    notes.iter().map(|note| visible(note).into_owned()).collect()
 }
 
-/// What cut the run short, as the end of a sentence; nothing where it came to its own end.
+/// What cut the run short, as the end of a sentence; empty for a run that was not cut short.
 fn until(ended: Ended) -> &'static str {
     match ended {
         Ended::Schedules | Ended::Exhausted | Ended::Bound => "",
@@ -130,7 +130,7 @@ fn counted(states: &States) -> String {
     format!("{visits}, {}", count(states.transitions, "transition"))
 }
 
-/// What the claim depends on, or why it is not made.
+/// What the claim of coverage depends on, or why it is not made.
 fn limits(states: &States) -> String {
     let mut text = String::new();
     if states.cut > 0 {
@@ -159,13 +159,34 @@ fn sampled(states: &States, samples: &Samples) -> String {
     }
     text += &format!("sampled {}", count(samples.executions, "schedule"));
     if samples.delays > 0 {
-        text += &format!(
-            " with up to {}: each such execution had a chance of at least 1/{}^{} in each of its \
-             samples",
-            count(samples.delays.into(), "delay"),
-            grouped(samples.longest as u64),
-            samples.delays,
-        );
+        text += &format!(" with up to {}", count(samples.delays.into(), "delay"));
+    }
+    text + &chance(samples)
+}
+
+/// Theorem 3 of Desai, Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems",
+/// applied to each execution. Every sample starts in a state of the frontier, drawn uniformly. `L`
+/// must bound all executions, which the observed ones cannot show.
+fn chance(samples: &Samples) -> String {
+    let (from, beyond) = match samples.from_frontier {
+        0 => (1, ""),
+        states => (states, " beyond the frontier"),
+    };
+    let mut factors = Vec::new();
+    if from > 1 {
+        factors.push(format!("1/{}", grouped(from)));
+    }
+    if samples.delays > 0 {
+        factors.push(format!("1/{}^{}", grouped(samples.longest as u64), samples.delays));
+    }
+    if factors.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        format!(": each such execution{beyond} had a chance of at least {}", factors.join(" · "));
+    text += " in each of its samples";
+    if samples.delays > 0 {
+        text += &format!(", if none has more than {}", count(samples.longest as u64, "step"));
     }
     text
 }
@@ -203,15 +224,30 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_kept_is_noted() {
+    fn what_was_not_kept_is_said() {
         let mut report = Report::new("test", "step");
         report.notes.push("It was dark.".into());
         report.further_causes = [1, 2].map(|cause| (dally_core::Cause(cause), 1)).to_vec();
         report.observations = MAX_OBSERVATIONS as u64;
+        insta::assert_snapshot!(coverage(&report), @"sampled 0 schedules by , bugs of 2 further causes counted and not kept");
         insta::assert_snapshot!(notes(&report).join("\n"), @r"
         It was dark.
-        Bugs of 2 further causes were counted and not kept.
         Observations were told apart up to 4,194,304.
         ");
+    }
+
+    #[test]
+    fn the_chance_of_a_sample_has_a_factor_for_the_frontier_and_a_condition_on_the_longest_execution()
+     {
+        let said = |delays, from_frontier| {
+            let mut samples = Samples::default();
+            (samples.executions, samples.longest) = (500, 30);
+            (samples.delays, samples.from_frontier) = (delays, from_frontier);
+            sampled(&States::default(), &samples)
+        };
+        insta::assert_snapshot!(said(2, 0), @"sampled 500 schedules with up to 2 delays: each such execution had a chance of at least 1/30^2 in each of its samples, if none has more than 30 steps");
+        insta::assert_snapshot!(said(2, 1_200), @"visited 0 states, 0 transitions, then sampled 500 schedules with up to 2 delays: each such execution beyond the frontier had a chance of at least 1/1,200 · 1/30^2 in each of its samples, if none has more than 30 steps");
+        insta::assert_snapshot!(said(0, 1_200), @"visited 0 states, 0 transitions, then sampled 500 schedules: each such execution beyond the frontier had a chance of at least 1/1,200 in each of its samples");
+        insta::assert_snapshot!(said(0, 0), @"sampled 500 schedules");
     }
 }

@@ -1,4 +1,4 @@
-//! What there is to say of a loop that can be gone round for ever.
+//! The text about the loop of a livelock.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use super::causality::Names;
 use super::style::Style;
 use super::table::listing;
 
-/// The step with which the loop begins, and what stands before it. The text is for a table that
-/// may begin later.
+/// The first step of the loop, and the text before it. The table may begin later.
 pub(super) fn divider(lasso: &Lasso, steps: usize, shown: usize) -> (usize, String) {
     let (start, state) = (lasso.stem + 1, lasso.states.first().map_or("", String::as_str));
     let from = if steps.saturating_sub(shown) > lasso.stem {
@@ -21,10 +20,10 @@ pub(super) fn divider(lasso: &Lasso, steps: usize, shown: usize) -> (usize, Stri
     (start, format!("{from} again and again, with monitor {} in {state}:", lasso.monitor))
 }
 
-/// Who could step along the loop and who did, what the monitor did, and that it repeats.
+/// Which workers could step along the loop and which did, what the monitor did, and that it repeats.
 pub(super) fn closing(lasso: &Lasso, trace: &Trace, schedule: &Schedule, style: Style) -> String {
     let taken = trace.steps.get(lasso.stem..).unwrap_or(&[]);
-    // How many steps each worker takes, and before how many it could.
+    // By worker: how many steps it takes, and before how many steps it was enabled.
     let mut workers: BTreeMap<WorkerId, (u64, usize)> = BTreeMap::new();
     for (place, step) in (lasso.stem..).zip(taken) {
         workers.entry(step.worker).or_default().0 += 1;

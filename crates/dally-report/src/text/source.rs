@@ -1,4 +1,4 @@
-//! The line of the user's source where it broke, as rustc would show it.
+//! The line of the user's source where a bug showed, as rustc would show it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use dally_core::Location;
 
 use super::style::{Ink, Style};
 
-/// No line of the source is quoted further than this.
+/// The greatest number of characters quoted of a line.
 const WIDEST: usize = 120;
 
-/// The place, and the line there with a caret under the column if the file can be read.
+/// The place, and its line with a caret under the column if the file can be read.
 pub(super) fn excerpt(at: &Location, who: &str, root: Option<&Path>, style: Style) -> String {
     let number = at.line.to_string();
     let margin = " ".repeat(number.len());
@@ -20,7 +20,7 @@ pub(super) fn excerpt(at: &Location, who: &str, root: Option<&Path>, style: Styl
     let column = (at.column as usize).saturating_sub(1);
     let shown: String = line.chars().take(WIDEST).collect();
     let more = if line.chars().nth(WIDEST).is_some() { "..." } else { "" };
-    // Tabs before the caret stay tabs, so that it lands under its column however wide they are.
+    // Tabs before the caret stay tabs, so that it is under its column at any width of tabs.
     let before: String =
         shown.chars().take(column).map(|char| if char == '\t' { '\t' } else { ' ' }).collect();
     let bar = style.paint(Ink::Faint, "|");
@@ -38,8 +38,8 @@ fn read_line(at: &Location, root: Option<&Path>) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// The compiler names files from the root of the workspace, tests run in the root of their
-/// package: so the directory with the lock file is tried first, then `root` and those above it.
+/// The compiler names files from the root of the workspace, and tests run in the root of their
+/// package. So the directory with the lock file is tried first, then `root` and those above it.
 fn find(file: &Path, root: Option<&Path>) -> Option<PathBuf> {
     if file.is_absolute() {
         return file.is_file().then(|| file.to_owned());

@@ -1,4 +1,4 @@
-//! What each step of a trace did, in words.
+//! The steps of a trace in words.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,24 @@ use super::causality::{Fate, Messages, Names};
 use super::style::Ink;
 use super::words::clip;
 
-/// The steps of a trace in words, and what is known at their end.
+/// The steps of a trace in words, and the state at their end.
 pub(super) struct Story<'a> {
     pub names: Names<'a>,
     pub messages: Messages<'a>,
     pub steps: Vec<(WorkerId, Vec<Line>)>,
-    /// The states of each machine, the present one last.
+    /// The stack of states of each machine, the top last.
     pub states: BTreeMap<WorkerId, Vec<&'a str>>,
-    /// What a worker waits for, if its last step ended so.
+    /// What a worker waits for since its last step.
     pub waits: BTreeMap<WorkerId, &'a str>,
-    /// Who will not step again.
+    /// The workers that will not step again.
     pub gone: BTreeMap<WorkerId, Gone>,
     /// What each timer sends.
     pub timers: BTreeMap<WorkerId, &'a str>,
-    /// The state of each monitor that changed it, with its heat.
+    /// The state and heat of each monitor that has changed its state.
     pub monitors: BTreeMap<&'a str, String>,
     touched: BTreeMap<Resource, Touched>,
 }
 
-/// Something that happened, in words.
 pub(super) struct Line {
     pub ink: Option<Ink>,
     pub text: String,
@@ -43,7 +42,7 @@ pub(super) enum Gone {
     Crashed(usize),
 }
 
-/// Who wrote and who accessed an object last, and in which step.
+/// The last write and the last access of an object: worker and step.
 #[derive(Clone, Copy, Default)]
 struct Touched {
     written: Option<(WorkerId, usize)>,
@@ -75,7 +74,7 @@ impl<'a> Story<'a> {
         story
     }
 
-    /// Says at each step before which the explorer was made late whom it would have run.
+    /// Adds to each delayed step whom the explorer would have run instead.
     pub fn tell_delays(&mut self, delays: &Delays) {
         for at in &delays.at {
             let late = count(at.delays.into(), "delay");
@@ -84,7 +83,7 @@ impl<'a> Story<'a> {
                 None => format!("({late}: not the first choice)"),
             };
             if let Some((_, lines)) = self.steps.get_mut(at.step.saturating_sub(1)) {
-                // A worker's delays come before its step, a value's stand with the step.
+                // Delays of a worker come before its step, delays of a value after it.
                 let place = if at.value { lines.len() } else { 0 };
                 lines.insert(place, Line { ink: Some(Ink::Fault), text });
             }
@@ -93,15 +92,16 @@ impl<'a> Story<'a> {
 
     fn line(&mut self, number: usize, step: &'a TraceStep, item: &'a Item) -> Option<Line> {
         match item {
-            Item::Chose(choice) => self.choice(step, choice),
+            Item::Choice(choice) => self.choice(step, choice),
             Item::Input { name, value } => Some(plain(format!("input {name} = {value}"))),
-            Item::Told(event) => self.event(number, step, event),
+            Item::Event(event) => self.event(number, step, event),
+            _ => None,
         }
     }
 
     fn choice(&self, step: &TraceStep, choice: &Choice) -> Option<Line> {
         let told = |wanted: fn(&Event<String>) -> bool| {
-            step.items.iter().any(|item| matches!(item, Item::Told(event) if wanted(event)))
+            step.items.iter().any(|item| matches!(item, Item::Event(event) if wanted(event)))
         };
         match *choice {
             Choice::Worker(_) => None,
@@ -109,13 +109,13 @@ impl<'a> Story<'a> {
             Choice::Value { index, of, tag: Tag::Program } => {
                 Some(plain(format!("chooses {index} from 0..{of}")))
             }
-            // No fault is no news, and the event of a fault says more than its choice.
+            // A choice of no fault is not shown, and the event of a fault says more than its choice.
             Choice::Value { index, of, tag: Tag::Fault } => (index > 0 && !told(is_fault))
                 .then(|| fault(format!("chooses {index} from 0..{of}"))),
             Choice::Input(value) => Some(plain(format!("input {value}"))),
             Choice::Delivery(message) => {
                 let taken = step.items.iter().any(|item| {
-                    matches!(item, Item::Told(Event::Received { message: taken, .. }
+                    matches!(item, Item::Event(Event::Received { message: taken, .. }
                         | Event::Discarded { message: taken, .. }) if *taken == message)
                 });
                 (!taken).then(|| plain(format!("is handed {message}")))
@@ -170,7 +170,7 @@ impl<'a> Story<'a> {
                     format!("halts {}", self.names.of(*worker))
                 }
             }
-            // Some accesses matter for the order of steps alone.
+            // An access without a text matters only for the order of steps.
             Event::Accessed { what, .. } if what.is_empty() => return None,
             Event::Accessed { access, what } => {
                 format!("{}{}", clip(what), self.accessed(number, me, *access))
@@ -234,7 +234,7 @@ impl<'a> Story<'a> {
             }
             Transition::Pop => {
                 states.pop();
-                // A trace need not tell of the states below; this one is certain.
+                // The trace may lack the states below; the state after the pop is certain.
                 if states.last() != Some(&to) {
                     *states = vec![to];
                 }
@@ -244,11 +244,11 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// Where a message that is sent in step `number` arrives.
+    /// The step in which a message that is sent in step `number` arrives, or its fate.
     fn fate(&self, number: usize, message: MessageId) -> String {
         match self.messages.fate.get(&message) {
             Some(Fate::Received(step)) => format!(" (-> step {step})"),
-            // The next line says it.
+            // The event of the loss is the next line.
             Some(Fate::Discarded(step, Discard::Lost)) if *step == number => String::new(),
             Some(Fate::Discarded(step, why)) if *step == number => format!(" ({})", reason(*why)),
             Some(Fate::Discarded(step, why)) => format!(" ({}, step {step})", reason(*why)),
@@ -256,13 +256,12 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// Where a message that is received comes from.
     fn origin(&self, message: MessageId) -> String {
         let (message, double) = match self.messages.doubles.get(&message) {
             Some(original) => (*original, "the double, "),
             None => (message, ""),
         };
-        // An event that a program starts with was sent by nobody in the trace.
+        // The events that a program starts with have no send in the trace.
         let Some(sent) = self.messages.sent.get(&message) else { return String::new() };
         match self.timers.contains_key(&message.sender) {
             true => format!(" from its timer {} ({double}step {})", message.sender, sent.step),
@@ -280,7 +279,7 @@ impl<'a> Story<'a> {
         Some(match why {
             Discard::Lost if is_sent(step, message) => fault("this message is lost".to_owned()),
             Discard::Lost => fault(format!("{name} to {receiver} is lost")),
-            // The line of the send says it.
+            // The line of the send says so.
             _ if is_sent(step, message) => return None,
             Discard::Ignored if to == Some(me) => {
                 let origin = self.origin(message);
@@ -345,16 +344,18 @@ fn is_fault(event: &Event<String>) -> bool {
 }
 
 fn is_sent(step: &TraceStep, message: MessageId) -> bool {
-    let sent = |item: &Item| matches!(item, Item::Told(Event::Sent { message: sent, .. }) if *sent == message);
+    let sent = |item: &Item| matches!(item, Item::Event(Event::Sent { message: sent, .. }) if *sent == message);
     step.items.iter().any(sent)
 }
 
-/// Whether another event of the step says already that this worker can go on.
+/// Whether another event of the step implies that this worker was enabled.
 fn is_implied(step: &TraceStep, woken: WorkerId) -> bool {
     step.items.iter().any(|item| match item {
-        Item::Told(Event::Created { worker, .. } | Event::Restarted { worker }) => *worker == woken,
-        Item::Told(Event::Sent { to, .. }) => *to == woken,
-        Item::Told(Event::TimerSet { timer, .. }) => *timer == woken,
+        Item::Event(Event::Created { worker, .. } | Event::Restarted { worker }) => {
+            *worker == woken
+        }
+        Item::Event(Event::Sent { to, .. }) => *to == woken,
+        Item::Event(Event::TimerSet { timer, .. }) => *timer == woken,
         _ => false,
     })
 }

@@ -1,15 +1,20 @@
-//! What a run covered.
+//! The summary of a run.
 
 use dally_core::report::{CachePolicy, Cycles, Ended, Novelty, Report, States};
 use dally_core::words::{bytes, count, grouped};
 
 use super::bug::line;
 use super::coverage::{coverage, stopped};
+use super::shown;
 use super::style::{Ink, Style};
 
-/// What a run covered and found; for a clean run too, never just "no bug". `program` is the name
-/// that people know it by.
+/// What a run covered and found. A clean run is never reported as just "no bug". `program` is the
+/// name that people know it by.
 pub fn summary(program: &str, report: &Report, style: Style) -> String {
+    shown(style, |style| told(program, report, style))
+}
+
+fn told(program: &str, report: &Report, style: Style) -> String {
     let (number, noun) = match &report.states {
         Some(states) if states.states > 0 => (states.states, "state"),
         _ => (report.schedules, "schedule"),
@@ -46,7 +51,7 @@ pub fn summary(program: &str, report: &Report, style: Style) -> String {
     } else {
         let observed = count(report.observations, "distinct observation");
         match &report.novelty {
-            // An exhausted run has nothing new to come, and one that found a bug is not about that.
+            // An exhausted run has nothing new to find, and one with a finding is not about novelty.
             Some(novelty) if report.ended != Ended::Exhausted && report.findings.is_empty() => {
                 row("seen", observed + &chances(novelty));
             }
@@ -61,8 +66,8 @@ pub fn summary(program: &str, report: &Report, style: Style) -> String {
     out
 }
 
-/// When the last new observation came, and how likely one more is: an estimate where schedules
-/// are drawn alike, and otherwise what it would be made of.
+/// When the last new observation came, and how likely one more is: an estimate where schedules are
+/// drawn from one distribution, and otherwise its ingredients.
 fn chances(novelty: &Novelty) -> String {
     let mut text = String::new();
     if let Some(last) = novelty.last_new {
@@ -70,7 +75,8 @@ fn chances(novelty: &Novelty) -> String {
     }
     if let Some(chance) = novelty.chance_of_new() {
         let chance = match novelty.alone {
-            // The rule of three: what has a greater chance comes up in so many draws at 95%.
+            // The rule of three: anything more probable would occur in so many draws, at 95%
+            // confidence.
             0 => format!("under {} (95%)", percent((3.0 / novelty.judged as f64).min(1.0))),
             _ => percent(chance),
         };
@@ -87,10 +93,10 @@ fn chances(novelty: &Novelty) -> String {
     text
 }
 
-/// A share in percent, with two digits that count.
+/// A share in percent, with two significant digits.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    // From 10 on no digits behind the point, below 1 as many more as there are zeros.
+    // No decimals from 10 on, and below 1 as many more as there are leading zeros.
     let digits = (1.0 - percent.log10().floor()).clamp(0.0, 9.0) as usize;
     let text = format!("{percent:.digits$}");
     let text =
@@ -98,9 +104,9 @@ fn percent(share: f64) -> String {
     format!("{text}%")
 }
 
-/// The figures of each stratum, as a table whose first line stands beside the label.
+/// A table of the strata, whose first line is beside the label.
 fn strata(states: &States) -> String {
-    // Where there is one stratum, or none, the other rows say it all.
+    // The other rows say all of a single stratum.
     if states.strata.len() < 2 {
         return String::new();
     }
@@ -125,17 +131,15 @@ fn strata(states: &States) -> String {
             *width = cell.len().max(*width);
         }
     }
-    let hidden = rows.len().saturating_sub(FIRST_STRATA + LAST_STRATA + 1);
-    let mut lines = Vec::new();
-    for (number, row) in rows.iter().enumerate() {
-        if hidden > 0 && (FIRST_STRATA + 1..FIRST_STRATA + 1 + hidden).contains(&number) {
-            if number == FIRST_STRATA + 1 {
-                lines.push(format!("... {} more ...", grouped(hidden as u64)));
-            }
-            continue;
-        }
+    let line = |row: &[String; 6]| {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}"));
-        lines.push(cells.collect::<Vec<_>>().join("  "));
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    let mut lines: Vec<String> = rows.iter().map(line).collect();
+    let hidden = lines.len().saturating_sub(FIRST_STRATA + LAST_STRATA + 1);
+    if hidden > 0 {
+        let more = format!("... {} more ...", grouped(hidden as u64));
+        lines.splice(FIRST_STRATA + 1..FIRST_STRATA + 1 + hidden, [more]);
     }
     lines.join(&format!("\n{:12}", ""))
 }
@@ -144,7 +148,7 @@ fn strata(states: &States) -> String {
 const FIRST_STRATA: usize = 4;
 const LAST_STRATA: usize = 12;
 
-/// What was remembered of visited states; nothing where none were visited.
+/// How visited states were remembered; empty where none were visited.
 fn cache(states: &States) -> String {
     let by = if states.exact { "whole" } else { "by fingerprint" };
     let what = match (&states.cycles, states.with_explorer) {
@@ -186,7 +190,7 @@ fn cycles(cycles: &Cycles) -> String {
 fn time(report: &Report) -> String {
     let seconds = report.elapsed.as_secs_f64();
     let rate = |number: u64| grouped((number as f64 / seconds.max(0.001)) as u64);
-    // Threads change how long it takes and nothing else.
+    // Threads change nothing but the time.
     let threads = match report.threads {
         0 | 1 => String::new(),
         n => format!(" on {}", count(n as u64, "thread")),

@@ -1,4 +1,4 @@
-//! The story as a table, and where everybody ended.
+//! A trace as a table, and the workers at its end.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use super::story::{Gone, Story};
 use super::style::{Ink, Style};
 use super::words::clip;
 
-/// Longer names of workers push their line to the right instead of widening the table.
+/// The greatest width of the column of names; longer names push their line to the right.
 const WIDEST: usize = 32;
-/// A step with more lines than this is told by its beginning and its end.
+/// The greatest number of lines of a step; of a longer one the beginning and the end are shown.
 const MOST_LINES: usize = 40;
-/// Not more workers, and not more messages of one inbox, are listed at the end.
+/// The greatest numbers of workers, and of messages in one inbox, that are listed at the end.
 const MOST_WORKERS: usize = 20;
 const MOST_MESSAGES: usize = 3;
 
-/// The last `shown` steps, one line an event; the worker is named where it changes. A divider
-/// stands before the step, by its number, with which a loop begins. The last line is the bug.
+/// The last `shown` steps, a line for each event; the worker is named where it changes. The divider
+/// is the text before the step with its number, the first of a loop. The last line is the bug.
 pub(super) fn steps(
     story: &Story<'_>,
     shown: usize,
@@ -51,13 +51,14 @@ pub(super) fn steps(
         if last.replace(*worker) == Some(*worker) {
             name.clear();
         }
+        let hidden = lines.len().saturating_sub(MOST_LINES);
         for (position, line) in lines.iter().enumerate() {
-            let hidden = lines.len().saturating_sub(MOST_LINES);
-            if hidden > 0 && position == MOST_LINES / 2 {
+            let first = MOST_LINES / 2;
+            if hidden > 0 && position == first {
                 let text = format!("... {} of this step", count(hidden as u64, "more event"));
                 row("", "", Some(Ink::Faint), &text);
             }
-            if hidden > 0 && (MOST_LINES / 2..MOST_LINES / 2 + hidden).contains(&position) {
+            if (first..first + hidden).contains(&position) {
                 continue;
             }
             for (index, text) in line.text.lines().enumerate() {
@@ -72,8 +73,8 @@ pub(super) fn steps(
     out + &format!(" {mark}  {}\n", style.paint(Ink::Bug, clip(bug)))
 }
 
-/// The state of every worker at the end of the trace, what it waits for and what is left in its
-/// inbox, and the states of monitors. Workers that have halted with nothing left are not listed.
+/// Every worker at the end of the trace: its state, what it waits for and its inbox; and the states of
+/// monitors. Workers that have halted with nothing left are not listed.
 pub(super) fn ending(story: &Story<'_>, heading: &str, style: Style) -> String {
     let mut left: BTreeMap<WorkerId, Vec<String>> = BTreeMap::new();
     for (message, sent) in &story.messages.sent {
@@ -133,7 +134,6 @@ pub(super) fn ending(story: &Story<'_>, heading: &str, style: Style) -> String {
     out
 }
 
-/// A heading, and a line for each name.
 pub(super) fn listing(heading: &str, rows: &[(String, String)], style: Style) -> String {
     let width = column(rows.iter().map(|row| row.0.clone()));
     let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, heading));

@@ -1,11 +1,10 @@
-//! Texts in sentences.
+//! The shortening of long texts.
 
 use dally_core::words::grouped;
 
-/// A payload is not quoted further than this: the JSON trace has all of it.
+/// The greatest number of characters of a payload in a text; the JSON trace has all of it.
 const LONGEST: usize = 160;
 
-/// A text that may be long.
 pub(super) fn clip(text: &str) -> String {
     let length = text.chars().count();
     if length <= LONGEST {

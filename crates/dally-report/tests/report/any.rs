@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dally_core::bug::{
-    Endless, Named, Object, Origin, Phase, Place, PlaceOf, Uncontrolled, Unhandled, Unwound,
-    Violation,
+    Endless, Named, Object, Origin, Phase, Place, PlaceOf, ProcessEnd, Uncontrolled, Unhandled,
+    Unwound, Violation,
 };
+use dally_core::words::is_hidden;
 use dally_core::{
     Access, Bug, Choice, Discard, Document, Event, Finding, Heat, Item, Lasso, Location, MessageId,
     Mode, ObjectId, Problem, Report, Resource, Schedule, Tag, Trace, TraceStep, Transition,
     VectorClock, Wait, Waiting, WorkerId,
 };
-use dally_report::{About, json, text};
+use dally_report::{About, Style, json, text};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -28,7 +29,21 @@ fn messages() -> impl Strategy<Value = MessageId> {
 }
 
 fn texts() -> impl Strategy<Value = String> {
-    prop_oneof![any::<String>(), Just(String::new()), Just("two\nlines".into()), "x{150,200}"]
+    prop_oneof![
+        any::<String>(),
+        Just(String::new()),
+        Just("two\nlines".into()),
+        "x{150,200}",
+        // Clears the screen, fills the clipboard, turns the direction, hides, rings.
+        select(vec![
+            "\x1b[2J",
+            "\x1b]52;c;aGk=\x07",
+            "\u{9b}31m",
+            "\u{202e}\u{2066}",
+            "a\u{200b}\rb\x7f"
+        ])
+        .prop_map(str::to_owned),
+    ]
 }
 
 fn events() -> impl Strategy<Value = Event<String>> {
@@ -69,11 +84,11 @@ fn events() -> impl Strategy<Value = Event<String>> {
 fn items() -> impl Strategy<Value = Item> {
     let tags = select(vec![Tag::Program, Tag::Fault]);
     prop_oneof![
-        5 => events().prop_map(Item::Told),
+        5 => events().prop_map(Item::Event),
         1 => (any::<u32>(), any::<u32>(), tags)
-            .prop_map(|(index, of, tag)| Item::Chose(Choice::Value { index, of, tag })),
-        1 => messages().prop_map(|message| Item::Chose(Choice::Delivery(message))),
-        1 => workers().prop_map(|worker| Item::Chose(Choice::Worker(worker))),
+            .prop_map(|(index, of, tag)| Item::Choice(Choice::Value { index, of, tag })),
+        1 => messages().prop_map(|message| Item::Choice(Choice::Delivery(message))),
+        1 => workers().prop_map(|worker| Item::Choice(Choice::Worker(worker))),
     ]
 }
 
@@ -162,6 +177,8 @@ fn problems() -> impl Strategy<Value = Problem> {
         (0..99usize).prop_map(|bound| Problem::Temperature { bound }),
         (0..99usize).prop_map(|bound| Problem::StepBound { bound }),
         endless().prop_map(Problem::EndlessStep),
+        select(vec![ProcessEnd::Exit, ProcessEnd::Abort])
+            .prop_map(|by| Problem::ProcessEnd { by, phase: Phase::Step(7) }),
         uncontrolled().prop_map(Problem::Uncontrolled),
         texts().prop_map(|expected| Problem::NoFailure { expected }),
     ]
@@ -171,7 +188,7 @@ fn bugs() -> impl Strategy<Value = Bug> {
     let (culprit, state) = (option::of(texts()), option::of(texts()));
     (problems(), culprit, state, option::of(workers()), option::of(locations())).prop_map(
         |(problem, culprit, state, worker, location)| Bug {
-            problem,
+            problem: Box::new(problem),
             culprit,
             state,
             worker,
@@ -194,7 +211,7 @@ fn finding(bug: Bug, steps: Vec<TraceStep>, names: BTreeMap<WorkerId, String>) -
     let choices = steps.iter().map(|step| Choice::Worker(step.worker)).collect();
     let schedule = Schedule { bug: Some(bug.record()), choices, ..Schedule::default() };
     // The loop need not even be part of the trace.
-    let lasso = match &bug.problem {
+    let lasso = match &*bug.problem {
         Problem::Livelock { states, length, .. } => Some(Lasso {
             stem: *length,
             monitor: bug.culprit.clone().unwrap_or_default(),
@@ -216,17 +233,29 @@ proptest! {
         let about = About { steps_shown: Some(shown), ..About::new("any") };
         let mut run = Report::new("any", "step");
         let text = text::finding(&finding, &run, &about);
+        prop_assert!(!text.contains(is_hidden), "{:?}", text);
+        let painted = text::finding(&finding, &run, &About { style: Style::Colour, ..about.clone() });
+        let colours = ["1;31", "33", "1", "36", "2", "0"].map(|code| format!("\x1b[{code}m"));
+        let unpainted = colours.iter().fold(painted, |text, code| text.replace(code, ""));
+        prop_assert_eq!(&unpainted, &text, "colours are all that is added");
         let head = format!("bug[{}]: ", finding.bug.kind());
         prop_assert!(text.starts_with(&head));
         let replay = format!("\n  dally replay {}\n", finding.schedule.to_token());
         prop_assert_eq!(text.ends_with(&replay), !finding.trace.steps.is_empty());
 
-        let document: serde_json::Value = serde_json::from_str(&json::finding(&finding, &run))?;
+        let document = json::finding(&finding, &run);
+        prop_assert!(!document.contains(is_hidden), "{:?}", document);
+        let document: serde_json::Value = serde_json::from_str(&document)?;
         prop_assert_eq!(document["steps"].as_array().map(Vec::len), Some(finding.trace.steps.len()));
         prop_assert_eq!(&document["text"], &text::bug(&finding.bug));
         prop_assert_eq!(&document["bug"]["kind"], finding.bug.kind().name());
 
+        for told in [text::line(&finding.bug), text::bug(&finding.bug), finding.schedule.to_text()] {
+            prop_assert!(!told.contains(is_hidden), "{:?}", told);
+        }
         run.findings.push(finding);
+        prop_assert!(!text::summary("\x1b[2J", &run, Style::Plain).contains(is_hidden));
+        prop_assert!(!json::run(&run).contains(is_hidden));
         prop_assert_eq!(Report::read(&run.write())?, run.clone());
         prop_assert_eq!(Report::read(&json::run(&run))?, run);
     }

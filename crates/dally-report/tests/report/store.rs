@@ -146,3 +146,41 @@ fn a_failed_save_leaves_no_drafts() {
     assert!(error.to_string().starts_with("cannot save the finding in the directory `"));
     assert_eq!(files(&directory).len(), 1);
 }
+
+const FULL: &str = "DALLY_TEST_FULL_DISK";
+
+/// Does nothing unless the test below starts it with a bound on the size of files.
+#[test]
+#[ignore = "needs a bound on the size of files: run by the test below"]
+fn child_that_saves_a_shrunk_finding() {
+    let Some(directory) = std::env::var_os(FULL) else { return };
+    let (mut finding, run, about) = findings::two_phase_commit();
+    finding.schedule.choices.truncate(5);
+    let saved = Store::new(directory).save(&about.program, &finding, &run);
+    assert!(saved.unwrap_err().to_string().contains("cannot save the finding"));
+}
+
+/// A disk that is full takes the schedule, which is small, and not the trace.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_never_leaves_a_schedule_and_a_trace_that_do_not_belong_together() {
+    let directory = fresh("full-disk");
+    let (finding, run, about) = findings::two_phase_commit();
+    let path = Store::new(&directory).save(&about.program, &finding, &run).unwrap();
+    let both = || [path.clone(), path.with_extension("json")].map(|path| fs::read(path).unwrap());
+    let before = both();
+    // Files of at most 4 blocks of 512 bytes.
+    let [schedule, trace] = &before;
+    assert!(schedule.len() < 2_048 && trace.len() > 2_048, "{} {}", schedule.len(), trace.len());
+    let child = "store::child_that_saves_a_shrunk_finding";
+    let script = format!("trap '' XFSZ; ulimit -f 4; exec \"$0\" --exact {child} --ignored");
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .arg(std::env::current_exe().unwrap())
+        .env(FULL, &directory)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(both(), before, "the files of the earlier finding are as they were");
+    assert_eq!(files(&directory).len(), 2);
+}

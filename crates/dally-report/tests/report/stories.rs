@@ -142,7 +142,7 @@ fn a_delivery_is_told_by_the_receive_that_follows_it() {
     play.step(b).receives(message);
     let mut finding = play.ends("test", bug());
     let before = table(&finding);
-    let delivery = dally_core::Item::Chose(Choice::Delivery(message));
+    let delivery = dally_core::Item::Choice(Choice::Delivery(message));
     finding.trace.steps[1].items.insert(0, delivery.clone());
     assert_eq!(table(&finding), before);
     finding.trace.steps[1].items = vec![delivery];

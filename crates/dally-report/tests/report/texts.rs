@@ -77,7 +77,7 @@ fn a_payload_of_any_size_stays_on_its_line() {
     let (mut finding, run, about) = findings::hot_at_end();
     let blob = "x".repeat(100_000);
     finding.trace.steps[0].items =
-        vec![dally_core::Item::Told(dally_core::Event::Announced { payload: blob })];
+        vec![dally_core::Item::Event(dally_core::Event::Announced { payload: blob })];
     let text = text::finding(&finding, &run, &about);
     assert!(text.lines().all(|line| line.chars().count() < 220));
     assert!(text.contains("xxx... (99,860 characters more)\n"), "{text}");
