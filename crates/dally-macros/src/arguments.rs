@@ -9,17 +9,13 @@ use syn::{Attribute, Error, Ident, Path, Token, Type, parenthesized};
 use crate::names;
 use crate::problems::Problems;
 
-/// Which of the two attributes is expanded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// `#[machine(..)]`.
     Machine,
-    /// `#[monitor(..)]`.
     Monitor,
 }
 
 impl Kind {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Machine => "machine",
@@ -27,7 +23,7 @@ impl Kind {
         }
     }
 
-    /// The type of the context that its handlers are given.
+    /// The type of the context of its handlers.
     pub fn context(self) -> &'static str {
         match self {
             Kind::Machine => "Cx",
@@ -43,26 +39,16 @@ impl Kind {
     }
 }
 
-/// What the attribute declares.
 pub struct Arguments {
     /// The states, at least one; the first is the start state.
     pub states: Vec<State>,
-    /// `uncaptured`, where it was written.
     pub uncaptured: Option<Ident>,
-    /// The type in `durable = T`.
     pub durable: Option<Type>,
-    /// The path in `crate = path`: where the crate `dally` is.
+    /// The path in `crate = path`.
     pub facade: Option<Path>,
 }
 
-impl Arguments {
-    /// The module that generated code uses.
-    pub fn private(&self) -> TokenStream {
-        private(self.facade.as_ref())
-    }
-}
-
-/// The module of the crate `dally`, wherever it is, that generated code uses.
+/// The module of the crate `dally` that generated code uses.
 pub fn private(facade: Option<&Path>) -> TokenStream {
     match facade {
         Some(facade) => quote!(#facade::__private),
@@ -70,29 +56,21 @@ pub fn private(facade: Option<&Path>) -> TokenStream {
     }
 }
 
-/// A declared state.
 pub struct State {
-    /// Its doc comments.
     pub docs: Vec<Attribute>,
-    /// Whether it is hot or cold.
     pub heat: Heat,
-    /// Its name.
     pub name: Ident,
 }
 
-/// What a monitor says of a state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Heat {
-    /// `hot`.
     Hot,
-    /// `cold`.
     Cold,
-    /// Neither.
     Neutral,
 }
 
 impl Arguments {
-    /// Parses the arguments; none if nothing useful can be said about the block without them.
+    /// Parses the arguments; `None` if the block cannot be checked without them.
     pub fn parse(kind: Kind, tokens: TokenStream, problems: &mut Problems) -> Option<Arguments> {
         let mut found = Found {
             kind,
@@ -109,7 +87,7 @@ impl Arguments {
         if states.is_empty() {
             let attribute = kind.name();
             let example = format!("`#[{attribute}(states(Idle, Busy))]`; it starts in the first");
-            // No argument has a span: the macro call itself is what is wrong.
+            // No argument has a span, so the error is at the macro call.
             problems.push(Error::new(
                 proc_macro2::Span::call_site(),
                 if listed {
@@ -164,19 +142,13 @@ impl Found<'_> {
         }
         match word.as_str() {
             "states" => self.states(&name, input),
-            "durable" if !input.peek(Token![=]) => {
-                Err(Error::new(name.span(), "say what survives a crash: `durable = Type`"))
-            }
             "durable" => {
-                input.parse::<Token![=]>()?;
+                equals(&name, input, "say what survives a crash: `durable = Type`")?;
                 self.durable = Some(input.parse()?);
                 Ok(())
             }
-            "crate" if !input.peek(Token![=]) => {
-                Err(Error::new(name.span(), "say where the crate is: `crate = my_crate::dally`"))
-            }
             "crate" => {
-                input.parse::<Token![=]>()?;
+                equals(&name, input, "say where the crate is: `crate = my_crate::dally`")?;
                 self.facade = Some(input.call(Path::parse_mod_style)?);
                 Ok(())
             }
@@ -263,7 +235,13 @@ impl Found<'_> {
     }
 }
 
-fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
+/// Parses the `=` after a name; the error says what to write otherwise.
+pub fn equals(name: &Ident, input: ParseStream<'_>, otherwise: &str) -> syn::Result<()> {
+    let sign = input.parse::<Option<Token![=]>>()?;
+    sign.map(|_| ()).ok_or_else(|| Error::new(name.span(), otherwise))
+}
+
+pub fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() && !input.peek(Token![,]) {
         input.parse::<proc_macro2::TokenTree>()?;
     }

@@ -1,4 +1,4 @@
-//! The block as a model: what it declares, and what is left of it as ordinary Rust.
+//! The model of a block: its declarations, and the rest of it as ordinary Rust.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -7,57 +7,49 @@ use syn::{
     ReceiverKind, ReturnType, Type, parse_quote,
 };
 
-use crate::arguments::{Arguments, Kind};
+use crate::arguments::{Arguments, Kind, private};
 use crate::names;
 use crate::problems::Problems;
 use crate::rules::{Rule, Verb};
 use crate::signature::{self, Handler};
 use crate::states;
 
-/// A block under `#[machine]` or `#[monitor]`.
 pub struct Block {
-    /// Which of the two.
     pub kind: Kind,
-    /// The name of the type.
     pub name: Ident,
-    /// The name of the enum of its states.
     pub enum_name: Ident,
-    /// What the attribute declares.
     pub arguments: Arguments,
-    /// The block without our attributes.
+    /// The block without attributes of Dally.
     pub item: ItemImpl,
-    /// Its rules in the order of the source.
+    /// In the order of the source.
     pub rules: Vec<Placed>,
-    /// The types of its events in the order in which they first occur.
+    /// In the order of their first occurrence.
     pub events: Vec<Type>,
-    /// Whether it has a `recover` that can be called.
+    /// Whether the block has a `recover` with the right signature.
     pub recovers: bool,
-    /// The function that says what strategies observe.
     pub observe: Option<Ident>,
 }
 
-/// A rule with the function it stands on.
 pub struct Placed {
-    /// The rule.
     pub rule: Rule,
-    /// The function; none for a rule that needs none.
+    /// The index of the function; `None` for a rule without one.
     pub handler: Option<usize>,
 }
 
 impl Block {
-    /// The front end of machines, as generated code names it.
+    /// The path of `dally_machines` in generated code.
     pub fn machines(&self) -> TokenStream {
-        let private = self.arguments.private();
+        let private = private(self.arguments.facade.as_ref());
         quote!(#private::machines)
     }
 
-    /// The contract of programs, as generated code names it.
+    /// The path of `dally_core` in generated code.
     pub fn contract(&self) -> TokenStream {
-        let private = self.arguments.private();
+        let private = private(self.arguments.facade.as_ref());
         quote!(#private::contract)
     }
 
-    /// Reads a block; none if it is of no use without a fix.
+    /// Reads a block; `None` if its errors leave nothing to generate from.
     pub fn read(
         kind: Kind,
         arguments: Arguments,
@@ -66,8 +58,7 @@ impl Block {
     ) -> Option<(Block, Vec<Handler>)> {
         let name = problems.keep(name_of(kind, &item))?;
         let enum_name = quote::format_ident!("{name}State");
-        let (rules, events, recovers) = (Vec::new(), Vec::new(), false);
-        let observe = None;
+        let (rules, events, recovers, observe) = (Vec::new(), Vec::new(), false, None);
         let mut block =
             Block { kind, name, enum_name, arguments, item, rules, events, recovers, observe };
         let handlers = block.read_items(problems);
@@ -76,12 +67,10 @@ impl Block {
         Some((block, handlers))
     }
 
-    /// The number of a state.
     pub fn state(&self, name: &Ident) -> Option<usize> {
         self.arguments.states.iter().position(|state| state.name == *name)
     }
 
-    /// The number of an event.
     pub fn event(&self, ty: &Type) -> Option<usize> {
         let text = signature::text(ty);
         self.events.iter().position(|event| signature::text(event) == text)
@@ -106,7 +95,7 @@ impl Block {
                     let called = !rules.is_empty() || function.sig.ident == "recover";
                     self.place_on_function(function, rules, &mut handlers, problems);
                     if called {
-                        // The shape of the signature is ours, whatever the body makes of it.
+                        // The attribute dictates the signature, so lints about it do not apply.
                         function.attrs.push(parse_quote!(#[allow(
                             clippy::missing_const_for_fn,
                             clippy::needless_pass_by_ref_mut,
@@ -186,7 +175,6 @@ impl Block {
         }
     }
 
-    /// Takes `#[observe]` away from a function, and remembers the function.
     fn take_observe(&mut self, function: &mut ImplItemFn, problems: &mut Problems) {
         let Some(at) = function.attrs.iter().position(|a| a.path().is_ident("observe")) else {
             return;
@@ -237,8 +225,7 @@ impl Block {
     fn collect_events(&mut self) {
         for placed in &self.rules {
             for event in &placed.rule.events {
-                let text = signature::text(event);
-                if !self.events.iter().any(|known| signature::text(known) == text) {
+                if self.event(event).is_none() {
                     self.events.push(event.clone());
                 }
             }
@@ -249,11 +236,9 @@ impl Block {
         let kind = self.kind.name();
         for state in &self.arguments.states {
             let name = &state.name;
-            let is_event = self
-                .events
-                .iter()
-                .any(|event| matches!(event, Type::Path(path) if path.path.is_ident(name)));
-            if is_event {
+            let has_name =
+                |event: &Type| matches!(event, Type::Path(path) if path.path.is_ident(name));
+            if self.events.iter().any(has_name) {
                 let message = format!(
                     "state `{name}` has the name of an event of this {kind}; rename one of them, \
                      since inside the handlers `{name}` could mean either"
@@ -285,7 +270,7 @@ impl Block {
     }
 }
 
-/// The name of the type that the block is about, if it is a block that we can do something with.
+/// The name of the type of a block that the attribute supports.
 fn name_of(kind: Kind, item: &ItemImpl) -> syn::Result<Ident> {
     let attribute = kind.name();
     if let Some((path, _)) = &item.trait_ {
@@ -295,12 +280,8 @@ fn name_of(kind: Kind, item: &ItemImpl) -> syn::Result<Ident> {
         );
         return Err(Error::new_spanned(path, message));
     }
-    let lifetime = item
-        .generics
-        .params
-        .iter()
-        .find(|parameter| matches!(parameter, GenericParam::Lifetime(_)));
-    if let Some(lifetime) = lifetime {
+    let is_lifetime = |parameter: &&GenericParam| matches!(parameter, GenericParam::Lifetime(_));
+    if let Some(lifetime) = item.generics.params.iter().find(is_lifetime) {
         let message = format!("a {attribute} owns all that it has: it cannot have a lifetime");
         return Err(Error::new_spanned(lifetime, message));
     }
@@ -326,7 +307,6 @@ fn attributes(item: &mut ImplItem) -> Option<&mut Vec<Attribute>> {
     }
 }
 
-/// Takes our attributes away from an item.
 fn take_rules(kind: Kind, attributes: &mut Vec<Attribute>, problems: &mut Problems) -> Vec<Rule> {
     let mut rules = Vec::new();
     attributes.retain(|attribute| {

@@ -1,4 +1,4 @@
-//! The bodies that decide what runs: one arm for each rule, in the order of the source.
+//! The generated functions that dispatch to rules: one arm for each rule, in the order of the source.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
@@ -11,18 +11,13 @@ use crate::rules::Verb;
 use crate::signature::Handler;
 use crate::table::Table;
 
-/// What is generated from.
 pub struct Dispatch<'a> {
-    /// The block.
     pub block: &'a Block,
-    /// The functions that its rules call.
     pub handlers: &'a [Handler],
-    /// Its rules by state and event.
     pub table: &'a Table,
 }
 
 impl Dispatch<'_> {
-    /// From `state` and `event` to a `Reaction`.
     pub fn reaction(&self) -> TokenStream {
         let machines = self.block.machines();
         let arms = self.arms(|placed| {
@@ -41,8 +36,8 @@ impl Dispatch<'_> {
         }
     }
 
-    /// What a rule does when it decides; `give` is how a parameter of this type is made from
-    /// what the runtime passes for an event of that type. None for a rule with problems.
+    /// The code of a rule. `give` makes the parameter, of its declared type, from what the runtime
+    /// passes for an event of the rule's type. `None` for a rule with an error.
     pub fn body(
         &self,
         placed: &Placed,
@@ -61,23 +56,16 @@ impl Dispatch<'_> {
         Some(quote!(let given = #given; #call;))
     }
 
-    /// Calls the entry, exit or default action of `state`.
     pub fn action(&self, verb: Verb) -> TokenStream {
-        let arms = self.rules_of(verb).map(|(number, placed)| {
-            let states: Vec<usize> = self.states_with(verb, number).collect();
-            let (pattern, call) = (
-                self.states(placed, &states),
-                placed.handler.map(|handler| call(&self.handlers[handler])),
-            );
-            (!states.is_empty()).then(|| quote!(#pattern => { #call; }))
+        let decides = |state, rule| self.table.action(verb, state) == Some(rule);
+        let arms = self.arms_where(decides, |placed| {
+            let call = placed.handler.map(|handler| call(&self.handlers[handler]));
+            Some(quote!(#call;))
         });
-        let arms: Vec<TokenStream> = arms.flatten().collect();
-        let rest = self.states_without(verb);
-        let rest = rest.map(|states| quote!(#states => {}));
+        let rest = self.states_without(verb).map(|states| quote!(#states => {}));
         quote!(match state { #(#arms)* #rest })
     }
 
-    /// Whether `state` has such an action.
     pub fn has_action(&self, verb: Verb) -> TokenStream {
         match self.states_without(verb) {
             Some(states) => quote!(!::core::matches!(state, #states)),
@@ -85,7 +73,6 @@ impl Dispatch<'_> {
         }
     }
 
-    /// The name of `state`.
     pub fn state_name(&self) -> TokenStream {
         let enum_name = &self.block.enum_name;
         let arms = self.block.arguments.states.iter().map(|state| {
@@ -95,7 +82,7 @@ impl Dispatch<'_> {
         quote!(match state { #(#arms)* })
     }
 
-    /// One arm for each group of states and events for which a rule decides.
+    /// One arm for each group of states and events that a rule decides.
     pub fn arms(&self, body: impl Fn(&Placed) -> Option<TokenStream>) -> Vec<TokenStream> {
         let mut arms = Vec::new();
         for (number, placed) in self.block.rules.iter().enumerate() {
@@ -112,28 +99,32 @@ impl Dispatch<'_> {
         arms
     }
 
-    /// One arm for each rule that decides for an event in some states.
+    /// One arm for each rule that decides this event in some states.
     pub fn arms_of_event(
         &self,
         event: usize,
         body: impl Fn(&Placed) -> Option<TokenStream>,
     ) -> Vec<TokenStream> {
-        let mut arms = Vec::new();
-        for (number, placed) in self.block.rules.iter().enumerate() {
-            let all = 0..self.block.arguments.states.len();
-            let states: Vec<usize> =
-                all.filter(|state| self.table.rule(*state, event) == Some(number)).collect();
-            if states.is_empty() {
-                continue;
-            }
-            let Some(body) = body(placed) else { continue };
-            let states = self.states(placed, &states);
-            arms.push(quote!(#states => { #body }));
-        }
-        arms
+        self.arms_where(|state, rule| self.table.rule(state, event) == Some(rule), body)
     }
 
-    /// A pattern for states, with the spans of the rule where it names them.
+    /// One arm for each rule that decides in some states.
+    fn arms_where(
+        &self,
+        decides: impl Fn(usize, usize) -> bool,
+        body: impl Fn(&Placed) -> Option<TokenStream>,
+    ) -> Vec<TokenStream> {
+        let arm = |(number, placed): (usize, &Placed)| {
+            let all = 0..self.block.arguments.states.len();
+            let states: Vec<usize> = all.filter(|&state| decides(state, number)).collect();
+            let body = body(placed).filter(|_| !states.is_empty())?;
+            let states = self.states(placed, &states);
+            Some(quote!(#states => { #body }))
+        };
+        self.block.rules.iter().enumerate().filter_map(arm).collect()
+    }
+
+    /// A pattern for states, with the spans of the names in the rule.
     fn states(&self, placed: &Placed, states: &[usize]) -> TokenStream {
         let enum_name = &self.block.enum_name;
         let names = states.iter().map(|state| {
@@ -143,17 +134,6 @@ impl Dispatch<'_> {
         quote!(#(#enum_name::#names)|*)
     }
 
-    fn rules_of(&self, verb: Verb) -> impl Iterator<Item = (usize, &Placed)> {
-        let rules = self.block.rules.iter().enumerate();
-        rules.filter(move |(_, placed)| placed.rule.verb == verb)
-    }
-
-    fn states_with(&self, verb: Verb, rule: usize) -> impl Iterator<Item = usize> {
-        let all = 0..self.block.arguments.states.len();
-        all.filter(move |state| self.table.action(verb, *state) == Some(rule))
-    }
-
-    /// A pattern for the states without such an action, if there are any.
     fn states_without(&self, verb: Verb) -> Option<TokenStream> {
         let enum_name = &self.block.enum_name;
         let states = self.block.arguments.states.iter().enumerate();
@@ -165,7 +145,7 @@ impl Dispatch<'_> {
     }
 }
 
-/// A call of a handler; a wrong type of a parameter is reported at the parameter.
+/// A call of a handler. An error about a parameter's type points at the parameter.
 fn call(handler: &Handler) -> TokenStream {
     let name = &handler.name;
     let argument =
@@ -175,7 +155,6 @@ fn call(handler: &Handler) -> TokenStream {
     quote!(Self::#name(self #(, #context)* #(, #event)*))
 }
 
-/// The implementation of a trait for the type of the block.
 pub fn implementation(block: &Block, of: TokenStream, items: TokenStream) -> TokenStream {
     let self_ty = &block.item.self_ty;
     let (parameters, _, clause) = block.item.generics.split_for_impl();
@@ -185,7 +164,6 @@ pub fn implementation(block: &Block, of: TokenStream, items: TokenStream) -> Tok
     }
 }
 
-/// The type of the context in a generated signature.
 pub fn context(block: &Block) -> TokenStream {
     let machines = block.machines();
     match block.kind {

@@ -1,8 +1,8 @@
-//! The attribute macros of Dally. Users have them from the crate `dally`.
+//! The attribute macros of Dally, re-exported by the crate `dally`.
 //!
-//! Each module has one idea: `arguments` of the attribute, `rules` as written inside the block,
-//! the `block` as a model with the `signature`s of its handlers, the `table` of which rule
-//! decides, and the code made of them (`states`, `dispatch`, `machine`, `monitor`).
+//! `arguments` parses the attribute and `rules` those inside the block; `block` is the model of the
+//! whole with the `signature`s of its handlers; `table` decides between rules; `states`, `dispatch`,
+//! `machine` and `monitor` generate code.
 
 mod arguments;
 mod block;
@@ -234,8 +234,8 @@ pub fn test(
     test::expand(arguments.into(), item.into()).into()
 }
 
-/// The expansion, with all problems of the block in front of what can be made of it: a block
-/// with a problem is still a machine for the rest of the crate, which so has no errors of its own.
+/// All errors of the block, and the code that can be generated nevertheless: a block with an error is
+/// still a machine for the rest of the crate, which then has no further errors.
 fn expand(kind: Kind, arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut problems = Problems::default();
     let code = generate(kind, arguments, item, &mut problems);
@@ -259,7 +259,7 @@ fn generate(
     let (mut block, handlers) = Block::read(kind, arguments?, item?, problems)?;
     let table = Table::new(&block, &handlers, problems);
     if problems.len() > 0 {
-        // A rule with a problem does not call its function.
+        // The function of a rule with an error is not called.
         block.item.attrs.push(parse_quote!(#[allow(dead_code)]));
     }
     let states = states::declare(&block);
@@ -298,21 +298,13 @@ mod tests {
         let machines = quote!(states(Free), crate = my::tools);
         let monitors = quote!(states(Quiet), crate = my::tools);
         let tests = quote!(crate = my::tools, seed = 7);
+        let tasks = quote! { async fn test() {} };
+        let of_machines = quote! { fn test(setup: &mut Setup) {} };
         for code in [
             expand(Kind::Machine, machines, machine),
             expand(Kind::Monitor, monitors, monitor),
-            crate::test::expand(
-                tests.clone(),
-                quote!(
-                    async fn test() {}
-                ),
-            ),
-            crate::test::expand(
-                tests,
-                quote!(
-                    fn test(setup: &mut Setup) {}
-                ),
-            ),
+            crate::test::expand(tests.clone(), tasks),
+            crate::test::expand(tests, of_machines),
         ] {
             let code = code.to_string();
             assert!(code.contains("my :: tools :: __private :: "), "{code}");

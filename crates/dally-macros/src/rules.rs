@@ -1,26 +1,18 @@
-//! The attributes inside a block: `#[on(..)]` and its kin, as written.
+//! The attributes inside a block, such as `#[on(..)]`.
 
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, Ident, Meta, Token, Type};
 
 use crate::arguments::Kind;
 
-/// What an attribute inside the block says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verb {
-    /// A handler for an event.
     On,
-    /// An action on entry to a state.
     Entry,
-    /// An action on exit from a state.
     Exit,
-    /// A handler for when nothing can be dequeued.
     Default,
-    /// A change of state on an event.
     Goto,
-    /// Leaves an event in the inbox.
     Defer,
-    /// Drops an event.
     Ignore,
 }
 
@@ -28,12 +20,10 @@ impl Verb {
     const ALL: [Verb; 7] =
         [Verb::On, Verb::Entry, Verb::Exit, Verb::Default, Verb::Goto, Verb::Defer, Verb::Ignore];
 
-    /// The verb of an attribute, if it is one of ours.
     pub fn of(attribute: &Attribute) -> Option<Verb> {
         Verb::ALL.into_iter().find(|verb| attribute.path().is_ident(verb.name()))
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Verb::On => "on",
@@ -46,51 +36,44 @@ impl Verb {
         }
     }
 
-    /// How it is written.
-    pub fn usage(self) -> &'static str {
-        match self {
-            Verb::On => "`#[on(State, Event)]`",
-            Verb::Entry => "`#[entry(State)]`",
-            Verb::Exit => "`#[exit(State)]`",
-            Verb::Default => "`#[default(State)]`",
-            Verb::Goto => "`#[goto(State, Event => NextState)]`",
-            Verb::Defer => "`#[defer(State, Event)]`",
-            Verb::Ignore => "`#[ignore(State, Event)]`",
-        }
+    /// The syntax of the attribute, for messages.
+    pub fn usage(self) -> String {
+        let arguments = match self {
+            Verb::Goto => "State, Event => NextState",
+            _ if self.has_events() => "State, Event",
+            _ => "State",
+        };
+        format!("`#[{}({arguments})]`", self.name())
     }
 
-    /// Whether it stands on a function.
+    /// Whether the attribute belongs on a function.
     pub fn has_handler(self) -> bool {
         matches!(self, Verb::On | Verb::Entry | Verb::Exit | Verb::Default)
     }
 
-    /// Whether it is about events.
     pub fn has_events(self) -> bool {
         matches!(self, Verb::On | Verb::Goto | Verb::Defer | Verb::Ignore)
     }
 
-    /// Whether such a block can have it: a monitor has no inbox.
+    /// Whether blocks of this kind can have the attribute: a monitor has no inbox.
     pub fn is_of(self, kind: Kind) -> bool {
         kind == Kind::Machine || !matches!(self, Verb::Default | Verb::Defer)
     }
 }
 
-/// One attribute, parsed.
 pub struct Rule {
-    /// As written, for messages that point at it.
+    /// The attribute as written, for spans.
     pub attribute: Attribute,
-    /// What it says.
     pub verb: Verb,
-    /// In which states; empty for `_`.
+    /// Empty for `_`.
     pub states: Vec<Ident>,
-    /// On which events; empty for `_`, and where the verb has none.
+    /// Empty for `_`, and for verbs without events.
     pub events: Vec<Type>,
     /// The state after `=>`.
     pub target: Option<Ident>,
 }
 
 impl Rule {
-    /// Parses the arguments of an attribute with this verb.
     pub fn parse(verb: Verb, attribute: &Attribute) -> syn::Result<Rule> {
         let list = match &attribute.meta {
             Meta::List(list) if !list.tokens.is_empty() => list,

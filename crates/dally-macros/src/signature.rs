@@ -7,17 +7,15 @@ use crate::arguments::Kind;
 use crate::problems::Problems;
 use crate::rules::{Rule, Verb};
 
-/// A function of the block that rules call.
 pub struct Handler {
-    /// Its name.
     pub name: syn::Ident,
-    /// The type of its second parameter, the context.
+    /// The type of the second parameter.
     pub context: Option<Type>,
-    /// The type of its third parameter, the event.
+    /// The type of the third parameter.
     pub event: Option<Type>,
 }
 
-/// Reads the signature of a function that carries these rules; none if it cannot be called.
+/// Reads the signature of a function with these rules; `None` if it cannot be called.
 pub fn read(
     kind: Kind,
     function: &ImplItemFn,
@@ -70,18 +68,17 @@ fn refuse_modifiers(kind: Kind, function: &ImplItemFn, problems: &mut Problems) 
     if !returns_nothing {
         problems.add(&sig.output, "a handler returns nothing: nobody could take the value");
     }
-    let conditional = function
-        .attrs
-        .iter()
-        .find(|attribute| ["cfg", "cfg_attr"].iter().any(|name| attribute.path().is_ident(name)));
-    if let Some(attribute) = conditional {
+    let is_conditional = |attribute: &&syn::Attribute| {
+        attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr")
+    };
+    if let Some(attribute) = function.attrs.iter().find(is_conditional) {
         let message =
             "a handler cannot be conditional; put the condition on the whole `impl` block";
         problems.add(attribute, message);
     }
 }
 
-/// The types of context and event, if the parameters have one of the allowed shapes.
+/// The types of context and event, if the signature is allowed.
 fn parameters(sig: &Signature, event_allowed: bool) -> Option<[Option<&Type>; 2]> {
     if !matches!(sig.receiver()?.kind, ReceiverKind::Reference(..)) {
         return None;
@@ -91,7 +88,7 @@ fn parameters(sig: &Signature, event_allowed: bool) -> Option<[Option<&Type>; 2]
         FnArg::Receiver(_) => None,
     });
     let (context, event, more) = (types.next(), types.next(), types.next());
-    // An event in the context's place is the usual slip; the context is always borrowed.
+    // An event in place of the context is a frequent mistake; the context is always borrowed.
     let context_is_borrowed = match context {
         Some(Type::Reference(reference)) => reference.mutability.is_some(),
         Some(_) => false,
@@ -102,21 +99,16 @@ fn parameters(sig: &Signature, event_allowed: bool) -> Option<[Option<&Type>; 2]
 }
 
 fn shapes(kind: Kind, event_allowed: bool) -> String {
-    let context = kind.context();
-    let mut message = format!(
-        "a handler takes `(&mut self)`, `(&mut self, cx: &mut {context}<Self>)` or \
-         `(&mut self, cx: &mut {context}<Self>, event: Event)`"
-    );
-    if !event_allowed {
-        message = format!(
-            "an action without an event takes `(&mut self)` or \
-             `(&mut self, cx: &mut {context}<Self>)`"
-        );
+    let with_context = format!("(&mut self, cx: &mut {}<Self>", kind.context());
+    if event_allowed {
+        format!(
+            "a handler takes `(&mut self)`, `{with_context})` or `{with_context}, event: Event)`"
+        )
+    } else {
+        format!("an action without an event takes `(&mut self)` or `{with_context})`")
     }
-    message
 }
 
-/// A handler that is given the event must be for one type of event.
 fn refuse_several_events(rules: &[Rule], parameter: &Type, problems: &mut Problems) {
     let mut types = rules.iter().flat_map(|rule| &rule.events).map(text);
     let first = types.next();
@@ -130,7 +122,7 @@ fn refuse_several_events(rules: &[Rule], parameter: &Type, problems: &mut Proble
     }
 }
 
-/// What tells two types apart here.
+/// The tokens of a type, by which types are compared.
 pub fn text(ty: &Type) -> String {
     ty.to_token_stream().to_string()
 }

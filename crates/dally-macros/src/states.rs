@@ -1,4 +1,4 @@
-//! The enum of the states, and its variants' names in the bodies of the block.
+//! The enum of the states, and the names of its variants in the functions of the block.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -7,9 +7,7 @@ use syn::{FnArg, Ident, ImplItemFn, Pat, Type, parse_quote};
 use crate::arguments::State;
 use crate::block::Block;
 
-/// The declaration of the enum.
-///
-/// The variants keep the spans of `states(..)`, so that an editor finds them from every use.
+/// The enum. Its variants have the spans of `states(..)`, so that editors find them from every use.
 pub fn declare(block: &Block) -> TokenStream {
     let Block { enum_name, name, .. } = block;
     let doc = format!("The states of {} `{name}`.", block.kind.name());
@@ -28,11 +26,11 @@ pub fn declare(block: &Block) -> TokenStream {
     }
 }
 
-/// Makes the states that a function mentions resolve inside its body, and gives the names in
-/// `cx.goto(Name)` and `cx.push(Name)` that are no states.
+/// Imports the states that a function mentions into its body, and gives the names in `cx.goto(Name)`
+/// and `cx.push(Name)` that are no states.
 ///
-/// Only what is mentioned: a glob import could shadow other names of the user's without need.
-/// A name that is no state is imported as one, so that there is one error about it, not two.
+/// There is no glob import, which could shadow names of the user. A name that is no state is imported
+/// as one, so that there is one error about it and not two.
 pub fn bring_into_scope(
     enum_name: &Ident,
     states: &[State],
@@ -46,7 +44,7 @@ pub fn bring_into_scope(
     wrong.retain(|name| states.iter().all(|state| state.name != *name));
     if !used.is_empty() || !wrong.is_empty() {
         let some = &states[0].name;
-        // A name can be mentioned in ways that only look like a use, such as a field's.
+        // A mention may be no use, for example the name of a field.
         let import = parse_quote! {
             #[allow(unused_imports)]
             use #enum_name::{#(#used,)* #(#some as #wrong,)*};
@@ -56,7 +54,6 @@ pub fn bring_into_scope(
     wrong
 }
 
-/// The names of the parameters that are contexts.
 fn contexts(function: &ImplItemFn) -> Vec<Ident> {
     let typed = function.sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(typed) => Some(typed),
@@ -76,7 +73,7 @@ fn contexts(function: &ImplItemFn) -> Vec<Ident> {
         .collect()
 }
 
-/// Appends the names in `cx.goto(Name)` and `cx.push(Name)`, where they look like a state's.
+/// Appends the names in `cx.goto(Name)` and `cx.push(Name)` that look like states.
 fn targets(tokens: TokenStream, contexts: &[Ident], found: &mut Vec<Ident>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (index, token) in tokens.iter().enumerate() {
@@ -109,7 +106,7 @@ fn targets(tokens: TokenStream, contexts: &[Ident], found: &mut Vec<Ident>) {
     }
 }
 
-/// Appends the states whose names occur by themselves, not as `Other::Name` or `other.Name`.
+/// Appends the states that are mentioned other than as `Other::Name` or `other.Name`.
 fn mentions<'a>(tokens: TokenStream, states: &'a [State], used: &mut Vec<&'a Ident>) {
     let mut before = [' ', ' '];
     for token in tokens {

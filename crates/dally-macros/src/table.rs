@@ -10,7 +10,7 @@ use crate::problems::Problems;
 use crate::rules::Verb;
 use crate::signature::Handler;
 
-/// The rules of a block by what they are about; `None` stands for `_`.
+/// The rules of a block by states and events; `None` stands for `_`.
 #[derive(Default)]
 pub struct Table {
     events: BTreeMap<(Option<usize>, Option<usize>), usize>,
@@ -20,7 +20,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// Enters the rules of a block.
     pub fn new(block: &Block, handlers: &[Handler], problems: &mut Problems) -> Table {
         let (states, known) = (block.arguments.states.len(), block.events.len());
         let mut table = Table { states, known, ..Table::default() };
@@ -34,11 +33,8 @@ impl Table {
         table
     }
 
-    /// The rule for an event in a state.
-    ///
-    /// A state's own rules come first, then those of any state (`_`); among each, a rule that
-    /// names the event comes before one for any event. So a state that says what it does with
-    /// all other events is not overruled from outside.
+    /// The rule for an event in a state. A state's own rules come before those of any state (`_`); among each, a rule that names the
+    /// event comes before one for any event. So a state's rule for all other events is not overruled.
     pub fn rule(&self, state: usize, event: usize) -> Option<usize> {
         let (state, event) = (Some(state), Some(event));
         [(state, event), (state, None), (None, event), (None, None)]
@@ -51,8 +47,7 @@ impl Table {
         self.actions.get(&(verb, Some(state))).or(self.actions.get(&(verb, None))).copied()
     }
 
-    /// For which states and events a rule decides: each entry is a set of states and the events
-    /// for which it does in all of them.
+    /// The states and events that a rule decides, as products of a set of states and a set of events.
     pub fn decided_by(&self, rule: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
         let mut groups: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
         for state in 0..self.states {
@@ -69,7 +64,7 @@ impl Table {
         groups
     }
 
-    /// Enters a rule; if there was one already, gives that and says for what.
+    /// Enters a rule; gives the rule that was there already, with a description of what both are for.
     fn enter(&mut self, block: &Block, number: usize) -> Option<(usize, String)> {
         let rule = &block.rules[number].rule;
         let states = keys(&rule.states, |name| block.state(name));
@@ -99,7 +94,7 @@ impl Table {
     }
 }
 
-/// The numbers of the names that are known, or the wildcard if there are no names at all.
+/// The numbers of the known names; the wildcard if there are no names.
 fn keys<T>(names: &[T], number: impl Fn(&T) -> Option<usize>) -> Vec<Option<usize>> {
     if names.is_empty() {
         return vec![None];
@@ -122,14 +117,14 @@ fn describe(placed: &Placed, handlers: &[Handler]) -> String {
     }
 }
 
-/// The name of an event for people: its type without the path to it.
+/// The name of an event in messages: its type without the path.
 pub fn event_name(block: &Block, event: usize) -> String {
     let ty = &block.events[event];
     let tokens = match ty {
         Type::Path(path) => path.path.segments.last().to_token_stream(),
         _ => ty.to_token_stream(),
     };
-    // `Reply < u32 >` is how the compiler prints tokens; people write it without the spaces.
+    // The compiler prints `Reply < u32 >`; people write it without spaces.
     let text = tokens.to_string();
     text.replace(" <", "<")
         .replace("< ", "<")
