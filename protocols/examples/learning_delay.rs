@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use dally::search::Options;
-use dally::search::learning::Ql;
+use dally::search::learning::{Learning, Ql};
+use dally::search::sampling::Sampler;
 use dally_protocols::find;
 
 const BATCHES: [u64; 6] = [1, 2, 4, 8, 16, 64];
@@ -44,7 +45,7 @@ fn main() {
 fn hunt(protocol: &str, bug: &str, batch: u64, seed: u64) -> u64 {
     let protocol = find(protocol).expect("a bundled protocol");
     let options = Options {
-        strategy: Box::new(Ql::new(seed).batches_of(batch)),
+        strategy: Box::new(Learning::by(Ql { batch, ..Ql::default() }).seeded(seed)),
         seed,
         schedules: 10_000,
         max_steps: protocol.max_steps,

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use dally::search::StrategyKind;
 use dally::settings::parse_time;
 
-use crate::flags::{All, Flags, OfReplays};
+use crate::flags::{All, OfReplays};
 
 /// Finds the bugs of asynchronous systems by controlling who runs next.
 ///
@@ -33,7 +33,6 @@ Exit codes:
   2  bad usage or bad input; nothing was checked
 `dally compare` exits with 0 when it is done, whatever was found, and with 130 when interrupted.";
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List the bundled protocols and the bugs planted in them.
@@ -57,7 +56,6 @@ pub enum Format {
     Json,
 }
 
-/// Arguments of `dally list`.
 #[derive(Args, Debug)]
 pub struct ListArgs {
     /// How to print.
@@ -65,13 +63,12 @@ pub struct ListArgs {
     pub format: Format,
 }
 
-/// Arguments of `dally check`.
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
     /// A P project: a `.p` file, a folder or a `.pproj` file; or a protocol, one of `dally list`.
     #[arg(value_name = "PATH|PROTOCOL")]
-    pub subject: String,
+    pub subject: OsString,
 
     /// Of a protocol: switch on this planted bug; without it the correct version is checked.
     #[arg(long)]
@@ -83,7 +80,7 @@ pub struct CheckArgs {
 
     /// How to check.
     #[command(flatten)]
-    pub settings: Flags<All>,
+    pub settings: All,
 
     // Last: its heading holds for all that follows.
     #[command(flatten)]
@@ -115,7 +112,7 @@ pub struct PArgs {
 
     /// Run this schedule again, a file or a token, on the project as it is now.
     #[arg(long, value_name = "SCHEDULE")]
-    pub replay: Option<String>,
+    pub replay: Option<OsString>,
 }
 
 impl PArgs {
@@ -144,7 +141,6 @@ Examples:
   dally check chain-replication --bug two-neighbours --search ses --explorer rr --memory 1G
   dally check paxos --bug smallest-proposal --time 30s --keep-going --format json";
 
-/// Arguments of `dally test`.
 #[derive(Args, Debug)]
 #[command(after_help = TEST_EXAMPLES)]
 pub struct TestArgs {
@@ -164,11 +160,10 @@ Examples:
 Each setting can also be given as an environment variable: `DALLY_SCHEDULES=100000 cargo test`.
 The exit code is that of cargo.";
 
-/// Arguments of `dally replay`.
 #[derive(Args, Debug)]
 pub struct ReplayArgs {
     /// A schedule: a file that `dally check` or a test wrote, or a token that starts with `dally1-`.
-    pub schedule: String,
+    pub schedule: OsString,
 
     /// The P project, if it is not where the schedule says.
     #[arg(long, value_name = "PATH")]
@@ -190,10 +185,9 @@ pub struct ReplayArgs {
 
     /// How to run it.
     #[command(flatten)]
-    pub settings: Flags<OfReplays>,
+    pub settings: OfReplays,
 }
 
-/// Arguments of `dally compare`.
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_NOTES)]
 pub struct CompareArgs {

@@ -1,7 +1,6 @@
 //! Tests of the user's own crates: `cargo dally test`, and the replay of a schedule of a test.
 //!
-//! Cargo builds and runs the tests. What Dally is told on its command line reaches them as
-//! environment variables.
+//! Cargo builds and runs the tests. Settings on the command line reach them as environment variables.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -13,14 +12,14 @@ use serde_json::Value;
 
 use crate::{BAD_INPUT, BUG, CLEAN};
 
-/// Runs `cargo test`. Arguments that are settings of Dally become variables of the environment, all
-/// others are cargo's.
+/// Runs `cargo test`. Arguments that are settings of Dally become environment variables, all others
+/// are cargo's.
 pub fn test(arguments: &[OsString]) -> Result<u8, String> {
     let (settings, rest) = split(arguments)?;
     let mut cargo = cargo();
     cargo.arg("test").args(rest).envs(settings);
     let status = cargo.status().map_err(cannot_run)?;
-    // What cargo says of a crate that does not compile it has said itself.
+    // Cargo itself has reported a crate that does not compile.
     Ok(status.code().map_or(BAD_INPUT, |code| u8::try_from(code).unwrap_or(BAD_INPUT)))
 }
 
@@ -29,20 +28,15 @@ pub fn is_of_test(schedule: &Schedule) -> bool {
     schedule.program.contains("::")
 }
 
-/// Runs the test that a schedule is of, under this schedule; `given` is how the user named it.
-pub fn replay(schedule: &Schedule, given: &str, best_effort: bool) -> Result<u8, String> {
+/// Runs the test of a schedule under this schedule; `given` is how the user named the schedule.
+pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u8, String> {
     let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
-    let metadata = metadata().map_err(|why| {
-        format!(
-            "the schedule is of the test `{}`, which cargo cannot find: {why}",
-            schedule.program
-        )
-    })?;
+    let of = format!("the schedule is of the test `{}`", schedule.program);
+    let metadata = metadata().map_err(|why| format!("{of}, which cargo cannot find: {why}"))?;
     let selection = selection(&metadata, target).ok_or_else(|| {
         format!(
-            "the schedule is of the test `{}`, and no package of this workspace has a crate `{target}`\n  \
-             run the command in the workspace that the schedule was recorded in",
-            schedule.program
+            "{of}, and no package of this workspace has a crate `{target}`\n  \
+             run the command in the workspace that the schedule was recorded in"
         )
     })?;
     let of_test = |last: &[&str]| {
@@ -50,7 +44,7 @@ pub fn replay(schedule: &Schedule, given: &str, best_effort: bool) -> Result<u8,
         cargo.arg("test").args(&selection).args([name, "--", "--exact"]).args(last);
         cargo
     };
-    // A filter that fits no test makes cargo succeed with nothing run.
+    // If no test matches the filter, cargo runs nothing and succeeds.
     let listed = run(of_test(&["--list"]).stderr(Stdio::inherit()))?;
     if !listed.status.success() {
         return Ok(BAD_INPUT);
@@ -65,28 +59,33 @@ pub fn replay(schedule: &Schedule, given: &str, best_effort: bool) -> Result<u8,
     let mut cargo = of_test(&[]);
     let path = Path::new(given);
     match std::path::absolute(path) {
-        // Tests run in the directory of their package.
+        // The path must be absolute, because tests run in the directory of their package.
         Ok(file) if path.exists() => cargo.env("DALLY_REPLAY", file),
-        _ => cargo.env("DALLY_REPLAY", given.trim()),
+        _ => cargo.env("DALLY_REPLAY", given.to_str().map_or(given, |token| token.trim().as_ref())),
     };
     if best_effort {
         cargo.env("DALLY_BEST_EFFORT", "1");
     }
-    let status = cargo.status().map_err(cannot_run)?;
-    Ok(if status.success() { CLEAN } else { BUG })
+    // Cargo cannot tell a test that gives the replay up from one that shows its bug. The former makes
+    // this file.
+    let gave_up = std::env::temp_dir().join(format!("dally-gave-up-{}", std::process::id()));
+    let status = cargo.env("DALLY_GAVE_UP", &gave_up).status().map_err(cannot_run)?;
+    let gave_up = std::fs::remove_file(gave_up).is_ok();
+    Ok(match status.success() {
+        true => CLEAN,
+        false if gave_up => BAD_INPUT,
+        false => BUG,
+    })
 }
 
-/// The cargo that called this program, or else the one in the path.
+/// The cargo that called this program, or else the one in `PATH`.
 fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").as_deref().unwrap_or(OsStr::new("cargo")))
 }
 
 fn run(command: &mut Command) -> Result<Output, String> {
-    command
-        .stdout(Stdio::piped())
-        .spawn()
-        .and_then(|child| child.wait_with_output())
-        .map_err(cannot_run)
+    let child = command.stdout(Stdio::piped()).spawn();
+    child.and_then(|child| child.wait_with_output()).map_err(cannot_run)
 }
 
 fn cannot_run(why: std::io::Error) -> String {
@@ -105,7 +104,7 @@ fn metadata() -> Result<Value, String> {
         .map_err(|why| format!("`cargo metadata` cannot be read: {why}"))
 }
 
-/// The arguments by which cargo tests nothing but the crate of this name.
+/// The arguments that make cargo test only the crate of this name.
 fn selection(metadata: &Value, krate: &str) -> Option<Vec<String>> {
     metadata["packages"].as_array()?.iter().find_map(|package| {
         let targets = package["targets"].as_array()?;
@@ -126,7 +125,7 @@ fn selection(metadata: &Value, krate: &str) -> Option<Vec<String>> {
     })
 }
 
-/// Settings of Dally as variables, and what is left for cargo.
+/// Settings of Dally as variables, and the arguments for cargo.
 type Split<'a> = (Vec<(String, OsString)>, Vec<&'a OsString>);
 
 fn split(arguments: &[OsString]) -> Result<Split<'_>, String> {

@@ -1,32 +1,31 @@
-//! `dally check`.
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use dally::checking::{self, AnyProgram, Checked, Checking};
-use dally::report::{About, Style, json, text};
+use dally::report::{About, Style, json, tell, text};
 use dally::search::Ended;
 use dally::search::strata::SearchKind;
 use dally::settings::{Settings, SettingsError};
 
 use crate::args::{CheckArgs, Format};
+use crate::flags::in_flags;
 use crate::interrupt::stop_on_interrupt;
 use crate::list::look_up;
 use crate::{BUG, CLEAN, p, print, progress};
 
-/// How many schedules are run if nobody says how many or how long.
+/// How many schedules are run if neither a number nor a time is given.
 const SCHEDULES: u64 = 10_000;
 
-/// Where findings are written if nobody says where.
+/// Where findings are written by default.
 const OUT: &str = ".dally";
 
-/// A run with all states observed takes up to six times as long, so a sample has to do.
+/// All states are observed in one schedule of this many: observing takes up to six times as long.
 const OBSERVE_EVERY: u64 = 16;
 
-/// The name under which a schedule remembers its planted bug.
+/// The name of the planted bug in the settings of a schedule.
 pub const BUG_SETTING: &str = "bug";
 
-/// Checks a P project or a protocol and prints what came of it; answers the exit code.
+/// Checks a P project or a protocol and prints the result; answers the exit code.
 pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
     match p::path(&arguments.subject) {
         Some(path) => p::check(arguments, path),
@@ -35,25 +34,22 @@ pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
 }
 
 fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
-    let (protocol, bug) = look_up(&arguments.subject, arguments.bug.as_deref())?;
+    let (protocol, bug) = look_up(&arguments.subject.to_string_lossy(), arguments.bug.as_deref())?;
     if let Some(given) = arguments.p.given() {
         return Err(format!("{given} is for P projects, and `{}` is a protocol", protocol.name));
     }
-    // Findings of one planted bug must not take the place of another's.
+    // Findings of different planted bugs need different names.
     let shown = bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name));
-    let settings = settings(arguments, None, protocol.max_steps).map_err(|why| why.to_string())?;
+    let replay_settings = bug.map(|bug| (BUG_SETTING.to_owned(), bug.to_owned()));
     let checking = Checking {
         shown: shown.clone(),
-        replay_settings: bug
-            .map(|bug| (BUG_SETTING.to_owned(), bug.to_owned()))
-            .into_iter()
-            .collect(),
+        replay_settings: replay_settings.into_iter().collect(),
         stop: stop_on_interrupt()?,
-        ..Checking::new(protocol.name, settings)
+        ..Checking::new(protocol.name, settings(arguments, None, protocol.max_steps)?)
     };
     let run = Run::of((protocol.program)(bug), checking, "");
     match arguments.format {
-        // Nothing is known then, and a summary would sound as if something were.
+        // A summary of a failed run would suggest that something was checked.
         Format::Text if run.is_failed() => {}
         Format::Text => {
             let style = Style::of(&std::io::stdout());
@@ -70,9 +66,17 @@ fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
     Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })
 }
 
-/// What flags and variables say of a run. `search` comes from `--exhaustive`, and `max_steps` is
-/// what suits the program.
+/// The settings of a run, from flags and variables. `search` comes from `--exhaustive`, and
+/// `max_steps` is the program's default.
 pub fn settings(
+    arguments: &CheckArgs,
+    search: Option<SearchKind>,
+    max_steps: usize,
+) -> Result<Settings, String> {
+    checked_settings(arguments, search, max_steps).map_err(|why| in_flags(why.to_string()))
+}
+
+fn checked_settings(
     arguments: &CheckArgs,
     search: Option<SearchKind>,
     max_steps: usize,
@@ -84,7 +88,7 @@ pub fn settings(
         out: Some(PathBuf::from(OUT)),
         ..Settings::default()
     };
-    let mut settings = flags.over(suits, |name| std::env::var(name).ok())?;
+    let mut settings = flags.over(suits, |name| std::env::var_os(name))?;
     settings.search = search.or(settings.search);
     settings.check()?;
     let samples = |search| matches!(search, SearchKind::Ss | SearchKind::Hybrid);
@@ -100,14 +104,12 @@ pub fn settings(
     Ok(settings)
 }
 
-/// One run of a program.
 pub struct Run {
-    /// What came of it.
     pub checked: Checked,
 }
 
 impl Run {
-    /// Checks a program, with its progress shown after this note.
+    /// Checks a program; `note` stands before its progress.
     pub fn of(program: Arc<dyn AnyProgram>, checking: Checking, note: &str) -> Run {
         let settings = &checking.settings;
         let bar = progress::bar(settings.search, settings.schedules(), note);
@@ -136,20 +138,18 @@ impl Run {
         out
     }
 
-    /// What else there is to say, a sentence each.
     fn notes(&self) -> Vec<String> {
         let saving = self.checked.saving.iter().cloned();
         saving.chain(text::notes(&self.checked.report)).collect()
     }
 
-    /// Tells it on standard error.
     pub fn tell_notes(&self) {
         for note in self.notes() {
-            eprintln!("note: {note}");
+            tell::err(&format!("note: {note}\n"));
         }
     }
 
-    /// Whether nothing was learnt.
+    /// Whether the run itself failed, so that nothing was checked.
     pub fn is_failed(&self) -> bool {
         let report = &self.checked.report;
         report.findings.is_empty() && matches!(report.ended, Ended::Failed | Ended::Unsound)

@@ -1,31 +1,33 @@
-//! `dally compare`.
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use dally::contract::words::grouped;
+use dally::contract::words::{grouped, visible};
+use dally::report::tell;
 use dally_compare::{
     Case, Compared, Contestant, Plan, TIMES, TRIALS, charts, curves, summarise, table,
 };
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::CompareArgs;
 use crate::interrupt::stop_on_interrupt;
 use crate::list::look_up;
-use crate::{CLEAN, INTERRUPTED, print};
+use crate::{CLEAN, INTERRUPTED, print, progress};
 
-/// What follows the name of a protocol to mean its correct version.
+/// Stands for the correct version after the name of a protocol.
 const CORRECT: &str = "correct";
 
-/// Compares strategies and prints what came of it; answers the exit code.
+/// Compares strategies and prints the result; answers the exit code.
 pub fn compare(arguments: &CompareArgs) -> Result<u8, String> {
     let plan = plan(arguments)?;
     let stop = stop_on_interrupt()?;
-    let bar = bar(plan.size());
+    let template = "{bar:30} {human_pos}/{human_len} runs, {msg} {elapsed}";
+    let bar = progress::styled(Some(plan.size() as u64), template);
+    bar.enable_steady_tick(Duration::from_millis(200));
     let watch = |progress: &dally_compare::Progress<'_>| {
         bar.set_position(progress.done as u64);
-        bar.set_message(format!("{} found a bug; {}", progress.found, progress.last));
+        let message = format!("{} found a bug; {}", progress.found, progress.last);
+        bar.set_message(visible(&message).into_owned());
     };
     let out = arguments.out.as_path();
     let compared = dally_compare::compare(&plan, Some(out), &watch, &stop);
@@ -54,11 +56,11 @@ pub fn compare(arguments: &CompareArgs) -> Result<u8, String> {
     if compared.complete {
         return Ok(CLEAN);
     }
-    eprintln!(
-        "interrupted after {} of {} runs; the same command goes on from there",
+    tell::err(&format!(
+        "interrupted after {} of {} runs; the same command goes on from there\n",
         compared.trials.len(),
         plan.size(),
-    );
+    ));
     Ok(INTERRUPTED)
 }
 
@@ -101,7 +103,7 @@ fn named(name: &str) -> Result<Vec<Case>, String> {
     Ok(bugs.into_iter().map(|bug| Case::bundled(protocol, bug)).collect())
 }
 
-/// Sees that each name is given once: two runs of the same seed are not independent.
+/// Checks that each name is given once: two runs with the same seed are not independent.
 fn once(what: &str, names: impl Iterator<Item = String>) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     for name in names {
@@ -112,7 +114,6 @@ fn once(what: &str, names: impl Iterator<Item = String>) -> Result<(), String> {
     Ok(())
 }
 
-/// What was compared, in a few lines after the table.
 fn told(plan: &Plan, compared: &Compared) -> String {
     let mut steps: Vec<(&str, Vec<&str>)> = Vec::new();
     for case in &plan.cases {
@@ -150,15 +151,4 @@ fn written(out: &Path, charts: usize) -> String {
     let out = out.display();
     let charts = if charts == 1 { "1 chart".to_owned() } else { format!("{charts} charts") };
     format!("{TRIALS}, {TIMES}, table.txt and {charts} in {out}")
-}
-
-/// A bar on standard error, where that is a terminal; invisible otherwise.
-fn bar(runs: usize) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(runs as u64), ProgressDrawTarget::stderr());
-    let template = "{bar:30} {human_pos}/{human_len} runs, {msg} {elapsed}";
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(std::time::Duration::from_millis(200));
-    bar
 }

@@ -1,64 +1,44 @@
-//! The flags of settings, made of the table of settings.
+//! The flags of settings, generated from the table of settings.
 
-use std::marker::PhantomData;
+use std::ffi::OsString;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use dally::settings::{Settings, SettingsError};
 use dally_settings::{Kind, SETTINGS, Setting};
 
-/// The settings that a command has flags for.
-pub trait Taken {
-    /// Whether it has one for the setting of this name.
-    fn takes(name: &str) -> bool;
-}
-
-/// All of them, as `dally check` has.
+/// The given flags with their values: of all settings, or of those that matter to a replay.
 #[derive(Clone, Debug)]
-pub struct All;
-
-impl Taken for All {
-    fn takes(_: &str) -> bool {
-        true
-    }
-}
-
-/// Those that matter when one schedule is run again.
-#[derive(Clone, Debug)]
-pub struct OfReplays;
-
-impl Taken for OfReplays {
-    fn takes(name: &str) -> bool {
-        name == "step_time"
-    }
-}
-
-/// The flags that were given, with their values.
-#[derive(Clone, Debug)]
-pub struct Flags<T> {
+pub struct Flags<const OF_REPLAYS: bool> {
     given: Vec<(&'static str, String)>,
-    taken: PhantomData<T>,
 }
 
-impl<T: Taken> Flags<T> {
-    /// Whether the flag of the setting of this name was given.
+/// The flags of `dally check`.
+pub type All = Flags<false>;
+/// The flags of `dally replay`.
+pub type OfReplays = Flags<true>;
+
+impl<const OF_REPLAYS: bool> Flags<OF_REPLAYS> {
+    fn taken() -> impl Iterator<Item = &'static Setting> {
+        SETTINGS.iter().filter(|setting| !OF_REPLAYS || setting.name == "step_time")
+    }
+
     pub fn has(&self, name: &str) -> bool {
         self.given.iter().any(|(given, _)| *given == name)
     }
 
-    /// What is set: by a flag, or else by an environment variable, which `variable` looks up, or
-    /// else in `otherwise`.
-    pub fn over(
+    /// The settings: from a flag, or else from an environment variable, which `variable` looks up, or
+    /// else from `otherwise`.
+    pub fn over<V: Into<OsString>>(
         &self,
         otherwise: Settings,
-        variable: impl Fn(&str) -> Option<String>,
+        variable: impl Fn(&str) -> Option<V>,
     ) -> Result<Settings, SettingsError> {
         let mut settings = otherwise;
         settings.override_by(|name| {
-            let taken = SETTINGS.iter().any(|row| T::takes(row.name) && row.variable() == name);
-            variable(name).filter(|_| taken)
+            variable(name).filter(|_| Self::taken().any(|setting| setting.variable() == name))
         })?;
         if self.has("strategy") {
-            // Whoever names a strategy does not want the search of a variable.
+            // A strategy that is named by a flag overrides a search that a variable names.
             settings.search = None;
         }
         for (name, text) in &self.given {
@@ -68,19 +48,17 @@ impl<T: Taken> Flags<T> {
     }
 }
 
-impl Flags<All> {
-    /// Those that matter when one schedule is run again.
-    pub fn of_replays(&self) -> Flags<OfReplays> {
+impl All {
+    pub fn of_replays(&self) -> OfReplays {
         let mut given = self.given.clone();
-        given.retain(|(name, _)| OfReplays::takes(name));
-        Flags { given, taken: PhantomData }
+        given.retain(|(name, _)| OfReplays::taken().any(|setting| setting.name == *name));
+        Flags { given }
     }
 }
 
-impl<T: Taken> Args for Flags<T> {
+impl<const OF_REPLAYS: bool> Args for Flags<OF_REPLAYS> {
     fn augment_args(command: Command) -> Command {
-        let taken = SETTINGS.iter().filter(|setting| T::takes(setting.name));
-        taken.fold(command, |command, setting| command.arg(flag(setting)))
+        command.args(Self::taken().map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -88,13 +66,12 @@ impl<T: Taken> Args for Flags<T> {
     }
 }
 
-impl<T: Taken> FromArgMatches for Flags<T> {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Flags<T>, clap::Error> {
-        let taken = SETTINGS.iter().filter(|setting| T::takes(setting.name));
-        let given = taken.filter_map(|setting| {
+impl<const OF_REPLAYS: bool> FromArgMatches for Flags<OF_REPLAYS> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = Self::taken().filter_map(|setting| {
             Some((setting.name, matches.get_one::<String>(setting.name)?.clone()))
         });
-        Ok(Flags { given: given.collect(), taken: PhantomData })
+        Ok(Flags { given: given.collect() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -103,7 +80,6 @@ impl<T: Taken> FromArgMatches for Flags<T> {
     }
 }
 
-/// The flag of a setting.
 fn flag(setting: &'static Setting) -> Arg {
     let (help, long_help) = texts(setting);
     let flag = Arg::new(setting.name)
@@ -122,7 +98,6 @@ fn flag(setting: &'static Setting) -> Arg {
     }
 }
 
-/// The short and the long help of a flag.
 fn texts(setting: &Setting) -> (String, String) {
     let default =
         setting.default.map_or_else(String::new, |default| format!(" [default: {default}]"));
@@ -151,8 +126,8 @@ fn texts(setting: &Setting) -> (String, String) {
     (in_flags(help) + &default, in_flags(long))
 }
 
-/// A text in which other settings go by their flags.
-fn in_flags(text: String) -> String {
+/// A text in which names of settings are replaced by their flags.
+pub fn in_flags(text: String) -> String {
     SETTINGS.iter().fold(text, |text, setting| {
         text.replace(&format!("`{}`", setting.name), &format!("--{}", setting.flag()))
     })
@@ -165,7 +140,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
 
-    fn flags(given: &[&str]) -> Flags<All> {
+    fn flags(given: &[&str]) -> All {
         let line = ["dally", "check", "paxos"].iter().chain(given);
         match Cli::try_parse_from(line).unwrap().command {
             Command::Check(arguments) => arguments.settings,
@@ -173,7 +148,6 @@ mod tests {
         }
     }
 
-    /// A value that is not the default.
     fn another(setting: &Setting) -> &'static str {
         match setting.kind {
             Kind::Count { .. } => "7",
@@ -192,7 +166,7 @@ mod tests {
         let unset = format!("{:?}", Settings::default());
         for setting in SETTINGS {
             let flag = format!("--{}={}", setting.flag(), another(setting));
-            let settings = flags(&[&flag]).over(Settings::default(), |_| None).unwrap();
+            let settings = flags(&[&flag]).over(Settings::default(), |_| None::<String>).unwrap();
             let mut expected = Settings::default();
             expected.set(setting.name, another(setting)).unwrap();
             assert_eq!(format!("{settings:?}"), format!("{expected:?}"), "{flag}");

@@ -1,4 +1,6 @@
-//! The `dally` command and its twin `cargo dally`: arguments and wiring only.
+//! The commands `dally` and `cargo dally`: arguments and wiring only.
+
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 mod cargo;
@@ -12,23 +14,20 @@ mod progress;
 mod replay;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
+use dally::report::tell;
 
 use crate::args::{Cli, Command};
 
-/// No bug was found.
 const CLEAN: u8 = 0;
-/// A bug was found.
 const BUG: u8 = 1;
 /// Nothing was checked: bad usage or bad input.
 const BAD_INPUT: u8 = 2;
-/// A comparison was interrupted.
 const INTERRUPTED: u8 = 130;
 
-/// Does what the arguments say, of which the first is the name of the program.
+/// Runs the command; the first argument is the name of the program.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let command = Cli::parse_from(arguments).command;
     dally::variables::warn_of_unknown();
@@ -43,18 +42,17 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Command::Compare(arguments) => compare::compare(&arguments),
     };
     ExitCode::from(result.unwrap_or_else(|why| {
-        eprintln!("error: {why}");
+        tell::err(&format!("error: {why}\n"));
         BAD_INPUT
     }))
 }
 
-/// Prints to standard output. A reader that has gone away, as `head` does, or a full disk is not
-/// the program's business: the exit code still tells.
+/// Prints to standard output. Errors, such as a closed pipe or a full disk, are ignored: the exit code
+/// still tells the result.
 fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    if let Err(why) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    if let Err(why) = tell::write(text)
         && why.kind() != std::io::ErrorKind::BrokenPipe
     {
-        eprintln!("error: the output cannot be written: {why}");
+        tell::err(&format!("error: the output cannot be written: {why}\n"));
     }
 }

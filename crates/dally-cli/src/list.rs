@@ -1,5 +1,3 @@
-//! `dally list`.
-
 use dally_protocols::{Protocol, all, find};
 use serde_json::json;
 
@@ -17,7 +15,7 @@ pub fn list(format: Format) -> String {
     }
 }
 
-/// The protocol and its planted bug by name, or a sentence that says what there is.
+/// The protocol and its planted bug by name, or an error that lists what exists.
 pub fn look_up(
     name: &str,
     bug: Option<&str>,

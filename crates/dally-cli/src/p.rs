@@ -1,10 +1,10 @@
-//! `dally check` on a P project: all its tests, one after the other, and a table of them.
+//! `dally check` on a P project: all its tests, and a table of them.
 
 mod coverage;
 mod table;
 
-use std::io::IsTerminal;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -12,9 +12,10 @@ use dally::checking::Checking;
 use dally::contract::Schedule;
 use dally::p::diagnostic::{self, Diagnostic};
 use dally::p::program::{Heat, Program, Test};
+use dally::p::source::Sources;
 use dally::p::vm::{CoverageReport, Foreign, PProgram};
 use dally::p::{OpenError, Project, project};
-use dally::report::{Style, json, text};
+use dally::report::{Style, json, tell, text};
 use dally::search::strata::SearchKind;
 use serde_json::json;
 
@@ -23,22 +24,24 @@ use crate::check::{Run, settings};
 use crate::interrupt::stop_on_interrupt;
 use crate::{BAD_INPUT, BUG, CLEAN, print};
 
-/// The names under which a schedule remembers the path of its project and its granularity. The
-/// name of its program is that of the test.
+/// The names of the project's path and of the granularity in the settings of a schedule. The program
+/// of the schedule is the test.
 const PROJECT_SETTING: &str = "project";
+/// The same for a path that is not text: its bytes, as hexadecimal digits.
+const PROJECT_BYTES_SETTING: &str = "project-bytes";
 const ATOMIC_SETTING: &str = "atomic-handlers";
 
-/// How many steps a schedule has at most if nobody says otherwise.
+/// The default of `max_steps`.
 const MAX_STEPS: usize = 10_000;
 
-/// The path of a project, if this is one and not the name of a protocol.
-pub fn path(subject: &str) -> Option<&Path> {
+/// The path of a project, unless this is the name of a protocol.
+pub fn path(subject: &OsStr) -> Option<&Path> {
     let path = Path::new(subject);
-    let looks_so = subject.ends_with(".p") || subject.ends_with(".pproj");
+    let looks_so = path.extension().is_some_and(|ending| ending == "p" || ending == "pproj");
     (looks_so || project::is_project(path)).then_some(path)
 }
 
-/// Checks the tests of a project and prints what came of them; answers the exit code.
+/// Checks the tests of a project and prints the results; answers the exit code.
 pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, String> {
     if arguments.bug.is_some() {
         return Err("--bug is for protocols, and this is a P project".into());
@@ -53,10 +56,7 @@ pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, String> {
             settings: arguments.settings.of_replays(),
         });
     }
-    let project = match open(path, arguments.format)? {
-        Some(project) => project,
-        None => return Ok(BAD_INPUT),
-    };
+    let Some(project) = open(path, arguments.format)? else { return Ok(BAD_INPUT) };
     let tests = chosen(&project, &arguments.p.tests)?;
     if arguments.p.list_tests {
         print(&list(&project, &tests, arguments.format));
@@ -77,14 +77,15 @@ pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, String> {
     }
 }
 
-/// The test that a schedule of a P project is of, ready to be run; `None` if the project cannot be
-/// compiled, which has been said. `path` is the project if it is not where the schedule says.
+/// The test of a schedule of a P project; `None` if the project has errors, which have been printed.
+/// `path` is the project if it is not where the schedule says.
 pub fn recorded(
     schedule: &Schedule,
     path: Option<&Path>,
     format: Format,
 ) -> Result<Option<PProgram>, String> {
-    let Some(path) = path.or(schedule.setting(PROJECT_SETTING).map(Path::new)) else {
+    let recorded = path_of(schedule);
+    let Some(path) = path.or(recorded.as_deref()) else {
         return Err(format!("the schedule is of `{}`, which is no P project", schedule.program));
     };
     if !path.exists() {
@@ -104,12 +105,35 @@ pub fn recorded(
     }
 }
 
-/// Whether a schedule is of a P project.
 pub fn is_recorded(schedule: &Schedule) -> bool {
-    schedule.setting(PROJECT_SETTING).is_some()
+    path_of(schedule).is_some()
 }
 
-/// The project; `None` if there are errors in it, which have been told.
+fn path_setting(path: &Path) -> (String, String) {
+    match path.to_str() {
+        Some(text) => (PROJECT_SETTING.to_owned(), text.to_owned()),
+        None => {
+            let bytes = path.as_os_str().as_encoded_bytes();
+            let digits = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            (PROJECT_BYTES_SETTING.to_owned(), digits)
+        }
+    }
+}
+
+fn path_of(schedule: &Schedule) -> Option<PathBuf> {
+    if let Some(text) = schedule.setting(PROJECT_SETTING) {
+        return Some(PathBuf::from(text));
+    }
+    let digits = schedule.setting(PROJECT_BYTES_SETTING)?;
+    let byte = |at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>()?;
+    #[cfg(unix)]
+    return Some(PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(&bytes)));
+    #[cfg(not(unix))]
+    return String::from_utf8(bytes).ok().map(PathBuf::from);
+}
+
+/// The project; `None` if it has errors, which have been printed.
 fn open(path: &Path, format: Format) -> Result<Option<Project>, String> {
     match Project::open(path) {
         Ok(project) => {
@@ -123,17 +147,19 @@ fn open(path: &Path, format: Format) -> Result<Option<Project>, String> {
 }
 
 fn tell(warnings: &[Diagnostic], program: &Program) {
-    let colour = std::io::stderr().is_terminal();
-    eprint!("{}", diagnostic::render(warnings, &program.sources, colour));
+    tell::err(&rendered(warnings, &program.sources));
 }
 
-/// Tells why a project cannot be run.
+fn rendered(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let colour = Style::of(&std::io::stderr()) == Style::Colour;
+    diagnostic::render(diagnostics, sources, colour)
+}
+
 fn refuse(error: OpenError, format: Format) -> Result<(), String> {
     match (error, format) {
         (OpenError::Files(error), _) => Err(error.to_string()),
         (OpenError::Source { diagnostics, sources }, Format::Text) => {
-            let colour = std::io::stderr().is_terminal();
-            eprint!("{}", diagnostic::render(&diagnostics, &sources, colour));
+            tell::err(&rendered(&diagnostics, &sources));
             Ok(())
         }
         (OpenError::Source { diagnostics, sources }, Format::Json) => {
@@ -143,13 +169,13 @@ fn refuse(error: OpenError, format: Format) -> Result<(), String> {
                 "version": 1,
                 "diagnostics": reports,
             });
-            print(&format!("{document:#}\n"));
+            print(&as_text(&document));
             Ok(())
         }
     }
 }
 
-/// The numbers of the tests that are asked for: that of a name, or else those that begin with it.
+/// The numbers of the tests with these names, or else of those whose names begin so.
 fn chosen(project: &Project, asked: &[String]) -> Result<Vec<usize>, String> {
     let names: Vec<&str> = project.tests().collect();
     if names.is_empty() {
@@ -187,12 +213,12 @@ fn list(project: &Project, tests: &[usize], format: Format) -> String {
         Format::Json => {
             let names: Vec<&str> = names.collect();
             let document = json!({ "format": "dally-tests", "version": 1, "tests": names });
-            format!("{document:#}\n")
+            as_text(&document)
         }
     }
 }
 
-/// The programs of the tests; `None` if one cannot be had, which has been told.
+/// The programs of the tests; `None` after an error, which has been printed.
 fn programs(
     project: &Project,
     tests: &[usize],
@@ -206,24 +232,19 @@ fn programs(
             Err(error) => return refuse(error, arguments.format).map(|()| None),
         };
         if let (true, Some(caveat)) = (arguments.p.atomic_handlers, program.caveat()) {
-            eprintln!("note: {name}: atomic handlers can miss bugs: {caveat}");
+            tell::err(&format!("note: {name}: atomic handlers can miss bugs: {caveat}\n"));
         }
         programs.push((test, program));
     }
     Ok(Some(programs))
 }
 
-/// A test that was run.
 pub struct Row {
-    /// Its name.
     pub test: String,
-    /// What came of it.
     pub run: Run,
-    /// What it reached.
     pub coverage: CoverageReport,
 }
 
-/// Runs the tests, and tells what is found as it is found.
 fn run(
     arguments: &CheckArgs,
     path: &Path,
@@ -238,16 +259,15 @@ fn run(
             break;
         }
         let test = &project.program.tests[number];
-        let mut replay_settings = vec![(PROJECT_SETTING.to_owned(), path.display().to_string())];
+        let mut replay_settings = vec![path_setting(path)];
         if arguments.p.atomic_handlers {
             replay_settings.push((ATOMIC_SETTING.to_owned(), "1".to_owned()));
         }
         let search = arguments.p.exhaustive.then(|| exhaustive(&project.program, test));
-        let settings = settings(arguments, search, MAX_STEPS).map_err(|why| why.to_string())?;
         let checking = Checking {
             replay_settings,
             stop: Arc::clone(&stop),
-            ..Checking::new(test.name.clone(), settings)
+            ..Checking::new(test.name.clone(), settings(arguments, search, MAX_STEPS)?)
         };
         let note = match of {
             1 => String::new(),
@@ -269,12 +289,11 @@ fn run(
     Ok(rows)
 }
 
-/// What goes through all states of a test. Hot states are waited in for ever on cycles, so those
-/// are looked for.
+/// The search that visits all states of a test. With hot states it is one that also finds cycles.
 fn exhaustive(program: &Program, test: &Test) -> SearchKind {
     let hot = test.specs.iter().any(|(spec, _)| {
         let states = &program.machines[spec.index()].states;
-        states.iter().any(|state| state.heat == Some(Heat::Hot))
+        states.iter().any(|state| state.heat == Heat::Hot)
     });
     if hot { SearchKind::Map } else { SearchKind::Ses }
 }
@@ -298,5 +317,9 @@ fn as_json(path: &Path, project: &Project, rows: &[Row]) -> String {
         "warnings": diagnostic::Report::all(&project.warnings, &project.program.sources),
         "tests": tests,
     });
-    format!("{document:#}\n")
+    as_text(&document)
+}
+
+fn as_text(document: &serde_json::Value) -> String {
+    json::visible(&format!("{document:#}\n"))
 }

@@ -1,27 +1,40 @@
-//! The progress bar.
-
+use dally::contract::words::visible;
 use dally::search::strata::SearchKind;
 use dally::search::{Phase, Progress};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar on standard error, where that is a terminal; invisible otherwise. Nobody knows how far a
-/// search of states has to go, so it gets a line without a bar. `note` stands before it.
+/// A bar on standard error, invisible unless that is a terminal. The length of a search of states is
+/// unknown, so it has a line without a bar. `note` stands before it.
 pub fn bar(search: Option<SearchKind>, schedules: u64, note: &str) -> ProgressBar {
     let sampling = search.is_none_or(|search| search == SearchKind::Ss);
-    let length = sampling.then_some(schedules);
-    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
-    let template = match sampling {
-        true => "{prefix}{bar:30} {human_pos}/{human_len} schedules, {msg} {elapsed}",
-        false => "{prefix}{spinner} {msg} {elapsed}",
+    let bar = match sampling {
+        true => styled(
+            Some(schedules),
+            "{prefix}{bar:30} {human_pos}/{human_len} schedules, {msg} {elapsed}",
+        ),
+        false => styled(None, "{prefix}{spinner} {msg} {elapsed}"),
     };
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar.set_prefix(note.to_owned());
+    bar.set_prefix(visible(note).into_owned());
     bar
 }
 
-/// Brings the bar up to date.
+/// A bar on standard error with this template, and this length if it is known.
+pub fn styled(length: Option<u64>, template: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(length, target());
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Standard error, or nothing on a terminal that cannot redraw a line.
+pub fn target() -> ProgressDrawTarget {
+    match std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb") {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr(),
+    }
+}
+
 pub fn show(bar: &ProgressBar, progress: &Progress) {
     bar.set_position(progress.schedules);
     bar.set_message(message(progress));
@@ -66,8 +79,8 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_line_has_rate_observations_findings_and_phase() {
-        let progress = Progress {
+    fn the_line_has_what_was_done_how_fast_and_what_was_found() {
+        let schedules = Progress {
             schedules: 500,
             of: 10_000,
             steps: 2_400_000,
@@ -78,32 +91,15 @@ mod tests {
             elapsed: Duration::from_secs(2),
         };
         insta::assert_snapshot!(
-            message(&progress),
+            message(&schedules),
             @"1,200,000 steps/s, 1,812 distinct observations, 1 found, shrinking"
         );
-    }
-
-    #[test]
-    fn the_line_of_a_search_has_bound_states_rate_frontier_and_memory() {
-        let reached = Reached {
-            states: 1_000_000,
-            transitions: 3_000_000,
-            bound: 2,
-            frontier: 5_120,
-            bytes: 12 << 20,
-        };
-        let progress = Progress {
-            schedules: 0,
-            of: 10_000,
-            steps: 0,
-            observations: 0,
-            findings: 0,
-            reached: Some(reached),
-            phase: Phase::Searching,
-            elapsed: Duration::from_secs(2),
-        };
+        let (states, transitions, bound) = (1_000_000, 3_000_000, 2);
+        let reached =
+            Some(Reached { states, transitions, bound, frontier: 5_120, bytes: 12 << 20 });
+        let search = Progress { findings: 0, reached, phase: Phase::Searching, ..schedules };
         insta::assert_snapshot!(
-            message(&progress),
+            message(&search),
             @"bound 2: 1,000,000 states, 1,500,000 transitions/s, 5,120 entries from the frontier, 12.00 MiB"
         );
     }

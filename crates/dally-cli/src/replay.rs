@@ -1,10 +1,8 @@
-//! `dally replay`.
-
 use std::sync::Arc;
 
 use dally::checking::{AnyProgram, ROUNDS, read_schedule, retell, shell_word};
 use dally::contract::Schedule;
-use dally::report::{About, Style, json, text};
+use dally::report::{About, Style, json, tell, text};
 use dally::search::{self, Mode, Report};
 use dally::settings::Settings;
 
@@ -28,7 +26,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
         ));
     }
     let rounds = arguments.rounds.unwrap_or(ROUNDS);
-    let variable = |name: &str| std::env::var(name).ok();
+    let variable = |name: &str| std::env::var_os(name);
     let settings = arguments.settings.over(Settings::default(), variable);
     let step_time = settings.map_err(|why| why.to_string())?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
@@ -62,7 +60,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
         (Format::Text, None) => {}
     }
     for remark in &retold.remarks {
-        eprintln!("{remark}");
+        tell::err(&format!("{remark}\n"));
     }
     Ok(match retold.finding {
         Some(_) => BUG,
@@ -71,7 +69,6 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     })
 }
 
-/// The protocol that a schedule is of.
 fn protocol(schedule: &Schedule) -> Result<Arc<dyn AnyProgram>, String> {
     let (protocol, bug) = look_up(&schedule.program, schedule.setting(BUG_SETTING))
         .map_err(|why| format!("{why}\n  the schedule is of `{}`", schedule.program))?;

@@ -162,7 +162,7 @@ fn a_cut_or_edited_schedule_is_told_from_a_good_one() {
     let check = ["check", "connection-pool", "--bug", "deadlock", "--strategy", "random"];
     dally(&[&check[..], &["--out", "."]].concat(), &scratch);
     let good = std::fs::read_to_string(&scratch.schedules()[0]).unwrap();
-    let cut: String = good.lines().take(9).map(|line| format!("{line}\n")).collect();
+    let cut: String = good.lines().take(11).map(|line| format!("{line}\n")).collect();
     let edited = good.replacen("\n0.1", "\n0.0", 1);
     let other = good.replace("program: connection-pool", "program: somebody::elses::test");
     let other = {

@@ -5,7 +5,7 @@ mod command;
 use insta::assert_snapshot;
 
 use crate::command::schema::document;
-use crate::command::{Ran, Scratch, dally, without_time, without_times};
+use crate::command::{Ran, Scratch, command, dally, without_time, without_times};
 
 const COUNTER: &str = "\
 event eAdd: (from: machine, by: int);
@@ -265,4 +265,83 @@ fn the_same_command_prints_the_same_with_any_number_of_threads() {
         plain(&dally(&["check", "Counter.p", "--keep-going", "--threads", threads], &scratch))
     };
     assert_eq!(run("1"), run("2"));
+}
+
+/// Whether a text has what a terminal would act on.
+fn is_hostile(text: &str) -> bool {
+    text.contains(dally::contract::words::is_hidden)
+}
+
+#[test]
+fn nothing_that_a_project_or_a_schedule_says_is_acted_on_by_a_terminal() {
+    const HOSTILE: &str = "\x1b[2J\x1b]52;c;aGk=\x07\u{9b}2J\u{202e}\u{200b}\x7f";
+    let scratch = Scratch::new("hostile");
+    let source = format!(
+        "machine Main {{ start state S {{ entry {{ print \"{HOSTILE}\"; assert false, \"{HOSTILE}\"; }} }} }}\n\
+         test t [main=Main]: {{ Main }};\n"
+    );
+    let folder = format!("{HOSTILE}.d");
+    std::fs::create_dir(scratch.0.join(&folder)).unwrap();
+    let file = format!("{folder}/{HOSTILE}.p");
+    std::fs::write(scratch.0.join(&file), &source).unwrap();
+    let harmless = |ran: &Ran| assert!(!is_hostile(&ran.out) && !is_hostile(&ran.err), "{ran:?}");
+    for format in ["text", "json"] {
+        let found = dally(&["check", &file, "--schedules", "1", "--format", format], &scratch);
+        assert_eq!(found.code, 1, "{found:?}");
+        assert!(found.out.contains("202e"), "{found:?}");
+        harmless(&found);
+    }
+    std::fs::write(scratch.0.join("of.schedule"), "dally schedule 1\nprogram: \x1b[2J\n").unwrap();
+    for given in ["of.schedule", HOSTILE, &file] {
+        let refused = dally(&["replay", given], &scratch);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        harmless(&refused);
+    }
+    // What does not compile is shown with its source.
+    std::fs::write(scratch.0.join(&file), format!("machine {HOSTILE} {{")).unwrap();
+    for format in ["text", "json"] {
+        let refused = dally(&["check", &file, "--format", format], &scratch);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        harmless(&refused);
+    }
+    let unknown = dally(&["check", HOSTILE], &scratch);
+    assert_eq!(unknown.code, 2);
+    harmless(&unknown);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_project_whose_path_is_not_text_is_checked_and_replayed() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let scratch = Scratch::new("not-text");
+    let folder = scratch.0.join(OsStr::from_bytes(b"proj\xff\xfe"));
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("Counter.p");
+    std::fs::write(&file, COUNTER).unwrap();
+    let run = |directory: &std::path::Path, arguments: &[&OsStr]| {
+        let mut dally = command(&[], directory);
+        let output = dally.args(arguments).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let check = ["check", "--out", "found", "-t", "tcTwo"].map(OsStr::new);
+    let (code, out, err) = run(&scratch.0, &[&check[..], &[file.as_os_str()]].concat());
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(out.contains("somebody else counted"), "{out}");
+    // The schedule knows where its project is.
+    let schedule_in = |directory: &std::path::Path| {
+        let mut files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+        files.find(|path| path.extension().unwrap() == "schedule").unwrap()
+    };
+    let schedule = schedule_in(&scratch.0.join("found"));
+    let (code, out, err) = run(&scratch.0, &[OsStr::new("replay"), schedule.as_os_str()]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    // A schedule in such a place, and the command that is shown for it.
+    let (code, out, err) = run(&folder, &[&check[..], &[OsStr::new("Counter.p")]].concat());
+    assert_eq!(code, Some(1), "{out}{err}");
+    let schedule = schedule_in(&folder.join("found"));
+    let (code, out, err) = run(&folder, &[OsStr::new("replay"), schedule.as_os_str()]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(out.contains(r"proj\xff\xfe/found/"), "{out}");
 }

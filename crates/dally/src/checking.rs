@@ -3,10 +3,12 @@
 mod any_program;
 mod keeper;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use dally_core::words::is_hidden;
 use dally_core::{Finding, Program, Schedule};
 use dally_search::strata::{self, Explorer, ExplorerKind, Plan};
 use dally_search::{Divergence, Mode, Options, Progress, Replayed, Report, Sink, Strategy};
@@ -15,42 +17,41 @@ pub use self::any_program::AnyProgram;
 use self::keeper::Keeper;
 use crate::settings::Settings;
 
-/// A program, as far as a run is concerned, and who watches it.
+/// A run of a program: settings, names and callbacks.
 pub struct Checking {
-    /// The name that schedules carry.
+    /// The program's name in schedules.
     pub program: String,
-    /// The name that files and reports carry.
+    /// The program's name in files and reports.
     pub shown: String,
-    /// What else a schedule must say to be replayed, such as the planted bug, as (name, value).
+    /// Further (name, value) pairs that a replay needs, such as the planted bug.
     pub replay_settings: Vec<(String, String)>,
     /// How to check it.
     pub settings: Settings,
-    /// Who picks the choices, instead of the strategy that the settings name.
+    /// The strategy, instead of the one that the settings name.
     pub strategy: Option<Box<dyn Strategy>>,
     /// The commands that replay a schedule, saved in this file, the best last.
     pub replay_commands: Box<ReplayCommands>,
     /// Called several times a second.
     pub watch: Box<dyn Fn(&Progress) + Send + Sync>,
-    /// Set it to end the run: what was found is kept.
+    /// Setting it ends the run; findings are kept.
     pub stop: Arc<AtomicBool>,
 }
 
 /// Gives the commands that replay a schedule, which may have been saved in a file.
 pub type ReplayCommands = dyn Fn(&Schedule, Option<&Path>) -> Vec<String> + Send + Sync;
 
-/// What came of a run.
+/// The result of a run.
 pub struct Checked {
     /// What was found and covered.
     pub report: Report,
     /// Where each finding was saved, in the order of the report's findings.
     pub saved: Vec<Option<PathBuf>>,
-    /// What there is to say of saving: what went wrong, and which files of earlier runs were
-    /// replaced, a sentence each.
+    /// Sentences about saving: errors, and files of earlier runs that were replaced.
     pub saving: Vec<String>,
 }
 
 impl Checking {
-    /// A run of the program of this name that nobody watches.
+    /// A run of the program with this name, without callbacks.
     pub fn new(program: impl Into<String>, settings: Settings) -> Checking {
         let program = program.into();
         Checking {
@@ -65,8 +66,8 @@ impl Checking {
         }
     }
 
-    /// Runs schedules of this program, or searches its states. `own` is the explorer where the
-    /// settings name none.
+    /// Runs schedules of this program, or searches its states. `own` is the explorer if the settings
+    /// name none.
     pub fn run<P, E>(self, program: Arc<P>, own: Option<E>) -> Checked
     where
         P: Program + 'static,
@@ -110,7 +111,7 @@ impl Checking {
             self.watch,
         ));
         let sink = Arc::clone(&keeper) as Arc<dyn Sink>;
-        // A search has an explorer even if nobody names one.
+        // A search needs an explorer even if none is named.
         let default = (plan.is_some() && own.is_none()).then(ExplorerKind::default);
         let bundled = settings.explorer.or(default).map(|kind| kind.build(options.seed));
         let report = match (bundled, own) {
@@ -123,7 +124,7 @@ impl Checking {
     }
 }
 
-/// Searches states, or runs schedules and tells what they find in the explorer's delays.
+/// Searches states, or runs schedules and expresses findings in the explorer's delays.
 fn by_explorer<P, E>(
     program: Arc<P>,
     explorer: E,
@@ -151,39 +152,54 @@ where
 /// The command that replays a schedule of a bundled protocol.
 pub fn replay_on_command_line(schedule: &Schedule, saved: Option<&Path>) -> Vec<String> {
     vec![match saved {
-        Some(path) => format!("dally replay {}", shell_word(&path.display().to_string())),
+        Some(path) => format!("dally replay {}", shell_word(path)),
         None => format!("dally replay {}", schedule.to_token()),
     }]
 }
 
-/// A word that a shell reads back as it is.
-pub fn shell_word(text: &str) -> String {
+/// A word quoted for a shell, without control characters.
+///
+/// ```
+/// use dally::checking::shell_word;
+///
+/// assert_eq!(shell_word("target/dally"), "target/dally");
+/// assert_eq!(shell_word("my project"), "'my project'");
+/// assert_eq!(shell_word("it's \x1b[2J"), r"$'it\x27s \x1b[2J'");
+/// ```
+pub fn shell_word(word: impl AsRef<OsStr>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
-    if text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
+    let shown = |c: char| c != '\n' && c != '\t' && !is_hidden(c);
+    match word.as_ref().to_str() {
+        Some(text) if text.chars().all(plain) => text.to_owned(),
+        Some(text) if text.chars().all(shown) => format!("'{}'", text.replace('\'', r"'\''")),
+        _ => {
+            let byte = |&byte: &u8| match byte {
+                b' '..=b'~' if byte != b'\'' && byte != b'\\' => char::from(byte).to_string(),
+                _ => format!("\\x{byte:02x}"),
+            };
+            let bytes = word.as_ref().as_encoded_bytes();
+            format!("$'{}'", bytes.iter().map(byte).collect::<String>())
+        }
     }
 }
 
-/// How often a replay goes round the loop of a livelock unless told otherwise.
+/// How often a replay goes round the loop of a livelock by default.
 pub const ROUNDS: u32 = 10;
 
-/// What a replay has to say for itself.
+/// A replay, compared with the recording.
 pub struct Retold {
     /// The bug, if one showed.
     pub finding: Option<Finding>,
-    /// How the replay went, where that is not as recorded, a sentence each.
+    /// How the replay differed from the recording, a sentence each.
     pub remarks: Vec<String>,
     /// Whether the replay was given up because the program no longer fits the schedule.
     pub gave_up: bool,
 }
 
-/// Compares a replay with what was recorded. `go_on` says how to make a replay that was given up
-/// go on.
+/// Compares a replay with the recording. `go_on` says how to continue a replay that was given up.
 pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) -> Retold {
     let mut remarks = replayed.notes.clone();
-    // A schedule that is followed to its end, where the bug no longer shows, was not left.
+    // A schedule that was followed to its end without the bug was not left: the bug is fixed.
     let fixed = replayed.bug.is_none() && replayed.schedule.choices == recorded.choices;
     let left_at = replayed.left_at.as_ref().filter(|_| !fixed);
     if let (Some(Divergence { step, message }), true, Mode::BestEffort) =
@@ -242,22 +258,27 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
 }
 
 /// Reads a schedule from what a user gave: a token, or the path of a file.
-pub fn read_schedule(given: &str) -> Result<Schedule, String> {
-    let given = given.trim();
-    if given.is_empty() {
+pub fn read_schedule(given: impl AsRef<OsStr>) -> Result<Schedule, String> {
+    let given = given.as_ref();
+    let given = Path::new(given.to_str().map_or(given, |text| text.trim().as_ref()));
+    if given.as_os_str().is_empty() {
         return Err("no schedule was given: name a file or paste a token".into());
     }
-    let unquoted = given.trim_matches(['"', '\'', '`']);
-    if unquoted.starts_with("dally") && !Path::new(given).exists() {
-        return Schedule::parse(given).map_err(|why| format!("the token cannot be read: {why}"));
+    if let Some(token) = given.to_str()
+        && token.trim_matches(['"', '\'', '`']).starts_with("dally")
+        && !given.exists()
+    {
+        return Schedule::parse(token).map_err(|why| format!("the token cannot be read: {why}"));
     }
-    let bytes = std::fs::read(given).map_err(|why| {
+    let read = std::fs::read(given);
+    let given = given.display();
+    let bytes = read.map_err(|why| {
         format!(
             "`{given}` cannot be read: {why}\n  \
              a schedule is a file that Dally wrote, or a token that starts with `dally1-`"
         )
     })?;
-    let text = String::from_utf8(bytes)
+    let text = std::str::from_utf8(&bytes)
         .map_err(|_| format!("`{given}` is not a Dally schedule: it is not text"))?;
-    Schedule::parse(&text).map_err(|why| format!("`{given}`, {why}"))
+    Schedule::parse(text).map_err(|why| format!("`{given}`, {why}"))
 }

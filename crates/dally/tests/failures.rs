@@ -1,6 +1,7 @@
 //! What people see when a test fails: each fixture is run as `cargo test` runs it, in a process
 //! of its own, and its whole output is a snapshot.
 
+use std::path::Path;
 use std::process::Command;
 
 /// Tests that fail when they are asked to, and pass when the suite runs them by the way.
@@ -92,6 +93,63 @@ mod fixtures {
         let _guard = PanicsOnDrop;
         yield_now().await;
         panic!("first");
+    }
+
+    /// What a program may say that a terminal would act on: it clears the screen, fills the clipboard, changes
+    /// the title, turns the direction of writing, hides itself.
+    pub const HOSTILE: &str = "\x1b[2J\x1b]52;c;aGk=\x07 \u{9b}2J \x1b]0;title\x07 \u{202e}esrever\u{2066} \u{200b}\rgone\x7f";
+
+    #[dally::test]
+    async fn says_what_terminals_act_on() {
+        if asked() {
+            dally::tasks::note(HOSTILE);
+            yield_now().await;
+            panic!("{HOSTILE}\nand {HOSTILE}");
+        }
+    }
+
+    #[dally::test]
+    async fn exits() {
+        if asked() {
+            yield_now().await;
+            std::process::exit(0);
+        }
+    }
+
+    #[dally::test]
+    async fn exits_in_a_thread() {
+        if asked() {
+            std::thread::spawn(|| std::process::exit(0)).join().ok();
+        }
+    }
+
+    #[dally::test]
+    async fn aborts() {
+        if asked() {
+            yield_now().await;
+            std::process::abort();
+        }
+    }
+
+    #[dally::test]
+    async fn allocates_too_much() {
+        if asked() {
+            yield_now().await;
+            std::hint::black_box(vec![1_u8; isize::MAX as usize]);
+        }
+    }
+
+    #[dally::test]
+    async fn overflows_the_stack() {
+        #[expect(unconditional_recursion, reason = "this is what the test is about")]
+        fn deeper(depth: u64) -> u64 {
+            let local = std::hint::black_box([depth; 128]);
+            local[0] + deeper(depth + 1) + local[127]
+        }
+        if asked() {
+            yield_now().await;
+            std::hint::black_box(deeper(0));
+        }
     }
 
     #[dally::test(max_steps = 200)]
@@ -224,16 +282,22 @@ mod fixtures {
 /// whether it passed.
 fn run(fixture: &str, variables: &[(&str, &str)]) -> (String, bool) {
     let out = std::env::temp_dir().join(format!("dally-failures-{}-{fixture}", std::process::id()));
+    let ran = run_in(fixture, &out, variables);
+    std::fs::remove_dir_all(&out).ok();
+    ran
+}
+
+/// Runs one fixture, whose findings go into this directory.
+fn run_in(fixture: &str, out: &Path, variables: &[(&str, &str)]) -> (String, bool) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("fixtures::{fixture}"), "--nocapture", "--test-threads=1"])
         .env("DALLY_FIXTURES", "1")
         .env("DALLY_STRATEGY", "random")
-        .env("DALLY_OUT", &out)
+        .env("DALLY_OUT", out)
         .env_remove("RUST_BACKTRACE")
         .envs(variables.iter().copied())
         .output()
         .unwrap();
-    std::fs::remove_dir_all(&out).ok();
     let text = String::from_utf8(output.stderr).unwrap();
     let text = text.replace(&out.display().to_string(), "target/dally");
     (without_token(text.trim_start_matches('\n')), output.status.success())
@@ -300,6 +364,135 @@ fn a_second_panic_aborts_the_process_and_the_finding_is_saved_first() {
     // Then come Rust's own words, which name threads and paths of the toolchain.
     let ours = text.split("\nthread '").next().unwrap();
     insta::assert_snapshot!(ours.replace(out, "target/dally"));
+}
+
+#[cfg(unix)]
+#[test]
+fn paths_that_are_not_text_are_written_to_shown_and_read_from() {
+    use std::os::unix::ffi::OsStringExt as _;
+    let mut out = std::env::temp_dir().into_os_string().into_vec();
+    out.extend(format!("/dally-{}-", std::process::id()).bytes().chain([0xff]));
+    let out = std::path::PathBuf::from(std::ffi::OsString::from_vec(out));
+    let (text, passed) = run_in("lost_update", &out, &[]);
+    assert!(!passed);
+    assert!(text.contains(r"-\xff/failures.fixtures.lost_update-"), "{text}");
+    let mut files = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+    let schedule = files.find(|file| file.extension().unwrap() == "schedule").unwrap();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "fixtures::lost_update", "--nocapture"])
+        .env("DALLY_FIXTURES", "1")
+        .env("DALLY_REPLAY", &schedule)
+        .output()
+        .unwrap();
+    std::fs::remove_dir_all(&out).ok();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && text.contains("an update was lost"), "{text}");
+    assert!(!text.contains("found: in schedule"), "it was replayed: {text}");
+}
+
+/// Whether a text has what a terminal would act on.
+fn is_hostile(text: &str) -> bool {
+    text.contains(dally::contract::words::is_hidden)
+}
+
+#[test]
+fn nothing_that_a_program_says_is_acted_on_by_a_terminal() {
+    let out = std::env::temp_dir().join(format!("dally-hostile-{}", std::process::id()));
+    let fixture = "says_what_terminals_act_on";
+    let (text, passed) = run_in(fixture, &out, &[]);
+    assert!(!passed);
+    insta::assert_snapshot!(text);
+    assert!(!is_hostile(&text));
+    let files: Vec<_> =
+        std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 2);
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("u{202e}") || text.contains("u202e"), "{text}");
+        assert!(!is_hostile(&text), "{}: {text}", file.display());
+    }
+    // A schedule of a stranger, whose outcome is another.
+    let schedule = files.iter().find(|file| file.extension().unwrap() == "schedule").unwrap();
+    let recorded = std::fs::read_to_string(schedule).unwrap();
+    let edited = recorded.lines().map(|line| match line.split_once(": ") {
+        Some(("outcome", _)) => format!("outcome: {:?}\n", fixtures::HOSTILE),
+        Some(("cause", _)) => "cause: 0000000000000001\n".to_owned(),
+        Some(("checksum", _)) => "checksum: none\n".to_owned(),
+        _ => format!("{line}\n"),
+    });
+    std::fs::write(schedule, edited.collect::<String>()).unwrap();
+    let replay = [("DALLY_REPLAY", schedule.to_str().unwrap())];
+    let (text, passed) = run_in(fixture, &out, &replay);
+    assert!(!passed);
+    assert!(text.contains(r"recorded with another outcome: panic: \u{1b}[2J"), "{text}");
+    assert!(!is_hostile(&text));
+    // One that cannot be read.
+    std::fs::write(schedule, format!("dally schedule 1\nprogram: {}\n", fixtures::HOSTILE))
+        .unwrap();
+    let (text, passed) = run_in(fixture, &out, &replay);
+    std::fs::remove_dir_all(&out).ok();
+    assert!(!passed);
+    assert!(!is_hostile(&text), "{text:?}");
+}
+
+/// Runs a fixture that takes the process with it, as `cargo test` does, which keeps what a test
+/// prints until it ends. Gives what Dally says of it and how the process ended.
+#[cfg(unix)]
+fn takes_the_process(fixture: &str) -> (String, std::process::ExitStatus) {
+    let out = std::env::temp_dir().join(format!("dally-{fixture}-{}", std::process::id()));
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("fixtures::{fixture}")])
+        .env("DALLY_FIXTURES", "1")
+        .env("DALLY_STRATEGY", "random")
+        .env("DALLY_OUT", &out)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    let files = std::fs::read_dir(&out).map_or(0, Iterator::count);
+    std::fs::remove_dir_all(&out).ok();
+    assert_eq!(files, 2, "a schedule and a trace\n{text}");
+    let ours = &text[text.find("bug[").unwrap_or(text.len())..];
+    (without_token(&ours.replace(&out.display().to_string(), "target/dally")), output.status)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_calls_exit_does_not_pass_and_its_schedule_is_saved() {
+    let (text, status) = takes_the_process("exits");
+    assert_eq!(status.code(), Some(101), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_schedule_that_exits_does_not_pass_when_it_is_replayed() {
+    let token = token("exits");
+    let (text, passed) = run("exits", &[("DALLY_REPLAY", &token)]);
+    assert!(!passed);
+    insta::assert_snapshot!(text, @"error: the program under test ended the process: process-end: by `exit`");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_thread_that_calls_exit_while_a_test_runs_does_not_make_it_pass() {
+    let (text, passed) = run("exits_in_a_thread", &[]);
+    assert!(!passed);
+    insta::assert_snapshot!(text, @"error: the process was ended by `exit` while a test of Dally was running, and not by the code that it runs: look for a thread, a sink or a strategy that calls `exit`");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_aborts_leaves_its_schedule_behind() {
+    use std::os::unix::process::ExitStatusExt as _;
+    for fixture in ["aborts", "allocates_too_much", "overflows_the_stack"] {
+        let (text, status) = takes_the_process(fixture);
+        assert_eq!(status.signal(), Some(6), "{fixture}: {text}");
+        assert!(
+            text.starts_with("bug[process-end]: step 2, of worker 0, aborts the process"),
+            "{text}"
+        );
+        assert!(text.contains("DALLY_REPLAY="), "{fixture}: {text}");
+    }
 }
 
 #[test]

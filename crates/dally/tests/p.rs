@@ -1,7 +1,9 @@
 //! P projects in Rust tests, with foreign functions in Rust.
 
+use dally::contract::WorkerId;
 use dally::p::Project;
 use dally::p::vm::{Foreign, PProgram, Value};
+use dally::search::strata::{Explorer, Stepped};
 
 const CLOCKS: &str = "\
 type tClock;
@@ -49,6 +51,70 @@ fn foreign_functions_are_called() -> PProgram {
 #[dally::test(search = "ses", should_fail = "the clock is wrong")]
 fn states_of_a_project_can_be_searched() -> PProgram {
     clock(2)
+}
+
+/// Two workers whose messages come in the order in which they were created, unless somebody is delayed or the
+/// order changes once the set-up is over.
+fn votes(set_up: &str) -> PProgram {
+    let source = format!(
+        "event eYes; event eNo; event dally_hint: string;
+         machine Voter {{ start state S {{ entry (vote: (box: machine, vote: event)) {{ send vote.box, vote.vote; }} }} }}
+         machine Box {{ start state S {{ on eYes goto Decided; on eNo do {{ assert false, \"the first vote is no\"; }} }}
+                       state Decided {{ ignore eNo; }} }}
+         machine Main {{ start state S {{ entry {{
+             var box: machine;
+             box = new Box();
+             new Voter((box = box, vote = eYes));
+             new Voter((box = box, vote = eNo));
+             {set_up}
+         }} }} }}
+         test tcVotes [main=Main]: {{ Main, Voter, Box }};"
+    );
+    Project::of_source("votes.p", &source).unwrap().test("tcVotes", Foreign::default()).unwrap()
+}
+
+/// Machines in the order of their creation, and the other way round once the program says so.
+#[derive(Clone, Hash, Default)]
+struct Turning {
+    turned: bool,
+    delays: usize,
+}
+
+impl Explorer for Turning {
+    fn name(&self) -> String {
+        "turning".into()
+    }
+
+    fn next(&self, enabled: &[WorkerId]) -> Option<WorkerId> {
+        let mut workers = enabled.iter().copied();
+        if self.turned { workers.nth_back(self.delays) } else { workers.nth(self.delays) }
+    }
+
+    fn delay(&mut self, _enabled: &[WorkerId]) {
+        self.delays += 1;
+    }
+
+    fn started(&mut self, _worker: WorkerId, _name: &str) {}
+
+    fn stepped(&mut self, step: &Stepped<'_>) {
+        self.turned |= step.hints.iter().any(|hint| hint == "all have started");
+        self.delays = 0;
+    }
+}
+
+#[dally::test(search = "ses", delays = 0, explorer = Turning::default())]
+fn an_explorer_of_ones_own_drives_a_project() -> PProgram {
+    votes("")
+}
+
+#[dally::test(
+    search = "ses",
+    delays = 0,
+    explorer = Turning::default(),
+    should_fail = "the first vote is no"
+)]
+fn an_explorer_hears_the_hints_of_a_project() -> PProgram {
+    votes("announce dally_hint, \"all have started\";")
 }
 
 #[test]

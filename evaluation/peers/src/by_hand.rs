@@ -79,7 +79,7 @@ impl<S: Shape<N>, const N: usize> Flat<S, N> {
     }
 }
 
-impl<S: Shape<N>, const N: usize> Program for ByHand<S, N> {
+impl<S: Shape<N> + 'static, const N: usize> Program for ByHand<S, N> {
     type System = Flat<S, N>;
 
     fn start(&self) -> Result<Flat<S, N>, Bug> {
@@ -159,6 +159,7 @@ impl<S: Shape<N>, const N: usize> Captured for Flat<S, N> {
     }
 
     const FORESEES: bool = true;
+    const JUDGES_STATES_ALONE: bool = true;
 
     /// By trying it on a copy of the bytes: a fork would copy no less.
     fn foresee(&mut self, worker: WorkerId, _: &mut dyn Env) -> Result<Option<Fingerprint>, Cut> {

@@ -23,15 +23,12 @@ pub struct Arguments {
     /// The explorer: rr, rtc, prr, random.
     #[arg(long, default_value = "random")]
     explorer: ExplorerKind,
-    /// Which cycles count: none (all of them), weak, strong.
-    #[arg(long, default_value = "weak")]
-    fairness: Fairness,
+    /// Which cycles count: none (all of them, as in the paper), weak, strong. A table for each.
+    #[arg(long, default_value = "none,weak", value_delimiter = ',')]
+    fairness: Vec<Fairness>,
     /// How many seeds an explorer is given that draws at random.
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
-    /// How many threads the parallel search has.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
-    threads: u64,
     /// How much memory each search may take.
     #[arg(long, default_value = "1G", value_parser = parse_bytes, value_name = "BYTES")]
     memory: u64,
@@ -43,11 +40,15 @@ pub struct Arguments {
     only: Vec<Only>,
 }
 
-/// Prints the table.
+/// Prints the tables.
 pub fn print(arguments: &Arguments) {
+    arguments.fairness.iter().for_each(|&fairness| print_one(fairness, arguments));
+}
+
+fn print_one(fairness: Fairness, arguments: &Arguments) {
     println!(
-        "Searches for cycles by {}, {} fairness: states until the livelock, and milliseconds",
-        arguments.explorer, arguments.fairness,
+        "Searches for cycles by {}, fairness {fairness}: states until the livelock, and milliseconds",
+        arguments.explorer,
     );
     println!();
     let columns = [
@@ -62,7 +63,8 @@ pub fn print(arguments: &Arguments) {
         ("by expl.", 8),
         ("iterative", 9),
         ("map", 7),
-        ("parallel", 8),
+        ("2 thr.", 7),
+        ("4 thr.", 7),
         ("calc", 7),
         ("refine", 7),
         ("edges", 9),
@@ -72,7 +74,7 @@ pub fn print(arguments: &Arguments) {
     let mut wrong = Vec::new();
     for livelock in &LIVELOCKS {
         let Some(size) = livelock.size(&arguments.only) else { continue };
-        let row = Row::measure(livelock, size, arguments);
+        let row = Row::measure(livelock, size, fairness, arguments);
         table.row(row.cells());
         wrong.extend(row.wrong());
     }
@@ -80,7 +82,7 @@ pub fn print(arguments: &Arguments) {
     println!("s: states; t: milliseconds; calc and refine: the two phases of map, in milliseconds");
     println!("iterative: nested search from the start for every bound; the most states at a time");
     println!("ndfs: plain, the oldest worker first; by expl.: plain, in the order of the explorer");
-    println!("parallel: map with {} threads, all others have one", arguments.threads);
+    println!("2 thr., 4 thr.: map with so many threads, all others have one");
     if arguments.explorer.build(0).is_random() {
         println!("every figure: the median of {} seeds", arguments.seeds);
     }
@@ -90,32 +92,38 @@ pub fn print(arguments: &Arguments) {
         arguments.time.as_secs_f64(),
     );
     wrong.iter().for_each(|what| println!("wrong: {what}"));
+    println!();
 }
 
 /// What all searches make of one livelock.
 struct Row {
     livelock: &'static Livelock,
     size: usize,
-    searches: [Hunts; 5],
+    searches: [Hunts; 6],
 }
 
 impl Row {
-    fn measure(livelock: &'static Livelock, size: usize, arguments: &Arguments) -> Row {
+    fn measure(
+        livelock: &'static Livelock,
+        size: usize,
+        fairness: Fairness,
+        arguments: &Arguments,
+    ) -> Row {
         let explorer = Some(arguments.explorer);
-        let threads = arguments.threads as usize;
         let searches = [
             Search { kind: SearchKind::Ndfs, explorer: None, threads: 1 },
             Search { kind: SearchKind::Ndfs, explorer, threads: 1 },
             Search { kind: SearchKind::IterativeNdfs, explorer, threads: 1 },
             Search { kind: SearchKind::Map, explorer, threads: 1 },
-            Search { kind: SearchKind::Map, explorer, threads },
+            Search { kind: SearchKind::Map, explorer, threads: 2 },
+            Search { kind: SearchKind::Map, explorer, threads: 4 },
         ];
-        let hunts = searches.map(|search| Hunt { livelock, size, search, arguments });
+        let hunts = searches.map(|search| Hunt { livelock, size, search, fairness, arguments });
         Row { livelock, size, searches: Hunt::all(hunts) }
     }
 
     fn cells(&self) -> Vec<String> {
-        let [ndfs, by_explorer, iterative, map, parallel] = &self.searches;
+        let [ndfs, by_explorer, iterative, map, two, four] = &self.searches;
         let states = |hunts: &Hunts| hunts.cell(|figures| figures.states, grouped);
         let time = |hunts: &Hunts| hunts.cell(|figures| figures.time, in_milliseconds);
         vec![
@@ -130,7 +138,8 @@ impl Row {
             time(by_explorer),
             time(iterative),
             time(map),
-            time(parallel),
+            time(two),
+            time(four),
             map.cell(|figures| figures.cycles.calculating, in_milliseconds),
             map.cell(|figures| figures.cycles.refining, in_milliseconds),
             map.cell(|figures| figures.cycles.edges, grouped),
@@ -168,21 +177,23 @@ mod tests {
             let size = livelock.size(&arguments.only)?;
             Some((livelock, size))
         });
-        sizes.map(|(livelock, size)| Row::measure(livelock, size, &arguments)).collect()
+        let [fairness] = arguments.fairness[..] else { panic!("{:?}", arguments.fairness) };
+        sizes.map(|(livelock, size)| Row::measure(livelock, size, fairness, &arguments)).collect()
     }
 
     #[test]
     fn a_row_has_the_same_states_every_time() {
-        let rows = rows("--seeds 3 process-scheduler:3");
+        let rows = rows("--seeds 3 --fairness weak process-scheduler:3");
         let [row] = &rows[..] else { panic!("{} rows", rows.len()) };
         let cells = row.cells();
-        let (counted, times) = (&cells[..7], &cells[7..14]);
+        let (counted, times) = (&cells[..7], &cells[7..15]);
         assert_eq!(
             counted,
-            ["process-scheduler", "priorities", "3", "2,285", "2,223", "1,085", "1,261"]
+            ["process-scheduler", "priorities", "3", "3,914", "2,048", "1,085", "1,261"]
         );
         assert!(times.iter().all(|cell| cell.parse::<f64>().is_ok()), "{times:?}");
-        assert_eq!(cells[14..], ["1,770", "12"]);
+        assert_eq!(cells[15], "1,770");
+        assert!(cells[16].parse().is_ok_and(|bytes: u64| (4..=12).contains(&bytes)), "{cells:?}");
         assert!(row.wrong().is_empty());
     }
 
@@ -194,7 +205,7 @@ mod tests {
         assert_eq!(rows.len(), 3);
         for row in rows {
             let states = row.searches.map(|hunts| hunts.median(|figures| figures.states).unwrap());
-            let [ndfs, by_explorer, iterative, map, _] = states;
+            let [ndfs, by_explorer, iterative, map, ..] = states;
             let plain = ndfs.min(by_explorer);
             assert!(iterative < plain && map < plain, "{}: {states:?}", row.livelock.name);
         }
@@ -202,11 +213,12 @@ mod tests {
 
     #[test]
     fn in_the_protocols_of_the_paper_strata_need_fewer_states_than_plain_search_by_age() {
-        let rows = rows("elevator-door lann elevator-planning tree-identification:6");
+        let rows =
+            rows("--fairness weak elevator-door lann elevator-planning tree-identification:6");
         assert_eq!(rows.len(), 4);
         for row in rows {
             let states = row.searches.map(|hunts| hunts.median(|figures| figures.states).unwrap());
-            let [ndfs, _, iterative, map, _] = states;
+            let [ndfs, _, iterative, map, ..] = states;
             assert!(iterative < ndfs && map < ndfs, "{}: {states:?}", row.livelock.name);
         }
     }
@@ -214,7 +226,7 @@ mod tests {
     #[test]
     fn every_search_finds_every_livelock() {
         let rows = rows(
-            "--seeds 1 --explorer rr elevator-door:2 lann:2 elevator-planning:3 \
+            "--seeds 1 --fairness weak --explorer rr elevator-door:2 lann:2 elevator-planning:3 \
              tree-identification:4 extent-manager:2 process-scheduler:3 philosophers:2",
         );
         assert_eq!(rows.len(), LIVELOCKS.len());
@@ -226,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_search_that_gives_up_is_a_star() {
-        let rows = rows("--seeds 1 --memory 100K extent-manager:4");
+        let rows = rows("--seeds 1 --fairness weak --memory 100K extent-manager:4");
         let cells = rows[0].cells();
         assert!(cells[3..].iter().all(|cell| cell == "*"), "{cells:?}");
     }
@@ -236,16 +248,15 @@ mod tests {
         static BLAMED: Livelock = Livelock { monitor: "OneLeader", ..LIVELOCKS[1] };
         let arguments = Arguments {
             explorer: ExplorerKind::RoundRobin,
-            fairness: Fairness::Weak,
+            fairness: vec![Fairness::Weak],
             seeds: 1,
-            threads: 1,
             memory: 1 << 30,
             time: Duration::from_secs(60),
             only: Vec::new(),
         };
-        let row = Row::measure(&BLAMED, 2, &arguments);
+        let row = Row::measure(&BLAMED, 2, Fairness::Weak, &arguments);
         assert!(row.cells()[3..].iter().all(|cell| cell == "wrong"), "{:?}", row.cells());
-        assert_eq!(row.wrong().len(), 5);
+        assert_eq!(row.wrong().len(), 6);
         let first = &row.wrong()[0];
         assert!(
             first.starts_with(

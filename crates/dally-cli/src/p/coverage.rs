@@ -1,11 +1,10 @@
-//! What the tests reached of the project, and what they did not.
+//! The coverage of a project by its tests.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use dally::p::vm::{CoverageReport, Reached};
+use dally::p::vm::{CoverageReport, Reached, Target};
 use serde_json::json;
 
-/// The kinds of things that are reached, with their names.
 fn kinds(report: &CoverageReport) -> [(&'static str, &Reached); 6] {
     [
         ("machines", &report.machines),
@@ -17,38 +16,40 @@ fn kinds(report: &CoverageReport) -> [(&'static str, &Reached); 6] {
     ]
 }
 
-/// What one test reached, in a few words.
 pub fn brief(report: &CoverageReport) -> String {
-    let lines = (report.lines.share() * 100.0).floor();
-    let mut text = format!("lines {lines}%, states {}/{}", report.states.reached, report.states.of);
-    if report.scenarios.of > 0 {
-        text += &format!(", scenarios {}/{}", report.scenarios.reached, report.scenarios.of);
+    let counted = |reached: &Reached| format!("{}/{}", reached.hit.len(), reached.of());
+    let lines = match report.lines.of() {
+        0 => 100,
+        of => report.lines.hit.len() * 100 / of,
+    };
+    let mut text = format!("lines {lines}%, states {}", counted(&report.states));
+    if report.scenarios.of() > 0 {
+        text += &format!(", scenarios {}", counted(&report.scenarios));
     }
     text
 }
 
-/// What the tests reached together, and the names of what none of them reached.
+/// The coverage by all tests together, and the names of what none of them reached.
 pub fn text<'a>(reports: impl Iterator<Item = &'a CoverageReport>) -> String {
-    let mut together: BTreeMap<usize, (&str, BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
+    let mut together = <[(&str, Reached); 6]>::default();
     for report in reports {
-        for (index, (kind, reached)) in kinds(report).into_iter().enumerate() {
-            let entry = together.entry(index).or_insert((kind, BTreeSet::new(), BTreeSet::new()));
-            entry.1.extend(reached.hit.iter().map(String::as_str));
-            entry.2.extend(reached.missing.iter().map(String::as_str));
+        for (all, (kind, reached)) in together.iter_mut().zip(kinds(report)) {
+            all.0 = kind;
+            all.1.hit.extend(reached.hit.iter().cloned());
+            all.1.missing.extend(reached.missing.iter().cloned());
         }
     }
     let mut out = String::new();
     let mut missed = String::new();
-    for (kind, hit, missing) in together.into_values() {
-        let never: Vec<&str> = missing.difference(&hit).copied().collect();
+    for (kind, Reached { hit, missing }) in together {
+        let never: Vec<&Target> = missing.difference(&hit).collect();
         let of = hit.len() + never.len();
         if of == 0 {
             continue;
         }
         out += &format!("{} {}/{of} {kind}", if out.is_empty() { "" } else { "," }, hit.len());
         if !never.is_empty() {
-            let names = if kind == "lines" { ranges(&never) } else { never.join(", ") };
-            missed += &format!("  {kind:<9}  {names}\n");
+            missed += &format!("  {kind:<9}  {}\n", names(&never));
         }
     }
     if out.is_empty() {
@@ -58,35 +59,37 @@ pub fn text<'a>(reports: impl Iterator<Item = &'a CoverageReport>) -> String {
     format!("\nreached:{out}\n{never}")
 }
 
-/// Lines by files, neighbours together: `a.p:3-5,9 b.p:1`.
-fn ranges(lines: &[&str]) -> String {
-    let mut files: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-    for (file, line) in lines.iter().filter_map(|line| line.rsplit_once(':')) {
-        files.entry(file).or_default().extend(line.parse::<u32>());
-    }
-    let files = files.into_iter().map(|(file, lines)| {
-        let mut ranges: Vec<(u32, u32)> = Vec::new();
-        for line in lines {
-            match ranges.last_mut() {
-                Some((_, last)) if *last + 1 == line => *last = line,
-                _ => ranges.push((line, line)),
+/// Names in a list, and lines by files with neighbours joined: `a.p:3-5,9 b.p:1`.
+fn names(targets: &[&Target]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let mut files: BTreeMap<&str, Vec<(u32, u32)>> = BTreeMap::new();
+    for target in targets {
+        match target {
+            Target::Named(name) => names.push(name),
+            Target::Line(file, line) => {
+                let ranges = files.entry(file).or_default();
+                match ranges.last_mut() {
+                    Some((_, last)) if *last + 1 == *line => *last = *line,
+                    _ => ranges.push((*line, *line)),
+                }
             }
         }
+    }
+    let files = files.into_iter().map(|(file, ranges)| {
         let ranges = ranges.into_iter().map(|(first, last)| {
             if first == last { first.to_string() } else { format!("{first}-{last}") }
         });
         format!("{file}:{}", ranges.collect::<Vec<_>>().join(","))
     });
-    files.collect::<Vec<_>>().join(" ")
+    names.join(", ") + &files.collect::<Vec<_>>().join(" ")
 }
 
-/// What one test reached, for programs.
 pub fn json(report: &CoverageReport) -> serde_json::Value {
     let kinds = kinds(report).map(|(kind, reached)| {
         let value = json!({
-            "reached": reached.reached,
-            "of": reached.of,
-            "missing": reached.missing,
+            "reached": reached.hit.len(),
+            "of": reached.of(),
+            "missing": reached.missing.iter().map(Target::to_string).collect::<Vec<_>>(),
         });
         (kind.to_owned(), value)
     });

@@ -1,11 +1,10 @@
-//! The table at the end: one row a test, and what no test reached.
+//! The final table: a row for each test, and what no test reached.
 
 use dally::contract::words::grouped;
 use dally::search::Ended;
 
 use super::{Row, coverage};
 
-/// What came of a test, in a word or two.
 pub fn verdict(row: &Row) -> String {
     let report = &row.run.checked.report;
     match (report.findings.as_slice(), report.ended) {
@@ -19,7 +18,6 @@ pub fn verdict(row: &Row) -> String {
     }
 }
 
-/// The table.
 pub fn text(rows: &[Row]) -> String {
     let heads = ["test", "verdict", "tried", "steps/s", "coverage", "time"];
     let mut table = vec![heads.map(str::to_owned)];
@@ -30,7 +28,7 @@ pub fn text(rows: &[Row]) -> String {
     let mut out = String::new();
     for row in &table {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            // Numbers end at one line, words begin at one.
+            // Numbers are aligned right, words left.
             match column {
                 2 | 3 | 5 => format!("{cell:>width$}"),
                 _ => format!("{cell:<width$}"),

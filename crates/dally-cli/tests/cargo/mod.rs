@@ -13,7 +13,8 @@ use crate::command::{Ran, Scratch, ran};
 /// like a test that shows its bug.
 const CARGO: &str = r#"#!/bin/sh
 echo "cargo $*" >> calls
-env | grep ^DALLY_ | sort | sed "s/^/  /" >> calls
+env | grep ^DALLY_ | grep -v GAVE_UP | sort | sed "s/^/  /" >> calls
+test ! -e misfit || test -z "$DALLY_GAVE_UP" || touch "$DALLY_GAVE_UP"
 case "$1 $*" in
 metadata*) echo '{"packages": [{"name": "my-bank", "targets": [
     {"name": "my-bank", "kind": ["lib"], "test": true},
@@ -85,6 +86,9 @@ fn a_schedule_of_a_test_is_replayed_by_that_test_alone() {
       DALLY_BEST_EFFORT=1
       DALLY_REPLAY=DIR/found.schedule
     ");
+    // The stand-in takes this for a program that no longer fits.
+    std::fs::write(scratch.0.join("misfit"), "").unwrap();
+    assert_eq!(cargo_dally(&["replay", "found.schedule"], &scratch).code, 2);
 }
 
 #[test]

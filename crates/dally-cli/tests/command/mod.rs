@@ -35,6 +35,7 @@ pub fn command(arguments: &[&str], directory: &Path) -> Command {
 }
 
 /// What came of a command.
+#[derive(Debug)]
 pub struct Ran {
     pub out: String,
     pub err: String,

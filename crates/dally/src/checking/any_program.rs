@@ -1,4 +1,4 @@
-//! Programs of any front end behind one type.
+//! Programs of any front end as trait objects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,21 +9,21 @@ use dally_search::{Mode, Options, Replayed, Report, Sink};
 
 use super::{Checked, Checking};
 
-/// A program of any front end: what lists of programs hold. Every [`Program`] is one.
+/// A program of any front end, as a trait object. Every [`Program`] is one.
 pub trait AnyProgram: Send + Sync {
-    /// What a step is in it: [`Program::granularity`].
+    /// See [`Program::granularity`].
     fn granularity(&self) -> &'static str;
 
-    /// Runs schedules of it or searches its states: [`Checking::run`].
+    /// See [`Checking::run`].
     fn check(self: Arc<Self>, checking: Checking) -> Checked;
 
-    /// Runs schedules of it: [`dally_search::run`].
+    /// See [`dally_search::run`].
     fn run(self: Arc<Self>, options: Options, sink: Arc<dyn Sink>) -> Report;
 
-    /// Searches its states: [`strata::explore`].
+    /// See [`strata::explore`].
     fn explore(self: Arc<Self>, explorer: Bundled, plan: Plan, options: Options) -> Report;
 
-    /// Runs a recorded schedule of it: [`dally_search::replay`].
+    /// See [`dally_search::replay`].
     fn replay(
         self: Arc<Self>,
         schedule: &Schedule,

@@ -1,4 +1,4 @@
-//! Findings on their way to disk, while a run goes on.
+//! The saving of findings during a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,16 +6,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dally_core::{Finding, Schedule};
 use dally_report::store::{self, Saved};
-use dally_report::{About, Store};
+use dally_report::{About, Store, tell};
 use dally_search::{Progress, Report, Sink};
 
 use super::ReplayCommands;
 
-/// Saves findings the moment they are found.
 pub(super) struct Keeper {
-    /// The name that files carry.
+    /// The program's name in files.
     program: String,
-    /// The run, as far as it is known before its end.
+    /// The run as far as it is known before its end.
     begun: Report,
     store: Option<Store>,
     replay_commands: Box<ReplayCommands>,
@@ -25,9 +24,8 @@ pub(super) struct Keeper {
 
 #[derive(Default)]
 struct Kept {
-    /// What was saved so far.
     files: BTreeSet<PathBuf>,
-    /// What earlier runs had left where this one writes; `None` where there was nothing.
+    /// What earlier runs had left in the files that this one writes; `None` where there was no file.
     earlier: BTreeMap<PathBuf, Option<Saved>>,
     problems: Vec<String>,
 }
@@ -45,9 +43,9 @@ impl Keeper {
         Keeper { program, begun, store, replay_commands, watch, kept: Mutex::default() }
     }
 
-    /// Saves the findings of the report as they stand there, with the figures of the whole run,
-    /// and takes back what other threads had found that does not count. Answers their files, and
-    /// what there is to say of saving.
+    /// Saves the findings of the report again, with the figures of the whole run, and undoes the
+    /// saving of findings of other threads that are not in the report. Answers the files, and
+    /// sentences about saving.
     pub(super) fn settle(&self, report: &Report) -> (Vec<Option<PathBuf>>, Vec<String>) {
         let saved: Vec<Option<PathBuf>> =
             report.findings.iter().map(|found| self.save(found, report)).collect();
@@ -64,11 +62,11 @@ impl Keeper {
         (saved, notes)
     }
 
-    /// Saves a finding, and answers its file, which an earlier form of it may have made.
+    /// Saves a finding, in place of an earlier form of it, and answers its file.
     fn save(&self, finding: &Finding, run: &Report) -> Option<PathBuf> {
         let store = self.store.as_ref()?;
         let path = store.path(&self.program, &finding.bug);
-        // One at a time: what another thread takes back in between must not be this.
+        // The lock is held to the end, or another thread could undo this save in between.
         let mut kept = self.kept();
         kept.earlier.entry(path.clone()).or_insert_with_key(|path| Saved::read(path));
         match store.save(&self.program, finding, run) {
@@ -91,17 +89,17 @@ impl Keeper {
 }
 
 impl Kept {
-    /// Makes it as if nothing had been saved here: what an earlier run had left is put back.
+    /// Undoes a save: the file that an earlier run had left is put back.
     fn take_back(&self, schedule: &Path) {
         let undone = match self.earlier.get(schedule) {
             Some(Some(earlier)) => earlier.put_back(),
             _ => store::remove(schedule),
         };
-        // A file that is left behind does no harm: it says itself what it is of.
+        // An error here leaves a file behind, which does no harm: it names its program.
         let _ = undone;
     }
 
-    /// Says that this schedule has replaced another one of an earlier run, if it has.
+    /// A sentence if this schedule has replaced one of an earlier run.
     fn replaced(&self, path: &Path, schedule: &Schedule) -> Option<String> {
         let earlier = self.earlier.get(path)?.as_ref()?;
         (earlier.schedule != schedule.to_text()).then(|| {
@@ -125,10 +123,11 @@ impl Sink for Keeper {
         let note = saved.as_ref().and_then(|path| kept.replaced(path, &finding.schedule));
         let replay = (self.replay_commands)(&finding.schedule, saved.as_deref());
         let about = About { replay, saved, ..About::new(&self.program) };
-        eprintln!("\n{}", dally_report::text::finding(finding, &self.begun, &about));
-        if let Some(note) = note {
-            eprintln!("note: {note}");
-        }
+        let note = note.map_or_else(String::new, |note| format!("note: {note}\n"));
+        let text = dally_report::text::finding(finding, &self.begun, &about);
+        // Not `eprint!`, whose output the test harness holds back until the test ends, which it never
+        // will.
+        tell::err_at_once(&format!("\n{text}\n{note}"));
     }
 
     fn progress(&self, progress: &Progress) {

@@ -1,4 +1,4 @@
-//! The types that settings have as their values.
+//! The types of the values of settings.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,15 +7,12 @@ use dally_search::StrategyKind;
 use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
 use dally_settings::{
-    Bytes, CACHES, UnknownName, ValueError, parse_bytes, parse_count, parse_switch, parse_time,
+    Bytes, CACHES, ValueError, parse_bytes, parse_count, parse_switch, parse_time,
 };
 
-/// A type that settings have as their values.
 pub(crate) trait Value: Sized {
-    /// Reads it.
     fn read(text: &str) -> Result<Self, ValueError>;
 
-    /// Whether it is zero.
     fn is_zero(&self) -> bool {
         false
     }
@@ -51,8 +48,7 @@ names!(StrategyKind SearchKind ExplorerKind Fairness);
 
 impl Value for CachePolicy {
     fn read(text: &str) -> Result<CachePolicy, ValueError> {
-        let unknown = |_| UnknownName { text: text.to_owned(), known: &CACHES };
-        Ok(text.parse().map_err(unknown)?)
+        Ok(CachePolicy::ALL[CACHES.find(text)?])
     }
 }
 

@@ -1,4 +1,4 @@
-//! The methods of a test that set its settings, made of the table of settings.
+//! The methods of a test that set its settings, generated from the table of settings.
 
 use std::panic::Location;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use thiserror::Error;
 use super::Test;
 use crate::settings::{Bytes, Value, ValueError, given};
 
-/// What a method takes for a setting whose values are of type `T`: such a value, or what can be
-/// made one, such as `"30s"` for a [`Duration`] and `"2G"` or a number for [`Bytes`].
+/// The argument of a method for a setting with values of type `T`: such a value, or one that can be
+/// converted, such as `"30s"` for a [`Duration`] and `"2G"` or a number for [`Bytes`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -39,8 +39,8 @@ impl<T: Value> IntoSetting<T> for T {
     }
 }
 
-/// Values that are given as texts too. Each is told to the compiler by itself, so that what it says
-/// of others is about the setting.
+/// Values that can also be given as texts. One impl for each, so that compiler errors name the
+/// setting.
 macro_rules! texts {
     ($($value:ident)*) => {$(
         impl IntoSetting<$value> for &str {
@@ -71,7 +71,7 @@ impl IntoSetting<PathBuf> for String {
     }
 }
 
-/// A setting with a value that cannot be read, told when the test runs.
+/// A setting with a value that cannot be read, reported when the test runs.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{setting}, set at {place}: {why}")]
 pub struct Mistake {
@@ -84,15 +84,14 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    /// A mistake at the place of the caller.
     #[track_caller]
     pub(super) fn here(setting: &'static str, why: ValueError) -> Mistake {
         Mistake { setting, place: Location::caller(), why }
     }
 }
 
-/// The method of a setting. Those of strategy and explorer take one's own as well and are written
-/// by hand.
+/// The method of a setting. Those of strategy and explorer are written by hand, because they also
+/// take values of the user's own types.
 macro_rules! method {
     ($(#[doc = $text:literal])* strategy $($rest:tt)*) => {};
     ($(#[doc = $text:literal])* explorer $($rest:tt)*) => {};

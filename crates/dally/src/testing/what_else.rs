@@ -1,9 +1,9 @@
-//! What may show a bug that a run has not shown.
+//! Suggestions after a run without a bug.
 
 use dally_search::{Ended, Report};
 
-/// What may show a bug that such a run has not shown; nothing where there is no more to be seen.
-/// What was run is in the report: the environment may have changed what the test asks for.
+/// What may show a bug that this run has not shown; `None` if nothing can. It goes by the report and
+/// not by the test's settings, which the environment may have overridden.
 pub fn what_else(report: &Report) -> Option<String> {
     let more = report.schedules.saturating_mul(10);
     if report.is_exhausted() {

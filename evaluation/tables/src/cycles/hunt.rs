@@ -7,6 +7,7 @@ use std::time::Duration;
 use dally::contract::BugKind;
 use dally::contract::words::grouped;
 use dally::report::text;
+use dally::search::liveness::Fairness;
 use dally::search::strata::{self, Cycles, Explorer, ExplorerKind, Plan, SearchKind, States};
 use dally::search::{Ended, Options, Progress, Sink};
 
@@ -21,6 +22,7 @@ pub struct Hunt<'a> {
     pub livelock: &'static Livelock,
     pub size: usize,
     pub search: Search,
+    pub fairness: Fairness,
     pub arguments: &'a Arguments,
 }
 
@@ -80,14 +82,15 @@ impl Hunt<'_> {
     }
 
     fn one(self, seed: u64) -> Outcome {
-        let Hunt { livelock, size, search: Search { kind, explorer, threads }, arguments } = self;
+        let Hunt { livelock, size, search, fairness, arguments } = self;
+        let Search { kind, explorer, threads } = search;
         let program = Arc::new((livelock.program)(size));
         let plan = Plan { search: kind, memory: arguments.memory, ..Plan::default() };
         let options = Options {
             seed,
             threads,
             time: Some(arguments.time),
-            fairness: arguments.fairness,
+            fairness,
             max_steps: MAX_STEPS,
             // To judge a large graph takes long, and the step that leads to it with it.
             step_time: arguments.time,

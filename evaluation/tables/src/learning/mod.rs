@@ -11,8 +11,8 @@ use std::time::Duration;
 use clap::Args;
 use dally::contract::words::grouped;
 use dally::search::StrategyKind;
-use dally::search::learning::Ql;
-use dally::search::sampling::Fair;
+use dally::search::learning::{Learning, Ql};
+use dally::search::sampling::{Fair, Sampler};
 use dally::settings::parse_time;
 use dally_compare::statistics::geometric_mean;
 use dally_compare::table::aligned;
@@ -94,7 +94,7 @@ pub fn rates(arguments: &Arguments) -> Result<(), Problem> {
             plan.contestants.push(Contestant::new(
                 format!("{alpha}/{gamma}"),
                 move |seed, max_steps| {
-                    let ql = Ql::new(seed).rates(alpha, gamma);
+                    let ql = Learning::by(Ql { alpha, gamma, ..Ql::default() }).seeded(seed);
                     Box::new(Fair::new(Box::new(ql), max_steps / 5 * 2, seed).once_hot())
                 },
             ));
