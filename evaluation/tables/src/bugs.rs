@@ -42,18 +42,21 @@ enum Hunter {
     Explorer(SearchKind, ExplorerKind),
     /// By a search of states without an explorer.
     Search(SearchKind),
+    /// By strata of preemptions, with values that cost nothing.
+    FreeValues,
     /// By schedules of a strategy.
     Strategy(&'static str),
 }
-use Hunter::{Explorer, Search, Strategy};
+use Hunter::{Explorer, FreeValues, Search, Strategy};
 
 /// Those who store states, with the headings of their columns.
-const STORING: [(&str, Hunter); 8] = [
+const STORING: [(&str, Hunter); 9] = [
     ("ses rr", Explorer(SearchKind::Ses, ExplorerKind::RoundRobin)),
     ("ses rtc", Explorer(SearchKind::Ses, ExplorerKind::RunToCompletion)),
     ("ses prr", Explorer(SearchKind::Ses, ExplorerKind::Probabilistic)),
     ("ses random", Explorer(SearchKind::Ses, ExplorerKind::Random)),
     ("pb", Search(SearchKind::Preemptions)),
+    ("pb free", FreeValues),
     ("depth", Search(SearchKind::Depth)),
     ("dfs", Search(SearchKind::Dfs)),
     ("bfs", Search(SearchKind::Bfs)),
@@ -70,8 +73,17 @@ const SAMPLING: [(&str, Hunter); 7] = [
     ("pct(3)", Strategy("pct:3")),
 ];
 
-/// Wide enough for `1,234,567 4/5`.
-const CELL: usize = 13;
+/// Wide enough for `1,234,567 (10) 4/5`.
+const CELL: usize = 18;
+
+/// What a hunt took.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Caught {
+    /// States or schedules.
+    after: u64,
+    /// The bound of the stratum in which the bug was found, if there are strata.
+    bound: Option<u32>,
+}
 
 /// Prints the tables.
 pub fn print(arguments: &Arguments) {
@@ -87,6 +99,10 @@ pub fn print(arguments: &Arguments) {
     println!(
         "prr, random, depth, irs, pct and ss draw at random: the median of {seeds} seeds, and how \
          many of them found the bug, if not all",
+    );
+    println!(
+        "(n): in the stratum of n delays, preemptions or steps. The k-th value of a choice, from 0, \
+         costs k delays or preemptions, and nothing in `pb free`",
     );
     println!(
         "*: not found with {}, {} schedules and {} s; as a median, by most seeds",
@@ -122,6 +138,7 @@ impl Hunter {
         match self {
             Explorer(SearchKind::Ses, kind) => matches!(kind, Probabilistic | Random),
             Search(kind) => kind == SearchKind::Depth,
+            FreeValues => false,
             Explorer(..) | Strategy(_) => true,
         }
     }
@@ -129,12 +146,16 @@ impl Hunter {
     /// How many states or schedules it takes, and how often that is enough.
     fn cell(self, protocol: &Protocol, bug: &PlantedBug, arguments: &Arguments) -> String {
         let seeds = if self.is_random() { arguments.seeds } else { 1 };
-        let mut hunts: Vec<Option<u64>> =
+        let mut hunts: Vec<Option<Caught>> =
             (0..seeds).map(|seed| self.hunt(protocol, bug, seed, arguments)).collect();
         // A hunt in vain is longer than any other, so that the median of all hunts stays honest.
-        hunts.sort_by_key(|found| found.unwrap_or(u64::MAX));
+        hunts.sort_by_key(|caught| (caught.is_none(), *caught));
         let found = hunts.iter().flatten().count() as u64;
-        let median = hunts[hunts.len() / 2].map_or("*".into(), grouped);
+        let median = match hunts[hunts.len() / 2] {
+            None => "*".into(),
+            Some(Caught { after, bound: None }) => grouped(after),
+            Some(Caught { after, bound: Some(bound) }) => format!("{} ({bound})", grouped(after)),
+        };
         if found == 0 || found == seeds { median } else { format!("{median} {found}/{seeds}") }
     }
 
@@ -145,7 +166,7 @@ impl Hunter {
         bug: &PlantedBug,
         seed: u64,
         arguments: &Arguments,
-    ) -> Option<u64> {
+    ) -> Option<Caught> {
         let program = (protocol.program)(Some(bug.name));
         let options = Options {
             seed,
@@ -157,14 +178,24 @@ impl Hunter {
             ..Options::default()
         };
         match self {
-            Explorer(kind, explorer) => searched(program, kind, explorer, options, arguments),
-            Search(kind) => searched(program, kind, ExplorerKind::default(), options, arguments),
+            Explorer(search, kind) => {
+                let plan = Plan { search, memory: arguments.memory, ..Plan::default() };
+                searched(program, kind, plan, options)
+            }
+            Search(_) | FreeValues => {
+                let search = if let Search(kind) = self { kind } else { SearchKind::Preemptions };
+                let free_values = matches!(self, FreeValues);
+                let memory = arguments.memory;
+                let plan = Plan { search, free_values, memory, ..Plan::default() };
+                searched(program, ExplorerKind::default(), plan, options)
+            }
             Strategy(name) => {
                 let kind: StrategyKind = name.parse().expect("a bundled strategy");
                 let strategy = kind.build(seed, protocol.max_steps);
                 let options = Options { strategy, ..options };
                 let report = program.run(options, Arc::new(()));
-                report.findings.first().map(|finding| finding.found_at)
+                let finding = report.findings.first()?;
+                Some(Caught { after: finding.found_at, bound: None })
             }
         }
     }
@@ -173,15 +204,15 @@ impl Hunter {
 /// How many states a search visits until it finds the bug, or how many schedules it samples.
 fn searched(
     program: Arc<dyn AnyProgram>,
-    search: SearchKind,
     explorer: ExplorerKind,
+    plan: Plan,
     options: Options,
-    arguments: &Arguments,
-) -> Option<u64> {
+) -> Option<Caught> {
     let explorer = explorer.build(options.seed);
-    let plan = Plan { search, memory: arguments.memory, ..Plan::default() };
+    let samples = plan.search == SearchKind::Ss;
     let report = program.explore(explorer, plan, options);
     report.findings.first()?;
     let states = report.states?;
-    Some(if search == SearchKind::Ss { states.executions } else { states.states })
+    let bound = states.strata.last().and_then(|stratum| stratum.bound);
+    Some(Caught { after: if samples { states.executions } else { states.states }, bound })
 }

@@ -90,6 +90,8 @@ pub struct Samples {
     pub longest: usize,
     /// How many states of the frontier the samples started from; 0 for the first state.
     pub from_frontier: u64,
+    /// Whether the explorer drew another order for each sample.
+    pub random_order: bool,
 }
 
 /// What a search for cycles came to, besides its states.

@@ -185,6 +185,9 @@ fn chance(samples: &Samples) -> String {
     let mut text =
         format!(": each such execution{beyond} had a chance of at least {}", factors.join(" · "));
     text += " in each of its samples";
+    if samples.random_order && samples.delays > 0 {
+        text += ", in the order that the explorer drew for the sample";
+    }
     if samples.delays > 0 {
         text += &format!(", if none has more than {}", count(samples.longest as u64, "step"));
     }
@@ -249,5 +252,14 @@ mod tests {
         insta::assert_snapshot!(said(2, 1_200), @"visited 0 states, 0 transitions, then sampled 500 schedules with up to 2 delays: each such execution beyond the frontier had a chance of at least 1/1,200 · 1/30^2 in each of its samples, if none has more than 30 steps");
         insta::assert_snapshot!(said(0, 1_200), @"visited 0 states, 0 transitions, then sampled 500 schedules: each such execution beyond the frontier had a chance of at least 1/1,200 in each of its samples");
         insta::assert_snapshot!(said(0, 0), @"sampled 500 schedules");
+    }
+
+    #[test]
+    fn the_chance_of_a_sample_under_a_random_explorer_is_one_in_the_order_drawn() {
+        let mut samples = Samples::default();
+        (samples.executions, samples.longest, samples.delays) = (500, 30, 2);
+        samples.random_order = true;
+        let text = sampled(&States::default(), &samples);
+        insta::assert_snapshot!(text, @"sampled 500 schedules with up to 2 delays: each such execution had a chance of at least 1/30^2 in each of its samples, in the order that the explorer drew for the sample, if none has more than 30 steps");
     }
 }

@@ -238,7 +238,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
                 frame.values.pop();
                 continue;
             }
-            let transition_cost = frame.transition_cost() + O::VALUE;
+            let transition_cost = frame.transition_cost() + frame.state.order.value_price();
             if let Some(last) = frame.values.last_mut() {
                 last.index += 1;
             }

@@ -115,7 +115,7 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
     #[inline]
     pub(super) fn cost_of_values(&self, values: &[Value]) -> u32 {
         let chosen = values.iter().map(|value| value.index).sum::<u32>();
-        if self.sealed { 0 } else { O::VALUE * chosen }
+        if self.sealed { 0 } else { self.order.value_price() * chosen }
     }
 }
 

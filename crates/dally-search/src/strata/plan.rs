@@ -19,7 +19,8 @@ pub enum SearchKind {
     Ss,
     /// SES until its budget is nearly used, then SS from the states on its frontier.
     Hybrid,
-    /// Strata of preemptions: switches away from a worker that could have gone on.
+    /// Strata of preemptions: switches away from a worker that could have gone on. The `k`-th value
+    /// of a choice, from 0, costs as much as `k` of them, as it costs `k` delays under an explorer.
     Preemptions,
     /// Strata of depth, each searched depth first in random order.
     Depth,
@@ -55,6 +56,8 @@ pub struct Plan {
     /// Whether a state counts as visited only together with the explorer's state. That costs more;
     /// if the bound rises by 1, a stratum is then every execution with so many delays.
     pub with_explorer: bool,
+    /// Whether values cost nothing where strata are of preemptions.
+    pub free_values: bool,
     /// How many samples a stratum gets: `c1 + c2^delays`, as `(c1, c2)`.
     pub samples: (u64, u64),
     /// Whether entries that are left undone are given to [`Sink::left`](crate::Sink::left).
@@ -73,6 +76,7 @@ impl Default for Plan {
             cache: CachePolicy::All,
             exact: false,
             with_explorer: false,
+            free_values: false,
             samples: (100, 3),
             keep_frontier: false,
             resume: Vec::new(),

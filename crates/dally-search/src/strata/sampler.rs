@@ -36,9 +36,9 @@ pub(super) fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
 ) {
     let from_frontier = from.len() as u64;
     let threads = pool.size().max(1);
-    let mut shares: Vec<Vec<_>> = (0..threads).map(|_| Vec::new()).collect();
+    let mut shares: Vec<_> = (0..threads).map(|_| (from_frontier > 0).then(Vec::new)).collect();
     for (number, entry) in from.into_iter().enumerate() {
-        shares[number % threads].push(entry);
+        shares[number % threads].get_or_insert_default().push(entry);
     }
     pool.all(
         run,
@@ -56,15 +56,15 @@ pub(super) fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     while run.ended.is_none() && !pool.shared_state.is_halted() {
         let (c1, c2) = plan.samples;
         let of = c1.saturating_add(c2.saturating_pow(delays)).max(1);
-        let (taken, executions) = (AtomicU64::new(0), executions.clone());
-        let samples = Arc::new(SampleQuota { delays, of, taken, executions });
+        let executions = executions.clone();
+        let samples = Arc::new(SampleQuota { delays, of, from_frontier, threads, executions });
         run.reached = Some(Reached { bound: delays, ..run.reached.unwrap_or_default() });
         let more = pool.all(
             run,
             |run| run.ended.is_some(),
-            |_| {
+            |place| {
                 let samples = samples.clone();
-                move |searcher: &mut DepthFirstWorker<S, O>| searcher.draw(&samples)
+                move |searcher: &mut DepthFirstWorker<S, O>| searcher.draw(&samples, place)
             },
         );
         more.iter().for_each(|more| drawn.add(more));
@@ -86,23 +86,36 @@ pub(super) fn sample<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     samples.delays = completed;
     samples.longest = drawn.deepest;
     samples.from_frontier = from_frontier;
+    samples.random_order = from_frontier == 0 && order.is_random();
     states.samples = Some(samples);
 }
 
-/// The samples of one stratum, which all threads take one by one.
-pub(crate) struct SampleQuota {
-    pub(crate) delays: u32,
-    /// How many samples there are, and, in `taken`, how many threads have taken.
-    pub(crate) of: u64,
-    pub(crate) taken: AtomicU64,
+/// The samples of one stratum.
+struct SampleQuota {
+    delays: u32,
+    /// How many samples there are.
+    of: u64,
+    /// How many entries there are to start from; 0 for the first state.
+    from_frontier: u64,
+    /// How many threads there are, each of which has every such entry in turn.
+    threads: usize,
     /// How many executions all strata together may still run.
-    pub(crate) executions: Arc<AtomicU64>,
+    executions: Arc<AtomicU64>,
 }
 
 impl SampleQuota {
-    fn take(&self) -> Option<u64> {
-        let number = self.taken.fetch_add(1, Ordering::Relaxed);
-        (number < self.of && self.executions.load(Ordering::Relaxed) > 0).then_some(number)
+    /// Which of the thread's states a sample starts from; `None` if another thread has it. An entry
+    /// has the same chance whichever thread holds it and however fast the threads are.
+    fn start_of(&self, number: u64, place: usize, rng: &mut fastrand::Rng) -> Option<usize> {
+        let drawn = rng.u64(..self.from_frontier.max(1));
+        let threads = self.threads as u64;
+        let (turn, start) =
+            if self.from_frontier > 0 { (drawn, drawn / threads) } else { (number, 0) };
+        (turn % threads == place as u64).then_some(start as usize)
+    }
+
+    fn are_left(&self) -> bool {
+        self.executions.load(Ordering::Relaxed) > 0
     }
 
     fn ran(&self) {
@@ -130,27 +143,29 @@ struct SamplePosition<S: StateSpace, O: TransitionOrder> {
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Sets the states that samples start from; without entries, the first state.
-    fn start_samples(&mut self, entries: Vec<Entry<S, O>>, order: O) {
-        let from_frontier = |entry| SampleStart { entry, first: false };
-        self.starts = entries.into_iter().map(from_frontier).collect();
-        if self.starts.is_empty() {
-            let first = self.first(order).map(|entry| SampleStart { entry, first: true });
-            self.starts.extend(first);
-        }
+    fn start_samples(&mut self, entries: Option<Vec<Entry<S, O>>>, order: O) {
+        let first = entries.is_none();
+        let entries = entries.unwrap_or_else(|| self.first(order).into_iter().collect());
+        self.starts = entries.into_iter().map(|entry| SampleStart { entry, first }).collect();
     }
 
-    fn draw(&mut self, samples: &SampleQuota) -> ThreadCounters {
+    fn draw(&mut self, samples: &SampleQuota, place: usize) -> ThreadCounters {
         let starts = std::mem::take(&mut self.starts);
         let mut drawn = ThreadCounters::default();
         self.writer.now(Activity::Stepping);
-        while !starts.is_empty() && !self.shared_state.is_halted() {
-            let Some(number) = samples.take() else { break };
+        let of = if starts.is_empty() { 0 } else { samples.of };
+        for number in 0..of {
+            if !samples.are_left() || self.shared_state.is_halted() {
+                break;
+            }
             let salt = fingerprint::mix(u64::from(samples.delays), number);
             let seed = fingerprint::mix(self.shared_state.seed, salt);
             let mut rng = fastrand::Rng::with_seed(seed);
-            let start = &starts[rng.usize(..starts.len())];
-            self.sample(start, seed, samples, &mut rng, &mut drawn);
-            drawn.samples += 1;
+            let start = samples.start_of(number, place, &mut rng).and_then(|at| starts.get(at));
+            if let Some(start) = start {
+                self.sample(start, seed, samples, &mut rng, &mut drawn);
+                drawn.samples += 1;
+            }
         }
         self.writer.now(Activity::Nothing);
         self.starts = starts;

@@ -185,7 +185,10 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
             SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map => {
                 self.search(Delayed::new(explorer))
             }
-            SearchKind::Preemptions => self.search(Fixed::Preempting { last: None }),
+            SearchKind::Preemptions => {
+                let value_price = u32::from(!self.plan.free_values);
+                self.search(Fixed::Preempting { last: None, value_price })
+            }
             SearchKind::Depth => self.search(Fixed::Depth { path: 0, shuffled: Vec::new() }),
             SearchKind::Bfs => self.search(Fixed::Breadth),
             SearchKind::Dfs => self.search(Fixed::Free),

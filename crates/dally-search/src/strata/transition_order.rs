@@ -13,10 +13,13 @@ pub(crate) trait TransitionOrder: Clone + Send + 'static {
     /// Whether it needs the events of steps.
     const LISTENS: bool;
 
-    /// The cost of the second value of a choice; that of the `k`-th, from 0, is `k` times as much.
-    const VALUE: u32;
-
     fn name(&self) -> String;
+
+    /// The cost of the second value of a choice; that of the `k`-th, from 0, is `k` times as much.
+    fn value_price(&self) -> u32;
+
+    /// Whether it is another order for each seed.
+    fn is_random(&self) -> bool;
 
     /// Starts at the first state of the program.
     fn begin(&mut self, system: &dyn System, seed: u64);
@@ -68,10 +71,18 @@ impl<E: Explorer> Clone for Delayed<E> {
 
 impl<E: Explorer> TransitionOrder for Delayed<E> {
     const LISTENS: bool = true;
-    const VALUE: u32 = 1;
 
     fn name(&self) -> String {
         self.explorer.name()
+    }
+
+    #[inline]
+    fn value_price(&self) -> u32 {
+        1
+    }
+
+    fn is_random(&self) -> bool {
+        self.explorer.is_random()
     }
 
     fn begin(&mut self, system: &dyn System, seed: u64) {
@@ -130,16 +141,19 @@ pub(crate) enum Fixed {
         path: u64,
         shuffled: Vec<WorkerId>,
     },
-    /// Preemption bounding: to leave a worker that could go on costs one, all else is free.
+    /// Preemption bounding: to leave a worker that could go on costs one (Musuvathi and Qadeer,
+    /// "Iterative Context Bounding for Systematic Testing of Multithreaded Programs"), and values
+    /// cost what they cost under an explorer.
     Preempting {
-        /// The worker that stepped last.
+        /// The worker that stepped last, if leaving it is a preemption: timers and the injector of
+        /// faults preempt others and are not preempted.
         last: Option<WorkerId>,
+        value_price: u32,
     },
 }
 
 impl TransitionOrder for Fixed {
     const LISTENS: bool = false;
-    const VALUE: u32 = 0;
 
     fn name(&self) -> String {
         match self {
@@ -151,10 +165,22 @@ impl TransitionOrder for Fixed {
         .into()
     }
 
+    #[inline]
+    fn value_price(&self) -> u32 {
+        match self {
+            Fixed::Preempting { value_price, .. } => *value_price,
+            Fixed::Free | Fixed::Breadth | Fixed::Depth { .. } => 0,
+        }
+    }
+
+    fn is_random(&self) -> bool {
+        matches!(self, Fixed::Depth { .. })
+    }
+
     fn begin(&mut self, _system: &dyn System, seed: u64) {
         match self {
             Fixed::Depth { path, .. } => *path = seed,
-            Fixed::Preempting { last } => *last = None,
+            Fixed::Preempting { last, .. } => *last = None,
             Fixed::Free | Fixed::Breadth => {}
         }
     }
@@ -164,7 +190,9 @@ impl TransitionOrder for Fixed {
         match self {
             Fixed::Free => 0,
             Fixed::Breadth | Fixed::Depth { .. } => 1,
-            Fixed::Preempting { last } => u32::from(index > 0 && place(*last, enabled).is_some()),
+            Fixed::Preempting { last, .. } => {
+                u32::from(index > 0 && place(*last, enabled).is_some())
+            }
         }
     }
 
@@ -181,7 +209,7 @@ impl TransitionOrder for Fixed {
                 }
                 return shuffled.get(index).copied();
             }
-            Fixed::Preempting { last } => match place(*last, enabled) {
+            Fixed::Preempting { last, .. } => match place(*last, enabled) {
                 None => index,
                 Some(last) if index == 0 => last,
                 // The others keep their order.
@@ -199,14 +227,18 @@ impl TransitionOrder for Fixed {
                 *path = fingerprint::mix(*path, worker.to_bits());
                 shuffled.clear();
             }
-            Fixed::Preempting { last } => *last = Some(worker),
+            Fixed::Preempting { last, .. } => {
+                *last = Some(worker).filter(|worker| !worker.is_environment());
+            }
             Fixed::Free | Fixed::Breadth => {}
         }
     }
 
     fn hash(&self) -> u64 {
         match self {
-            Fixed::Preempting { last } => last.map_or(0, WorkerId::to_bits),
+            Fixed::Preempting { last, .. } => {
+                last.map_or(0, |last| fingerprint::mix(1, last.to_bits()))
+            }
             Fixed::Free | Fixed::Breadth | Fixed::Depth { .. } => 0,
         }
     }

@@ -271,7 +271,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             }
         }
         let chosen = values.iter().map(|value| value.index).sum::<u32>();
-        let cost = order.cost(index, &enabled) + if sealed { 0 } else { O::VALUE * chosen };
+        let cost =
+            order.cost(index, &enabled) + if sealed { 0 } else { order.value_price() * chosen };
         order.stepped(worker, &enabled, self.space.system(), &mut self.summary);
         Ok(cost)
     }

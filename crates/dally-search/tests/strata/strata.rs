@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dally_core::WorkerId;
-use dally_search::strata::{Explorer, Plan, RoundRobin, RunToCompletion, Stepped};
+use dally_search::strata::{Explorer, Plan, RoundRobin, RunToCompletion, SearchKind, Stepped};
 use fastrand::Rng;
 
 use crate::explorers::{Youngest, options, plan, search_by};
@@ -126,6 +126,57 @@ fn strata_of_run_to_completion_are_all_executions_with_so_many_delays() {
 #[test]
 fn strata_of_an_explorer_by_hand_are_all_executions_with_so_many_delays() {
     compare(&Youngest::default(), 3);
+}
+
+/// All states on executions from one with at most so many preemptions, where the `k`-th value costs
+/// `k` times the price. A worker of the program that could go on is preempted by whoever steps next;
+/// timers and faults are not.
+fn preempted(
+    graph: &Graph,
+    (at, last): (u32, Option<WorkerId>),
+    left: u32,
+    price: u32,
+    visited: &mut BTreeSet<u32>,
+) {
+    visited.insert(at);
+    let place = &graph.places[at as usize];
+    for (&worker, step) in place.enabled.iter().zip(&place.steps) {
+        let preempts = last.is_some_and(|last| last != worker && place.enabled.contains(&last));
+        leaves(&step.tree, 0, &mut |tree, values| {
+            let cost = u32::from(preempts) + price * values;
+            if let &Tree::To(to, _) = tree
+                && cost <= left
+            {
+                let last = (!worker.is_environment()).then_some(worker);
+                preempted(graph, (to, last), left - cost, price, visited);
+            }
+        });
+    }
+}
+
+#[test]
+fn strata_of_preemptions_are_all_executions_with_so_many_and_values_have_their_price() {
+    let mut rng = Rng::with_seed(5);
+    let (mut partial, mut dearer) = (0, 0);
+    for round in 0..200 {
+        let shape = Shape { states: rng.u32(2..=14), acyclic: true, choosing: 40 };
+        let graph = Arc::new(Graph::random(&mut rng, shape));
+        for bound in 0..=2 {
+            let [free, priced] = [true, false].map(|free_values| {
+                let mut expected = BTreeSet::new();
+                preempted(&graph, (0, None), bound, u32::from(!free_values), &mut expected);
+                let (search, delays, with_explorer) = (SearchKind::Preemptions, Some(bound), true);
+                let plan = Plan { search, delays, with_explorer, free_values, ..plan() };
+                graph.forget();
+                search_by(&graph, RoundRobin::default(), plan, options(1 + round % 2));
+                assert_eq!(graph.visited(), expected, "bound {bound}: {graph:?}");
+                expected
+            });
+            partial += u32::from(free != graph.reachable());
+            dearer += u32::from(priced != free);
+        }
+    }
+    assert!(partial > 50 && dearer > 50, "{partial} {dearer}");
 }
 
 /// Without explorers in the cache a stratum is a part of that, and the states of the first stratum
