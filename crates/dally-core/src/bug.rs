@@ -57,6 +57,8 @@ pub enum BugKind {
     StepBound,
     /// One step went on and on: without end, or blocking its thread.
     EndlessStep,
+    /// More tasks stand before an operation at the same time than the system has stacks for.
+    OutOfStacks,
     /// The program ended the process.
     ProcessEnd,
     /// The program behaved differently when the same choices were made again.
@@ -68,7 +70,7 @@ pub enum BugKind {
 
 impl BugKind {
     /// All kinds, in the order in which documents list them.
-    pub const ALL: [BugKind; 12] = [
+    pub const ALL: [BugKind; 13] = [
         BugKind::Panic,
         BugKind::UnhandledEvent,
         BugKind::Deadlock,
@@ -78,6 +80,7 @@ impl BugKind {
         BugKind::Temperature,
         BugKind::StepBound,
         BugKind::EndlessStep,
+        BugKind::OutOfStacks,
         BugKind::ProcessEnd,
         BugKind::Uncontrolled,
         BugKind::NoFailure,
@@ -95,6 +98,7 @@ impl BugKind {
             BugKind::Temperature => "temperature",
             BugKind::StepBound => "step-bound",
             BugKind::EndlessStep => "endless-step",
+            BugKind::OutOfStacks => "out-of-stacks",
             BugKind::ProcessEnd => "process-end",
             BugKind::Uncontrolled => "uncontrolled-nondeterminism",
             BugKind::NoFailure => "no-failure",
@@ -238,6 +242,7 @@ impl Bug {
                 Endless::Calls { function, .. } => format!("calls of `{function}`"),
                 Endless::Start => "at the start".to_owned(),
             },
+            Problem::OutOfStacks { stacks } => count(*stacks as u64, "stack"),
             Problem::ProcessEnd { by: ProcessEnd::Exit, .. } => "by `exit`".to_owned(),
             Problem::ProcessEnd { by: ProcessEnd::Abort, .. } => "by an abort".to_owned(),
             Problem::Uncontrolled(uncontrolled) => match uncontrolled {

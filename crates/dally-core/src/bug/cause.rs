@@ -125,6 +125,7 @@ impl Parts {
             Problem::HotAtEnd
             | Problem::Temperature { .. }
             | Problem::StepBound { .. }
+            | Problem::OutOfStacks { .. }
             | Problem::NoFailure { .. } => {}
         }
     }

@@ -56,6 +56,11 @@ pub enum Problem {
     },
     /// One step went on and on.
     EndlessStep(Endless),
+    /// A task could not be suspended: the system gave no more memory for stacks.
+    OutOfStacks {
+        /// How many tasks had one at the time.
+        stacks: usize,
+    },
     /// The program ended the process.
     ProcessEnd {
         /// By what.
@@ -91,6 +96,7 @@ impl Problem {
             Problem::Temperature { .. } => BugKind::Temperature,
             Problem::StepBound { .. } => BugKind::StepBound,
             Problem::EndlessStep(_) => BugKind::EndlessStep,
+            Problem::OutOfStacks { .. } => BugKind::OutOfStacks,
             Problem::ProcessEnd { .. } => BugKind::ProcessEnd,
             Problem::Uncontrolled(_) => BugKind::Uncontrolled,
             Problem::NoFailure { .. } => BugKind::NoFailure,

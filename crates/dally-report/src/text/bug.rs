@@ -118,6 +118,11 @@ fn sentence(bug: &Bug) -> String {
             format!("the execution does not end within {}", count(*bound as u64, "step"))
         }
         Problem::EndlessStep(endless) => goes_on(bug, endless),
+        Problem::OutOfStacks { stacks } => format!(
+            "the system has no memory for one more stack: every task that stands before an \
+             operation has one, now {}",
+            count(*stacks as u64, "task"),
+        ),
         Problem::ProcessEnd { by, phase } => {
             let how = match by {
                 ProcessEnd::Abort => "aborts the process",
@@ -338,7 +343,12 @@ pub(super) fn help(kind: BugKind) -> Option<&'static str> {
         BugKind::StepBound => "if the program only needs longer, raise the bound (`max_steps`)",
         BugKind::EndlessStep => {
             "a step must come to its next scheduling point: look for a loop without end or a call \
-             that blocks its thread; if it is only slow, raise the step time (`step_time` of a test)"
+             that blocks its thread, such as locking a `std::sync::Mutex` that a task holds which \
+             stands before an operation; if it is only slow, raise the step time (`step_time` of a test)"
+        }
+        BugKind::OutOfStacks => {
+            "let fewer tasks run at the same time; on Linux a stack takes two memory mappings, and \
+             `sysctl vm.max_map_count` says how many of them a process may have"
         }
         BugKind::ProcessEnd => {
             "code under test must return or panic; a process is aborted by `abort`, by an \

@@ -176,6 +176,7 @@ fn problems() -> impl Strategy<Value = Problem> {
             .prop_map(|(states, visits, length)| { Problem::Livelock { states, visits, length } }),
         (0..99usize).prop_map(|bound| Problem::Temperature { bound }),
         (0..99usize).prop_map(|bound| Problem::StepBound { bound }),
+        (0..99usize).prop_map(|stacks| Problem::OutOfStacks { stacks }),
         endless().prop_map(Problem::EndlessStep),
         select(vec![ProcessEnd::Exit, ProcessEnd::Abort])
             .prop_map(|by| Problem::ProcessEnd { by, phase: Phase::Step(7) }),
