@@ -20,16 +20,42 @@ use crate::system::{Cut, Stop};
 /// ```
 #[inline]
 pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
-    // Calls nest, one for the schedule and one for each handler: only the outermost prepares.
-    let outermost = !INSIDE.get();
-    if outermost {
-        prepare();
-    }
+    let inside = Inside::new();
     let result = panic::catch_unwind(AssertUnwindSafe(code));
-    if outermost {
-        INSIDE.set(false);
-    }
+    drop(inside);
     result.map_err(stop_of)
+}
+
+/// While this lives, code of the program under test runs on this thread, whose panics are kept off
+/// the screen. [`catch`] makes one; whoever lets code go on in a [`catch`] that began earlier, on a stack of its
+/// own, needs another.
+#[derive(Debug)]
+#[must_use = "panics are kept off the screen until this is dropped"]
+pub struct Inside {
+    outermost: bool,
+}
+
+impl Inside {
+    /// From here on.
+    #[inline]
+    #[expect(clippy::new_without_default, reason = "it is a scope, not a value")]
+    pub fn new() -> Inside {
+        // They nest, one for the schedule and one for each handler: only the outermost prepares.
+        let outermost = !INSIDE.get();
+        if outermost {
+            prepare();
+        }
+        Inside { outermost }
+    }
+}
+
+impl Drop for Inside {
+    #[inline]
+    fn drop(&mut self) {
+        if self.outermost {
+            INSIDE.set(false);
+        }
+    }
 }
 
 #[inline(never)]

@@ -2,19 +2,24 @@
 //!
 //! Each poll of a task runs on a stack of its own. An operation suspends it at its scheduling
 //! point, and goes on inside the same poll when the task is scheduled again: the futures around
-//! the operation see nothing of it. A stack with its coroutine serves one poll after another of its thread.
+//! the operation see nothing of it. A stack with its coroutine serves one poll after another.
+//!
+//! Every step switches to a stack and back. What passes between the two are words in registers: what
+//! is polled stays where it is, and a panic is caught on the stack that it happens on.
 // An operation is deep inside of the program's code, and reaches its coroutine by a pointer.
 #![allow(unsafe_code)]
 
-use std::cell::{Cell, RefCell};
-use std::convert::Infallible;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
+use std::cell::Cell;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use std::thread;
 
 use corosensei::stack::{DefaultStack, Stack};
-use corosensei::{Coroutine, CoroutineResult, Yielder};
+use corosensei::{Coroutine, Yielder};
+use dally_core::{Bug, Problem, Stop, panics};
 
 use crate::exec::BoxFuture;
 use crate::overflow;
@@ -28,189 +33,292 @@ const STACK: usize = 16 << 20;
 const BUDGET: u32 = 128;
 
 thread_local! {
-    /// How the poll that runs on this thread suspends itself.
-    static SWITCH: Cell<Option<NonNull<Switch>>> = const { Cell::new(None) };
-    /// Stacks that no poll uses.
-    #[allow(clippy::vec_box, reason = "they come and go in their boxes")]
-    static IDLE: RefCell<Vec<Box<PollStack>>> = const { RefCell::new(Vec::new()) };
+    /// The stack that runs on this thread, if it is not the thread's own.
+    static RUNNING: Cell<Option<NonNull<Switch>>> = const { Cell::new(None) };
 }
 
-/// What a coroutine is resumed for.
-enum Order {
-    /// A new poll.
-    Poll(BoxFuture, Waker),
-    /// The poll is scheduled again.
-    GoOn,
-    /// The execution is over: the poll is to come to its end.
-    GiveUp,
+/// What a task runs: its future, and the stack on which a poll of it is suspended.
+pub(crate) struct Body {
+    stack: Option<Box<PollStack>>,
+    /// Owned, from a pinned box; absent when the task is over. It is a pointer because a suspended
+    /// poll has borrowed what it points to.
+    future: Option<NonNull<dyn Future<Output = ()>>>,
+    /// The task's own.
+    waker: Waker,
 }
-
-/// How a poll suspends itself; on the stack of its coroutine.
-struct Switch {
-    yielder: NonNull<Yielder<Order, Option<Polled>>>,
-    /// How many operations it may still do, if the execution is over and nobody would resume it.
-    left: Cell<Option<u32>>,
-}
-
-/// A stack for polls, with the coroutine that runs them one after the other. It yields a poll that has come to
-/// its end, or `None` where one is suspended. It stays in its box: what a step moves as a whole right after it was
-/// written in pieces stalls the processor.
-struct PollStack {
-    coroutine: Coroutine<Order, Option<Polled>, Infallible>,
-    /// The lowest address of the stack.
-    lowest: usize,
-    /// Whether no poll is on it.
-    idle: bool,
-}
-
-/// A poll that has not come to its end.
-pub(crate) struct SuspendedPoll(Box<PollStack>);
 
 /// How far a poll has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    Suspended(SuspendedPoll),
-    Ended(Polled),
+    /// It stands before an operation.
+    Suspended,
+    Pending,
+    Ready,
 }
 
-/// A poll that has come to its end, and what was polled.
-pub(crate) struct Polled {
-    pub future: BoxFuture,
-    pub waker: Waker,
-    /// What the future answered, or what it panicked with.
-    pub answer: thread::Result<Poll<()>>,
-}
+impl Body {
+    /// What the task of this waker runs.
+    pub fn new(future: Option<BoxFuture>, waker: Waker) -> Body {
+        let mut body = Body { stack: None, future: None, waker };
+        body.set_future(future);
+        body
+    }
 
-/// Polls a future until it suspends itself or is done.
-///
-/// # Panics
-/// If there is no memory for a stack.
-#[inline]
-pub(crate) fn poll(future: BoxFuture, waker: Waker) -> Progress {
-    let idle = IDLE.try_with(|stacks| stacks.borrow_mut().pop()).ok().flatten();
-    idle.unwrap_or_else(PollStack::new).resume(Order::Poll(future, waker))
-}
+    /// The task's waker.
+    pub fn waker(&self) -> &Waker {
+        &self.waker
+    }
 
-impl SuspendedPoll {
-    /// Goes on where it was suspended, until it suspends itself again or is done.
+    /// Begins again with this future, in the place of one that is over.
+    pub fn begin_again(&mut self, future: Option<BoxFuture>) {
+        drop(self.take());
+        self.set_future(future);
+    }
+
+    fn set_future(&mut self, future: Option<BoxFuture>) {
+        // SAFETY: the future stays where it is, and is dropped there by `take`.
+        let boxed = future.map(|future| unsafe { Pin::into_inner_unchecked(future) });
+        self.future = boxed.map(|boxed| NonNull::from(Box::leak(boxed)));
+    }
+
+    /// Takes the future. If a poll of it is suspended, that is left by unwinding first.
+    pub fn take(&mut self) -> Option<BoxFuture> {
+        self.stack = None;
+        let future = self.future.take()?;
+        // SAFETY: it is from a pinned box, was never moved out of it, and no poll has borrowed it.
+        Some(unsafe { Pin::new_unchecked(Box::from_raw(future.as_ptr())) })
+    }
+
+    /// Whether a poll has not come to its end.
     #[inline]
-    pub fn resume(self) -> Progress {
-        self.0.resume(Order::GoOn)
+    pub fn is_suspended(&self) -> bool {
+        self.stack.is_some()
     }
 
-    /// Comes to its end: its operations are no scheduling points any more, and from some number of them on
-    /// they are not ready.
-    pub fn give_up(self) -> Progress {
-        self.0.resume(Order::GiveUp)
+    /// Goes on with the poll that was suspended or begins one, until it is suspended or done.
+    /// A future that is absent is ready.
+    #[inline(always)]
+    pub fn poll(&mut self, idle: &mut IdleStacks) -> Result<Progress, Stop> {
+        if self.stack.is_none() {
+            let Some(future) = self.future else { return Ok(Progress::Ready) };
+            let stack = match idle.stacks.pop() {
+                Some(stack) => stack,
+                None => idle.make()?,
+            };
+            stack.switch.future.set(Some(future));
+            stack.switch.waker.set(&self.waker);
+            self.stack = Some(stack);
+        }
+        self.resume(idle)
     }
+
+    /// Lets a poll that was suspended come to its end: its operations are no scheduling points any
+    /// more, and from some number of them on they are not ready.
+    pub fn give_up(&mut self, idle: &mut IdleStacks) {
+        if let Some(stack) = &self.stack {
+            stack.switch.left.set(Some(BUDGET));
+            // What it does is not judged.
+            let _ = self.resume(idle);
+        }
+    }
+
+    #[inline(always)]
+    fn resume(&mut self, idle: &mut IdleStacks) -> Result<Progress, Stop> {
+        let Some(stack) = &mut self.stack else { return Ok(Progress::Ready) };
+        match stack.resume() {
+            Some(Progress::Suspended) => Ok(Progress::Suspended),
+            Some(ended) => {
+                idle.stacks.extend(self.stack.take());
+                Ok(ended)
+            }
+            None => {
+                let stop = stack.switch.stop.take();
+                idle.stacks.extend(self.stack.take());
+                Err(stop.unwrap_or(Stop::Cut))
+            }
+        }
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
+
+/// Stacks that no poll uses.
+#[derive(Default)]
+pub(crate) struct IdleStacks {
+    #[expect(clippy::vec_box, reason = "they come and go in their boxes")]
+    stacks: Vec<Box<PollStack>>,
+    /// How many there are with those that polls use.
+    made: usize,
+    /// The system had no memory for another.
+    scarce: bool,
+}
+
+impl IdleStacks {
+    #[cold]
+    fn make(&mut self) -> Result<Box<PollStack>, Stop> {
+        let stack = PollStack::new().map_err(|_| {
+            self.scarce = true;
+            Bug::new(Problem::OutOfStacks { stacks: self.made })
+        })?;
+        self.made += 1;
+        Ok(stack)
+    }
+
+    /// An execution is over: if stacks are scarce the memory is given back, since whoever tells of that
+    /// needs some.
+    pub fn give_back(&mut self) {
+        if std::mem::take(&mut self.scarce) {
+            self.free();
+        }
+    }
+
+    fn free(&mut self) {
+        self.made -= self.stacks.len();
+        for mut stack in self.stacks.drain(..) {
+            // With nothing to poll its coroutine returns.
+            stack.resume();
+        }
+    }
+}
+
+impl Drop for IdleStacks {
+    fn drop(&mut self) {
+        self.free();
+    }
+}
+
+/// A stack for polls, with the coroutine that runs them one after the other. It stays in its box: what a
+/// step moves as a whole right after it was written in pieces stalls the processor.
+struct PollStack {
+    coroutine: Coroutine<(), Option<Progress>, ()>,
+    switch: Rc<Switch>,
+}
+
+/// How a coroutine suspends itself: with how far the poll has come, or `None` if it has unwound.
+type PollYielder = Yielder<(), Option<Progress>>;
+
+/// What a coroutine and whoever resumes it know of each other.
+struct Switch {
+    /// The lowest address of the stack, where its guard page is.
+    lowest: usize,
+    /// How the coroutine suspends itself; absent before it begins. It lives on the coroutine's stack.
+    yielder: Cell<Option<NonNull<PollYielder>>>,
+    /// What to poll next, and with which waker.
+    future: Cell<Option<NonNull<dyn Future<Output = ()>>>>,
+    waker: Cell<*const Waker>,
+    /// How many operations the poll may still do, if the execution is over and nobody would resume it.
+    left: Cell<Option<u32>>,
+    /// What the poll has unwound from.
+    stop: Cell<Option<Stop>>,
 }
 
 impl PollStack {
     #[cold]
-    fn new() -> Box<PollStack> {
+    fn new() -> io::Result<Box<PollStack>> {
         overflow::watch();
-        let stack = DefaultStack::new(STACK).unwrap_or_else(|error| {
-            panic!("no memory for the stack of a task: {error}; do with fewer tasks at a time")
+        let stack = DefaultStack::new(STACK)?;
+        let switch = Rc::new(Switch {
+            lowest: stack.limit().get(),
+            yielder: Cell::new(None),
+            future: Cell::new(None),
+            waker: Cell::new(ptr::null()),
+            left: Cell::new(None),
+            stop: Cell::new(None),
         });
-        let lowest = stack.limit().get();
-        let coroutine = Coroutine::with_stack(stack, run_polls);
-        Box::new(PollStack { coroutine, lowest, idle: true })
+        let inside = switch.clone();
+        let coroutine = Coroutine::with_stack(stack, move |yielder, ()| inside.run_polls(yielder));
+        Ok(Box::new(PollStack { coroutine, switch }))
     }
 
-    #[inline]
-    fn resume(mut self: Box<Self>, order: Order) -> Progress {
-        self.idle = false;
+    /// Goes on until a poll is suspended or has come to its end; `None` if it has unwound.
+    #[inline(always)]
+    fn resume(&mut self) -> Option<Progress> {
         // Whoever resumes may be a poll itself: an execution inside of an execution.
-        let (outer, guard) = (SWITCH.get(), overflow::guard(self.lowest));
-        let resumed = self.coroutine.resume(order);
-        SWITCH.set(outer);
-        overflow::guard(guard);
-        match resumed {
-            CoroutineResult::Yield(None) => Progress::Suspended(SuspendedPoll(self)),
-            CoroutineResult::Yield(Some(polled)) => {
-                self.idle = true;
-                // While the thread ends nobody needs the stack any more.
-                let _ = IDLE.try_with(|stacks| stacks.borrow_mut().push(self));
-                Progress::Ended(polled)
-            }
-            CoroutineResult::Return(never) => match never {},
-        }
+        let outer = RUNNING.replace(Some(NonNull::from(&*self.switch)));
+        let resumed = self.coroutine.resume(());
+        RUNNING.set(outer);
+        resumed.as_yield().flatten()
     }
 }
 
-impl Drop for PollStack {
-    fn drop(&mut self) {
-        if self.idle {
-            // SAFETY: the coroutine has not begun, or it is suspended in `run_polls` after a poll has come to its
-            // end: what it held was handed out, and nothing on the stack has a destructor to run.
-            unsafe { self.coroutine.force_reset() };
+impl Switch {
+    /// What a coroutine does: one poll after another, while there is one.
+    fn run_polls(&self, yielder: &PollYielder) {
+        self.yielder.set(Some(NonNull::from(yielder)));
+        // What is left of a future after a panic is dropped by whoever ends the execution, and not
+        // while this stack unwinds.
+        while let Err(stop) = panics::catch(|| self.poll_each(yielder)) {
+            self.stop.set(Some(stop));
+            yielder.suspend(None);
         }
     }
-}
 
-/// What a coroutine does: one poll after another.
-fn run_polls(yielder: &Yielder<Order, Option<Polled>>, mut order: Order) -> Infallible {
-    let switch = Switch { yielder: NonNull::from(yielder), left: Cell::new(None) };
-    loop {
-        let ended = match order {
-            Order::Poll(mut future, waker) => {
-                switch.left.set(None);
-                SWITCH.set(Some(NonNull::from(&switch)));
-                // What is left of the future after a panic is dropped by whoever ends the execution,
-                // and not while this stack unwinds.
-                let answer = catch_unwind(AssertUnwindSafe(|| {
-                    future.as_mut().poll(&mut Context::from_waker(&waker))
-                }));
-                Some(Polled { future, waker, answer })
-            }
-            // There is no poll to go on with.
-            Order::GoOn | Order::GiveUp => None,
-        };
-        order = yielder.suspend(ended);
+    fn poll_each(&self, yielder: &PollYielder) {
+        while let Some(mut future) = self.future.take() {
+            self.left.set(None);
+            // SAFETY: `Body::poll` has just set both to what the body owns. The future is pinned, and
+            // is left alone by the body until the poll has ended: see `Body::take`. The waker is
+            // copied, because the body itself may move meanwhile; the body keeps the original for as
+            // long, and the copy is never dropped.
+            let (future, waker) = unsafe {
+                let waker = ManuallyDrop::new(ptr::read(self.waker.get()));
+                (Pin::new_unchecked(future.as_mut()), waker)
+            };
+            yielder.suspend(Some(match future.poll(&mut Context::from_waker(&waker)) {
+                Poll::Pending => Progress::Pending,
+                Poll::Ready(()) => Progress::Ready,
+            }));
+        }
     }
 }
 
 /// Suspends the poll that runs on this thread and comes back when it is resumed; answers whether it
 /// may go on. It may not where the execution is over and it has gone on often enough. Where no poll runs it goes on.
-#[inline]
+#[inline(always)]
 pub(crate) fn suspend() -> bool {
-    let Some(at) = SWITCH.get() else { return true };
-    // SAFETY: `SWITCH` has the switch of the coroutine that runs on this thread: the coroutine
-    // puts it there when a poll begins and, below, whenever one goes on, and `resume` takes it
-    // back when the coroutine has suspended itself. Switch and yielder live on the stack of the
-    // coroutine as long as it does. Coroutines stay on their thread, because they are not `Send`.
-    let (switch, yielder) = unsafe { (at.as_ref(), at.as_ref().yielder.as_ref()) };
-    if let Some(left) = switch.left.get() {
-        switch.left.set(Some(left.saturating_sub(1)));
-        return left > 0;
+    let Some(running) = RUNNING.get() else { return true };
+    // SAFETY: `RUNNING` is the switch of the coroutine that this code runs on: `resume` sets it
+    // before it switches there and takes it back afterwards, and holds the stack meanwhile.
+    let switch = unsafe { running.as_ref() };
+    if switch.left.get().is_none() {
+        let Some(yielder) = switch.yielder.get() else { return true };
+        // SAFETY: it is on the stack that this code runs on, below it. Coroutines stay on their
+        // thread, because they are not `Send`.
+        unsafe { yielder.as_ref() }.suspend(Some(Progress::Suspended));
     }
-    let order = yielder.suspend(None);
-    SWITCH.set(Some(at));
-    if matches!(order, Order::GiveUp) {
-        switch.left.set(Some(BUDGET - 1));
+    // Whoever has resumed it may have said that the execution is over.
+    match switch.left.get() {
+        None => true,
+        Some(left) => {
+            switch.left.set(Some(left.saturating_sub(1)));
+            left > 0
+        }
     }
-    true
+}
+
+/// The lowest address of the stack that runs on this thread; 0 if that is the thread's own.
+pub(crate) fn lowest_address() -> usize {
+    // SAFETY: as in `suspend`.
+    RUNNING.get().map_or(0, |running| unsafe { running.as_ref() }.lowest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn suspended(progress: Progress) -> SuspendedPoll {
-        match progress {
-            Progress::Suspended(poll) => poll,
-            Progress::Ended(_) => panic!("it has ended"),
-        }
+    /// A body that runs this code in its first poll, and that poll.
+    fn begin(code: impl FnOnce() + 'static, idle: &mut IdleStacks) -> (Body, Progress) {
+        let mut body = Body::new(Some(Box::pin(async move { code() })), Waker::noop().clone());
+        let progress = go_on(&mut body, idle);
+        (body, progress)
     }
 
-    fn ended(progress: Progress) -> Polled {
-        match progress {
-            Progress::Suspended(_) => panic!("it is suspended"),
-            Progress::Ended(polled) => polled,
-        }
-    }
-
-    fn begin(code: impl FnOnce() + 'static) -> Progress {
-        poll(Box::pin(async move { code() }), Waker::noop().clone())
+    fn go_on(body: &mut Body, idle: &mut IdleStacks) -> Progress {
+        body.poll(idle).expect("it does not panic")
     }
 
     #[test]
@@ -222,45 +330,74 @@ mod tests {
                 assert!(suspend());
             }
         };
-        let (mut one, mut other) = (suspended(begin(turns)), suspended(begin(turns)));
+        let idle = &mut IdleStacks::default();
+        let mut bodies = [begin(turns, idle).0, begin(turns, idle).0];
         for _ in 0..2 {
-            one = suspended(one.resume());
-            other = suspended(other.resume());
+            let progress = bodies.each_mut().map(|body| go_on(body, idle));
+            assert_eq!(progress, [Progress::Suspended; 2]);
+            // A suspended poll does not mind that its body moves.
+            bodies.swap(0, 1);
         }
-        assert!(matches!(ended(one.resume()).answer, Ok(Poll::Ready(()))));
-        assert!(matches!(ended(other.resume()).answer, Ok(Poll::Ready(()))));
+        assert_eq!(bodies.each_mut().map(|body| go_on(body, idle)), [Progress::Ready; 2]);
+        assert_eq!(idle.stacks.len(), 2);
     }
 
     #[test]
     fn a_poll_inside_of_a_poll_suspends_only_itself() {
-        let outer = begin(|| {
-            let inner = suspended(begin(|| assert!(suspend())));
-            suspend();
-            ended(inner.resume());
-            suspend();
-        });
-        let outer = suspended(suspended(outer).resume());
-        ended(outer.resume());
+        let idle = &mut IdleStacks::default();
+        let (mut outer, progress) = begin(
+            || {
+                let idle = &mut IdleStacks::default();
+                let (mut inner, progress) = begin(|| assert!(suspend()), idle);
+                assert_eq!(progress, Progress::Suspended);
+                suspend();
+                assert_eq!(go_on(&mut inner, idle), Progress::Ready);
+                suspend();
+            },
+            idle,
+        );
+        assert_eq!(progress, Progress::Suspended);
+        assert_eq!(go_on(&mut outer, idle), Progress::Suspended);
+        assert_eq!(go_on(&mut outer, idle), Progress::Ready);
     }
 
     #[test]
-    fn a_panic_leaves_the_future_to_the_caller_and_the_stack_to_others() {
+    fn a_panic_leaves_the_future_to_the_body_and_the_stack_to_others() {
         struct Quiet;
         impl Future for Quiet {
             type Output = ();
-            fn poll(self: std::pin::Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-                std::panic::resume_unwind(Box::new(7))
+            fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+                std::panic::resume_unwind(Box::new("seven"))
             }
         }
         impl Drop for Quiet {
             fn drop(&mut self) {
-                assert!(!thread::panicking(), "dropped while unwinding");
+                assert!(!std::thread::panicking(), "dropped while unwinding");
             }
         }
-        let polled = ended(poll(Box::pin(Quiet), Waker::noop().clone()));
-        assert!(polled.answer.is_err());
-        assert_eq!(IDLE.with_borrow(Vec::len), 1);
-        drop(polled.future);
+        let idle = &mut IdleStacks::default();
+        let mut body = Body::new(Some(Box::pin(Quiet)), Waker::noop().clone());
+        let Err(Stop::Bug(bug)) = body.poll(idle) else { panic!("no bug") };
+        assert_eq!(bug.message(), "seven");
+        assert_eq!(idle.stacks.len(), 1);
+        assert!(body.take().is_some());
+    }
+
+    #[test]
+    fn a_poll_that_nobody_resumes_is_left_by_unwinding() {
+        let held = Rc::new(());
+        let kept = held.clone();
+        let idle = &mut IdleStacks::default();
+        let (body, progress) = begin(
+            move || {
+                let _kept = kept;
+                suspend();
+            },
+            idle,
+        );
+        assert_eq!((progress, Rc::strong_count(&held)), (Progress::Suspended, 2));
+        drop(body);
+        assert_eq!(Rc::strong_count(&held), 1);
     }
 
     #[test]
@@ -270,13 +407,19 @@ mod tests {
 
     #[test]
     fn a_poll_that_gives_up_is_not_suspended_again_and_the_next_on_its_stack_is() {
-        let poll = suspended(begin(|| {
-            assert!((0..BUDGET).all(|_| suspend()));
-            assert!(!suspend() && !suspend());
-        }));
-        assert!(matches!(ended(poll.give_up()).answer, Ok(Poll::Ready(()))));
-        let next = suspended(begin(|| assert!(suspend())));
-        assert!(matches!(ended(next.resume()).answer, Ok(Poll::Ready(()))));
-        assert_eq!(IDLE.with_borrow(Vec::len), 1);
+        let idle = &mut IdleStacks::default();
+        let (mut body, _) = begin(
+            || {
+                assert!((0..BUDGET).all(|_| suspend()));
+                assert!(!suspend() && !suspend());
+            },
+            idle,
+        );
+        body.give_up(idle);
+        assert!(!body.is_suspended());
+        let (mut next, progress) = begin(|| assert!(suspend()), idle);
+        assert_eq!(progress, Progress::Suspended);
+        assert_eq!(go_on(&mut next, idle), Progress::Ready);
+        assert_eq!(idle.stacks.len(), 1);
     }
 }

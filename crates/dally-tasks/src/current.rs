@@ -1,67 +1,81 @@
 //! The execution that runs on this thread, and the way every primitive reaches it.
 
+// The operations of a program reach its execution, and whoever is asked and told in the step, by
+// pointers that their thread has.
+#![allow(unsafe_code)]
+
 use std::cell::Cell;
-use std::mem::ManuallyDrop;
 use std::panic::Location;
-use std::task::{Context, Waker};
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
 
 use dally_core::{Access, Bug, Env, Mode, panics};
-use scoped_tls_hkt::{ReborrowMut, scoped_thread_local};
 
 use crate::coroutine;
 use crate::exec::{Exec, Phase};
 use crate::text::{Object, Wait};
-use crate::waker::rouse;
 
 thread_local! {
-    /// The running execution; absent outside of one, and while somebody reaches it. It needs no
-    /// destructor, which makes reaching it one load: [`enter`] always takes it back.
-    static EXEC: Cell<Option<ManuallyDrop<Box<Exec>>>> = const { Cell::new(None) };
+    /// The running execution; absent outside of one, and while somebody reaches it.
+    static EXEC: Cell<Option<NonNull<Exec>>> = const { Cell::new(None) };
 }
 
-/// Who is asked and told in this step.
-struct Asked<'a>(&'a mut (dyn Env + 'a));
+/// While this lives, code of the program under test runs as part of an execution, which nobody
+/// else can reach. It must be dropped, where it was made.
+#[must_use = "an execution is left where this is dropped"]
+pub(crate) struct Entered<'e> {
+    exec: &'e mut Exec,
+    /// An execution inside of an execution is odd, but no reason to lose the outer one.
+    outer: Option<NonNull<Exec>>,
+}
 
-impl<'a, 'b: 'a> ReborrowMut<'a> for Asked<'b> {
-    type Result = Asked<'a>;
+/// Enters an execution.
+#[inline(always)]
+pub(crate) fn enter(exec: &mut Exec) -> Entered<'_> {
+    let outer = EXEC.replace(Some(NonNull::from(&mut *exec)));
+    Entered { exec, outer }
+}
 
-    fn reborrow_mut(&'a mut self) -> Asked<'a> {
-        Asked(self.0)
+/// As [`enter`], in a step: `env` can be asked and told.
+#[inline(always)]
+pub(crate) fn enter_step<'e>(exec: &'e mut Exec, env: &'e mut dyn Env) -> Entered<'e> {
+    // SAFETY: this changes the lifetime alone. `Entered` has borrowed `env` for as long as the
+    // pointer is there.
+    let env = unsafe { std::mem::transmute::<NonNull<dyn Env + 'e>, NonNull<dyn Env>>(env.into()) };
+    exec.env = Some(env);
+    enter(exec)
+}
+
+impl Drop for Entered<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        EXEC.set(self.outer);
+        self.exec.env = None;
     }
 }
 
-scoped_thread_local!(static mut ENV: for<'a> Asked<'a>);
+/// An execution that somebody reaches: put back where it was, also when code unwinds.
+struct Lent(NonNull<Exec>);
 
-/// Puts an execution back where it was lent from, also when code unwinds.
-struct Lent(Option<ManuallyDrop<Box<Exec>>>);
+impl Lent {
+    #[inline]
+    fn take() -> Option<Lent> {
+        EXEC.take().map(Lent)
+    }
+
+    #[inline]
+    fn exec(&mut self) -> &mut Exec {
+        // SAFETY: `Entered` has put it there, has borrowed the execution as long as it is there,
+        // and does not touch it. It was taken from there, so nobody else has it.
+        unsafe { self.0.as_mut() }
+    }
+}
 
 impl Drop for Lent {
     #[inline]
     fn drop(&mut self) {
-        EXEC.set(self.0.take());
+        EXEC.set(Some(self.0));
     }
-}
-
-/// Runs code of the program under test as part of this execution, which is in the slot
-/// afterwards as before. The code must not unwind.
-pub(crate) fn enter<R>(slot: &mut Option<Box<Exec>>, code: impl FnOnce() -> R) -> R {
-    // An execution inside of an execution is odd, but no reason to lose the outer one.
-    let outer = Lent(EXEC.replace(slot.take().map(ManuallyDrop::new)));
-    let result = code();
-    let emptied = std::mem::replace(slot, EXEC.take().map(ManuallyDrop::into_inner));
-    // It was taken from above, so there is nothing to drop and no need to look.
-    std::mem::forget(emptied);
-    drop(outer);
-    result
-}
-
-/// As [`enter`], in a step: `env` can be asked and told.
-pub(crate) fn enter_step<R>(
-    slot: &mut Option<Box<Exec>>,
-    env: &mut dyn Env,
-    code: impl FnOnce() -> R,
-) -> R {
-    ENV.set(Asked(env), || enter(slot, code))
 }
 
 /// Reaches the running execution. No code of the program may run in `f`: no wakers, no
@@ -69,9 +83,8 @@ pub(crate) fn enter_step<R>(
 #[track_caller]
 #[inline]
 pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
-    let Some(exec) = EXEC.take() else { outside(what) };
-    let mut lent = Lent(Some(exec));
-    let Some(exec) = &mut lent.0 else { outside(what) };
+    let Some(mut lent) = Lent::take() else { outside(what) };
+    let exec = lent.exec();
     let result = f(exec);
     if exec.untold.is_much() {
         flush(exec);
@@ -87,18 +100,18 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
 /// As [`with`] for destructors and wakers: never unwinds, and is `None` outside an execution.
 #[inline]
 pub(crate) fn try_with<R>(f: impl FnOnce(&mut Exec) -> R) -> Option<R> {
-    let mut lent = Lent(Some(EXEC.take()?));
-    lent.0.as_mut().map(|exec| f(exec))
+    Lent::take().map(|mut lent| f(lent.exec()))
 }
 
-/// Reaches who is asked, after telling what has happened so far; `None` outside of steps.
+/// Reaches who is asked, after telling what has happened so far; `None` outside of steps. `f` must
+/// not ask again.
 pub(crate) fn ask<R>(exec: &mut Exec, f: impl FnOnce(&mut Exec, &mut dyn Env) -> R) -> Option<R> {
-    (exec.phase == Phase::Step).then(|| {
-        ENV.with(|asked| {
-            exec.catch_up(asked.0);
-            f(exec, asked.0)
-        })
-    })
+    let mut env = exec.env.filter(|_| exec.phase == Phase::Step)?;
+    // SAFETY: `Entered` has borrowed it as long as it is there. The execution is reached by one at a
+    // time, and who reaches it asks one thing at a time.
+    let env = unsafe { env.as_mut() };
+    exec.catch_up(env);
+    Some(f(exec, env))
 }
 
 #[cold]
@@ -154,6 +167,7 @@ fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location<'static>) 
 
 /// The scheduling point before an operation; answers whether to do it now. If not, return
 /// `Poll::Pending`. `waited` and `next` are as in [`Exec::stands_before`].
+#[inline(always)]
 pub(crate) fn pass(
     cx: &Context<'_>,
     what: &'static str,
@@ -164,6 +178,7 @@ pub(crate) fn pass(
 }
 
 /// As [`pass`], for an operation that has looked at this object to see that it need not wait.
+#[inline(always)]
 pub(crate) fn pass_ready(
     cx: &Context<'_>,
     what: &'static str,
@@ -181,32 +196,33 @@ pub(crate) fn pass_ready(
     !before || suspend(cx)
 }
 
+/// Tries an operation and, where that stands before its scheduling point, once more when the point is
+/// passed. `operation` is told whether it is passed, and answers `None` where it stands before it.
+#[inline(always)]
+pub(crate) fn attempt<R>(
+    cx: &Context<'_>,
+    mut operation: impl FnMut(bool) -> Option<Poll<R>>,
+) -> Poll<R> {
+    match operation(false) {
+        Some(answer) => answer,
+        None if suspend(cx) => operation(true).unwrap_or(Poll::Pending),
+        None => Poll::Pending,
+    }
+}
+
 /// Ends the step here, and comes back in the next step of the task; answers whether to go on. If
 /// not, return `Poll::Pending`. Nothing may be locked.
 ///
 /// When the execution is over, there is no next step. The poll then goes on to its end, as one that runs while
 /// tokio's runtime is shut down, and once it has used up tokio's budget its operations answer that they are pending.
-pub(crate) fn suspend(cx: &Context<'_>) -> bool {
+#[inline(always)]
+fn suspend(cx: &Context<'_>) -> bool {
     let goes_on = coroutine::suspend();
     if !goes_on {
         // Whoever blocks its thread until it is woken would do so for ever.
         cx.waker().wake_by_ref();
     }
     goes_on
-}
-
-/// The poll of the running task has come to its end: wakes those who gave way. Answers whether the
-/// task was aborted meanwhile.
-pub(crate) fn end_poll() -> bool {
-    let (aborted, deferred) = with("a task", |exec| {
-        exec.polling = false;
-        let task = &mut exec.tasks[exec.current];
-        (task.aborted, std::mem::take(&mut task.deferred))
-    });
-    if !deferred.is_empty() {
-        deferred.into_iter().for_each(rouse);
-    }
-    aborted
 }
 
 /// Notes that the running step looks at an object, without words for readers: what it sees

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
@@ -72,6 +73,8 @@ pub(crate) struct Exec {
     /// A bug that an operation met while the program's code was running.
     pub bug: Option<Box<Bug>>,
     pub monitors: Monitors,
+    /// Who is asked and told in this step: see `current`.
+    pub env: Option<NonNull<dyn Env>>,
     /// How many seals are held.
     pub seals: u32,
     /// A combinator has put a waker of its own in between, in some task.
@@ -101,6 +104,7 @@ impl Exec {
             cut: false,
             bug: None,
             monitors: Monitors::default(),
+            env: None,
             seals: 0,
             linked: false,
             roster: Roster::new(),

@@ -1,10 +1,11 @@
-//! What a program shows to strategies that learn.
+//! What strategies that learn see of an execution, and what a program shows to them.
 
 use std::hash::{Hash, Hasher};
 
-use dally_core::{WorkerId, fingerprint};
+use dally_core::{Access, Mode, Observe, Resource, WorkerId, fingerprint};
 
 use crate::current;
+use crate::exec::{Exec, Task};
 
 /// Shows this value of the running task to strategies that learn from the program's own
 /// observations (`ql-c`), until the task shows another. Show where the task stands in what
@@ -115,4 +116,48 @@ impl Hasher for Words {
     fn finish(&self) -> u64 {
         self.0
     }
+}
+
+impl Exec {
+    /// A sum over objects, tasks and armed timers. Ids of tasks are left out: who has locked an
+    /// object or armed a timer is told by where that task stands.
+    pub fn observe(&self, how: Observe) -> u64 {
+        let tasks = self.tasks.live();
+        let objects = self.objects.iter().fold(0u64, |sum, held| {
+            let name = fingerprint::mix(held.id.creator.to_bits(), u64::from(held.id.number));
+            let holder = held.holder.filter(|_| how == Observe::Control);
+            let holder = holder.map_or(0, |holder| control(&tasks[holder as usize]));
+            sum.wrapping_add(fingerprint::part(name, held.amount.wrapping_add(holder)))
+        });
+        let rest = match how {
+            Observe::Inboxes => 0,
+            Observe::Control => {
+                let stand = tasks.iter().map(control);
+                let armed = self.armed().map(|owner| fingerprint::mix(control(owner), 1));
+                stand.chain(armed).fold(0, u64::wrapping_add)
+            }
+            Observe::Custom => self.shown.sum(),
+        };
+        objects.wrapping_add(rest)
+    }
+}
+
+/// A hash of where a task stands: what it is, its state, what it is about to do or what it waits
+/// for.
+fn control(task: &Task) -> u64 {
+    let state = task.state as u64;
+    let (kind, object) = match task.pending() {
+        Some(Access { resource: Resource::Object(object), mode, .. }) => {
+            (if mode == Mode::Read { 1 } else { 2 }, Some(object))
+        }
+        _ => (0, None),
+    };
+    let waits = task.waits.iter().fold(0u64, |sum, wait| {
+        let id = wait.object.id;
+        sum.wrapping_add(fingerprint::part(id.creator.to_bits(), u64::from(id.number)))
+    });
+    let object =
+        object.map_or(0, |id| fingerprint::part(id.creator.to_bits(), u64::from(id.number)));
+    let stands = fingerprint::mix(fingerprint::mix(state << 2 | kind, object), waits);
+    fingerprint::mix(task.kind, stands)
 }

@@ -5,20 +5,6 @@
 // A signal handler is a function for C.
 #![allow(unsafe_code)]
 
-use std::cell::Cell;
-
-thread_local! {
-    /// The lowest address of the stack that runs on this thread, where its guard page is; 0 if that
-    /// is the thread's own.
-    static GUARD: Cell<usize> = const { Cell::new(0) };
-}
-
-/// From here on the stack with this lowest address runs on this thread; answers the one before.
-#[inline]
-pub(crate) fn guard(lowest: usize) -> usize {
-    GUARD.replace(lowest)
-}
-
 #[cfg(not(unix))]
 pub(crate) fn watch() {}
 
@@ -36,7 +22,7 @@ mod unix {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-    use super::GUARD;
+    use crate::coroutine;
 
     /// Whoever was asked before, for each signal.
     static BEFORE: OnceLock<[libc::sigaction; 2]> = OnceLock::new();
@@ -69,7 +55,7 @@ mod unix {
     ) {
         // SAFETY: the system hands a valid description of a signal of memory.
         let address = unsafe { (*info).si_addr() } as usize;
-        let guard = GUARD.get();
+        let guard = coroutine::lowest_address();
         // A frame may reach over more than a page, but Rust touches each page of it.
         if guard != 0 && (guard..guard + PAGE.load(Relaxed)).contains(&address) {
             #[expect(clippy::disallowed_methods, reason = "Rust's own words name the thread, too")]

@@ -1,16 +1,14 @@
 //! The contract of a system, kept by tasks.
 
 use std::fmt;
-use std::panic::resume_unwind;
-use std::task::{Poll, Waker};
 
 use dally_core::bug::Uncontrolled;
 use dally_core::{
-    Acceptance, Access, Bug, Env, Event, Footprint, Mode, Monitors, Observe, Problem, Resource,
-    Status, Stop, System, Text, Waiting, WorkerId, fingerprint, panics,
+    Acceptance, Access, Bug, Env, Event, Footprint, Monitors, Observe, Problem, Resource, Status,
+    Stop, System, Text, Waiting, WorkerId, panics,
 };
 
-use crate::coroutine::{self, Polled, Progress, SuspendedPoll};
+use crate::coroutine::{Body, IdleStacks, Progress};
 use crate::current;
 use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told};
 use crate::roster::Who;
@@ -21,98 +19,36 @@ use crate::waker::rouse;
 /// It is not captured: tasks are real code, and the only way back is to start again and make the
 /// same choices.
 pub struct TaskSystem {
-    /// Absent only while the program's code runs, which reaches it through its thread.
-    exec: Option<Box<Exec>>,
+    exec: Box<Exec>,
     /// What the tasks of the execution run, in the same order. It is not part of the execution,
     /// so that a step can poll it in its place.
     bodies: Vec<Body>,
-}
-
-/// What a task runs.
-struct Body {
-    /// Absent when the task is over, and while a poll has it.
-    future: Option<BoxFuture>,
-    /// The task's own; absent while a poll has it.
-    waker: Option<Waker>,
-    /// A poll that has not come to its end.
-    suspended: Option<SuspendedPoll>,
-}
-
-impl Body {
-    /// Polls up to the next scheduling point; answers whether it was suspended there or what the
-    /// future answered. A panic of the future goes on.
-    #[inline]
-    fn poll(&mut self) -> Option<Poll<()>> {
-        let progress = match self.suspended.take() {
-            Some(suspended) => suspended.resume(),
-            None => match (self.future.take(), self.waker.take()) {
-                (Some(future), Some(waker)) => coroutine::poll(future, waker),
-                (_, waker) => {
-                    self.waker = waker;
-                    return Some(Poll::Ready(()));
-                }
-            },
-        };
-        self.after(progress)
-    }
-
-    /// Lets a poll that was suspended come to its end.
-    fn give_up(&mut self) {
-        if let Some(suspended) = self.suspended.take() {
-            let progress = suspended.give_up();
-            self.after(progress);
-        }
-    }
-
-    #[inline]
-    fn after(&mut self, progress: Progress) -> Option<Poll<()>> {
-        match progress {
-            Progress::Suspended(poll) => {
-                self.suspended = Some(poll);
-                None
-            }
-            Progress::Ended(Polled { future, waker, answer }) => {
-                (self.future, self.waker) = (Some(future), Some(waker));
-                Some(answer.unwrap_or_else(|panic| resume_unwind(panic)))
-            }
-        }
-    }
-}
-
-/// What a step of a task came to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stepped {
-    /// The task stands before its next operation.
-    Suspended,
-    Pending,
-    Over,
+    idle: IdleStacks,
 }
 
 impl fmt::Debug for TaskSystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TaskSystem")
-            .field("enabled", &self.exec().roster.enabled)
+            .field("enabled", &self.exec.roster.enabled)
             .finish_non_exhaustive()
     }
 }
 
-const ALWAYS: &str = "an execution is in its place between steps";
-
 impl System for TaskSystem {
     #[inline]
     fn enabled(&self) -> &[WorkerId] {
-        &self.exec().roster.enabled
+        &self.exec.roster.enabled
     }
 
     #[inline]
     fn is_enabled(&self, worker: WorkerId) -> bool {
-        self.exec().is_enabled(worker)
+        self.exec.is_enabled(worker)
     }
 
     /// What a task does up to its next point is not known before it is polled.
     fn pending(&self, worker: WorkerId, out: &mut Footprint) {
         out.begin_unknown(worker);
-        let exec = self.exec();
+        let exec = &*self.exec;
         match exec.roster.who(worker) {
             Some(Who::Task(index)) => {
                 exec.tasks[index].pending().into_iter().for_each(|access| out.add(access));
@@ -125,9 +61,9 @@ impl System for TaskSystem {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        let exec = self.exec_mut();
+        let exec = &mut *self.exec;
         exec.begin_step(env);
         if exec.shared.take_foreign() {
             return Err(uncontrolled().into());
@@ -140,10 +76,10 @@ impl System for TaskSystem {
     }
 
     fn status(&self) -> Status {
-        let tasks = self.exec().tasks.live();
+        let tasks = self.exec.tasks.live();
         if tasks.first().is_none_or(|main| main.state == State::Finished) {
             Status::Done
-        } else if self.exec().roster.enabled.is_empty() {
+        } else if self.exec.roster.enabled.is_empty() {
             let blocked = tasks.iter().filter(|task| task.state == State::Blocked);
             let mut waiting: Vec<_> = blocked.map(|task| self.waiting(task)).collect();
             // Two executions that differ only in the order of creations give the same text.
@@ -156,38 +92,19 @@ impl System for TaskSystem {
 
     #[inline]
     fn acceptance(&self) -> Acceptance {
-        self.exec().monitors.acceptance()
+        self.exec.monitors.acceptance()
     }
 
-    /// A sum over objects, tasks and armed timers. Ids of tasks are left out: who has locked an
-    /// object or armed a timer is told by where that task stands.
     fn observe(&self, how: Observe) -> Option<u64> {
-        let exec = self.exec();
-        let tasks = exec.tasks.live();
-        let objects = exec.objects.iter().fold(0u64, |sum, held| {
-            let name = fingerprint::mix(held.id.creator.to_bits(), u64::from(held.id.number));
-            let holder = held.holder.filter(|_| how == Observe::Control);
-            let holder = holder.map_or(0, |holder| control(&tasks[holder as usize]));
-            sum.wrapping_add(fingerprint::part(name, held.amount.wrapping_add(holder)))
-        });
-        let rest = match how {
-            Observe::Inboxes => 0,
-            Observe::Control => {
-                let stand = tasks.iter().map(control);
-                let armed = exec.armed().map(|owner| fingerprint::mix(control(owner), 1));
-                stand.chain(armed).fold(0, u64::wrapping_add)
-            }
-            Observe::Custom => exec.shown.sum(),
-        };
-        Some(objects.wrapping_add(rest))
+        Some(self.exec.observe(how))
     }
 
     fn sealed(&self) -> bool {
-        self.exec().seals > 0
+        self.exec.seals > 0
     }
 
     fn name(&self, worker: WorkerId) -> String {
-        let tasks = self.exec().tasks.live();
+        let tasks = self.exec.tasks.live();
         match tasks.iter().find(|task| task.id == worker) {
             Some(task) => task.name.to_string(),
             None => "timer".to_owned(),
@@ -195,41 +112,45 @@ impl System for TaskSystem {
     }
 
     fn monitor(&self, index: usize) -> (String, String) {
-        self.exec().monitors.describe(index)
+        self.exec.monitors.describe(index)
     }
 
     fn end(&mut self) -> Result<(), Bug> {
-        self.exec_mut().silence();
+        self.exec.silence();
         let mut first = None;
         let mut last = None;
-        while let Some((id, index)) = self.exec().roster.task_after(last) {
+        while let Some((id, index)) = self.exec.roster.task_after(last) {
             last = Some(id);
-            if self.bodies[index].suspended.is_some() {
+            if self.bodies[index].is_suspended() {
                 self.give_up(index);
             }
-            self.exec_mut().tear_down(index);
-            let deferred = std::mem::take(&mut self.exec_mut().tasks[index].deferred);
+            self.exec.tear_down(index);
+            let deferred = std::mem::take(&mut self.exec.tasks[index].deferred);
             if !deferred.is_empty() {
-                let _ = current::enter(&mut self.exec, || panics::catch(|| drop(deferred)));
+                let _entered = current::enter(&mut self.exec);
+                let _ = panics::catch(|| drop(deferred));
             }
-            if let Some(future) = self.bodies[index].future.take() {
-                let dropped = current::enter(&mut self.exec, || panics::catch(|| drop(future)));
+            if let Some(future) = self.bodies[index].take() {
+                let entered = current::enter(&mut self.exec);
+                let dropped = panics::catch(|| drop(future));
+                drop(entered);
                 if let Err(Stop::Bug(bug)) = dropped {
                     first.get_or_insert((bug, index));
                 }
             }
         }
+        self.idle.give_back();
         let Some((mut bug, index)) = first else { return Ok(()) };
         if let Problem::Panic { at_tear_down, .. } = &mut *bug.problem {
             *at_tear_down = true;
         }
-        Err(bug.by(self.exec().tasks[index].name.to_string()))
+        Err(bug.by(self.exec.tasks[index].name.to_string()))
     }
 }
 
 impl Drop for TaskSystem {
     fn drop(&mut self) {
-        if self.exec().phase != Phase::TearDown {
+        if self.exec.phase != Phase::TearDown {
             // The owner dropped the execution without ending it, so there is no report for a bug.
             let _ = self.end();
         }
@@ -238,17 +159,8 @@ impl Drop for TaskSystem {
 
 impl TaskSystem {
     pub(crate) fn new() -> TaskSystem {
-        TaskSystem { exec: Some(Box::new(Exec::new())), bodies: Vec::new() }
-    }
-
-    #[inline]
-    fn exec(&self) -> &Exec {
-        self.exec.as_deref().expect(ALWAYS)
-    }
-
-    #[inline]
-    fn exec_mut(&mut self) -> &mut Exec {
-        self.exec.as_deref_mut().expect(ALWAYS)
+        let exec = Box::new(Exec::new());
+        TaskSystem { exec, bodies: Vec::new(), idle: IdleStacks::default() }
     }
 
     /// Starts afresh with the main task that `main` makes.
@@ -257,19 +169,19 @@ impl TaskSystem {
         main: &dyn Fn() -> BoxFuture,
         add_monitors: impl FnOnce(&mut Monitors) -> Result<(), Bug>,
     ) -> Result<(), Bug> {
-        if self.exec().phase != Phase::TearDown {
+        if self.exec.phase != Phase::TearDown {
             // It is given up half-way: what its destructors do is not the fault of the next one.
             let _ = self.end();
         }
-        self.exec_mut().begin();
+        self.exec.begin();
         let mut monitors = Monitors::default();
-        let made = current::enter(&mut self.exec, || {
-            panics::catch(|| {
-                add_monitors(&mut monitors)?;
-                Ok(main())
-            })
+        let entered = current::enter(&mut self.exec);
+        let made = panics::catch(|| {
+            add_monitors(&mut monitors)?;
+            Ok(main())
         });
-        let exec = self.exec_mut();
+        drop(entered);
+        let exec = &mut *self.exec;
         exec.monitors = monitors;
         exec.phase = Phase::Step;
         let made = match made {
@@ -291,44 +203,71 @@ impl TaskSystem {
         Err(bug)
     }
 
-    #[inline]
+    /// A step of a task. Between whoever chooses the worker and the switch to its stack there should be no
+    /// function to return from: processors predict returns by the calls that they have seen, and those
+    /// of a stack that comes back are none of them.
+    #[inline(always)]
     fn step_task(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let body = &mut self.bodies[index];
-        let exec = self.exec.as_deref_mut().expect(ALWAYS);
-        let aborted = if body.suspended.is_some() {
+        let TaskSystem { exec, bodies, idle } = self;
+        let body = &mut bodies[index];
+        let aborted = if body.is_suspended() {
             exec.resume_poll(index);
             false
         } else {
             exec.begin_poll(index)
         };
-        let stepped = current::enter_step(&mut self.exec, env, || {
-            panics::catch(|| {
-                let polled = if aborted { Some(Poll::Ready(())) } else { body.poll() };
-                let Some(answer) = polled else { return Stepped::Suspended };
-                if current::end_poll() || answer.is_ready() {
-                    body.future = None;
-                    Stepped::Over
-                } else {
-                    Stepped::Pending
-                }
-            })
-        });
-        if !self.exec().spawned.is_empty() {
+        let polled = if aborted {
+            Ok(Progress::Ready)
+        } else {
+            let _inside = (current::enter_step(exec, env), panics::Inside::new());
+            body.poll(idle)
+        };
+        self.end_step(index, polled, env)
+    }
+
+    /// What comes after the poll of a step.
+    fn end_step(
+        &mut self,
+        index: usize,
+        mut polled: Result<Progress, Stop>,
+        env: &mut dyn Env,
+    ) -> Result<(), Stop> {
+        let TaskSystem { exec, bodies, .. } = self;
+        exec.polling = false;
+        if let Ok(progress @ (Progress::Pending | Progress::Ready)) = polled
+            && !exec.cut
+        {
+            // The poll has come to its end: those who gave way are woken.
+            let task = &mut exec.tasks[index];
+            let over = task.aborted || progress == Progress::Ready;
+            if over || !task.deferred.is_empty() {
+                let deferred = std::mem::take(&mut task.deferred);
+                let _entered = current::enter_step(exec, env);
+                let ended = panics::catch(|| {
+                    deferred.into_iter().for_each(rouse);
+                    if over {
+                        drop(bodies[index].take());
+                    }
+                });
+                let progress = if over { Progress::Ready } else { Progress::Pending };
+                polled = ended.map(|()| progress);
+            }
+        }
+        if !self.exec.spawned.is_empty() {
             self.embody_spawned();
         }
-        let exec = self.exec_mut();
-        exec.polling = false;
+        let exec = &mut *self.exec;
         exec.flush(env);
-        match stepped {
+        match polled {
             Err(stop) => return Err(self.blame(stop, index)),
             // The program may have caught the unwinding that was to end the step.
             Ok(_) if exec.cut => return Err(self.blame(Stop::Cut, index)),
-            Ok(Stepped::Suspended) => exec.suspend_poll(),
-            Ok(Stepped::Over) => {
+            Ok(Progress::Suspended) => exec.suspend_poll(),
+            Ok(Progress::Ready) => {
                 exec.finish();
                 exec.flush(env);
             }
-            Ok(Stepped::Pending) => {
+            Ok(Progress::Pending) => {
                 if exec.end_poll() {
                     exec.tell(|| Told::Blocked(index));
                     exec.flush(env);
@@ -342,44 +281,38 @@ impl TaskSystem {
     /// not judged: it is as little a part of the schedule as what other tasks would have done.
     #[cold]
     fn give_up(&mut self, index: usize) {
-        self.exec_mut().give_up(index);
-        let body = &mut self.bodies[index];
-        let _ = current::enter(&mut self.exec, || panics::catch(|| body.give_up()));
+        self.exec.give_up(index);
+        let TaskSystem { exec, bodies, idle } = self;
+        let _inside = (current::enter(exec), panics::Inside::new());
+        bodies[index].give_up(idle);
     }
 
     /// Gives a task what it runs, in the memory of an earlier execution if there is any.
     fn embody(&mut self, index: usize, future: Option<BoxFuture>) {
-        let task = &self.exec.as_deref().expect(ALWAYS).tasks[index];
+        let task = &self.exec.tasks[index];
         match self.bodies.get_mut(index) {
-            None => {
-                let waker = Some(task.waker());
-                self.bodies.push(Body { future, waker, suspended: None });
-            }
-            Some(body) => {
-                body.future = future;
-                if !body.waker.as_ref().is_some_and(|waker| task.owns(waker)) {
-                    body.waker = Some(task.waker());
-                }
-            }
+            None => self.bodies.push(Body::new(future, task.waker())),
+            Some(body) if task.owns(body.waker()) => body.begin_again(future),
+            Some(body) => *body = Body::new(future, task.waker()),
         }
     }
 
     /// Gives the tasks that were spawned last what they run.
     #[cold]
     fn embody_spawned(&mut self) {
-        let exec = self.exec_mut();
+        let exec = &mut *self.exec;
         let mut spawned = std::mem::take(&mut exec.spawned);
         let first = exec.tasks.live().len() - spawned.len();
         for (offset, future) in spawned.drain(..).enumerate() {
             self.embody(first + offset, Some(future));
         }
         // Its memory is used again.
-        self.exec_mut().spawned = spawned;
+        self.exec.spawned = spawned;
     }
 
     #[inline(never)]
     fn step_timer(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let exec = self.exec_mut();
+        let exec = &mut *self.exec;
         exec.catch_up(env);
         let clock = exec.clock();
         let timer = exec.timers.all[index].id;
@@ -389,9 +322,10 @@ impl TaskSystem {
         env.event(Event::Accessed { access, what: Text::Display(&now) })?;
         env.event(Event::Halted { worker: timer })?;
         if let Some(waker) = waker {
-            current::enter_step(&mut self.exec, env, || panics::catch(|| rouse(waker)))?;
+            let _entered = current::enter_step(&mut self.exec, env);
+            panics::catch(|| rouse(waker))?;
         }
-        let exec = self.exec_mut();
+        let exec = &mut *self.exec;
         exec.flush(env);
         if exec.cut { Err(Stop::Cut) } else { Ok(()) }
     }
@@ -401,10 +335,10 @@ impl TaskSystem {
     fn blame(&mut self, stop: Stop, index: usize) -> Stop {
         let bug = match stop {
             Stop::Bug(bug) => Some(bug),
-            Stop::Cut => self.exec_mut().bug.take(),
+            Stop::Cut => self.exec.bug.take(),
         };
         let Some(mut bug) = bug else { return Stop::Cut };
-        bug.culprit.get_or_insert_with(|| self.exec().tasks[index].name.to_string());
+        bug.culprit.get_or_insert_with(|| self.exec.tasks[index].name.to_string());
         Stop::Bug(bug)
     }
 
@@ -413,7 +347,7 @@ impl TaskSystem {
             worker: task.id,
             name: task.name.to_string(),
             on: task.waits.iter().map(crate::text::Wait::as_data).collect(),
-            woken_outside: self.exec().shared.is_foreign(),
+            woken_outside: self.exec.shared.is_foreign(),
         }
     }
 }
@@ -421,24 +355,4 @@ impl TaskSystem {
 #[cold]
 fn uncontrolled() -> Bug {
     Bug::new(Problem::Uncontrolled(Uncontrolled::Woken))
-}
-
-/// A hash of where a task stands: what it is, its state, what it is about to do or what it waits
-/// for.
-fn control(task: &Task) -> u64 {
-    let state = task.state as u64;
-    let (kind, object) = match task.pending() {
-        Some(Access { resource: Resource::Object(object), mode, .. }) => {
-            (if mode == Mode::Read { 1 } else { 2 }, Some(object))
-        }
-        _ => (0, None),
-    };
-    let waits = task.waits.iter().fold(0u64, |sum, wait| {
-        let id = wait.object.id;
-        sum.wrapping_add(fingerprint::part(id.creator.to_bits(), u64::from(id.number)))
-    });
-    let object =
-        object.map_or(0, |id| fingerprint::part(id.creator.to_bits(), u64::from(id.number)));
-    let stands = fingerprint::mix(fingerprint::mix(state << 2 | kind, object), waits);
-    fingerprint::mix(task.kind, stands)
 }

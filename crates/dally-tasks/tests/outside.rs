@@ -1,13 +1,19 @@
-//! Primitives outside of an execution, or of another one.
+//! Primitives outside of an execution, or of another one; and what tasks share without Dally.
 
 mod driver;
 
+use std::future::poll_fn;
 use std::panic::catch_unwind;
-use std::sync::Mutex as Plain;
+use std::pin::pin;
+use std::sync::{Arc, Mutex as Plain};
+use std::time::Duration;
 
+use dally_core::BugKind;
+use dally_report::About;
+use dally_search::{Options, run};
 use dally_tasks::sync::{Mutex, Notify, mpsc, oneshot};
 use dally_tasks::time::Instant;
-use dally_tasks::{TaskProgram, choose, note, spawn};
+use dally_tasks::{TaskProgram, choose, note, spawn, yield_now};
 use driver::explore;
 
 fn message(code: impl FnOnce() + std::panic::UnwindSafe) -> String {
@@ -55,4 +61,30 @@ fn an_object_of_another_execution_is_refused() {
     );
     assert!(second.bugs[0].location.as_ref().unwrap().file.ends_with("outside.rs"));
     std::mem::forget(LEAKED.lock().unwrap().take());
+}
+
+#[test]
+fn a_std_lock_that_a_suspended_task_holds_is_named_where_another_task_waits_for_it() {
+    let program = TaskProgram::new("plain lock", || async {
+        let (plain, lock) = (Arc::new(Plain::new(())), Arc::new(Mutex::new(())));
+        let other = plain.clone();
+        let holder = spawn(async move {
+            let mut locked = pin!(lock.lock());
+            poll_fn(|cx| {
+                let _held = plain.lock().unwrap();
+                locked.as_mut().poll(cx)
+            })
+            .await;
+        });
+        yield_now().await;
+        drop(other.lock().unwrap());
+        holder.await.unwrap();
+    });
+    let step_time = Duration::from_millis(100);
+    let options = Options { schedules: 100, step_time, ..Options::default() };
+    let report = run(Arc::new(program), options, Arc::new(()));
+    let finding = &report.findings[0];
+    assert_eq!(finding.bug.kind(), BugKind::EndlessStep);
+    let text = dally_report::text::finding(finding, &report, &About::default());
+    assert!(text.contains("locking a `std::sync::Mutex` that a task holds"), "{text}");
 }

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use dally_core::bug::PlaceOf;
 use dally_core::{Access, Mode, Resource};
@@ -206,6 +206,7 @@ impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
         Acquire { lock: Some(lock), attempt }
     }
 
+    #[inline(always)]
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Guard<L, T>> {
         // To take may unwind, and the destructor then needs the lock to leave its queue.
         let taken = match &self.lock {
@@ -221,21 +222,14 @@ impl<L: Deref<Target = Mutex<T>>, T> Acquire<L, T> {
 }
 
 impl Attempt {
+    #[inline(always)]
     fn take<T>(&mut self, lock: &Mutex<T>, cx: &mut Context<'_>) -> Poll<T> {
-        match self.try_take(lock, cx, false) {
-            Taken::Before if current::suspend(cx) => match self.try_take(lock, cx, true) {
-                Taken::Value(value) => Poll::Ready(value),
-                _ => Poll::Pending,
-            },
-            Taken::Value(value) => Poll::Ready(value),
-            Taken::Before | Taken::NotYet => Poll::Pending,
-        }
+        current::attempt(cx, |passed| self.try_take(lock, cx.waker(), passed))
     }
 
-    /// `passed`: the scheduling point is.
-    fn try_take<T>(&mut self, lock: &Mutex<T>, cx: &mut Context<'_>, passed: bool) -> Taken<T> {
+    /// As [`current::attempt`] wants it.
+    fn try_take<T>(&mut self, lock: &Mutex<T>, waker: &Waker, passed: bool) -> Option<Poll<T>> {
         let next = Access::update(Resource::Object(lock.object.id));
-        let waker = cx.waker();
         let mut old = None;
         let taken = current::with_own("`Mutex::lock`", &lock.object, self.at, |exec| {
             let mut state = lock.inner.lock();
@@ -245,7 +239,7 @@ impl Attempt {
                 && self.ticket.is_none_or(|ticket| state.queue.is_over(ticket))
                 && exec.stands_before(waker, self.ticket.is_some(), Some(next))
             {
-                return Taken::Before;
+                return None;
             }
             let turn = match self.ticket {
                 Some(ticket) => {
@@ -273,25 +267,17 @@ impl Attempt {
                     at: self.at,
                 };
                 exec.wait(wait, next, waker);
-                return Taken::NotYet;
+                return Some(Poll::Pending);
             };
             self.ticket = None;
             state.held = true;
             exec.touch(&lock.object, Mode::ReadModifyWrite, LOCK);
             exec.locks(&lock.object);
-            Taken::Value(value)
+            Some(Poll::Ready(value))
         });
         drop(old);
         taken
     }
-}
-
-/// What came of an attempt to lock.
-enum Taken<T> {
-    Value(T),
-    NotYet,
-    /// The scheduling point comes first.
-    Before,
 }
 
 impl<L: Deref<Target = Mutex<T>>, T> Drop for Acquire<L, T> {
@@ -316,6 +302,7 @@ pub struct Lock<'a, T> {
 impl<'a, T> Future for Lock<'a, T> {
     type Output = MutexGuard<'a, T>;
 
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<MutexGuard<'a, T>> {
         self.acquire.poll(cx).map(MutexGuard)
     }
@@ -330,6 +317,7 @@ pub struct LockOwned<T> {
 impl<T> Future for LockOwned<T> {
     type Output = OwnedMutexGuard<T>;
 
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<OwnedMutexGuard<T>> {
         self.acquire.poll(cx).map(OwnedMutexGuard)
     }

@@ -184,6 +184,7 @@ impl Notified<'_> {
 impl Future for Notified<'_> {
     type Output = ();
 
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let next = Access::update(Resource::Object(self.notify.object.id));
         let waited = match self.stage {

@@ -1,14 +1,14 @@
 //! Channels with a capacity.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::chan::{Chan, Closed, Recv, RecvMany, Steps};
+use super::chan::{Chan, Steps};
 use super::ends::ends;
-use super::error::{SendError, TryRecvError, TrySendError};
+use super::error::{TryRecvError, TrySendError};
+use super::recv::{Recv, RecvMany};
+use super::send::{Closed, Send};
 use crate::text::Deed;
 
 /// A channel that holds at most `capacity` values.
@@ -48,33 +48,6 @@ impl<T> Sender<T> {
     /// How many values the channel holds at most.
     pub fn max_capacity(&self) -> usize {
         self.chan.capacity.unwrap_or(usize::MAX)
-    }
-}
-
-/// The future of [`Sender::send`].
-#[must_use = "futures do nothing unless they are awaited"]
-pub struct Send<'a, T> {
-    chan: &'a Chan<T>,
-    value: Option<T>,
-    steps: Steps,
-}
-
-impl<T> Unpin for Send<'_, T> {}
-
-impl<T> Future for Send<'_, T> {
-    type Output = Result<(), SendError<T>>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        this.chan.poll_send(&mut this.value, &mut this.steps, cx)
-    }
-}
-
-impl<T> Drop for Send<'_, T> {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.steps.ticket {
-            self.chan.leave_room(ticket);
-        }
     }
 }
 

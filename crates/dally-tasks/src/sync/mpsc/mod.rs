@@ -7,8 +7,11 @@ mod bounded;
 mod chan;
 mod ends;
 pub mod error;
+mod recv;
+mod send;
 mod unbounded;
 
-pub use bounded::{Receiver, Send, Sender, WeakSender, channel};
-pub use chan::{Closed, Recv, RecvMany};
+pub use bounded::{Receiver, Sender, WeakSender, channel};
+pub use recv::{Recv, RecvMany};
+pub use send::{Closed, Send};
 pub use unbounded::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};

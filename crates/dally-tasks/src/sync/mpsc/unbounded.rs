@@ -4,9 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::chan::{Chan, Closed, Recv, RecvMany, Steps};
+use super::chan::{Chan, Steps};
 use super::ends::ends;
 use super::error::{SendError, TryRecvError};
+use super::recv::{Recv, RecvMany};
+use super::send::Closed;
 use crate::text::Deed;
 
 /// A channel that holds any number of values.

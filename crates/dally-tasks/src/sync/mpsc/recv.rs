@@ -1,0 +1,162 @@
+//! What the receiver does.
+
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use dally_core::bug::PlaceOf;
+use dally_core::{Access, Mode, Resource};
+
+use super::chan::{Chan, Steps};
+use super::error::TryRecvError;
+use crate::current;
+use crate::text::{Deed, Wait};
+use crate::waker::{Sleeper, rouse};
+
+const RECV: &str = "`mpsc::Receiver::recv`";
+
+/// The future of `recv`: the next value, or `None` when nothing more will come.
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Recv<'a, T> {
+    pub(super) chan: &'a Chan<T>,
+    pub(super) steps: Steps,
+}
+
+impl<T> Future for Recv<'_, T> {
+    type Output = Option<T>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let this = &mut *self;
+        this.chan.poll_recv(&mut this.steps, cx)
+    }
+}
+
+/// The future of `recv_many`: how many values were put into the buffer.
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct RecvMany<'a, T> {
+    pub(super) chan: &'a Chan<T>,
+    pub(super) steps: Steps,
+    pub(super) buffer: &'a mut Vec<T>,
+    pub(super) limit: usize,
+}
+
+impl<T> Future for RecvMany<'_, T> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<usize> {
+        let this = &mut *self;
+        if this.limit == 0 {
+            return Poll::Ready(0);
+        }
+        let before = this.buffer.len();
+        match this.chan.poll_recv(&mut this.steps, cx) {
+            Poll::Ready(Some(value)) => this.buffer.push(value),
+            Poll::Ready(None) => return Poll::Ready(0),
+            Poll::Pending => return Poll::Pending,
+        }
+        while this.buffer.len() - before < this.limit
+            && let Ok(value) = this.chan.try_recv()
+        {
+            this.buffer.push(value);
+        }
+        Poll::Ready(this.buffer.len() - before)
+    }
+}
+
+impl<T> Chan<T> {
+    /// Takes what is there.
+    #[track_caller]
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        let mut next = None;
+        let what = "`mpsc::Receiver::try_recv`";
+        let result = current::with_own(what, &self.object, Location::caller(), |exec| {
+            let mut state = self.inner.lock();
+            let Some(value) = state.queue.pop_front() else {
+                let over = state.is_over();
+                drop(state);
+                let deed = if over {
+                    const { &Deed::plain("find closed") }
+                } else {
+                    const { &Deed::plain("find empty") }
+                };
+                exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+                return Err(if over { TryRecvError::Disconnected } else { TryRecvError::Empty });
+            };
+            if self.capacity.is_some() {
+                next = state.make_room();
+            }
+            exec.holds(&self.object, state.queue.len());
+            drop(state);
+            exec.touch(
+                &self.object,
+                Mode::ReadModifyWrite,
+                const { &Deed::moving::<T>("receive", "from") },
+            );
+            Ok(value)
+        });
+        if let Some(waker) = next {
+            rouse(waker);
+        }
+        result
+    }
+
+    /// A poll of a receive.
+    #[inline(always)]
+    pub fn poll_recv(&self, steps: &mut Steps, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let mut wakers = (None, None);
+        let got = current::attempt(cx, |passed| {
+            self.try_poll_recv(steps, cx.waker(), passed, &mut wakers)
+        });
+        let (next, old) = wakers;
+        drop(old);
+        if let Some(waker) = next {
+            rouse(waker);
+        }
+        got
+    }
+
+    /// As [`current::attempt`] wants it. Answers also whom to wake and a waker to drop.
+    fn try_poll_recv(
+        &self,
+        steps: &mut Steps,
+        waker: &Waker,
+        passed: bool,
+        wakers: &mut (Option<Waker>, Option<Sleeper>),
+    ) -> Option<Poll<Option<T>>> {
+        let deed = const { &Deed::moving::<T>("receive", "from") };
+        let next = Access::update(Resource::Object(self.object.id));
+        current::with_own(RECV, &self.object, steps.at, |exec| {
+            let mut state = self.inner.lock();
+            let over = state.is_over();
+            // There is one receiver: that it waits is seen by nobody, so no point comes before.
+            if state.queue.is_empty() && !over {
+                wakers.1 = state.receiver.replace(Sleeper::new(exec, waker));
+                drop(state);
+                steps.waited = true;
+                exec.brush(&self.object, Mode::Read);
+                let wait =
+                    Wait { object: self.object, deed, place: PlaceOf::Operation, at: steps.at };
+                exec.wait(wait, next, waker);
+                return Some(Poll::Pending);
+            }
+            if !passed && exec.stands_before(waker, steps.waited, Some(next)) {
+                // It has seen that there is no need to wait.
+                exec.brush(&self.object, Mode::Read);
+                return None;
+            }
+            let value = state.queue.pop_front();
+            if value.is_some() && self.capacity.is_some() {
+                wakers.0 = state.make_room();
+            }
+            exec.holds(&self.object, state.queue.len());
+            drop(state);
+            let closed = const { &Deed::plain("find closed") };
+            let deed = if value.is_some() { deed } else { closed };
+            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+            Some(Poll::Ready(value))
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! What senders do: send, wait for room, and wait until nobody receives any more.
+
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use dally_core::bug::PlaceOf;
+use dally_core::{Access, Mode, Resource};
+
+use super::chan::{Chan, Steps};
+use super::error::{SendError, TrySendError};
+use crate::current;
+use crate::sync::queue::Turn;
+use crate::text::{Deed, Wait};
+use crate::waker::rouse;
+
+const SEND: &str = "`mpsc::Sender::send`";
+
+/// The future of [`Sender::send`](super::Sender::send).
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Send<'a, T> {
+    pub(super) chan: &'a Chan<T>,
+    pub(super) value: Option<T>,
+    pub(super) steps: Steps,
+}
+
+impl<T> Unpin for Send<'_, T> {}
+
+impl<T> Future for Send<'_, T> {
+    type Output = Result<(), SendError<T>>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        this.chan.poll_send(&mut this.value, &mut this.steps, cx)
+    }
+}
+
+impl<T> Drop for Send<'_, T> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.steps.ticket {
+            self.chan.leave_room(ticket);
+        }
+    }
+}
+
+/// The future of a sender's `closed`.
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Closed<'a, T> {
+    pub(super) chan: &'a Chan<T>,
+    pub(super) steps: Steps,
+}
+
+impl<T> Future for Closed<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let next = Access::read(Resource::Object(this.chan.object.id));
+        let mut state = this.chan.inner.lock();
+        if state.closed {
+            drop(state);
+            let (what, waited) = ("`mpsc::Sender::closed`", this.steps.ticket.is_some());
+            if !current::pass_ready(cx, what, waited, &this.chan.object, next) {
+                return Poll::Pending;
+            }
+            return this.chan.look(|_| Poll::Ready(()));
+        }
+        let old = match this.steps.ticket {
+            Some(ticket) => state.watchers.ask(ticket, Some(cx.waker())).1,
+            None => {
+                this.steps.ticket = Some(state.watchers.push(Some(cx.waker().clone())));
+                None
+            }
+        };
+        drop(state);
+        drop(old);
+        let deed = const { &Deed::plain("see the receiver drop or close") };
+        let object = this.chan.object;
+        current::look(&object);
+        let wait = Wait { object, deed, place: PlaceOf::Operation, at: this.steps.at };
+        current::wait(wait, next, cx.waker());
+        Poll::Pending
+    }
+}
+
+impl<T> Drop for Closed<'_, T> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.steps.ticket {
+            let left = self.chan.inner.lock().watchers.leave(ticket);
+            drop(left);
+        }
+    }
+}
+
+impl<T> Chan<T> {
+    /// Sends at once if there is room.
+    #[track_caller]
+    pub fn try_send(&self, what: &str, value: T) -> Result<(), TrySendError<T>> {
+        let mut receiver = None;
+        let result = current::with_own(what, &self.object, Location::caller(), |exec| {
+            let mut state = self.inner.lock();
+            if state.closed || state.free == 0 {
+                let closed = state.closed;
+                drop(state);
+                let deed = const { &Deed::moving::<T>("fail to send", "to") };
+                exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+                return Err(if closed {
+                    TrySendError::Closed(value)
+                } else {
+                    TrySendError::Full(value)
+                });
+            }
+            if self.capacity.is_some() {
+                state.free -= 1;
+            }
+            receiver = state.push(value);
+            exec.holds(&self.object, state.queue.len());
+            drop(state);
+            exec.touch(
+                &self.object,
+                Mode::ReadModifyWrite,
+                const { &Deed::moving::<T>("send", "to") },
+            );
+            Ok(())
+        });
+        if let Some(waker) = receiver {
+            waker.wake();
+        }
+        result
+    }
+
+    /// A poll of a bounded send.
+    #[inline(always)]
+    fn poll_send(
+        &self,
+        value: &mut Option<T>,
+        steps: &mut Steps,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError<T>>> {
+        let mut wakers = (None, None);
+        let sent = current::attempt(cx, |passed| {
+            self.try_poll_send(value, steps, cx.waker(), passed, &mut wakers)
+        });
+        let (receiver, old) = wakers;
+        drop(old);
+        if let Some(receiver) = receiver {
+            rouse(receiver);
+        }
+        sent
+    }
+
+    /// As [`current::attempt`] wants it. Answers also whom to wake and a waker to drop.
+    fn try_poll_send(
+        &self,
+        value: &mut Option<T>,
+        steps: &mut Steps,
+        waker: &Waker,
+        passed: bool,
+        wakers: &mut (Option<Waker>, Option<Waker>),
+    ) -> Option<Poll<Result<(), SendError<T>>>> {
+        let deed = const { &Deed::moving::<T>("send", "to") };
+        let next = Access::update(Resource::Object(self.object.id));
+        current::with_own(SEND, &self.object, steps.at, |exec| {
+            let mut state = self.inner.lock();
+            // Coming to wait has an effect, the place in the queue, so there is a point before
+            // it whether or not there is room.
+            if !passed
+                && steps.ticket.is_none_or(|ticket| state.closed || state.room.is_over(ticket))
+                && exec.stands_before(waker, steps.ticket.is_some(), Some(next))
+            {
+                return None;
+            }
+            if state.closed {
+                if let Some(ticket) = steps.ticket.take() {
+                    let (granted, old) = state.room.leave(ticket);
+                    wakers.1 = old;
+                    if granted {
+                        state.free += 1;
+                    }
+                }
+                drop(state);
+                let deed = const { &Deed::moving::<T>("fail to send", "to") };
+                exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+                return Some(Poll::Ready(
+                    value.take().map_or(Ok(()), |value| Err(SendError(value))),
+                ));
+            }
+            let room = match steps.ticket {
+                Some(ticket) => {
+                    let (turn, old) = state.room.ask(ticket, Some(waker));
+                    wakers.1 = old;
+                    if turn == Turn::NotYet {
+                        exec.brush(&self.object, Mode::Read);
+                    }
+                    turn != Turn::NotYet
+                }
+                None if state.free == 0 => {
+                    steps.ticket = Some(state.room.push(Some(waker.clone())));
+                    // Its place in the queue depends on who came before.
+                    exec.brush(&self.object, Mode::ReadModifyWrite);
+                    false
+                }
+                None => {
+                    state.free -= 1;
+                    true
+                }
+            };
+            if !room {
+                drop(state);
+                let wait =
+                    Wait { object: self.object, deed, place: PlaceOf::Operation, at: steps.at };
+                exec.wait(wait, next, waker);
+                return Some(Poll::Pending);
+            }
+            steps.ticket = None;
+            let receiver = value.take().and_then(|value| state.push(value));
+            exec.holds(&self.object, state.queue.len());
+            drop(state);
+            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+            wakers.0 = receiver.and_then(|receiver| receiver.wake_in(exec));
+            Some(Poll::Ready(Ok(())))
+        })
+    }
+
+    /// A sender that waited for room gives up.
+    fn leave_room(&self, ticket: u64) {
+        let (granted, old) = self.inner.lock().room.leave(ticket);
+        drop(old);
+        current::change(&self.object);
+        if granted {
+            let next = self.inner.lock().make_room();
+            if let Some(waker) = next {
+                rouse(waker);
+            }
+        }
+    }
+}
