@@ -161,6 +161,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let mut targets = std::mem::take(&mut state.ahead.targets);
         targets.clear();
         targets.resize(range.end as usize, 0);
+        let mut offered = state.offered.clone();
         let mut copy = None;
         if O::OFFERS_CHANGE_IT {
             let order = self.offering.get_or_insert_with(|| state.order.clone());
@@ -172,9 +173,11 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             let OpenState { order, enabled, .. } = &mut *self.frames[top].state;
             let order = copy.as_mut().unwrap_or(order);
             // An offer that is not sound is reported when it is made again.
-            let Ok(worker) = offer(order, index, enabled).map(|place| enabled[place]) else {
+            let Ok(place) = offer(order, index, enabled) else { break };
+            if !offered.add(place) {
                 break;
-            };
+            }
+            let worker = enabled[place];
             if let Some(identity) = self.foresee(worker, &mut Vec::new(), false) {
                 self.prefetch(identity);
                 targets[index as usize] = identity;
