@@ -175,7 +175,7 @@ impl Env for Recording {
     }
 
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
-        self.1.push(format!("{event:?}"));
+        self.1.push(format!("{:?}", event.map(|text| text.to_string())));
         Ok(())
     }
 }
