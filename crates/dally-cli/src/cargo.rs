@@ -10,15 +10,16 @@ use dally::contract::Schedule;
 use dally_settings::{Kind, SETTINGS, Setting};
 use serde_json::Value;
 
+use crate::error::CliError;
 use crate::{BAD_INPUT, BUG, CLEAN};
 
 /// Runs `cargo test`. Arguments that are settings of Dally become environment variables, all others
 /// are cargo's.
-pub fn test(arguments: &[OsString]) -> Result<u8, String> {
+pub fn test(arguments: &[OsString]) -> Result<u8, CliError> {
     let (settings, rest) = split(arguments)?;
     let mut cargo = cargo();
     cargo.arg("test").args(rest).envs(settings);
-    let status = cargo.status().map_err(cannot_run)?;
+    let status = cargo.status().map_err(CliError::Cargo)?;
     // Cargo itself has reported a crate that does not compile.
     Ok(status.code().map_or(BAD_INPUT, |code| u8::try_from(code).unwrap_or(BAD_INPUT)))
 }
@@ -29,16 +30,13 @@ pub fn is_of_test(schedule: &Schedule) -> bool {
 }
 
 /// Runs the test of a schedule under this schedule; `given` is how the user named the schedule.
-pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u8, String> {
+pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u8, CliError> {
     let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
-    let of = format!("the schedule is of the test `{}`", schedule.program);
-    let metadata = metadata().map_err(|why| format!("{of}, which cargo cannot find: {why}"))?;
-    let selection = selection(&metadata, target).ok_or_else(|| {
-        format!(
-            "{of}, and no package of this workspace has a crate `{target}`\n  \
-             run the command in the workspace that the schedule was recorded in"
-        )
-    })?;
+    let test = || schedule.program.clone();
+    let metadata =
+        metadata().map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
+    let selection = selection(&metadata, target)
+        .ok_or_else(|| CliError::NoCrate { test: test(), krate: target.to_owned() })?;
     let of_test = |last: &[&str]| {
         let mut cargo = cargo();
         cargo.arg("test").args(&selection).args([name, "--", "--exact"]).args(last);
@@ -51,10 +49,7 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
     }
     let is_listed = |line: &str| line.strip_suffix(": test") == Some(name);
     if !String::from_utf8_lossy(&listed.stdout).lines().any(is_listed) {
-        return Err(format!(
-            "the schedule is of the test `{name}`, and the crate `{target}` has no such test\n  \
-             was it renamed, or is it behind a feature?"
-        ));
+        return Err(CliError::TestGone { name: name.to_owned(), krate: target.to_owned() });
     }
     let mut cargo = of_test(&[]);
     let path = Path::new(given);
@@ -69,7 +64,7 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
     // Cargo cannot tell a test that gives the replay up from one that shows its bug. The former makes
     // this file.
     let gave_up = std::env::temp_dir().join(format!("dally-gave-up-{}", std::process::id()));
-    let status = cargo.env("DALLY_GAVE_UP", &gave_up).status().map_err(cannot_run)?;
+    let status = cargo.env("DALLY_GAVE_UP", &gave_up).status().map_err(CliError::Cargo)?;
     let gave_up = std::fs::remove_file(gave_up).is_ok();
     Ok(match status.success() {
         true => CLEAN,
@@ -83,25 +78,20 @@ fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").as_deref().unwrap_or(OsStr::new("cargo")))
 }
 
-fn run(command: &mut Command) -> Result<Output, String> {
+fn run(command: &mut Command) -> Result<Output, CliError> {
     let child = command.stdout(Stdio::piped()).spawn();
-    child.and_then(|child| child.wait_with_output()).map_err(cannot_run)
+    child.and_then(|child| child.wait_with_output()).map_err(CliError::Cargo)
 }
 
-fn cannot_run(why: std::io::Error) -> String {
-    format!("cargo cannot be run: {why}")
-}
-
-fn metadata() -> Result<Value, String> {
+fn metadata() -> Result<Value, CliError> {
     let mut cargo = cargo();
     cargo.args(["metadata", "--format-version", "1", "--no-deps"]).stderr(Stdio::piped());
     let output = run(&mut cargo)?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr);
-        return Err(why.trim().trim_start_matches("error: ").to_owned());
+        return Err(CliError::Metadata(why.trim().trim_start_matches("error: ").to_owned()));
     }
-    serde_json::from_slice(&output.stdout)
-        .map_err(|why| format!("`cargo metadata` cannot be read: {why}"))
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 /// The arguments that make cargo test only the crate of this name.
@@ -128,7 +118,7 @@ fn selection(metadata: &Value, krate: &str) -> Option<Vec<String>> {
 /// Settings of Dally as variables, and the arguments for cargo.
 type Split<'a> = (Vec<(String, OsString)>, Vec<&'a OsString>);
 
-fn split(arguments: &[OsString]) -> Result<Split<'_>, String> {
+fn split(arguments: &[OsString]) -> Result<Split<'_>, CliError> {
     let mut settings = Vec::new();
     let mut rest = Vec::new();
     let mut arguments = arguments.iter();
@@ -150,10 +140,13 @@ fn split(arguments: &[OsString]) -> Result<Split<'_>, String> {
         let value = match value {
             Some(value) => value,
             None if setting.kind == Kind::Switch => "1".into(),
-            None => arguments.next().cloned().ok_or_else(|| format!("{flag} needs a value"))?,
+            None => arguments.next().cloned().ok_or(CliError::NoValue { flag: flag.into() })?,
         };
         let read = value.to_str().map_or(Ok(()), |value| setting.check(value));
-        read.map_err(|why| format!("{flag} {}: {why}", value.display()))?;
+        read.map_err(|why| {
+            let (flag, value) = (flag.to_owned(), value.display().to_string());
+            CliError::Value { flag, value, why }
+        })?;
         settings.push((setting.variable(), value));
     }
     Ok((settings, rest))

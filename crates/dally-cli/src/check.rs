@@ -8,7 +8,7 @@ use dally::search::strata::SearchKind;
 use dally::settings::{Settings, SettingsError};
 
 use crate::args::{CheckArgs, Format};
-use crate::flags::in_flags;
+use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::list::look_up;
 use crate::{BUG, CLEAN, p, print, progress};
@@ -26,17 +26,17 @@ const OBSERVE_EVERY: u64 = 16;
 pub const BUG_SETTING: &str = "bug";
 
 /// Checks a P project or a protocol and prints the result; answers the exit code.
-pub fn check(arguments: &CheckArgs) -> Result<u8, String> {
+pub fn check(arguments: &CheckArgs) -> Result<u8, CliError> {
     match p::path(&arguments.subject) {
         Some(path) => p::check(arguments, path),
         None => protocol(arguments),
     }
 }
 
-fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
+fn protocol(arguments: &CheckArgs) -> Result<u8, CliError> {
     let (protocol, bug) = look_up(&arguments.subject.to_string_lossy(), arguments.bug.as_deref())?;
     if let Some(given) = arguments.p.given() {
-        return Err(format!("{given} is for P projects, and `{}` is a protocol", protocol.name));
+        return Err(CliError::ForProjects { flag: given, protocol: protocol.name });
     }
     // Findings of different planted bugs need different names.
     let shown = bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name));
@@ -59,8 +59,7 @@ fn protocol(arguments: &CheckArgs) -> Result<u8, String> {
         Format::Json => print(&json::run(&run.checked.report)),
     }
     if run.is_failed() {
-        let why = run.notes().join("\n  ");
-        return Err(format!("`{}` could not be checked:\n  {why}", protocol.name));
+        return Err(CliError::NotChecked { program: protocol.name, notes: run.notes() });
     }
     run.tell_notes();
     Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })
@@ -72,15 +71,7 @@ pub fn settings(
     arguments: &CheckArgs,
     search: Option<SearchKind>,
     max_steps: usize,
-) -> Result<Settings, String> {
-    checked_settings(arguments, search, max_steps).map_err(|why| in_flags(why.to_string()))
-}
-
-fn checked_settings(
-    arguments: &CheckArgs,
-    search: Option<SearchKind>,
-    max_steps: usize,
-) -> Result<Settings, SettingsError> {
+) -> Result<Settings, CliError> {
     let flags = &arguments.settings;
     let suits = Settings {
         max_steps,
@@ -96,7 +87,7 @@ fn checked_settings(
         && flags.has("schedules")
         && !samples(search)
     {
-        return Err(SettingsError::SchedulesOfSearch { search });
+        return Err(SettingsError::SchedulesOfSearch { search }.into());
     }
     if settings.time.is_none() {
         settings.schedules.get_or_insert(SCHEDULES);

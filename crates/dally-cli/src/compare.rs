@@ -10,6 +10,7 @@ use dally_compare::{
 };
 
 use crate::args::CompareArgs;
+use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::list::look_up;
 use crate::{CLEAN, INTERRUPTED, print, progress};
@@ -18,7 +19,7 @@ use crate::{CLEAN, INTERRUPTED, print, progress};
 const CORRECT: &str = "correct";
 
 /// Compares strategies and prints the result; answers the exit code.
-pub fn compare(arguments: &CompareArgs) -> Result<u8, String> {
+pub fn compare(arguments: &CompareArgs) -> Result<u8, CliError> {
     let plan = plan(arguments)?;
     let stop = stop_on_interrupt()?;
     let template = "{bar:30} {human_pos}/{human_len} runs, {msg} {elapsed}";
@@ -32,7 +33,7 @@ pub fn compare(arguments: &CompareArgs) -> Result<u8, String> {
     let out = arguments.out.as_path();
     let compared = dally_compare::compare(&plan, Some(out), &watch, &stop);
     bar.finish_and_clear();
-    let compared = compared.map_err(|problem| problem.to_string())?;
+    let compared = compared?;
     let mut files = charts::survivals(&plan, &compared.trials);
     let mut figures = Vec::new();
     if arguments.coverage > 0 && compared.complete {
@@ -49,7 +50,7 @@ pub fn compare(arguments: &CompareArgs) -> Result<u8, String> {
     let drawn = files.len();
     let files = files.iter().map(|(name, chart)| (name.as_str(), chart.to_svg()));
     for (name, text) in figures.into_iter().chain(files) {
-        charts::write(out, name, &text).map_err(|problem| problem.to_string())?;
+        charts::write(out, name, &text)?;
     }
     print(&(table::text(&summaries, table::Times::Shown) + "\n" + &told(&plan, &compared)));
     print(&format!("  written    {}\n", written(out, drawn)));
@@ -64,7 +65,7 @@ pub fn compare(arguments: &CompareArgs) -> Result<u8, String> {
     Ok(INTERRUPTED)
 }
 
-fn plan(arguments: &CompareArgs) -> Result<Plan, String> {
+fn plan(arguments: &CompareArgs) -> Result<Plan, CliError> {
     let mut cases: Vec<Case> = Vec::new();
     for name in &arguments.names {
         cases.extend(named(name)?);
@@ -87,7 +88,7 @@ fn plan(arguments: &CompareArgs) -> Result<Plan, String> {
 }
 
 /// The programs that a name stands for.
-fn named(name: &str) -> Result<Vec<Case>, String> {
+fn named(name: &str) -> Result<Vec<Case>, CliError> {
     let (protocol, bug) = match name.split_once(':') {
         None => (look_up(name, None)?.0, None),
         Some((protocol, CORRECT)) => {
@@ -104,11 +105,11 @@ fn named(name: &str) -> Result<Vec<Case>, String> {
 }
 
 /// Checks that each name is given once: two runs with the same seed are not independent.
-fn once(what: &str, names: impl Iterator<Item = String>) -> Result<(), String> {
+fn once(what: &'static str, names: impl Iterator<Item = String>) -> Result<(), CliError> {
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name.clone()) {
-            return Err(format!("the {what} `{name}` is given twice"));
+            return Err(CliError::Twice { what, name });
         }
     }
     Ok(())

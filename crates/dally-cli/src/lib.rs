@@ -6,6 +6,7 @@ mod args;
 mod cargo;
 mod check;
 mod compare;
+mod error;
 mod flags;
 mod interrupt;
 mod list;

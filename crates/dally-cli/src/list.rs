@@ -2,6 +2,7 @@ use dally_protocols::{Protocol, all, find};
 use serde_json::json;
 
 use crate::args::Format;
+use crate::error::CliError;
 
 /// The bundled protocols and their bugs.
 pub fn list(format: Format) -> String {
@@ -19,18 +20,18 @@ pub fn list(format: Format) -> String {
 pub fn look_up(
     name: &str,
     bug: Option<&str>,
-) -> Result<(&'static Protocol, Option<&'static str>), String> {
+) -> Result<(&'static Protocol, Option<&'static str>), CliError> {
     let protocol = find(name).ok_or_else(|| {
-        let names: Vec<_> = all().iter().map(|protocol| protocol.name).collect();
-        format!("no protocol `{name}`; there are: {}\n  see `dally list`", names.join(", "))
+        let known = all().iter().map(|protocol| protocol.name).collect();
+        CliError::NoProtocol { name: name.to_owned(), known }
     })?;
     let Some(asked) = bug else { return Ok((protocol, None)) };
     match protocol.bugs.iter().find(|planted| planted.name == asked) {
         Some(planted) => Ok((protocol, Some(planted.name))),
-        None if protocol.bugs.is_empty() => Err(format!("`{name}` has no planted bugs")),
+        None if protocol.bugs.is_empty() => Err(CliError::NoBugs { protocol: protocol.name }),
         None => {
-            let names: Vec<_> = protocol.bugs.iter().map(|planted| planted.name).collect();
-            Err(format!("`{name}` has no bug `{asked}`; it has: {}", names.join(", ")))
+            let known = protocol.bugs.iter().map(|planted| planted.name).collect();
+            Err(CliError::NoBug { protocol: protocol.name, bug: asked.to_owned(), known })
         }
     }
 }

@@ -21,6 +21,7 @@ use serde_json::json;
 
 use crate::args::{CheckArgs, Format, ReplayArgs};
 use crate::check::{Run, settings};
+use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::{BAD_INPUT, BUG, CLEAN, print};
 
@@ -42,9 +43,9 @@ pub fn path(subject: &OsStr) -> Option<&Path> {
 }
 
 /// Checks the tests of a project and prints the results; answers the exit code.
-pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, String> {
+pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, CliError> {
     if arguments.bug.is_some() {
-        return Err("--bug is for protocols, and this is a P project".into());
+        return Err(CliError::ForProtocols);
     }
     if let Some(schedule) = &arguments.p.replay {
         return crate::replay::replay(&ReplayArgs {
@@ -72,7 +73,7 @@ pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, String> {
     let found = rows.iter().any(|row| !row.run.checked.report.findings.is_empty());
     match (found, failed) {
         (true, _) => Ok(BUG),
-        (false, true) => Err("not all tests could be checked".into()),
+        (false, true) => Err(CliError::NotAllChecked),
         (false, false) => Ok(CLEAN),
     }
 }
@@ -83,17 +84,13 @@ pub fn recorded(
     schedule: &Schedule,
     path: Option<&Path>,
     format: Format,
-) -> Result<Option<PProgram>, String> {
+) -> Result<Option<PProgram>, CliError> {
     let recorded = path_of(schedule);
     let Some(path) = path.or(recorded.as_deref()) else {
-        return Err(format!("the schedule is of `{}`, which is no P project", schedule.program));
+        return Err(CliError::NoProject { program: schedule.program.clone() });
     };
     if !path.exists() {
-        return Err(format!(
-            "the schedule is of the P project `{}`, which is not there\n  \
-             run this where it is, or name it: dally check PATH --replay SCHEDULE",
-            path.display()
-        ));
+        return Err(CliError::ProjectGone { path: path.to_owned() });
     }
     let Some(project) = open(path, format)? else { return Ok(None) };
     match project.test(&schedule.program, Foreign::default()) {
@@ -134,7 +131,7 @@ fn path_of(schedule: &Schedule) -> Option<PathBuf> {
 }
 
 /// The project; `None` if it has errors, which have been printed.
-fn open(path: &Path, format: Format) -> Result<Option<Project>, String> {
+fn open(path: &Path, format: Format) -> Result<Option<Project>, CliError> {
     match Project::open(path) {
         Ok(project) => {
             if format == Format::Text {
@@ -155,9 +152,9 @@ fn rendered(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     diagnostic::render(diagnostics, sources, colour)
 }
 
-fn refuse(error: OpenError, format: Format) -> Result<(), String> {
+fn refuse(error: OpenError, format: Format) -> Result<(), CliError> {
     match (error, format) {
-        (OpenError::Files(error), _) => Err(error.to_string()),
+        (OpenError::Files(error), _) => Err(error.into()),
         (OpenError::Source { diagnostics, sources }, Format::Text) => {
             tell::err(&rendered(&diagnostics, &sources));
             Ok(())
@@ -176,12 +173,10 @@ fn refuse(error: OpenError, format: Format) -> Result<(), String> {
 }
 
 /// The numbers of the tests with these names, or else of those whose names begin so.
-fn chosen(project: &Project, asked: &[String]) -> Result<Vec<usize>, String> {
+fn chosen(project: &Project, asked: &[String]) -> Result<Vec<usize>, CliError> {
     let names: Vec<&str> = project.tests().collect();
     if names.is_empty() {
-        return Err("the project has no tests\n  \
-             declare one: test t [main=M]: { M };"
-            .into());
+        return Err(CliError::NoTests);
     }
     if asked.is_empty() {
         return Ok((0..names.len()).collect());
@@ -194,10 +189,8 @@ fn chosen(project: &Project, asked: &[String]) -> Result<Vec<usize>, String> {
             None => (0..names.len()).filter(|&number| names[number].starts_with(asked)).collect(),
         };
         if some.is_empty() {
-            return Err(format!(
-                "no test is called `{asked}` or begins so; there are: {}",
-                names.join(", ")
-            ));
+            let known = names.into_iter().map(str::to_owned).collect();
+            return Err(CliError::NoTest { name: asked.clone(), known });
         }
         chosen.extend(some);
     }
@@ -223,7 +216,7 @@ fn programs(
     project: &Project,
     tests: &[usize],
     arguments: &CheckArgs,
-) -> Result<Option<Vec<(usize, PProgram)>>, String> {
+) -> Result<Option<Vec<(usize, PProgram)>>, CliError> {
     let mut programs = Vec::new();
     for &test in tests {
         let name = &project.program.tests[test].name;
@@ -250,7 +243,7 @@ fn run(
     path: &Path,
     project: &Project,
     programs: Vec<(usize, PProgram)>,
-) -> Result<Vec<Row>, String> {
+) -> Result<Vec<Row>, CliError> {
     let stop = stop_on_interrupt()?;
     let of = programs.len();
     let mut rows = Vec::new();

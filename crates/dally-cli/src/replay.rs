@@ -9,26 +9,23 @@ use dally::settings::Settings;
 use crate::args::{Format, ReplayArgs};
 use crate::cargo;
 use crate::check::BUG_SETTING;
+use crate::error::CliError;
 use crate::list::look_up;
 use crate::{BAD_INPUT, BUG, CLEAN, p, print};
 
 /// Runs a schedule again and prints what happens; answers the exit code.
-pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
-    let schedule = read_schedule(&arguments.schedule)?;
+pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
+    let schedule = read_schedule(&arguments.schedule).map_err(CliError::Schedule)?;
     if cargo::is_of_test(&schedule) {
         return cargo::replay(&schedule, &arguments.schedule, arguments.best_effort);
     }
     if arguments.rounds.is_some() && !search::ends_in_loop(&schedule) {
-        return Err(format!(
-            "--rounds is for the schedule of a livelock, which leads into a loop, and this one is \
-             of another outcome: leave it out\n  the schedule was recorded with: {}",
-            schedule.bug.as_ref().map_or("no bug".into(), ToString::to_string)
-        ));
+        let outcome = schedule.bug.as_ref().map_or("no bug".into(), ToString::to_string);
+        return Err(CliError::NoLoop { outcome });
     }
     let rounds = arguments.rounds.unwrap_or(ROUNDS);
     let variable = |name: &str| std::env::var_os(name);
-    let settings = arguments.settings.over(Settings::default(), variable);
-    let step_time = settings.map_err(|why| why.to_string())?.step_time;
+    let step_time = arguments.settings.over(Settings::default(), variable)?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let project = arguments.project.as_deref();
     let replayed = if project.is_some() || p::is_recorded(&schedule) {
@@ -69,8 +66,10 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     })
 }
 
-fn protocol(schedule: &Schedule) -> Result<Arc<dyn AnyProgram>, String> {
-    let (protocol, bug) = look_up(&schedule.program, schedule.setting(BUG_SETTING))
-        .map_err(|why| format!("{why}\n  the schedule is of `{}`", schedule.program))?;
+fn protocol(schedule: &Schedule) -> Result<Arc<dyn AnyProgram>, CliError> {
+    let (protocol, bug) =
+        look_up(&schedule.program, schedule.setting(BUG_SETTING)).map_err(|why| {
+            CliError::OfProtocol { why: Box::new(why), program: schedule.program.clone() }
+        })?;
     Ok((protocol.program)(bug))
 }

@@ -49,6 +49,9 @@ pub(crate) trait Cell: Any + Send + Sync {
     /// Overwrites this cell with a copy of `other`, if both are captured and of one type.
     fn copy_from(&mut self, other: &dyn Cell) -> bool;
 
+    /// Whether `other` is an equal machine of the same type; `false` where machines are not captured.
+    fn same(&self, other: &dyn Cell) -> bool;
+
     fn encode(&self, out: &mut Vec<u8>);
 
     /// A hash of the encoding's content.
@@ -187,6 +190,20 @@ impl<M: Machine> Cell for MachineCell<M> {
             self.unsaved.clone_from(&other.unsaved);
         }
         true
+    }
+
+    fn same(&self, other: &dyn Cell) -> bool {
+        let Some(other) = (other as &dyn Any).downcast_ref::<Self>() else { return false };
+        let Some(capture) = M::capture() else { return false };
+        let origins = match (&self.origin, &other.origin) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other) || (capture.eq)(own, other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        let (own, others) = (&self.body, &other.body);
+        origins
+            && (own.top, &own.below) == (others.top, &others.below)
+            && (capture.eq)(&own.machine, &others.machine)
+            && (&self.durable, &self.unsaved) == (&other.durable, &other.unsaved)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

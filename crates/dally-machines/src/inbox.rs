@@ -37,6 +37,11 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
+    pub(crate) fn same(&self, other: &Envelope) -> bool {
+        (self.id, self.event, self.timer) == (other.id, other.event, other.timer)
+            && self.message.same(&other.message)
+    }
+
     const fn empty() -> Envelope {
         let id = MessageId { sender: WorkerId::FAULTS, number: 0 };
         Envelope { id, event: 0, timer: None, message: Message::empty() }

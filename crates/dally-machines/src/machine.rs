@@ -118,6 +118,8 @@ pub struct Capture<M> {
     pub encode: fn(&M, &mut Vec<u8>),
     /// A hash, equal where the encoding is.
     pub digest: fn(&M) -> u64,
+    /// Whether two machines are equal.
+    pub eq: fn(&M, &M) -> bool,
 }
 
 impl<M: Clone + Eq + Hash> Capture<M> {
@@ -127,5 +129,6 @@ impl<M: Clone + Eq + Hash> Capture<M> {
         clone_from: M::clone_from,
         encode: |machine, out| Encoder::encode(machine, out),
         digest: Digest::of,
+        eq: M::eq,
     };
 }

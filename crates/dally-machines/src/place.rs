@@ -1,6 +1,7 @@
 //! The index from worker ids to slots and timers.
 
 use dally_core::WorkerId;
+use triomphe::Arc;
 
 use crate::slot::Slot;
 use crate::system::{MachineSystem, Stamp};
@@ -52,7 +53,7 @@ impl MachineSystem {
 
     pub(crate) fn register(&mut self, id: WorkerId, place: Place) {
         if let Err(at) = self.index.binary_search_by_key(&id, |entry| entry.0) {
-            self.index.insert(at, (id, place));
+            Arc::make_mut(&mut self.index).insert(at, (id, place));
             self.index_stamp = Stamp::new();
         }
     }

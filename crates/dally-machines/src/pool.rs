@@ -1,4 +1,5 @@
-//! Recycled memory: emptied messages, and workers of ended executions.
+//! Recycled memory: emptied messages, and workers of ended executions. Interned workers of states
+//! that a search keeps.
 
 use std::any::{Any, TypeId};
 use std::sync::Mutex;
@@ -12,6 +13,10 @@ use crate::worker::Worker;
 /// How many emptied messages of one type are kept: more than most programs have in flight.
 const KEPT: usize = 1024;
 
+/// How many workers are interned, each in the place that its hash determines. A search keeps states
+/// by the million, and most of their machines are in one of a few thousand conditions.
+const INTERNED: usize = 1 << 13;
+
 /// The memory that a system reuses, by type. A program has few types, so lists are scanned.
 #[derive(Default)]
 pub(crate) struct Pool {
@@ -19,6 +24,7 @@ pub(crate) struct Pool {
     /// By the kind of the machine. A worker may still hold the values of its last execution.
     workers: Vec<(u64, Vec<Arc<Worker>>)>,
     donated: Mutex<Vec<Arc<Worker>>>,
+    interned: Vec<Option<Arc<Worker>>>,
 }
 
 impl Pool {
@@ -98,6 +104,22 @@ impl Pool {
             Some((_, spare)) if spare.len() < KEPT => spare.push(worker),
             Some(_) => {}
             None => self.workers.push((kind, vec![worker])),
+        }
+    }
+
+    /// Replaces a worker of this hash, which nothing else shares, by an interned one that is the same,
+    /// or else interns it.
+    pub(crate) fn intern(&mut self, hash: u64, worker: &mut Arc<Worker>) {
+        if self.interned.is_empty() {
+            self.interned.resize(INTERNED, None);
+        }
+        let place = &mut self.interned[(hash >> 32) as usize % INTERNED];
+        let unused = match place {
+            Some(known) if known.same(worker) => Some(std::mem::replace(worker, known.clone())),
+            _ => place.replace(worker.clone()),
+        };
+        if let Some(unused) = unused.filter(Arc::is_unique) {
+            self.keep(unused);
         }
     }
 

@@ -48,6 +48,13 @@ impl Slot {
         }
     }
 
+    /// Shares the worker with equal ones of other states, if nothing shares it yet.
+    pub(crate) fn intern(&mut self, mailbox: Mailbox, pool: &mut Pool) {
+        if Arc::is_unique(&self.worker) && !self.worker.is_busy() {
+            pool.intern(self.share(mailbox), &mut self.worker);
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn relist(&mut self, enabled: &mut Vec<WorkerId>) {
         self.list_as(self.worker.is_enabled(), enabled);

@@ -27,7 +27,7 @@ pub struct MachineSystem {
     pub(crate) rules: Rules,
     pub(crate) slots: Vec<Slot>,
     /// Where each worker is, sorted by id.
-    pub(crate) index: Vec<(WorkerId, Place)>,
+    pub(crate) index: Arc<Vec<(WorkerId, Place)>>,
     pub(crate) index_stamp: Stamp,
     pub(crate) enabled: Vec<WorkerId>,
     /// The faults that may still happen.
@@ -177,7 +177,7 @@ impl Captured for MachineSystem {
         self.budget.encode(&mut bytes);
         self.monitors.encode(&mut bytes);
         part(&bytes);
-        for (id, place) in &self.index {
+        for (id, place) in &*self.index {
             if let Place::Machine(slot) = place {
                 bytes.clear();
                 bytes.extend_from_slice(&id.to_bits().to_le_bytes());
@@ -187,12 +187,17 @@ impl Captured for MachineSystem {
         }
     }
 
-    /// The lists are this system's own. Of the workers it owns the one or two that it has changed,
-    /// with their inboxes, and shares the others.
+    /// The lists are this system's own. Of the one or two workers that it has changed some are not
+    /// interned, or no longer.
     fn footprint(&self) -> usize {
-        let lists =
-            size_of_val(&*self.slots) + size_of_val(&*self.index) + size_of_val(&*self.enabled);
-        size_of::<MachineSystem>() + lists + 2 * (size_of::<Worker>() + CELL_AND_INBOX)
+        let lists = size_of_val(&*self.slots) + size_of_val(&*self.enabled);
+        size_of::<MachineSystem>() + lists + size_of::<Worker>() + CELL_AND_INBOX
+    }
+
+    fn condense(&mut self) {
+        if self.uncaptured.is_none() {
+            self.slots.iter_mut().for_each(|slot| slot.intern(self.rules.mailbox, &mut self.pool));
+        }
     }
 
     fn fork(&self) -> MachineSystem {
@@ -290,7 +295,11 @@ impl MachineSystem {
         }
         self.rules = saved.rules;
         if self.index_stamp != saved.index_stamp {
-            self.index.clone_from(&saved.index);
+            match Arc::get_mut(&mut self.index) {
+                // It will add workers of its own.
+                Some(own) if self.stepped => own.clone_from(&saved.index),
+                _ => self.index.clone_from(&saved.index),
+            }
             self.index_stamp = saved.index_stamp;
         }
         self.enabled.clone_from(&saved.enabled);

@@ -58,6 +58,17 @@ impl Timer {
         (self.queued, self.ticks, self.listed) = (saved.queued, saved.ticks, saved.listed);
     }
 
+    pub(crate) fn same(&self, other: &Timer) -> bool {
+        let rest = |timer: &Timer| (timer.queued, timer.ticks, timer.listed);
+        let messages = match (&self.message, &other.message) {
+            (Some(own), Some(other)) => own.same(other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        (self.id, self.event, self.mode) == (other.id, other.event, other.mode)
+            && rest(self) == rest(other)
+            && messages
+    }
+
     #[inline]
     fn relist(&mut self, enabled: &mut Vec<WorkerId>) {
         let now = self.can_fire();

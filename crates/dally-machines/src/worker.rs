@@ -267,6 +267,23 @@ impl Worker {
         true
     }
 
+    /// Whether `other` is in all respects the same, down to the ids of its messages. Workers with
+    /// unreleased effects are never the same: few states have equal ones.
+    pub(crate) fn same(&self, other: &Worker) -> bool {
+        let counts = |worker: &Worker| (worker.sent, worker.children, worker.seals);
+        let next = |worker: &Worker| (worker.life, worker.ready, worker.idles);
+        (self.id, self.kind) == (other.id, other.kind)
+            && counts(self) == counts(other)
+            && next(self) == next(other)
+            && !self.is_busy()
+            && !other.is_busy()
+            && self.inbox.len() == other.inbox.len()
+            && self.timers.len() == other.timers.len()
+            && self.inbox.iter().zip(&*other.inbox).all(|(own, other)| own.same(other))
+            && self.timers.iter().zip(&other.timers).all(|(own, other)| own.same(other))
+            && self.cell.same(&*other.cell)
+    }
+
     /// Appends an injective encoding of all that the worker's future depends on. Message numbers are
     /// left out: nothing depends on them.
     pub(crate) fn encode(&self, mailbox: Mailbox, out: &mut Vec<u8>) {

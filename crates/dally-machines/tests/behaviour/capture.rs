@@ -6,7 +6,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Captured, Fingerprint, Observe, Program, StateVisitor, Stop, System, WorkerId};
+use dally_core::{
+    Captured, Cut, Env, Event, Fingerprint, MessageId, Observe, Program, StateVisitor, Stop,
+    System, Tag, Text, WorkerId,
+};
 use dally_machines::{
     Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Mailbox, Setup,
 };
@@ -158,6 +161,25 @@ fn parts(system: &MachineSystem) -> Vec<Vec<u8>> {
     parts
 }
 
+/// Takes random options, and records which messages there were and what happened.
+struct Recording(Random, Vec<String>);
+
+impl Env for Recording {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        self.0.value(of, tag)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        self.1.push(format!("{candidates:?}"));
+        self.0.delivery(candidates)
+    }
+
+    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+        self.1.push(format!("{:?}", event.map(|text| text.to_string())));
+        Ok(())
+    }
+}
+
 /// Everything by which two executions in the same state must agree.
 fn face(system: &MachineSystem) -> (Vec<u8>, u64, Vec<WorkerId>) {
     let fingerprint = system.fingerprint();
@@ -216,6 +238,37 @@ proptest! {
         random.walk(&mut system, 20);
         twin.walk(&mut other, 20);
         prop_assert_eq!(face(&system), face(&other));
+    }
+
+    #[test]
+    fn a_condensed_state_is_what_it_was_down_to_the_ids_of_messages(
+        program in programs(),
+        seed: u64,
+    ) {
+        let (mut plain, mut condensed) = (program.start().unwrap(), program.start().unwrap());
+        let mut kept = Vec::new();
+        for round in 0..6 {
+            program.restart(&mut plain).unwrap();
+            program.restart(&mut condensed).unwrap();
+            let recording = || Recording(Random::new(seed ^ round), Vec::new());
+            let (mut one, mut other) = (recording(), recording());
+            for _ in 0..20 {
+                let Some(worker) = one.0.worker(&plain) else { break };
+                prop_assert_eq!(other.0.worker(&condensed), Some(worker));
+                let stepped = plain.step(worker, &mut one).is_ok();
+                prop_assert_eq!(condensed.step(worker, &mut other).is_ok(), stepped);
+                prop_assert_eq!(&one.1, &other.1);
+                if !stepped {
+                    break;
+                }
+                condensed.condense();
+                prop_assert_eq!(face(&condensed), face(&plain));
+                kept.push((condensed.fork(), face(&plain)));
+            }
+        }
+        for (state, then) in kept {
+            prop_assert_eq!(face(&state), then, "states that share memory do not change each other");
+        }
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
     /// Whether the live state is the one on top of the stack.
     pub(super) at_top: bool,
     pub(super) looks_ahead: bool,
+    /// Whether most states will be kept on the frontier.
+    keeps_states: bool,
     /// After how many transitions to check next on other threads and the memory.
     look_at: u64,
     memory: MemoryWatch,
@@ -85,6 +87,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             depth: 0,
             at_top: false,
             looks_ahead: false,
+            keeps_states: false,
             look_at: 0,
             memory: MemoryWatch::default(),
             answered: 0,
@@ -135,6 +138,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Takes entries from the frontier and searches from them within `bound`, until none is left.
     pub(crate) fn search_within(&mut self, bound: u32) {
         let shared_state = self.shared_state.clone();
+        self.keeps_states = bound < u32::MAX;
         while let Some(entry) = shared_state.frontier.take(&|| shared_state.is_halted()) {
             shared_state.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
             self.resume(entry, i64::from(bound));
@@ -316,7 +320,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             child.order.clone_from(&parent.state.order);
             child.order.stepped(parent.worker, &parent.state.enabled, system, &mut self.summary);
         }
-        self.space.snapshot_in(&self.writer, &mut child.snapshot);
+        self.space.snapshot_in(&self.writer, &mut child.snapshot, self.keeps_states);
         let system = self.space.system();
         let enabled = system.enabled();
         child.enabled.clear();

@@ -90,9 +90,13 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
         fixed + self.order.bytes() + size_of_val(&self.enabled[..]) + self.ahead.bytes()
     }
 
+    /// Has the order offer the worker of the transition of this index. An error is an offer that is
+    /// not sound: no worker, one that cannot step, or one that was offered before.
     #[inline]
     pub(super) fn offer(&mut self, index: u32) -> Result<WorkerId, Option<WorkerId>> {
-        offer(&mut self.order, index, &self.enabled, &mut self.offered)
+        let place = offer(&mut self.order, index, &self.enabled)?;
+        let worker = self.enabled[place];
+        if self.offered.add(place) { Ok(worker) } else { Err(Some(worker)) }
     }
 
     /// The cost of the path up to and including the next transition.
@@ -119,22 +123,20 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
     }
 }
 
-/// Has an order offer the worker of the transition of this index. An error is an offer that is not
-/// sound: no worker, one that cannot step, or one that was offered before.
+/// Has an order offer the worker of the transition of this index; its place among the enabled. An
+/// error is an offer of no worker, or of one that cannot step.
 #[inline]
 pub(super) fn offer<O: TransitionOrder>(
     order: &mut O,
     index: u32,
     enabled: &[WorkerId],
-    offered: &mut Offered,
-) -> Result<WorkerId, Option<WorkerId>> {
+) -> Result<usize, Option<WorkerId>> {
     let worker = order.offer(index, enabled).ok_or(None)?;
-    let place = match enabled.get(index as usize) {
+    match enabled.get(index as usize) {
         // Most orders offer workers nearly in the order of ids.
-        Some(&same) if same == worker => index as usize,
-        _ => worker.place_in(enabled).map_err(|_| Some(worker))?,
-    };
-    if offered.add(place) { Ok(worker) } else { Err(Some(worker)) }
+        Some(&same) if same == worker => Ok(index as usize),
+        _ => worker.place_in(enabled).map_err(|_| Some(worker)),
+    }
 }
 
 /// The next transition of an entry.
@@ -168,6 +170,12 @@ impl Offered {
         let new = *word >> (place % 64) & 1 == 0;
         *word |= 1 << (place % 64);
         new
+    }
+
+    /// Adds so many positions, at least one, from this one on, all of them below 64.
+    #[inline]
+    pub(crate) fn add_all(&mut self, from: u32, count: u32) {
+        self.first |= u64::MAX >> (64 - count) << from;
     }
 
     /// The first of `of` positions that is not in the set.

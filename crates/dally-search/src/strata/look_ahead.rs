@@ -12,7 +12,7 @@
 use dally_core::WorkerId;
 
 use super::depth_first::DepthFirstWorker;
-use super::entry::{Value, offer};
+use super::entry::{OpenState, Value, offer};
 use super::frame::Frame;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
@@ -93,6 +93,15 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             let frame = &mut self.frames[at];
             let next = frame.next;
             let ahead = &mut frame.state.ahead;
+            if frame.state.order.is_by_id() {
+                let visited = (ahead.visited >> next).trailing_ones().min(frame.end - next);
+                if visited > 0 {
+                    frame.state.offered.add_all(next, visited);
+                    frame.next += visited;
+                    self.counters.transitions += u64::from(visited);
+                    continue;
+                }
+            }
             if !ahead.is_visited(next) {
                 if !ahead.is_foreseen(next) {
                     return None;
@@ -153,12 +162,22 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         targets.clear();
         targets.resize(range.end as usize, 0);
         let mut offered = state.offered.clone();
-        let mut order = self.offering.take().unwrap_or_else(|| state.order.clone());
-        order.clone_from(&state.order);
+        let mut copy = None;
+        if O::OFFERS_CHANGE_IT {
+            let order = self.offering.get_or_insert_with(|| state.order.clone());
+            order.clone_from(&state.order);
+            copy = self.offering.take();
+        }
         let mut foreseen = 0;
         for index in range.clone() {
-            let enabled = &self.frames[top].state.enabled;
-            let Ok(worker) = offer(&mut order, index, enabled, &mut offered) else { break };
+            let OpenState { order, enabled, .. } = &mut *self.frames[top].state;
+            let order = copy.as_mut().unwrap_or(order);
+            // An offer that is not sound is reported when it is made again.
+            let Ok(place) = offer(order, index, enabled) else { break };
+            if !offered.add(place) {
+                break;
+            }
+            let worker = enabled[place];
             if let Some(identity) = self.foresee(worker, &mut Vec::new(), false) {
                 self.prefetch(identity);
                 targets[index as usize] = identity;
@@ -175,7 +194,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         visited &= foreseen;
         self.frames[top].state.ahead = LookAhead { looked: true, foreseen, visited, targets };
-        self.offering = Some(order);
+        self.offering = copy;
     }
 
     #[inline]

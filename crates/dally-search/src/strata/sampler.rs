@@ -321,7 +321,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         state.enabled.clear();
         state.enabled.extend_from_slice(enabled);
         state.sealed = self.shared_state.is_sealed(system, &self.writer);
-        self.space.snapshot_in(&self.writer, &mut state.snapshot);
+        self.space.snapshot_in(&self.writer, &mut state.snapshot, false);
         (state.offered, state.path) = (Offered::default(), path);
         next.values.clear();
         next.index = 0;

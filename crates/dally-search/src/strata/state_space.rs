@@ -51,8 +51,15 @@ pub(crate) trait StateSpace: 'static {
 
     fn snapshot(&mut self, writer: &ChoiceWriter) -> Self::Snapshot;
 
-    /// A snapshot of the live state in the memory of an old one.
-    fn snapshot_in(&mut self, writer: &ChoiceWriter, place: &mut Option<Self::Snapshot>) {
+    /// A snapshot of the live state in the memory of an old one. If it will be `kept` for long, it
+    /// shares memory with others.
+    fn snapshot_in(
+        &mut self,
+        writer: &ChoiceWriter,
+        place: &mut Option<Self::Snapshot>,
+        kept: bool,
+    ) {
+        let _ = kept;
         *place = Some(self.snapshot(writer));
     }
 
@@ -149,13 +156,13 @@ where
     }
 
     #[inline]
-    fn snapshot_in(&mut self, writer: &ChoiceWriter, place: &mut Option<P::System>) {
+    fn snapshot_in(&mut self, _: &ChoiceWriter, place: &mut Option<P::System>, kept: bool) {
+        if kept {
+            self.live.condense();
+        }
         match place {
-            Some(old) => {
-                self.live.condense();
-                old.restore_from(&self.live);
-            }
-            None => *place = Some(self.snapshot(writer)),
+            Some(old) => old.restore_from(&self.live),
+            None => *place = Some(self.live.fork()),
         }
     }
 

@@ -13,6 +13,10 @@ pub(crate) trait TransitionOrder: Clone + Send + 'static {
     /// Whether it needs the events of steps.
     const LISTENS: bool;
 
+    /// Whether an offer changes what is offered next. Otherwise an offer can be made any number of
+    /// times.
+    const OFFERS_CHANGE_IT: bool;
+
     fn name(&self) -> String;
 
     /// The cost of the second value of a choice; that of the `k`-th, from 0, is `k` times as much.
@@ -29,6 +33,12 @@ pub(crate) trait TransitionOrder: Clone + Send + 'static {
 
     /// The worker of the `index`-th transition. Called once for each index, from 0, in turn.
     fn offer(&mut self, index: u32, enabled: &[WorkerId]) -> Option<WorkerId>;
+
+    /// Whether it offers workers in the order of their ids, all at one cost.
+    #[inline]
+    fn is_by_id(&self) -> bool {
+        false
+    }
 
     /// Called after a step: with the workers enabled before it, the system, and what the step did.
     fn stepped(
@@ -71,6 +81,7 @@ impl<E: Explorer> Clone for Delayed<E> {
 
 impl<E: Explorer> TransitionOrder for Delayed<E> {
     const LISTENS: bool = true;
+    const OFFERS_CHANGE_IT: bool = true;
 
     fn name(&self) -> String {
         self.explorer.name()
@@ -154,6 +165,7 @@ pub(crate) enum Fixed {
 
 impl TransitionOrder for Fixed {
     const LISTENS: bool = false;
+    const OFFERS_CHANGE_IT: bool = false;
 
     fn name(&self) -> String {
         match self {
@@ -218,6 +230,11 @@ impl TransitionOrder for Fixed {
             },
         };
         enabled.get(place).copied()
+    }
+
+    #[inline]
+    fn is_by_id(&self) -> bool {
+        matches!(self, Fixed::Free | Fixed::Breadth)
     }
 
     #[inline]

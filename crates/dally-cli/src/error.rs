@@ -1,0 +1,83 @@
+//! Why a command could not do what it was asked to.
+
+use std::io;
+use std::path::PathBuf;
+
+use dally::p::project::ProjectError;
+use dally::settings::SettingsError;
+use dally_settings::ValueError;
+
+use crate::flags::in_flags;
+
+/// An error of the command line; the exit code is that of bad input.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    #[error("no protocol `{name}`; there are: {}\n  see `dally list`", .known.join(", "))]
+    NoProtocol { name: String, known: Vec<&'static str> },
+    #[error("`{protocol}` has no planted bugs")]
+    NoBugs { protocol: &'static str },
+    #[error("`{protocol}` has no bug `{bug}`; it has: {}", .known.join(", "))]
+    NoBug { protocol: &'static str, bug: String, known: Vec<&'static str> },
+    #[error("{flag} is for P projects, and `{protocol}` is a protocol")]
+    ForProjects { flag: &'static str, protocol: &'static str },
+    #[error("--bug is for protocols, and this is a P project")]
+    ForProtocols,
+    #[error("`{program}` could not be checked:\n  {}", .notes.join("\n  "))]
+    NotChecked { program: &'static str, notes: Vec<String> },
+    #[error("not all tests could be checked")]
+    NotAllChecked,
+    #[error("{}", in_flags(.0.to_string()))]
+    Settings(#[from] SettingsError),
+    #[error("{flag} needs a value")]
+    NoValue { flag: String },
+    #[error("{flag} {value}: {why}")]
+    Value { flag: String, value: String, why: ValueError },
+    #[error("the {what} `{name}` is given twice")]
+    Twice { what: &'static str, name: String },
+    #[error(transparent)]
+    Comparison(#[from] dally_compare::Problem),
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    #[error("the project has no tests\n  declare one: test t [main=M]: {{ M }};")]
+    NoTests,
+    #[error("no test is called `{name}` or begins so; there are: {}", .known.join(", "))]
+    NoTest { name: String, known: Vec<String> },
+    /// In the words of the facade, which tests print too.
+    #[error("{0}")]
+    Schedule(String),
+    #[error("{why}\n  the schedule is of `{program}`")]
+    OfProtocol { why: Box<CliError>, program: String },
+    #[error("the schedule is of `{program}`, which is no P project")]
+    NoProject { program: String },
+    #[error(
+        "the schedule is of the P project `{}`, which is not there\n  run this where it is, or name \
+         it: dally check PATH --replay SCHEDULE", .path.display()
+    )]
+    ProjectGone { path: PathBuf },
+    #[error(
+        "--rounds is for the schedule of a livelock, which leads into a loop, and this one is of \
+         another outcome: leave it out\n  the schedule was recorded with: {outcome}"
+    )]
+    NoLoop { outcome: String },
+    #[error("cargo cannot be run: {0}")]
+    Cargo(io::Error),
+    /// In the words of cargo.
+    #[error("{0}")]
+    Metadata(String),
+    #[error("`cargo metadata` cannot be read: {0}")]
+    MetadataForm(#[from] serde_json::Error),
+    #[error("the schedule is of the test `{test}`, which cargo cannot find: {why}")]
+    NoPackage { test: String, why: Box<CliError> },
+    #[error(
+        "the schedule is of the test `{test}`, and no package of this workspace has a crate \
+         `{krate}`\n  run the command in the workspace that the schedule was recorded in"
+    )]
+    NoCrate { test: String, krate: String },
+    #[error(
+        "the schedule is of the test `{name}`, and the crate `{krate}` has no such test\n  was it \
+         renamed, or is it behind a feature?"
+    )]
+    TestGone { name: String, krate: String },
+    #[error("Ctrl-C cannot be watched for: {0}")]
+    Interrupt(#[from] ctrlc::Error),
+}
