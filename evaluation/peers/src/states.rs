@@ -40,9 +40,10 @@ struct Row {
 
 /// What we promise of a row.
 #[derive(Clone, Copy)]
-enum Promise {
+pub enum Promise {
+    /// Nothing.
     Nothing,
-    /// To be so many times as fast as the actors of stateright, the first row, in CPU time.
+    /// To be so many times as fast as the first row, in CPU time.
     Faster(f64),
     /// To be so many times as fast as the row before it, on the clock.
     Sooner(f64),

@@ -13,14 +13,27 @@ use super::graph::{Cursor, Graph, Node};
 use super::property::Property;
 
 /// A number for each state, 0 at first. Threads that go through different states share one.
+#[derive(Default)]
 pub(crate) struct Numbers(Vec<AtomicU32>);
 
 /// The bytes that a state takes there.
 pub(crate) const BYTES: usize = 4;
 
+/// The number of a state whose component was judged and will not change.
+const SETTLED: u32 = u32::MAX;
+
 impl Numbers {
     pub(crate) fn new(states: usize) -> Numbers {
         Numbers((0..states).map(|_| AtomicU32::new(0)).collect())
+    }
+
+    /// For so many states, all 0 but those that are settled.
+    pub(crate) fn renew(&mut self, states: usize) {
+        for number in &mut self.0 {
+            let number = number.get_mut();
+            *number = if *number == SETTLED { SETTLED } else { 0 };
+        }
+        self.0.resize_with(states, AtomicU32::default);
     }
 
     #[inline]
@@ -44,49 +57,67 @@ struct Components<'a> {
     /// The number of the next component: they are counted downwards, and so greater than all
     /// [`Components::come_to`].
     next: u32,
-    /// The states on the way, where in their edges, and whether they are the first of their
-    /// component as far as is known.
-    path: Vec<(Node, Cursor, bool)>,
+    path: Vec<OnPath>,
     /// States that were left before their component was known.
     pending: Vec<Node>,
+}
+
+/// A state on the way.
+struct OnPath {
+    node: Node,
+    /// Where in its edges.
+    cursor: Cursor,
+    /// Whether it is the first of its component as far as is known.
+    first: bool,
+    /// Whether a state that may get more transitions can be reached from it.
+    open: bool,
 }
 
 impl<'a> Components<'a> {
     fn new(numbers: &'a Numbers) -> Components<'a> {
         let (path, pending) = (Vec::new(), Vec::new());
-        Components { numbers, come_to: 0, next: u32::MAX, path, pending }
+        Components { numbers, come_to: 0, next: SETTLED - 1, path, pending }
     }
 
     /// Finds all components that can be reached from a state through states `inside`, unless they
     /// were found before. `each` gets the states of each; if it answers, that is the end of it.
+    ///
+    /// States that `may_grow` may get more transitions. A component from which none of them can be
+    /// reached stays as it is, and is settled.
     fn from<R>(
         &mut self,
         start: Node,
         graph: &Graph,
         inside: impl Fn(Node) -> bool,
+        may_grow: impl Fn(Node) -> bool,
         mut each: impl FnMut(&[Node]) -> Option<R>,
     ) -> Option<R> {
         let numbers = self.numbers;
-        if !inside(start) || numbers.get(start) != 0 {
+        if numbers.get(start) != 0 || !inside(start) {
             return None;
         }
-        self.enter(start, graph);
-        while let Some((node, cursor, first)) = self.path.last_mut() {
+        self.enter(start, graph, may_grow(start));
+        while let Some(OnPath { node, cursor, first, open }) = self.path.last_mut() {
             let node = *node;
             if let Some(to) = graph.next_target(cursor) {
-                if inside(to) {
-                    match numbers.get(to) {
-                        0 => self.enter(to, graph),
-                        known if known < numbers.get(node) => {
+                // The numbers lie close together, and most of them tell at once that a target is of
+                // a component that is known; whether a state is inside is asked of the others alone.
+                match numbers.get(to) {
+                    SETTLED => {}
+                    0 if inside(to) => self.enter(to, graph, may_grow(to)),
+                    0 => *open |= may_grow(to),
+                    known if known < numbers.get(node) => {
+                        if inside(to) {
                             numbers.set(node, known);
                             *first = false;
                         }
-                        _ => {}
                     }
+                    // It is of a component that was found and is not settled.
+                    known => *open |= known > self.come_to,
                 }
                 continue;
             }
-            let (first, own) = (*first, numbers.get(node));
+            let (first, open, own) = (*first, *open, numbers.get(node));
             self.path.pop();
             self.pending.push(node);
             if first {
@@ -98,24 +129,29 @@ impl<'a> Components<'a> {
                 self.come_to -= others as u32;
                 self.next -= 1;
                 let answer = each(component);
-                self.pending.truncate(start);
                 if answer.is_some() {
                     return answer;
                 }
-            } else if let Some((before, _, first)) = self.path.last_mut()
-                && own < numbers.get(*before)
-            {
-                numbers.set(*before, own);
-                *first = false;
+                if !open {
+                    component.iter().for_each(|&one| numbers.set(one, SETTLED));
+                }
+                self.pending.truncate(start);
+            }
+            if let Some(before) = self.path.last_mut() {
+                before.open |= open;
+                if !first && own < numbers.get(before.node) {
+                    numbers.set(before.node, own);
+                    before.first = false;
+                }
             }
         }
         None
     }
 
-    fn enter(&mut self, node: Node, graph: &Graph) {
+    fn enter(&mut self, node: Node, graph: &Graph, open: bool) {
         self.come_to += 1;
         self.numbers.set(node, self.come_to);
-        self.path.push((node, graph.cursor(node), true));
+        self.path.push(OnPath { node, cursor: graph.cursor(node), first: true, open });
     }
 }
 
@@ -125,6 +161,8 @@ pub(crate) struct Judge<'a> {
     property: Property,
     fairness: Fairness,
     components: Components<'a>,
+    /// Kept for its memory.
+    owed: Vec<WorkerId>,
     parts: Option<Parts>,
 }
 
@@ -136,24 +174,32 @@ impl<'a> Judge<'a> {
         graph: &'a Graph,
         numbers: &'a Numbers,
     ) -> Judge<'a> {
-        Judge { graph, property, fairness, components: Components::new(numbers), parts: None }
+        let (components, owed) = (Components::new(numbers), Vec::new());
+        Judge { graph, property, fairness, components, owed, parts: None }
     }
 
     /// Judges all components that can be reached from a state through states `inside`, which the
-    /// property allows. Answers the states of one that holds a bad cycle that counts.
-    pub(crate) fn from(&mut self, start: Node, inside: impl Fn(Node) -> bool) -> Option<Vec<Node>> {
-        let Judge { graph, property, fairness, components, parts } = self;
+    /// property allows. Answers the states of one that holds a bad cycle that counts. Components
+    /// that hold none and from which no state can be reached that `may_grow` are settled: their
+    /// numbers tell later judges that they need not be judged again.
+    pub(crate) fn from(
+        &mut self,
+        start: Node,
+        inside: impl Fn(Node) -> bool,
+        may_grow: impl Fn(Node) -> bool,
+    ) -> Option<Vec<Node>> {
+        let Judge { graph, property, fairness, components, owed, parts } = self;
         let (graph, property, numbers) = (*graph, *property, components.numbers);
-        components.from(start, graph, &inside, |component| {
+        components.from(start, graph, &inside, may_grow, |component| {
             let number = numbers.get(component[0]);
-            let joins = |_, other: Node| inside(other) && numbers.get(other) == number;
+            let joins = |other: Node| numbers.get(other) == number && inside(other);
             if !is_bad(graph, property, component, joins) {
                 return None;
             }
             match fairness {
                 Fairness::None => Some(component.to_vec()),
                 Fairness::Weak => {
-                    is_weakly_fair(graph, component, joins).then(|| component.to_vec())
+                    is_weakly_fair(graph, component, joins, owed).then(|| component.to_vec())
                 }
                 Fairness::Strong => parts.get_or_insert_with(|| Parts::new(graph)).strongly_fair(
                     graph,
@@ -186,21 +232,27 @@ fn is_bad(
     graph: &Graph,
     property: Property,
     component: &[Node],
-    joins: impl Fn(Node, Node) -> bool,
+    joins: impl Fn(Node) -> bool,
 ) -> bool {
     // Every transition between two states of a component is on a cycle.
     if component.len() > 1 && matches!(property, Property::Hot(_)) {
         return true;
     }
-    component.iter().any(|&node| {
-        graph.edges(node).any(|edge| joins(node, edge.to) && property.accepts(graph, edge))
-    })
+    component
+        .iter()
+        .any(|&node| graph.edges(node).any(|edge| joins(edge.to) && property.accepts(graph, edge)))
 }
 
-/// Whether every worker that can step in all states of a component steps inside it.
-fn is_weakly_fair(graph: &Graph, component: &[Node], joins: impl Fn(Node, Node) -> bool) -> bool {
-    let mut owed: Vec<WorkerId> = graph.look_of(component[0]).enabled.to_vec();
-    owed.retain(|&worker| worker != WorkerId::FAULTS);
+/// Whether every worker that can step in all states of a component steps inside it. `owed` is memory.
+fn is_weakly_fair(
+    graph: &Graph,
+    component: &[Node],
+    joins: impl Fn(Node) -> bool,
+    owed: &mut Vec<WorkerId>,
+) -> bool {
+    owed.clear();
+    let first = graph.look_of(component[0]).enabled.iter();
+    owed.extend(first.filter(|&&worker| worker != WorkerId::FAULTS));
     let mut last = graph.look_number(component[0]);
     for &node in component {
         let look = graph.look_number(node);
@@ -211,7 +263,7 @@ fn is_weakly_fair(graph: &Graph, component: &[Node], joins: impl Fn(Node, Node) 
         if owed.is_empty() {
             return true;
         }
-        for edge in graph.edges(node).filter(|edge| joins(node, edge.to)) {
+        for edge in graph.edges(node).filter(|edge| joins(edge.to)) {
             let worker = graph.label_of(edge).worker;
             owed.retain(|&one| one != worker);
         }
@@ -254,12 +306,12 @@ impl Parts {
             let number = self.parts;
             states.iter().for_each(|&node| self.part[node as usize] = number);
             let part = &self.part;
-            let joins = |_, other: Node| part[other as usize] == number;
+            let joins = |other: Node| part[other as usize] == number;
             if !is_bad(graph, property, &states, joins) {
                 continue;
             }
             for &node in &states {
-                for edge in graph.edges(node).filter(|edge| joins(node, edge.to)) {
+                for edge in graph.edges(node).filter(|edge| joins(edge.to)) {
                     if let Some(action) = graph.label_of(edge).action {
                         self.done[action as usize] = number;
                     }
@@ -278,10 +330,16 @@ impl Parts {
             let mut components = Components::new(&self.numbers);
             for &node in &rest {
                 let inside = |node: Node| self.part[node as usize] == number;
-                components.from(node, graph, inside, |component| {
-                    left.push(component.to_vec());
-                    None::<()>
-                });
+                components.from(
+                    node,
+                    graph,
+                    inside,
+                    |_| true,
+                    |component| {
+                        left.push(component.to_vec());
+                        None::<()>
+                    },
+                );
             }
         }
         None

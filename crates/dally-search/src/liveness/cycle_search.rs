@@ -1,23 +1,24 @@
 //! The log of a search for cycles: all states and transitions it has been through, what its
 //! algorithm makes of them, and the bad cycles that count.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+mod known;
+mod logging;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dally_core::{WorkerId, fingerprint};
-
 use super::fairness::Fairness;
-use super::graph::{Connected, Edge, Graph, Node, Writer};
-use super::labels::Transition;
-use super::lasso::{Cycle, closed, cycle};
-use super::maps::Maps;
+use super::graph::{Graph, Node};
+use super::lasso::{Cycle, cycle};
 use super::nested_search::NestedSearch;
 use super::property::Property;
-use super::{components, refinement};
+use super::refinement;
 use crate::batch::Shared;
 use crate::deadline::Stopwatch;
-use crate::strata::{Arrival, Logged, Numbered, Plan, Source};
+use crate::strata::Plan;
+use known::{Algorithm, Known};
+pub(crate) use logging::LogWriter;
 
 /// What all threads of a search for cycles write to.
 pub(crate) struct CycleSearch {
@@ -47,29 +48,6 @@ pub(crate) struct CycleSearch {
 enum Kind {
     Nested,
     Map,
-}
-
-/// What is known of states since they were forgotten last.
-struct Known {
-    graph: Graph,
-    /// The states whole, if they are stored: their numbers then tell them apart.
-    whole: Option<Mutex<Numbered>>,
-    algorithm: Algorithm,
-}
-
-enum Algorithm {
-    Nested(Mutex<NestedSearch>),
-    Map(Maps),
-}
-
-/// What one thread keeps to write to the log.
-#[derive(Default)]
-pub(crate) struct LogWriter {
-    known: Option<Arc<Known>>,
-    restarts: u64,
-    writer: Writer,
-    /// Kept for its memory.
-    raised: Vec<Node>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -118,160 +96,11 @@ impl CycleSearch {
         }
     }
 
-    /// A step has led to a state from this one, by the worker of this place among the enabled; or
-    /// it is the first.
-    pub(crate) fn arrived(
-        &self,
-        own: &mut LogWriter,
-        from: Option<Source>,
-        arrival: &Arrival<'_>,
-    ) -> Logged {
-        self.refresh(own);
-        let LogWriter { known: Some(known), writer, raised, .. } = own else {
-            return Logged::NoRoom;
-        };
-        let acceptance = arrival.system.acceptance();
-        if acceptance.waiting() != 0 && !self.hot.load(Relaxed) {
-            self.hot.store(true, Relaxed);
-        }
-        let Some(identity) = known.identity(arrival, acceptance.hot & acceptance.relieved) else {
-            return Logged::NoRoom;
-        };
-        let enabled = arrival.system.enabled();
-        let state = known.graph.state(writer, identity, enabled, acceptance);
-        let Some((to, new)) = state else { return Logged::NoRoom };
-        if new && let Algorithm::Nested(nested) = &known.algorithm {
-            lock(nested).entered(to);
-        }
-        if let Some(Source { node: from, place }) = from {
-            let visits = acceptance.visits;
-            if visits & !self.visits.load(Relaxed) != 0 {
-                self.visits.fetch_or(visits, SeqCst);
-            }
-            let transition = Transition { visits, ..arrival.transition };
-            match known.graph.connect(writer, from, place, to, transition) {
-                Connected::By(edge) => self.connected(known, raised, from, edge, new),
-                Connected::Apart => {}
-                Connected::NoRoom => return Logged::NoRoom,
-            }
-        }
-        if new { Logged::New(to) } else { Logged::Known }
-    }
-
-    /// The state of this identity, which no monitor is relieved in coming to, if it is known.
-    #[inline]
-    pub(crate) fn find(&self, own: &mut LogWriter, identity: u64) -> Option<Node> {
-        self.refresh(own);
-        own.known.as_ref()?.graph.find(identity)
-    }
-
-    /// A step that was not taken leads to this state. It chooses no values, and no monitor minds it
-    /// or is relieved in it.
-    #[inline]
-    pub(crate) fn foreseen(
-        &self,
-        own: &mut LogWriter,
-        from: Source,
-        worker: WorkerId,
-        to: Node,
-    ) -> Logged {
-        let LogWriter { known: Some(known), writer, raised, .. } = own else {
-            return Logged::NoRoom;
-        };
-        let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
-        match known.graph.connect(writer, from.node, from.place, to, transition) {
-            Connected::By(edge) => self.connected(known, raised, from.node, edge, false),
-            Connected::Apart => {}
-            Connected::NoRoom => return Logged::NoRoom,
-        }
-        Logged::Known
-    }
-
-    /// This identity will be looked for soon.
-    #[inline]
-    pub(crate) fn prefetch(&self, own: &LogWriter, identity: u64) {
-        if let Some(known) = &own.known {
-            known.graph.prefetch(identity);
-        }
-    }
-
-    /// It was said before that this identity will be looked for, and now it will.
-    #[inline]
-    pub(crate) fn prefetch_state(&self, own: &LogWriter, identity: u64) {
-        if let Some(known) = &own.known {
-            known.graph.prefetch_state(identity);
-        }
-    }
-
-    /// A transition was added.
-    #[inline]
-    fn connected(&self, known: &Known, raised: &mut Vec<Node>, from: Node, edge: Edge, new: bool) {
-        let graph = &known.graph;
-        match &known.algorithm {
-            Algorithm::Nested(nested) => {
-                let mut nested = lock(nested);
-                if !new {
-                    nested.met(graph, from, edge.to);
-                }
-                if nested.is_due(graph) {
-                    self.consider(graph, &mut nested);
-                }
-            }
-            Algorithm::Map(maps) => {
-                let hot = graph.hot(from) & graph.hot(edge.to);
-                for property in self.sought(hot, self.visits.load(SeqCst)) {
-                    let closing = maps.of(property).calculate(graph, from, edge, raised);
-                    if let Some(closing) = closing
-                        && self.fairness == Fairness::None
-                    {
-                        self.found(graph, property, &closed(graph, property, closing));
-                    }
-                }
-            }
-        }
-    }
-
-    /// A step from a known state has shown a bug.
-    pub(crate) fn failed(&self, own: &mut LogWriter, from: Node, transition: Transition<'_>) {
-        self.refresh(own);
-        if let Some(known) = &own.known {
-            known.graph.failed(from, transition);
-        }
-    }
-
-    /// Some transitions of a state will be taken later or by another thread, or never.
-    pub(crate) fn opened(&self, own: &mut LogWriter, node: Node) {
-        self.refresh(own);
-        if let Some(known) = &own.known {
-            known.graph.opened(node);
-        }
-    }
-
-    /// A thread has taken all transitions of a state that it will take for now.
-    pub(crate) fn left(&self, own: &mut LogWriter, node: Node) {
-        self.refresh(own);
-        // A thread that was told to stop leaves states before all their transitions are taken.
-        if self.shared.halt.load(Relaxed) {
-            return;
-        }
-        let Some(known) = &own.known else { return };
-        known.graph.closed(node);
-        if let Algorithm::Nested(nested) = &known.algorithm {
-            let mut nested = lock(nested);
-            let certain = nested.left(&known.graph, node, self.visits.load(Relaxed));
-            // A cycle that visits and avoids what it should counts, however much the graph will
-            // grow, if no fairness is asked for.
-            if certain && self.fairness == Fairness::None {
-                self.consider(&known.graph, &mut nested);
-            }
-        }
-    }
-
     /// How many bytes all of this takes, with what it will take to judge what is known.
     pub(crate) fn bytes(&self) -> u64 {
         let known = lock(&self.known).clone();
         let own = match &known.algorithm {
-            Algorithm::Nested(nested) => lock(nested).bytes_a_state() + components::BYTES,
+            Algorithm::Nested(nested) => lock(nested).bytes_a_state(known.graph.len()),
             Algorithm::Map(maps) => {
                 let rounds = self.visits.load(Relaxed) != 0;
                 let rounds = if rounds { refinement::ROUNDS_BYTES } else { 0 };
@@ -349,16 +178,6 @@ impl CycleSearch {
         *lock(&self.refining)
     }
 
-    /// Has a thread write to what is known now.
-    #[inline]
-    fn refresh(&self, own: &mut LogWriter) {
-        let restarts = self.restarts.load(Relaxed);
-        if own.known.is_none() || own.restarts != restarts {
-            let known = Some(lock(&self.known).clone());
-            *own = LogWriter { known, restarts, ..LogWriter::default() };
-        }
-    }
-
     /// Judges the candidates of a nested search.
     #[cold]
     fn consider(&self, graph: &Graph, nested: &mut NestedSearch) {
@@ -403,36 +222,5 @@ impl CycleSearch {
         if self.one_is_enough {
             self.shared.halt.store(true, Relaxed);
         }
-    }
-}
-
-impl Known {
-    fn new(kind: Kind, memory: u64, exact: bool, threads: usize, fairness: Fairness) -> Known {
-        Known {
-            graph: Graph::new(memory, threads, fairness),
-            whole: exact.then(|| Mutex::new(Numbered::new(memory))),
-            algorithm: match kind {
-                Kind::Nested => Algorithm::Nested(Mutex::default()),
-                Kind::Map => Algorithm::Map(Maps::new(memory)),
-            },
-        }
-    }
-
-    /// What a state is known by; `None` if there is no room for it.
-    ///
-    /// A cycle in which a monitor is relieved is none that it waits in. So a state that is come
-    /// to with relief is another than the same state come to without: then to stay in states that
-    /// are hot is to stay in transitions that are.
-    fn identity(&self, arrival: &Arrival<'_>, relieved: u64) -> Option<u64> {
-        let identity = match relieved {
-            0 => arrival.identity,
-            _ => fingerprint::mix(arrival.identity, relieved),
-        };
-        let Some(whole) = &self.whole else { return Some(identity) };
-        let parts = |part: &mut dyn FnMut(&[u8])| {
-            (arrival.parts)(part);
-            part(&relieved.to_le_bytes());
-        };
-        lock(whole).number(identity, parts).map(u64::from)
     }
 }

@@ -50,7 +50,8 @@ impl Index {
         let mut len = shard.len.lock().unwrap_or_else(PoisonError::into_inner);
         let table = &shard.table;
         let known = |word: u64| identity_of(word as Node) == identity;
-        if let Lookup::Word(word) = table.find(key, usize::MAX, known) {
+        let mut found = table.find(key, usize::MAX, known);
+        if let Lookup::Word(word) = found {
             return Some((word as Node, false));
         }
         if *len >= table.limit(false) {
@@ -58,8 +59,9 @@ impl Index {
             if !grown && *len >= table.limit(true) {
                 return None;
             }
+            found = table.find(key, usize::MAX, |_| false);
         }
-        let Lookup::Free(slot) = table.find(key, usize::MAX, |_| false) else { return None };
+        let Lookup::Free(slot) = found else { return None };
         let node = add()?;
         // Whoever is told of the state sees what was written before.
         fence(Release);

@@ -4,7 +4,6 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use dally_core::{Choice, Tag, WorkerId, fingerprint};
-use rustc_hash::FxHashMap;
 
 use super::interner::Interner;
 use crate::strata::{Value, Words};
@@ -54,11 +53,11 @@ pub(super) struct Labels {
     actions: Interner<u64>,
 }
 
-/// The looks that a thread came to lately, by their hashes.
+/// The looks that a thread came to lately: the number of one, plus 1, by the low bits of its hash.
 #[derive(Default)]
-pub(super) struct Lately(FxHashMap<u64, u32>);
+pub(super) struct Lately(Vec<u32>);
 
-/// How many looks a thread remembers.
+/// How many looks a thread remembers at most.
 const MOST: usize = 1 << 12;
 
 impl Labels {
@@ -106,9 +105,14 @@ impl Labels {
 
     /// The number of the look of a state where these workers are enabled and these monitors hot.
     pub(super) fn look(&self, lately: &mut Lately, enabled: &[WorkerId], hot: u64) -> u32 {
-        let hash = enabled.iter().fold(hot, |hash, id| fingerprint::mix(hash, id.to_bits()));
+        // Asked for each new state. Looks of the same hash are told apart.
+        let mix = |hash: u64, id: &WorkerId| {
+            (hash.rotate_left(23) ^ id.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        };
+        let hash = enabled.iter().fold(hot, mix);
         let same = |look: &Look| look.hot == hot && *look.enabled == *enabled;
-        if let Some(&known) = lately.0.get(&hash)
+        let place = (hash >> 32) as usize % MOST;
+        if let Some(known) = lately.0.get(place).and_then(|known| known.checked_sub(1))
             && same(self.looks.get(known))
         {
             return known;
@@ -123,10 +127,8 @@ impl Labels {
         // Every thread that comes to this writes the same.
         self.brief.word(2 * look as usize).store(hot, Relaxed);
         self.brief.word(2 * look as usize + 1).store(enabled.len() as u64, Relaxed);
-        if lately.0.len() == MOST {
-            lately.0.clear();
-        }
-        lately.0.insert(hash, look);
+        lately.0.resize(MOST, 0);
+        lately.0[place] = look + 1;
         look
     }
 

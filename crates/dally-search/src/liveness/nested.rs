@@ -14,11 +14,10 @@ use rustc_hash::FxHashMap;
 use super::graph::{Cursor, Edge, Graph, Node};
 use super::property::{Property, bits};
 
-/// What nested depth-first search knows of a graph that grows.
+/// What nested depth-first search knows of a graph that grows, but for the states on the stack,
+/// which the graph has marked.
 #[derive(Default)]
 pub(crate) struct Nested {
-    /// Whether a state is on the stack.
-    on_stack: Vec<bool>,
     /// For each monitor, the states that its second searches have passed.
     passed: FxHashMap<u32, Vec<bool>>,
     path: Vec<Cursor>,
@@ -27,36 +26,11 @@ pub(crate) struct Nested {
 impl Nested {
     /// The bytes that a state takes here.
     pub(crate) fn bytes_a_state(&self) -> usize {
-        1 + self.passed.len()
+        self.passed.len()
     }
 
-    /// How many states there are.
-    pub(crate) fn len(&self) -> usize {
-        self.on_stack.len()
-    }
-
-    /// A new state is on the stack.
-    pub(crate) fn entered(&mut self, node: Node) {
-        self.on_stack.resize(node as usize + 1, false);
-        self.on_stack[node as usize] = true;
-    }
-
-    /// A transition leads to a state that is known: tells the candidates.
-    pub(crate) fn met(
-        &mut self,
-        graph: &Graph,
-        from: Node,
-        to: Node,
-        mut candidate: impl FnMut(Property, Node),
-    ) {
-        if self.on_stack[to as usize] {
-            let both = graph.hot(from) & graph.hot(to);
-            bits(both).for_each(|monitor| candidate(Property::Hot(monitor), from));
-        }
-    }
-
-    /// All transitions of a state have been taken: searches from those that are accepting for
-    /// one of these monitors.
+    /// All transitions of a state on the stack have been taken: searches from those that are
+    /// accepting for one of these monitors.
     pub(crate) fn left(
         &mut self,
         graph: &Graph,
@@ -64,24 +38,23 @@ impl Nested {
         visits: u64,
         mut candidate: impl FnMut(Property, Node),
     ) {
-        for edge in graph.edges(node).filter(|_| visits != 0) {
+        for edge in graph.edges(node) {
             for monitor in bits(graph.label_of(edge).visits & visits) {
                 if self.leads_to_stack(graph, monitor, edge) {
                     candidate(Property::Visits(monitor), node);
                 }
             }
         }
-        self.on_stack[node as usize] = false;
     }
 
     /// Whether the stack can be reached by this transition, through states that no search for
     /// this monitor has passed.
     fn leads_to_stack(&mut self, graph: &Graph, monitor: u32, edge: Edge) -> bool {
         let passed = self.passed.entry(monitor).or_default();
-        passed.resize(self.on_stack.len(), false);
+        passed.resize(graph.len(), false);
         let mut reached = false;
         let mut enter = |node: Node, path: &mut Vec<Cursor>| {
-            if self.on_stack[node as usize] {
+            if graph.is_on_stack(node) {
                 reached = true;
             } else if !std::mem::replace(&mut passed[node as usize], true) {
                 path.push(graph.cursor(node));

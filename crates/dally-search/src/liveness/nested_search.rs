@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::components::{Judge, Numbers};
+use super::components::{self, Judge, Numbers};
 use super::fairness::Fairness;
 use super::graph::{Graph, Node};
 use super::nested::Nested;
-use super::property::Property;
+use super::property::{Property, bits};
 
 /// What a nested search has found and not judged, or not finally: the graph grows.
 #[derive(Default)]
@@ -17,6 +17,8 @@ pub(crate) struct NestedSearch {
     candidates: FxHashMap<Property, Option<Vec<Node>>>,
     /// How many states there were when the candidates were judged last.
     judged: usize,
+    /// What judges know of components that are settled.
+    numbers: FxHashMap<Property, Numbers>,
 }
 
 /// Candidates are judged again when the graph has doubled: then all judging together takes no
@@ -31,17 +33,9 @@ const SHORT: usize = 1024;
 const FEW: usize = 256;
 
 impl NestedSearch {
-    /// A new state is on the stack.
-    pub(crate) fn entered(&mut self, node: Node) {
-        self.nested.entered(node);
-    }
-
-    /// A transition leads to a state that is known.
-    pub(crate) fn met(&mut self, graph: &Graph, from: Node, to: Node) {
-        let candidates = &mut self.candidates;
-        self.nested.met(graph, from, to, |property, node| {
-            add(candidates, graph, property, node);
-        });
+    /// A transition from this state leads back to the stack, and these monitors are hot in both.
+    pub(crate) fn came_back(&mut self, graph: &Graph, from: Node, hot: u64) {
+        bits(hot).for_each(|it| add(&mut self.candidates, graph, Property::Hot(it), from));
     }
 
     /// All transitions of a state have been taken. Whether one that these monitors mind is now
@@ -75,9 +69,11 @@ impl NestedSearch {
         let mut properties: Vec<Property> = self.candidates.keys().copied().collect();
         properties.sort_unstable();
         let judged = properties.into_iter().filter_map(|property| {
-            let numbers = Numbers::new(graph.len());
-            let mut judge = Judge::new(property, fairness, graph, &numbers);
-            let mut from = |node| judge.from(node, |node| fairness.admits(graph, property, node));
+            let numbers = self.numbers.entry(property).or_default();
+            numbers.renew(graph.len());
+            let mut judge = Judge::new(property, fairness, graph, numbers);
+            let inside = |node| fairness.admits(graph, property, node);
+            let mut from = |node| judge.from(node, inside, |node| graph.is_on_stack(node));
             let bad = match &self.candidates[&property] {
                 Some(candidates) if !all => candidates.iter().find_map(|&node| from(node)),
                 _ => (0..graph.len() as Node).find_map(from),
@@ -87,11 +83,11 @@ impl NestedSearch {
         judged.collect()
     }
 
-    /// The bytes that a state takes here, with its part of the candidates.
-    pub(crate) fn bytes_a_state(&self) -> usize {
-        let states = self.nested.len().max(1);
+    /// The bytes that each of so many states takes here, with its part of the candidates.
+    pub(crate) fn bytes_a_state(&self, states: usize) -> usize {
         let candidates: usize = self.candidates.values().flatten().map(Vec::capacity).sum();
-        self.nested.bytes_a_state() + (4 * candidates).div_ceil(states)
+        let numbers = self.candidates.len().max(1) * components::BYTES;
+        self.nested.bytes_a_state() + numbers + (4 * candidates).div_ceil(states.max(1))
     }
 }
 

@@ -36,8 +36,8 @@ pub(crate) const BYTES: usize = 8;
 pub(crate) const ROUNDS_BYTES: usize = 8;
 
 /// Refines the map of a property, and judges what that leaves: the states of a component that holds
-/// a bad cycle that counts, if there is one. Partitions in which nothing was touched since the graph
-/// was [seen](Graph::seen) are passed over.
+/// a bad cycle that counts, if there is one. What was not touched since the graph was
+/// [seen](Graph::seen) is passed over.
 pub(crate) fn bad_component(
     graph: &Graph,
     map: &Map,
@@ -66,8 +66,7 @@ impl<'a> Refinement<'a> {
 
     fn bad_component(&mut self, threads: usize) -> Option<Vec<Node>> {
         let mut partitions = self.partitions();
-        let is_touched = |&node: &Node| self.graph.is_touched(node);
-        partitions.retain(|partition| partition.states.iter().any(is_touched));
+        partitions.retain(|partition| self.touched(partition).next().is_some());
         while !partitions.is_empty() {
             if partitions.iter().any(|partition| self.may_be_split(partition)) {
                 // Of states that are in no partition any more nothing must be left.
@@ -86,6 +85,12 @@ impl<'a> Refinement<'a> {
 
     fn property(&self) -> Property {
         self.map.property()
+    }
+
+    /// The states of a partition of which something has changed. A component without one of them is
+    /// what it was when it was judged, so that no search need start from the other states.
+    fn touched(&self, partition: &Partition) -> impl Iterator<Item = Node> {
+        partition.states.iter().copied().filter(|&node| self.graph.is_touched(node))
     }
 
     /// What partitions go by in this round.
@@ -176,7 +181,7 @@ impl<'a> Refinement<'a> {
     fn judge(&self, partition: &Partition) -> Option<Vec<Node>> {
         let mut judge = Judge::new(self.property(), self.fairness, self.graph, &self.numbers);
         let inside = |node: Node| self.is_in(partition.root, node);
-        partition.states.iter().find_map(|&node| judge.from(node, inside))
+        self.touched(partition).find_map(|node| judge.from(node, inside, |_| true))
     }
 
     /// Whether a search through a partition comes back to its own stack. If not it has no cycle, and
@@ -187,7 +192,7 @@ impl<'a> Refinement<'a> {
         const LEFT: u32 = 2;
         let mut path: Vec<(Node, Cursor)> = Vec::new();
         let mut found = false;
-        'states: for &start in &partition.states {
+        'states: for start in self.touched(partition) {
             if self.numbers.get(start) != 0 {
                 continue;
             }

@@ -1,0 +1,193 @@
+//! How the threads of a search log where they have been.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use dally_core::WorkerId;
+
+use super::known::{Algorithm, Known};
+use super::{CycleSearch, lock};
+use crate::liveness::fairness::Fairness;
+use crate::liveness::graph::{Connected, Edge, Node, Writer};
+use crate::liveness::labels::Transition;
+use crate::liveness::lasso::closed;
+use crate::strata::{Arrival, Logged, Source};
+
+/// What one thread keeps to write to the log.
+#[derive(Default)]
+pub(crate) struct LogWriter {
+    known: Option<Arc<Known>>,
+    restarts: u64,
+    writer: Writer,
+    /// Kept for its memory.
+    raised: Vec<Node>,
+}
+
+impl CycleSearch {
+    /// A step has led to a state from this one, by the worker of this place among the enabled; or
+    /// it is the first.
+    pub(crate) fn arrived(
+        &self,
+        own: &mut LogWriter,
+        from: Option<Source>,
+        arrival: &Arrival<'_>,
+    ) -> Logged {
+        self.refresh(own);
+        let LogWriter { known: Some(known), writer, raised, .. } = own else {
+            return Logged::NoRoom;
+        };
+        let acceptance = arrival.system.acceptance();
+        if acceptance.waiting() != 0 && !self.hot.load(Relaxed) {
+            self.hot.store(true, Relaxed);
+        }
+        let Some(identity) = known.identity(arrival, acceptance.hot & acceptance.relieved) else {
+            return Logged::NoRoom;
+        };
+        let enabled = arrival.system.enabled();
+        let state = known.graph.state(writer, identity, enabled, acceptance);
+        let Some((to, new)) = state else { return Logged::NoRoom };
+        if new && let Algorithm::Nested(_) = &known.algorithm {
+            known.graph.set_on_stack(to, true);
+        }
+        if let Some(Source { node: from, place }) = from {
+            let visits = acceptance.visits;
+            if visits & !self.visits.load(Relaxed) != 0 {
+                self.visits.fetch_or(visits, SeqCst);
+            }
+            let transition = Transition { visits, ..arrival.transition };
+            match known.graph.connect(writer, from, place, to, transition) {
+                Connected::By(edge) => self.connected(known, raised, from, edge, new),
+                Connected::Apart => {}
+                Connected::NoRoom => return Logged::NoRoom,
+            }
+        }
+        if new { Logged::New(to) } else { Logged::Known }
+    }
+
+    /// The state of this identity, which no monitor is relieved in coming to, if it is known.
+    #[inline]
+    pub(crate) fn find(&self, own: &mut LogWriter, identity: u64) -> Option<Node> {
+        self.refresh(own);
+        own.known.as_ref()?.graph.find(identity)
+    }
+
+    /// A step that was not taken leads to this state. It chooses no values, and no monitor minds it
+    /// or is relieved in it.
+    #[inline]
+    pub(crate) fn foreseen(
+        &self,
+        own: &mut LogWriter,
+        from: Source,
+        worker: WorkerId,
+        to: Node,
+    ) -> Logged {
+        let LogWriter { known: Some(known), writer, raised, .. } = own else {
+            return Logged::NoRoom;
+        };
+        let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
+        match known.graph.connect(writer, from.node, from.place, to, transition) {
+            Connected::By(edge) => self.connected(known, raised, from.node, edge, false),
+            Connected::Apart => {}
+            Connected::NoRoom => return Logged::NoRoom,
+        }
+        Logged::Known
+    }
+
+    /// This identity will be looked for soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, own: &LogWriter, identity: u64) {
+        if let Some(known) = &own.known {
+            known.graph.prefetch(identity);
+        }
+    }
+
+    /// It was said before that this identity will be looked for, and now it will.
+    #[inline]
+    pub(crate) fn prefetch_state(&self, own: &LogWriter, identity: u64) {
+        if let Some(known) = &own.known {
+            known.graph.prefetch_state(identity);
+        }
+    }
+
+    /// A transition was added.
+    #[inline]
+    fn connected(&self, known: &Known, raised: &mut Vec<Node>, from: Node, edge: Edge, new: bool) {
+        let graph = &known.graph;
+        match &known.algorithm {
+            Algorithm::Nested(nested) => {
+                let mut hot = 0;
+                if !new && graph.is_on_stack(edge.to) {
+                    hot = graph.hot(from) & graph.hot(edge.to);
+                }
+                if new || hot != 0 {
+                    let mut nested = lock(nested);
+                    nested.came_back(graph, from, hot);
+                    if nested.is_due(graph) {
+                        self.consider(graph, &mut nested);
+                    }
+                }
+            }
+            Algorithm::Map(maps) => {
+                let hot = graph.hot(from) & graph.hot(edge.to);
+                for property in self.sought(hot, self.visits.load(SeqCst)) {
+                    let closing = maps.of(property).calculate(graph, from, edge, raised);
+                    if let Some(closing) = closing
+                        && self.fairness == Fairness::None
+                    {
+                        self.found(graph, property, &closed(graph, property, closing));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A step from a known state has shown a bug.
+    pub(crate) fn failed(&self, own: &mut LogWriter, from: Node, transition: Transition<'_>) {
+        self.refresh(own);
+        if let Some(known) = &own.known {
+            known.graph.failed(from, transition);
+        }
+    }
+
+    /// Some transitions of a state will be taken later or by another thread, or never.
+    pub(crate) fn opened(&self, own: &mut LogWriter, node: Node) {
+        self.refresh(own);
+        if let Some(known) = &own.known {
+            known.graph.opened(node);
+        }
+    }
+
+    /// A thread has taken all transitions of a state that it will take for now.
+    pub(crate) fn left(&self, own: &mut LogWriter, node: Node) {
+        self.refresh(own);
+        // A thread that was told to stop leaves states before all their transitions are taken.
+        if self.shared.halt.load(Relaxed) {
+            return;
+        }
+        let Some(known) = &own.known else { return };
+        known.graph.closed(node);
+        if let Algorithm::Nested(nested) = &known.algorithm {
+            let visits = self.visits.load(Relaxed);
+            if visits != 0 {
+                let mut nested = lock(nested);
+                let certain = nested.left(&known.graph, node, visits);
+                // A cycle that visits and avoids what it should counts, however much the graph will
+                // grow, if no fairness is asked for.
+                if certain && self.fairness == Fairness::None {
+                    self.consider(&known.graph, &mut nested);
+                }
+            }
+            known.graph.set_on_stack(node, false);
+        }
+    }
+
+    /// Has a thread write to what is known now.
+    #[inline]
+    fn refresh(&self, own: &mut LogWriter) {
+        let restarts = self.restarts.load(Relaxed);
+        if own.known.is_none() || own.restarts != restarts {
+            let known = Some(lock(&self.known).clone());
+            *own = LogWriter { known, restarts, ..LogWriter::default() };
+        }
+    }
+}
