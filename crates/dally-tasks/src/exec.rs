@@ -74,6 +74,8 @@ pub(crate) struct Exec {
     pub monitors: Monitors,
     /// How many seals are held.
     pub seals: u32,
+    /// Whether the last step did what the program calls rare.
+    pub rare: bool,
     /// A combinator has put a waker of its own in between, in some task.
     pub linked: bool,
     pub roster: Roster,
@@ -102,6 +104,7 @@ impl Exec {
             bug: None,
             monitors: Monitors::default(),
             seals: 0,
+            rare: false,
             linked: false,
             roster: Roster::new(),
             tasks: Tasks::default(),
@@ -123,7 +126,7 @@ impl Exec {
         // A wake from outside that came after the last step of the execution before.
         self.shared.take_foreign();
         self.bug = None;
-        (self.seals, self.linked) = (0, false);
+        (self.seals, self.rare, self.linked) = (0, false, false);
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
@@ -161,6 +164,7 @@ impl Exec {
     #[inline]
     pub fn begin_step(&mut self, env: &dyn Env) {
         self.steps += 1;
+        self.rare = false;
         self.monitors.begin_step();
         self.untold.begin_step(env);
     }

@@ -50,6 +50,38 @@ pub fn observe_shared<T: Hash + ?Sized>(name: &str, value: &T) {
     });
 }
 
+/// Leaves what channels and locks hold out of the program's own observations: from here on they are
+/// what [`observe`] and [`observe_shared`] show, and nothing else.
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn observe_only_shown() {
+    current::with("`observe_only_shown`", |exec| exec.shown.only = true);
+}
+
+/// Calls the present step rare: one in which the test injects a failure, such as a message that
+/// takes a server down. Say so right after it. Where a strategy that learns has seen that once, it
+/// seldom does it again, so that the failure comes at other moments (OPT-2 of Mukherjee et al.,
+/// "Learning-Based Controlled Concurrency Testing"). Other strategies do not care.
+///
+/// ```
+/// use dally_tasks::{TaskProgram, rare, sync::mpsc};
+///
+/// TaskProgram::new("fail-over", || async {
+///     let (control, _commands) = mpsc::channel(1);
+///     control.send("fail").await.unwrap();
+///     rare();
+/// });
+/// ```
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn rare() {
+    current::with("`rare`", |exec| exec.rare = true);
+}
+
 /// Whose value is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Showing {
@@ -62,6 +94,8 @@ pub(crate) enum Showing {
 pub(crate) struct Shown {
     /// Each value by its share in an observation.
     shares: Vec<(Showing, u64)>,
+    /// Whether nothing else is observed.
+    pub only: bool,
 }
 
 impl Shown {
@@ -81,6 +115,7 @@ impl Shown {
     /// An execution begins, which has shown nothing yet.
     pub fn clear(&mut self) {
         self.shares.clear();
+        self.only = false;
     }
 }
 

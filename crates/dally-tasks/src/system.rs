@@ -163,6 +163,9 @@ impl System for TaskSystem {
     /// object or armed a timer is told by where that task stands.
     fn observe(&self, how: Observe) -> Option<u64> {
         let exec = self.exec();
+        if how == Observe::Custom && exec.shown.only {
+            return Some(exec.shown.sum());
+        }
         let tasks = exec.tasks.live();
         let objects = exec.objects.iter().fold(0u64, |sum, held| {
             let name = fingerprint::mix(held.id.creator.to_bits(), u64::from(held.id.number));
@@ -184,6 +187,10 @@ impl System for TaskSystem {
 
     fn sealed(&self) -> bool {
         self.exec().seals > 0
+    }
+
+    fn rare(&self) -> bool {
+        self.exec().rare
     }
 
     fn name(&self, worker: WorkerId) -> String {

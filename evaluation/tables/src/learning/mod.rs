@@ -1,6 +1,7 @@
 //! Tables 2 to 6 of Mukherjee et al., "Learning-Based Controlled Concurrency Testing" and its sweep
 //! of parameters: how many runs find each bug.
 
+pub mod calculator;
 pub mod safe_stack;
 pub mod strings;
 
