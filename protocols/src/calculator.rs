@@ -80,7 +80,11 @@ pub fn program(shows: Shows, tally: Tally) -> TaskProgram {
             let calculator = Arc::new(Calculator { shows, tally, state: Mutex::default() });
             let workers = Operation::ALL.map(|operation| {
                 let calculator = calculator.clone();
-                let work = async move { while calculator.does(operation) { tasks::yield_now().await } };
+                let work = async move {
+                    while calculator.does(operation) {
+                        tasks::yield_now().await
+                    }
+                };
                 let name = format!("{operation:?}");
                 task::Builder::new().name(&name).spawn(work).expect("tasks can be spawned")
             });

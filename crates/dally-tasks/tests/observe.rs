@@ -120,7 +120,7 @@ fn what_channels_hold_can_be_left_out_of_what_a_program_shows() {
         })
     };
     let seen = |only: bool| {
-        [1, 2, 3].map(|count| steps(&program(only), &vec![0; count]).observe(Observe::Custom))
+        [1, 2, 4].map(|count| steps(&program(only), &vec![0; count]).observe(Observe::Custom))
     };
     let ([before, sent, taken], only) = (seen(false), seen(true));
     assert!(before != sent && sent != taken);

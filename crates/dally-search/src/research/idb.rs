@@ -95,8 +95,7 @@ impl Learner for Idb {
 
     fn learn(&mut self, batch: &[Outcome]) {
         for outcome in batch {
-            let Some((&met, new)) = outcome.lesson.as_deref().and_then(<[u64]>::split_first)
-            else {
+            let Some((&met, new)) = outcome.lesson.as_deref().and_then(<[u64]>::split_first) else {
                 continue;
             };
             self.length = self.length.max(usize::try_from(met).unwrap_or(usize::MAX));

@@ -78,9 +78,11 @@ pub fn print(arguments: &Arguments) -> Result<(), Problem> {
     let mut rows = vec![heads.to_vec()];
     for (name, tally) in names.iter().zip(&tallies) {
         let zero = [0; 5];
-        let until = |hundred: usize| hundred.checked_sub(1).map_or(&zero, |at| &tally.hundreds[at].1);
+        let until =
+            |hundred: usize| hundred.checked_sub(1).map_or(&zero, |at| &tally.hundreds[at].1);
         for hundred in [1, last] {
-            let done = until(hundred).iter().zip(until(hundred - 1)).map(|(end, begin)| end - begin);
+            let done =
+                until(hundred).iter().zip(until(hundred - 1)).map(|(end, begin)| end - begin);
             let share = |done: u64| format!("{:.1}", done as f64 / f64::from(OPERATIONS));
             rows.push([name.clone()].into_iter().chain(done.map(share)).collect());
         }

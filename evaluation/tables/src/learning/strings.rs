@@ -28,8 +28,7 @@ pub struct Arguments {
 
 /// Prints the tables.
 pub fn print(arguments: &Arguments) -> Result<(), Problem> {
-    let mut contestants: Vec<Contestant> =
-        ["random", "pct:3", "ql-c", "ql"].map(contestant).into();
+    let mut contestants: Vec<Contestant> = ["random", "pct:3", "ql-c", "ql"].map(contestant).into();
     contestants.insert(3, Contestant::new("afresh", |seed, _| Box::new(Afresh::new(seed))));
     println!(
         "Schedules that spell the string, in percent of {} in each of {} runs",
@@ -48,7 +47,8 @@ pub fn print(arguments: &Arguments) -> Result<(), Problem> {
         };
         let shares = shares(&plan)?;
         let names = plan.contestants.iter().map(|contestant| contestant.name.clone());
-        let mut rows: Vec<Vec<String>> = vec![[protocol.name.to_owned()].into_iter().chain(names).collect()];
+        let mut rows: Vec<Vec<String>> =
+            vec![[protocol.name.to_owned()].into_iter().chain(names).collect()];
         for (case, row) in plan.cases.iter().zip(shares.chunks(plan.contestants.len())) {
             let percent = |&share: &f64| match share {
                 0.0 => "-".to_owned(),

@@ -167,8 +167,11 @@ fn run(ql: &mut Strategist, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, O
 
 fn edge(states: usize) -> impl Generate<Value = Edge> {
     let to = prop::collection::vec(0..states, 1..4);
-    (0u32..6, prop::bool::ANY, prop::bool::ANY, to).prop_map(|(worker, fault, rare, to)| {
-        Edge { worker, tag: if fault { Tag::Fault } else { Tag::Program }, rare, to }
+    (0u32..6, prop::bool::ANY, prop::bool::ANY, to).prop_map(|(worker, fault, rare, to)| Edge {
+        worker,
+        tag: if fault { Tag::Fault } else { Tag::Program },
+        rare,
+        to,
     })
 }
 
