@@ -41,15 +41,29 @@ pub const PROTOCOL: Protocol = Protocol {
     name: "bounded-buffer",
     summary: "four readers and four writers share a buffer with room for three items",
     bugs: &[PlantedBug { name: "lost-wakeup", summary: "a notification wakes the wrong waiter" }],
-    max_steps: 500,
-    program: |bug| Arc::new(program(bug.and_then(Bug::named))),
+    max_steps: 1_000,
+    program: |bug| Arc::new(program(Size::NINE_WORKERS, bug.and_then(Bug::named))),
 };
 
-/// The readers and the writers, with this bug or without any.
-pub fn program(bug: Option<Bug>) -> TaskProgram {
+/// How many share the buffer, and how large it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Size {
+    /// The readers, and as many writers.
+    pub readers: u32,
+    /// The room for items.
+    pub room: usize,
+}
+
+impl Size {
+    /// That of the registry.
+    pub const NINE_WORKERS: Size = Size { readers: 4, room: 3 };
+}
+
+/// Readers and writers, with this bug or without any.
+pub fn program(size: Size, bug: Option<Bug>) -> TaskProgram {
     TaskProgram::new(PROTOCOL.name, move || async move {
-        let buffer = Arc::new(Buffer::new(bug));
-        let readers = [(); READERS].map(|()| {
+        let buffer = Arc::new(Buffer::new(size.room, bug));
+        let read = |_| {
             let buffer = buffer.clone();
             tasks::spawn(async move {
                 let (mut sum, me) = (0, Arc::new(Notify::new()));
@@ -58,8 +72,9 @@ pub fn program(bug: Option<Bug>) -> TaskProgram {
                 }
                 sum
             })
-        });
-        for writer in 0..READERS as u32 {
+        };
+        let readers: Vec<_> = (0..size.readers).map(read).collect();
+        for writer in 0..size.readers {
             let buffer = buffer.clone();
             let items = writer * ITEMS..(writer + 1) * ITEMS;
             drop(tasks::spawn(async move {
@@ -73,38 +88,33 @@ pub fn program(bug: Option<Bug>) -> TaskProgram {
         for reader in readers {
             sum += reader.await.expect("readers do not fail");
         }
-        assert_eq!(sum, (0..READERS as u32 * ITEMS).sum::<u32>(), "an item was lost or doubled");
+        assert_eq!(sum, (0..size.readers * ITEMS).sum::<u32>(), "an item was lost or doubled");
     })
 }
-
-/// How many readers there are, and as many writers.
-const READERS: usize = 4;
 
 /// How many items each of them takes or puts.
 const ITEMS: u32 = 5;
 
-/// The room for items.
-const ROOM: usize = 3;
-
 struct Buffer {
+    room: usize,
     items: Mutex<VecDeque<u32>>,
     not_empty: Arc<Condition>,
     not_full: Arc<Condition>,
 }
 
 impl Buffer {
-    fn new(bug: Option<Bug>) -> Buffer {
+    fn new(room: usize, bug: Option<Bug>) -> Buffer {
         let not_empty = Arc::new(Condition::default());
         let not_full = match bug {
             Some(Bug::LostWakeup) => not_empty.clone(),
             None => Arc::default(),
         };
-        Buffer { items: Mutex::default(), not_empty, not_full }
+        Buffer { room, items: Mutex::default(), not_empty, not_full }
     }
 
     async fn put(&self, item: u32, me: &Arc<Notify>) {
         let mut items = self.items.lock().await;
-        while items.len() == ROOM {
+        while items.len() == self.room {
             items = self.not_full.wait(&self.items, items, me).await;
         }
         items.push_back(item);

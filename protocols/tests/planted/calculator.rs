@@ -25,8 +25,9 @@ fn tally(strategy: &'static str, shows: Shows, schedules: u64) -> (BTreeSet<i32>
 #[test]
 fn a_schedule_has_500_operations_and_its_values_stay_in_range() {
     let (values, counts) = tally("random", Shows::Value, 200);
-    // The first schedule is run twice, to see that it repeats.
-    assert_eq!(counts.iter().sum::<u64>(), 201 * u64::from(OPERATIONS));
+    // Some schedules are run twice, to see whether they repeat.
+    let done = counts.iter().sum::<u64>();
+    assert!(done.is_multiple_of(OPERATIONS.into()) && done >= 200 * u64::from(OPERATIONS));
     assert!(values.contains(&0) && *values.first().unwrap() >= -5_000);
     assert!(*values.last().unwrap() <= 5_000);
 }
