@@ -9,12 +9,15 @@
 //! order. Random spells any string of ten digits from two senders once in 2^10 schedules; PCT finds
 //! only those that few changes of worker make, and these soon.
 //!
-//! A message is received when it is sent, in the same step, and all that is observed is how many
-//! digits match. So it shows at once whether a send was right, and that can be learnt.
+//! There are two receivers, of both of which strategies observe how many digits match, and nothing
+//! else. In [`PROTOCOL`] a message is received when it is sent, in the same step, as in the program
+//! published with the paper: so it shows at once whether a send was right, and that can be learnt. In
+//! [`INBOX`] the receiver is a worker of its own, to whose inbox messages are sent.
 //!
 //! From "Learning-based controlled concurrency testing" (Mukherjee et al., OOPSLA 2020), figure 1
-//! and table 1, where the receiver is a worker of its own. The correct version has two senders and
-//! a string with a 2 in it.
+//! and table 1. The correct version has two senders and a string with a 2 in it.
+
+mod inbox;
 
 use std::sync::Arc;
 
@@ -90,34 +93,42 @@ impl Bug {
 pub const PROTOCOL: Protocol = Protocol {
     name: "messaging",
     summary: "senders race to spell a string at a receiver",
-    bugs: &[
-        Bug::Late.planted(),
-        Bug::Alternating.planted(),
-        Bug::Mixed.planted(),
-        Bug::TwoThenLate.planted(),
-        Bug::LateThenTwo.planted(),
-        Bug::AlternatingThenTwo.planted(),
-        Bug::ChooseLate.planted(),
-        Bug::ChooseAlternating.planted(),
-        Bug::ChooseMixed.planted(),
-    ],
+    bugs: &PLANTED,
     max_steps: 100,
     program: |bug| Arc::new(program(bug.and_then(Bug::named))),
 };
 
+/// The same with a receiver that has an inbox. It is not in the registry: it is there to be compared.
+pub const INBOX: Protocol = Protocol {
+    name: "messaging-inbox",
+    summary: "senders race to spell a string in the inbox of a receiver",
+    bugs: &PLANTED,
+    max_steps: 100,
+    program: |bug| Arc::new(inbox::program(bug.and_then(Bug::named))),
+};
+
+const PLANTED: [PlantedBug; 9] = [
+    Bug::Late.planted(),
+    Bug::Alternating.planted(),
+    Bug::Mixed.planted(),
+    Bug::TwoThenLate.planted(),
+    Bug::LateThenTwo.planted(),
+    Bug::AlternatingThenTwo.planted(),
+    Bug::ChooseLate.planted(),
+    Bug::ChooseAlternating.planted(),
+    Bug::ChooseMixed.planted(),
+];
+
 /// The senders and the receiver, with a string that can be spelt or, without a bug, cannot.
 pub fn program(bug: Option<Bug>) -> TaskProgram {
     TaskProgram::new(PROTOCOL.name, move || async move {
-        let (string, chosen) = bug.map_or(("0101010102", false), Bug::string);
+        let (string, senders) = cast(bug);
         let receiver = Arc::new(Receiver::new(string));
-        if chosen {
+        if senders.is_empty() {
             return choose(&receiver).await;
         }
-        let third = bug.is_some() && string.contains('2');
-        let digits = [('0', SENDS), ('1', SENDS), ('2', usize::from(third))];
-        let senders: Vec<_> = digits
+        let senders: Vec<_> = senders
             .into_iter()
-            .filter(|&(_, sends)| sends > 0)
             .map(|(digit, sends)| {
                 let sender = send(receiver.clone(), digit, sends);
                 let name = format!("sender of {digit}");
@@ -131,6 +142,24 @@ pub fn program(bug: Option<Bug>) -> TaskProgram {
 }
 
 const SENDS: usize = 10;
+
+/// The string, and what each sender sends how often; no senders if there is one that chooses.
+fn cast(bug: Option<Bug>) -> (&'static str, Vec<(char, usize)>) {
+    let (string, chosen) = bug.map_or(("0101010102", false), Bug::string);
+    let mut senders = if chosen { vec![] } else { vec![('0', SENDS), ('1', SENDS)] };
+    if bug.is_some() && string.contains('2') {
+        senders.push(('2', 1));
+    }
+    (string, senders)
+}
+
+/// How many digits match after one more, if so many did before; nothing after a mismatch.
+fn matching(string: &str, matched: Option<usize>, digit: char) -> Option<usize> {
+    let goes_on = |&place: &usize| string.as_bytes().get(place) == Some(&(digit as u8));
+    let matched = matched.filter(goes_on).map(|place| place + 1);
+    assert!(matched != Some(string.len()), "{string} was spelt");
+    matched
+}
 
 /// Sends its digit again and again, each time in a step of its own: the first is the task's first.
 async fn send(receiver: Arc<Receiver>, digit: char, sends: usize) {
@@ -157,6 +186,7 @@ struct Receiver {
 
 impl Receiver {
     fn new(string: &'static str) -> Receiver {
+        tasks::observe_only_shown();
         tasks::observe_shared("matched", &Some(0_usize));
         Receiver { string, matched: Mutex::new(Some(0)) }
     }
@@ -164,10 +194,7 @@ impl Receiver {
     /// No scheduling point: whoever sends is also the one to compare.
     fn receive(&self, digit: char) {
         let mut matched = self.matched.try_lock().expect("the lock is free between steps");
-        let digit = digit as u8;
-        let goes_on = |&place: &usize| self.string.as_bytes().get(place) == Some(&digit);
-        *matched = matched.filter(goes_on).map(|place| place + 1);
+        *matched = matching(self.string, *matched, digit);
         tasks::observe_shared("matched", &*matched);
-        assert!(*matched != Some(self.string.len()), "{} was spelt", self.string);
     }
 }

@@ -55,6 +55,12 @@ pub trait System {
         false
     }
 
+    /// Whether the last step did what the program calls rare, such as a failure that it injects by
+    /// itself: where that was done once, strategies that learn do it elsewhere.
+    fn rare(&self) -> bool {
+        false
+    }
+
     /// What a worker is, without its id: a machine type, a task's name.
     fn name(&self, worker: WorkerId) -> String {
         let _ = worker;
@@ -236,7 +242,8 @@ pub enum Observe {
     /// Inboxes, control states, pending operations, armed timers and the faults that may still
     /// happen; for tasks which locks each holds and what it waits for.
     Control,
-    /// Inboxes, and whatever the program itself shows: the hash of a value of the program's
-    /// choice for each worker that has one. Where none has, it tells apart what `Inboxes` does.
+    /// Whatever the program itself shows, the hash of a value of its choice for each worker that
+    /// has one, and inboxes, but for those that the program leaves out. Where none shows anything,
+    /// it tells apart what `Inboxes` does.
     Custom,
 }

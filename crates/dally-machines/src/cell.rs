@@ -61,6 +61,9 @@ pub(crate) trait Cell: Any + Send + Sync {
 
     /// A hash of the answer of the machine's `#[observe]` function.
     fn shown(&self) -> u64;
+
+    /// Whether the inbox is observed along with that answer.
+    fn shows_inbox(&self) -> bool;
 }
 
 pub(crate) struct MachineCell<M: Machine> {
@@ -248,6 +251,10 @@ impl<M: Machine> Cell for MachineCell<M> {
 
     fn shown(&self) -> u64 {
         self.body.machine.show()
+    }
+
+    fn shows_inbox(&self) -> bool {
+        M::SHOWS_INBOX
     }
 }
 

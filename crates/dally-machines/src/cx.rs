@@ -229,6 +229,40 @@ impl<M: Machine> Cx<'_, M> {
         or_cut(self.turn.env.event(Event::Hinted { hint: Text::Str(words) }));
     }
 
+    /// Calls what was queued last rare, such as a failure message that this machine sends to test how
+    /// others take it: where a strategy that learns has seen it once, it seldom does it again, so
+    /// that the failure comes at other moments (OPT-2 of Mukherjee et al., "Learning-Based Controlled
+    /// Concurrency Testing"). Other strategies do not care.
+    ///
+    /// ```
+    /// # use dally_machines::{Addr, Cx};
+    /// # use dally_macros::machine;
+    /// # #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    /// # struct Fail;
+    /// # #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    /// # struct Server;
+    /// # #[machine(states(Up))]
+    /// # impl Server {
+    /// #     #[ignore(Up, Fail)]
+    /// #     const RULES: () = ();
+    /// # }
+    /// # #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    /// # struct Driver {
+    /// #     server: Addr<Server>,
+    /// # }
+    /// # #[machine(states(Waiting))]
+    /// # impl Driver {
+    /// #[entry(Waiting)]
+    /// fn inject(&mut self, cx: &mut Cx<Self>) {
+    ///     cx.send(self.server, Fail);
+    ///     cx.rare();
+    /// }
+    /// # }
+    /// ```
+    pub fn rare(&mut self) {
+        self.turn.queue(Effect::Rare, M::NAME);
+    }
+
     /// Seals the state up to the matching [`Cx::unseal`], which may be in a later handler: in between
     /// a search by delaying explorers spends no delay and follows its explorer's own order (Desai,
     /// Qadeer, Rajamani and Seshia, "Iterative Cycle Detection via Delaying Explorers"). It then covers

@@ -46,6 +46,8 @@ pub(crate) enum Effect {
     Halt,
     Seal,
     Unseal,
+    /// Marks the step in which it is released.
+    Rare,
     /// Ends the execution with a bug. `apart`: in a step of its own, because the step before it sent
     /// or created something whose consequences the failure must not hide.
     Fail {
@@ -66,6 +68,7 @@ impl Effect {
             Effect::Halt => "halted".to_owned(),
             Effect::Seal => "sealed".to_owned(),
             Effect::Unseal => "unsealed".to_owned(),
+            Effect::Rare => "called that rare".to_owned(),
             Effect::Fail { bug, .. } => format!("failed: {bug}"),
         }
     }
@@ -105,6 +108,7 @@ impl Effect {
             }
             Effect::Seal => out.push(8),
             Effect::Unseal => out.push(9),
+            Effect::Rare => out.push(10),
         }
     }
 
@@ -131,6 +135,7 @@ impl Effect {
             }
             Effect::Seal => digest.word(8),
             Effect::Unseal => digest.word(9),
+            Effect::Rare => digest.word(10),
         }
     }
 }

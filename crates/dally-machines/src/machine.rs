@@ -62,6 +62,9 @@ pub trait Machine: Sized + Debug + Send + Sync + 'static {
     /// called where [`Machine::IS_DURABLE`] and the machine is captured.
     fn recover(self, durable: Option<Self::Durable>) -> Self;
 
+    /// Whether its inbox is observed along with what it shows.
+    const SHOWS_INBOX: bool = true;
+
     /// A hash of what the machine shows of itself to strategies that learn: see [`shown`].
     fn show(&self) -> u64 {
         0

@@ -73,7 +73,7 @@ impl MachineSystem {
                     return out.leave_open();
                 }
                 Effect::Fail { .. } => return out.add(Access::write(Resource::Execution)),
-                Effect::Persist | Effect::Seal | Effect::Unseal => {}
+                Effect::Persist | Effect::Seal | Effect::Unseal | Effect::Rare => {}
             }
         }
         if self.rules.mailbox == Mailbox::Fifo {

@@ -39,6 +39,8 @@ pub struct MachineSystem {
     pub(crate) down: u32,
     pub(crate) faults_listed: bool,
     pub(crate) seals: u32,
+    /// Whether the last step did what its machine calls rare.
+    pub(crate) rare: bool,
     pub(crate) seal_while: Predicates,
     pub(crate) monitors: Monitors,
     pub(crate) monitors_stamp: Stamp,
@@ -103,6 +105,7 @@ impl System for MachineSystem {
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         self.stepped = true;
+        self.rare = false;
         self.monitors.begin_step();
         if self.known_steps.is_some() {
             return self.step_noted(worker, env);
@@ -138,6 +141,10 @@ impl System for MachineSystem {
 
     fn sealed(&self) -> bool {
         self.seals > 0 || self.seal_while.seal(&self.slots)
+    }
+
+    fn rare(&self) -> bool {
+        self.rare
     }
 
     fn name(&self, worker: WorkerId) -> String {
@@ -307,7 +314,7 @@ impl MachineSystem {
         self.uncaptured = saved.uncaptured;
         (self.mortals, self.down) = (saved.mortals, saved.down);
         self.faults_listed = saved.faults_listed;
-        self.seals = saved.seals;
+        (self.seals, self.rare) = (saved.seals, saved.rare);
         self.seal_while.restore_from(&saved.seal_while);
         if self.monitors_stamp != saved.monitors_stamp {
             self.monitors.restore_from(&saved.monitors);

@@ -338,13 +338,15 @@ impl Worker {
         digest.value()
     }
 
-    /// The worker's share in an observation: its type and the names of the events in its inbox; then,
-    /// for control, its stack of states, its life, its next operation and the timers that can fire,
-    /// and otherwise what the machine shows, unless it has ended.
+    /// The worker's share in an observation: its type and the names of the events in its inbox, unless
+    /// a machine shows itself without them; then, for control, its stack of states, its life, its next
+    /// operation and the timers that can fire, and otherwise what the machine shows, unless it has ended.
     pub(crate) fn observation(&self, how: Observe) -> u64 {
         let mut digest = Digest::new(self.kind);
-        for envelope in self.inbox.iter() {
-            digest.word(u64::from(envelope.event) + 1);
+        if how != Observe::Custom || self.cell.shows_inbox() {
+            for envelope in self.inbox.iter() {
+                digest.word(u64::from(envelope.event) + 1);
+            }
         }
         match how {
             Observe::Inboxes => {}

@@ -27,7 +27,8 @@ pub struct Block {
     pub events: Vec<Type>,
     /// Whether the block has a `recover` with the right signature.
     pub recovers: bool,
-    pub observe: Option<Ident>,
+    /// The function that answers what is observed, and whether the inbox is left out.
+    pub observe: Option<(Ident, bool)>,
 }
 
 pub struct Placed {
@@ -185,17 +186,18 @@ impl Block {
             .receiver()
             .is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Reference(_, _, None)));
         let returns = !matches!(sig.output, ReturnType::Default);
+        let only = attribute.parse_args::<Ident>().is_ok_and(|argument| argument == "only");
         let message = if self.kind == Kind::Monitor {
             "a monitor is no worker: strategies do not observe it"
-        } else if !matches!(attribute.meta, Meta::Path(_)) {
-            "`#[observe]` has no arguments"
+        } else if !only && !matches!(attribute.meta, Meta::Path(_)) {
+            "write `#[observe]`, or `#[observe(only)]` to leave out the inbox"
         } else if !(by_reference && sig.inputs.len() == 1 && returns && sig.asyncness.is_none()) {
             "`#[observe]` stands on a function that answers what strategies are to observe: \
              write `fn name(&self) -> impl Hash`"
         } else if self.observe.is_some() {
             "a machine has one `#[observe]`: answer a tuple to show several things"
         } else {
-            self.observe = Some(sig.ident.clone());
+            self.observe = Some((sig.ident.clone(), only));
             return;
         };
         problems.add(&attribute, message);

@@ -98,7 +98,8 @@ use crate::table::Table;
 /// | `#[entry(State)]` | the state is entered |
 /// | `#[exit(State)]` | the state is left |
 /// | `#[default(State)]` | nothing in the inbox can be dequeued in the state |
-/// | `#[observe]` | a strategy asks what to observe (`ql-c`): `fn name(&self) -> impl Hash` |
+/// | `#[observe]` | a strategy asks what to observe (`ql-c`) besides the inbox: `fn name(&self) -> impl Hash` |
+/// | `#[observe(only)]` | the same, and the inbox is left out |
 ///
 /// The others take `(&mut self)`, `(&mut self, cx: &mut Cx<Self>)` or, for `#[on]` with one event,
 /// `(&mut self, cx: &mut Cx<Self>, event: Event)`, and return nothing. Other functions in the

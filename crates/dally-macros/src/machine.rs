@@ -30,10 +30,13 @@ fn machine(dispatch: &Dispatch<'_>) -> TokenStream {
     let default_handler = dispatch.action(Verb::Default);
     let durability = durability(dispatch);
     let capture = capture(dispatch);
-    let show = block.observe.as_ref().map(|name| {
+    let show = block.observe.as_ref().map(|(name, only)| {
         // The error of rustc for a value without `Hash` points at the function.
         let shown = quote_spanned!(name.span()=> #machines::machine::shown(&value));
-        quote!(fn show(&self) -> u64 { let value = Self::#name(self); #shown })
+        quote! {
+            const SHOWS_INBOX: bool = !#only;
+            fn show(&self) -> u64 { let value = Self::#name(self); #shown }
+        }
     });
     let items = quote! {
         type State = #enum_name;

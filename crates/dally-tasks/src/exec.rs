@@ -77,6 +77,8 @@ pub(crate) struct Exec {
     pub env: Option<NonNull<dyn Env>>,
     /// How many seals are held.
     pub seals: u32,
+    /// Whether the last step did what the program calls rare.
+    pub rare: bool,
     /// A combinator has put a waker of its own in between, in some task.
     pub linked: bool,
     pub roster: Roster,
@@ -106,6 +108,7 @@ impl Exec {
             monitors: Monitors::default(),
             env: None,
             seals: 0,
+            rare: false,
             linked: false,
             roster: Roster::new(),
             tasks: Tasks::default(),
@@ -127,7 +130,7 @@ impl Exec {
         // A wake from outside that came after the last step of the execution before.
         self.shared.take_foreign();
         self.bug = None;
-        (self.seals, self.linked) = (0, false);
+        (self.seals, self.rare, self.linked) = (0, false, false);
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
@@ -165,6 +168,7 @@ impl Exec {
     #[inline]
     pub fn begin_step(&mut self, env: &dyn Env) {
         self.steps += 1;
+        self.rare = false;
         self.monitors.begin_step();
         self.untold.begin_step(env);
     }

@@ -80,7 +80,7 @@ mod waker;
 
 pub use choice::{announce, choose, flip, hint, input, input_in, note, pick};
 pub use join::{AbortHandle, JoinError, JoinHandle};
-pub use observe::{observe, observe_shared};
+pub use observe::{observe, observe_only_shown, observe_shared, rare};
 pub use program::TaskProgram;
 pub use seal::{Sealed, seal};
 #[doc(hidden)]

@@ -51,6 +51,38 @@ pub fn observe_shared<T: Hash + ?Sized>(name: &str, value: &T) {
     });
 }
 
+/// Leaves what channels and locks hold out of the program's own observations: from here on they are
+/// what [`observe`] and [`observe_shared`] show, and nothing else.
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn observe_only_shown() {
+    current::with("`observe_only_shown`", |exec| exec.shown.only = true);
+}
+
+/// Calls the present step rare: one in which the test injects a failure, such as a message that
+/// takes a server down. Say so right after it. Where a strategy that learns has seen that once, it
+/// seldom does it again, so that the failure comes at other moments (OPT-2 of Mukherjee et al.,
+/// "Learning-Based Controlled Concurrency Testing"). Other strategies do not care.
+///
+/// ```
+/// use dally_tasks::{TaskProgram, rare, sync::mpsc};
+///
+/// TaskProgram::new("fail-over", || async {
+///     let (control, _commands) = mpsc::channel(1);
+///     control.send("fail").await.unwrap();
+///     rare();
+/// });
+/// ```
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn rare() {
+    current::with("`rare`", |exec| exec.rare = true);
+}
+
 /// Whose value is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Showing {
@@ -63,6 +95,8 @@ pub(crate) enum Showing {
 pub(crate) struct Shown {
     /// Each value by its share in an observation.
     shares: Vec<(Showing, u64)>,
+    /// Whether nothing else is observed.
+    pub only: bool,
 }
 
 impl Shown {
@@ -82,6 +116,7 @@ impl Shown {
     /// An execution begins, which has shown nothing yet.
     pub fn clear(&mut self) {
         self.shares.clear();
+        self.only = false;
     }
 }
 
@@ -122,6 +157,9 @@ impl Exec {
     /// A sum over objects, tasks and armed timers. Ids of tasks are left out: who has locked an
     /// object or armed a timer is told by where that task stands.
     pub fn observe(&self, how: Observe) -> u64 {
+        if how == Observe::Custom && self.shown.only {
+            return self.shown.sum();
+        }
         let tasks = self.tasks.live();
         let objects = self.objects.iter().fold(0u64, |sum, held| {
             let name = fingerprint::mix(held.id.creator.to_bits(), u64::from(held.id.number));

@@ -103,6 +103,10 @@ impl System for TaskSystem {
         self.exec.seals > 0
     }
 
+    fn rare(&self) -> bool {
+        self.exec.rare
+    }
+
     fn name(&self, worker: WorkerId) -> String {
         let tasks = self.exec.tasks.live();
         match tasks.iter().find(|task| task.id == worker) {

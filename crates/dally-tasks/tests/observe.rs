@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::{Observe, Program, System};
-use dally_tasks::sync::Mutex;
+use dally_tasks::sync::{Mutex, mpsc};
 use dally_tasks::time::sleep;
-use dally_tasks::{TaskProgram, TaskSystem, observe, observe_shared, spawn, yield_now};
+use dally_tasks::{
+    TaskProgram, TaskSystem, observe, observe_only_shown, observe_shared, rare, spawn, yield_now,
+};
 use driver::Quiet;
 
 /// Steps the tasks of these places among the enabled.
@@ -100,4 +102,46 @@ fn a_timer_that_can_fire_is_observed() {
     assert_eq!(armed.enabled().len(), not.enabled().len() + 1);
     assert_eq!(armed.observe(Observe::Inboxes), not.observe(Observe::Inboxes));
     assert_ne!(armed.observe(Observe::Control), not.observe(Observe::Control));
+}
+
+#[test]
+fn what_channels_hold_can_be_left_out_of_what_a_program_shows() {
+    let program = |only: bool| {
+        TaskProgram::new("channel", move || async move {
+            if only {
+                observe_only_shown();
+            }
+            let (tx, mut rx) = mpsc::unbounded_channel();
+            observe_shared("taken", &0u8);
+            yield_now().await;
+            tx.send(7u8).unwrap();
+            yield_now().await;
+            observe_shared("taken", &rx.recv().await.unwrap());
+        })
+    };
+    let seen = |only: bool| {
+        [1, 2, 4].map(|count| steps(&program(only), &vec![0; count]).observe(Observe::Custom))
+    };
+    let ([before, sent, taken], only) = (seen(false), seen(true));
+    assert!(before != sent && sent != taken);
+    assert!(only[0] == only[1] && only[1] != only[2]);
+}
+
+#[test]
+fn a_step_is_rare_if_it_says_so() {
+    let program = TaskProgram::new("rare", || async {
+        let (tx, _rx) = mpsc::channel(1);
+        tx.send("fail").await.unwrap();
+        rare();
+        yield_now().await;
+    });
+    let mut system = program.start().unwrap();
+    let mut rares = Vec::new();
+    while let Some(&worker) = system.enabled().first() {
+        system.step(worker, &mut Quiet).unwrap();
+        rares.push(system.rare());
+    }
+    // Up to the point before the send; the send; the rest.
+    assert_eq!(rares, [false, true, false]);
+    assert!(!program.start().unwrap().rare());
 }

@@ -70,7 +70,7 @@ fn a_std_lock_that_a_suspended_task_holds_is_named_where_another_task_waits_for_
         let other = plain.clone();
         let holder = spawn(async move {
             let mut locked = pin!(lock.lock());
-            poll_fn(|cx| {
+            let _guard = poll_fn(|cx| {
                 let _held = plain.lock().unwrap();
                 locked.as_mut().poll(cx)
             })

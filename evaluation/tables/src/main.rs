@@ -45,6 +45,9 @@ enum Table {
     /// How many schedules spell a string, by strategy (Mukherjee et al., "Learning-Based Controlled
     /// Concurrency Testing", Table 1).
     Strings(learning::strings::Arguments),
+    /// Which values a calculator takes, and what it is asked to do, by strategy (Mukherjee et al.,
+    /// "Learning-Based Controlled Concurrency Testing", Figures 4 and 5).
+    Calculator(learning::calculator::Arguments),
     /// How many runs find each bug, by strategy (Mukherjee et al., "Learning-Based Controlled
     /// Concurrency Testing", Table 2).
     Schedulers(learning::Arguments),
@@ -85,6 +88,7 @@ fn print(table: Table) -> Result<(), Problem> {
         Table::Strategies(arguments) => strategies::print(&arguments),
         Table::Huge(arguments) => huge::print(&arguments),
         Table::Strings(arguments) => learning::strings::print(&arguments)?,
+        Table::Calculator(arguments) => learning::calculator::print(&arguments)?,
         Table::Schedulers(arguments) => learning::schedulers(&arguments)?,
         Table::Values(arguments) => learning::values(&arguments)?,
         Table::Observations(arguments) => learning::observations(&arguments)?,

@@ -1,23 +1,28 @@
 //! The task programs: the correct versions pass, and every planted bug is caught.
 
 use dally::contract::BugKind;
-use dally_protocols::{bounded_buffer, connection_pool, stale_cache};
+use dally_protocols::bounded_buffer::{self, Size};
+use dally_protocols::{connection_pool, stale_cache};
 
 use crate::hunt::Hunt;
 
 const RANDOM: Hunt = Hunt { strategy: "random", schedules: 10_000, max_steps: 2_000 };
 const PCT: Hunt = Hunt { strategy: "pct:3", ..RANDOM };
 
+const SMALL: Size = Size { readers: 2, room: 1 };
+
 #[test]
 fn a_buffer_with_two_conditions_loses_no_wakeup() {
-    RANDOM.pass(bounded_buffer::program(None));
-    PCT.pass(bounded_buffer::program(None));
+    for size in [SMALL, Size::NINE_WORKERS] {
+        RANDOM.pass(bounded_buffer::program(size, None));
+        PCT.pass(bounded_buffer::program(size, None));
+    }
 }
 
 #[test]
-fn a_buffer_with_one_condition_deadlocks_within_ten_schedules() {
-    let hunt = Hunt { schedules: 10, ..RANDOM };
-    let caught = hunt.catch(bounded_buffer::program(Some(bounded_buffer::Bug::LostWakeup)));
+fn a_small_buffer_with_one_condition_deadlocks_within_a_hundred_schedules() {
+    let hunt = Hunt { schedules: 100, ..RANDOM };
+    let caught = hunt.catch(bounded_buffer::program(SMALL, Some(bounded_buffer::Bug::LostWakeup)));
     assert_eq!(caught.kind(), BugKind::Deadlock);
 }
 

@@ -67,6 +67,10 @@ impl MachineSystem {
                 self.seals -= 1;
                 Ok(())
             }
+            Effect::Rare => {
+                self.rare = true;
+                Ok(())
+            }
             Effect::Fail { bug, .. } => Err(Stop::Bug(Box::new(Bug::clone(&bug)))),
         }
     }

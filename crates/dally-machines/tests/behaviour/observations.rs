@@ -4,7 +4,7 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use dally_core::{Captured, Observe, Program, System, WorkerId};
-use dally_machines::{Cx, Faults, MachineProgram, MachineSystem};
+use dally_machines::{Addr, Cx, Faults, MachineProgram, MachineSystem};
 use dally_macros::machine;
 
 use crate::driver::Quiet;
@@ -159,4 +159,76 @@ fn states_that_differ_in_the_faults_left_are_told_apart_by_control_alone() {
         assert_eq!((inboxes, custom), (one[0], one[2]));
         assert_ne!(control, one[1]);
     }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Digit(u8);
+
+/// Takes digits and shows the last one, and nothing of its inbox.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Display {
+    last: u8,
+}
+
+#[machine(states(On))]
+impl Display {
+    #[observe(only)]
+    fn last(&self) -> impl Hash {
+        self.last
+    }
+    #[on(On, Digit)]
+    fn take(&mut self, _: &mut Cx<Self>, Digit(digit): Digit) {
+        self.last = digit;
+    }
+}
+
+/// Sends two digits, and calls the second rare.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Keypad {
+    to: Addr<Display>,
+}
+
+#[machine(states(Typing))]
+impl Keypad {
+    #[entry(Typing)]
+    fn type_digits(&mut self, cx: &mut Cx<Self>) {
+        cx.send(self.to, Digit(1));
+        cx.send(self.to, Digit(2));
+        cx.rare();
+        cx.send(self.to, Digit(2));
+    }
+}
+
+fn display() -> MachineSystem {
+    let program = MachineProgram::new("display", |setup| {
+        let to = setup.create(Display { last: 0 });
+        setup.create(Keypad { to });
+    });
+    program.start().unwrap()
+}
+
+#[test]
+fn a_machine_that_shows_a_value_only_is_observed_without_its_inbox() {
+    let mut system = display();
+    let mut seen = vec![KINDS.map(|how| system.observe(how))];
+    // Entry of the keypad and of the display; a send; its receipt; two sends; their receipts.
+    for worker in [1, 0, 1, 0, 1, 1, 0, 0] {
+        steps(&mut system, worker, 1);
+        seen.push(KINDS.map(|how| system.observe(how)));
+        assert_eq!(seen.last(), Some(&KINDS.map(|how| system.observe_from_scratch(how))));
+    }
+    let custom: Vec<bool> = seen.windows(2).map(|pair| pair[0][2] != pair[1][2]).collect();
+    assert_eq!(custom, [false, false, false, true, false, false, true, false]);
+    let inboxes: Vec<bool> = seen.windows(2).map(|pair| pair[0][0] != pair[1][0]).collect();
+    assert_eq!(inboxes, [false, false, true, true, true, true, true, true]);
+}
+
+#[test]
+fn the_step_that_sends_what_is_rare_is_rare_and_no_other() {
+    let mut system = display();
+    let rare = [1, 0, 1, 1, 1, 0].map(|worker| {
+        steps(&mut system, worker, 1);
+        system.rare()
+    });
+    assert_eq!(rare, [false, false, false, true, false, false]);
 }

@@ -52,8 +52,8 @@ pub(crate) struct Code {
     pub(crate) sources: Sources,
 }
 
-/// The events that direct explorers when they are announced, or the null event where the program does
-/// not declare them. Events and not comments, so that P's own tools compile and ignore them.
+/// The events that direct explorers and strategies when they are announced, or the null event where the
+/// program does not declare them. Events and not comments, so that P's own tools compile and ignore them.
 #[derive(Clone, Copy)]
 pub(crate) struct Directives {
     /// `dally_seal`: no delays from here on.
@@ -62,6 +62,12 @@ pub(crate) struct Directives {
     pub(crate) unseal: EventId,
     /// `dally_hint`: passes its payload to the explorer.
     pub(crate) hint: EventId,
+    /// `dally_observe`: its payload is the observation of the machine, besides its queue.
+    pub(crate) observe: EventId,
+    /// `dally_observe_only`: the same without the queue.
+    pub(crate) observe_only: EventId,
+    /// `dally_rare`: calls the step rare.
+    pub(crate) rare: EventId,
 }
 
 impl Default for Directives {
@@ -80,6 +86,9 @@ impl Directives {
             seal: named("dally_seal"),
             unseal: named("dally_unseal"),
             hint: named("dally_hint"),
+            observe: named("dally_observe"),
+            observe_only: named("dally_observe_only"),
+            rare: named("dally_rare"),
         }
     }
 }

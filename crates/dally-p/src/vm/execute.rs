@@ -321,6 +321,12 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 } else if event == code.directives.hint {
                     let words = Shown(code, &payload);
                     cx.env.tell(|| Event::Hinted { hint: Text::Display(&words) })?;
+                } else if event == code.directives.observe || event == code.directives.observe_only
+                {
+                    machine.shown = payload.identity();
+                    machine.shows_queue = event == code.directives.observe;
+                } else if event == code.directives.rare {
+                    cx.rare = true;
                 }
             }
             Inst::Raise(event, payload) => {

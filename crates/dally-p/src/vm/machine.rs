@@ -25,6 +25,10 @@ pub(crate) struct Machine {
     pub(crate) event: EventId,
     pub(crate) children: u32,
     pub(crate) seals: u16,
+    /// A hash of what it last showed to strategies that learn, and whether its queue is observed too;
+    /// no part of the state.
+    pub(crate) shown: u64,
+    pub(crate) shows_queue: bool,
     /// How many events it has sent, for the ids of messages; no part of the state.
     pub(crate) sent: u32,
     /// The payload of the next state's entry function.
@@ -100,6 +104,7 @@ impl Machine {
         self.state = machine.start;
         (self.phase, self.then, self.event) = (Phase::New, Then::Finish, EventId::NULL);
         (self.children, self.seals, self.sent) = (0, 0, 0);
+        (self.shown, self.shows_queue) = (0, true);
         self.payload.put(Value::Null);
         self.parcel.put(Value::Null);
         self.to = id;
@@ -235,6 +240,8 @@ impl Pooled for Machine {
             event: EventId::NULL,
             children: 0,
             seals: 0,
+            shown: 0,
+            shows_queue: true,
             sent: 0,
             payload: Value::Null,
             parcel: Value::Null,
@@ -253,6 +260,7 @@ impl Pooled for Machine {
         (self.state, self.phase, self.then) = (other.state, other.phase, other.then);
         (self.event, self.children, self.sent) = (other.event, other.children, other.sent);
         self.seals = other.seals;
+        (self.shown, self.shows_queue) = (other.shown, other.shows_queue);
         self.payload.put(other.payload.clone());
         self.parcel.put(other.parcel.clone());
         self.to = other.to;

@@ -117,7 +117,7 @@ fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
         let mut env = Unasked;
         let env = &mut EventSink::new(&mut env);
         let (coverage, specs) = (&shared.coverage, None);
-        let mut cx = Cx { code, coverage, env, specs, relieved: false };
+        let mut cx = Cx { code, coverage, env, specs, relieved: false, rare: false };
         match cx.start(&mut machine, Value::Null) {
             Ok(()) => {}
             Err(Stop::Bug(bug)) => return Err(*bug),

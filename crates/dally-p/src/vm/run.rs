@@ -25,6 +25,8 @@ pub(crate) struct Cx<'a, 'e> {
     pub(crate) specs: Option<Specs<'a>>,
     /// Whether the running spec has been in a state that is not hot.
     pub(crate) relieved: bool,
+    /// Whether the running machine has called its step rare.
+    pub(crate) rare: bool,
 }
 
 pub(crate) struct Specs<'a> {
@@ -216,7 +218,8 @@ impl Cx<'_, '_> {
             let Some(specs) = &mut self.specs else { return Ok(()) };
             let spec = unshared(&mut specs.all[index]);
             let (code, coverage) = (self.code, self.coverage);
-            let mut cx = Cx { code, coverage, env: &mut *self.env, specs: None, relieved: false };
+            let env = &mut *self.env;
+            let mut cx = Cx { code, coverage, env, specs: None, relieved: false, rare: false };
             cx.handle(spec, event, payload.clone(), false)?;
             *specs.relieved |= u64::from(cx.relieved) << index;
             let heat = state_of(self.code, spec).heat;

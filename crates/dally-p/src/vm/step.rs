@@ -143,7 +143,10 @@ impl Machines {
         let (hot, relieved) = (&mut self.hot, &mut self.relieved);
         let specs = Some(Specs { all: specs, hot, relieved });
         let Shared { code, coverage, .. } = shared;
-        run(&mut Cx { code, coverage, env, specs, relieved: false }, machine)
+        let mut cx = Cx { code, coverage, env, specs, relieved: false, rare: false };
+        let ran = run(&mut cx, machine);
+        self.rare |= cx.rare;
+        ran
     }
 
     fn deliver(

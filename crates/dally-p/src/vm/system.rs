@@ -38,6 +38,8 @@ pub(super) struct Machines {
     pub(super) hot: u64,
     /// The specs that were in a state that is not hot during the last step, as bits.
     pub(super) relieved: u64,
+    /// Whether the last step did what its machine calls rare.
+    pub(super) rare: bool,
 }
 
 pub(crate) struct Shared {
@@ -109,13 +111,18 @@ impl System for PSystem {
     }
 
     /// A sum over the machines of the declaration and the events in the queue, for control also of the
-    /// state and the position in the code. Ids are left out, as in the tool of Mukherjee, Deligiannis,
+    /// state and the position in the code, otherwise of what a machine shows, maybe without its queue. Ids are left out, as in the tool of Mukherjee, Deligiannis,
     /// Biswas and Lal, "Learning-Based Controlled Concurrency Testing".
     fn observe(&self, how: Observe) -> Option<u64> {
         Some(self.machines.all().iter().fold(0, |sum: u64, machine| {
             let mut digest = Digest::new(u64::from(machine.kind));
-            for envelope in machine.inbox.iter() {
-                digest.word(u64::from(envelope.event.0) + 1);
+            if how != Observe::Custom || machine.shows_queue {
+                for envelope in machine.inbox.iter() {
+                    digest.word(u64::from(envelope.event.0) + 1);
+                }
+            }
+            if how == Observe::Custom && machine.phase != Phase::Halted {
+                digest.word(machine.shown);
             }
             if how == Observe::Control {
                 let op = match machine.phase {
@@ -140,6 +147,10 @@ impl System for PSystem {
     fn sealed(&self) -> bool {
         self.shared.code.directives.seal != EventId::NULL
             && self.machines.all().iter().any(|machine| machine.seals > 0)
+    }
+
+    fn rare(&self) -> bool {
+        self.machines.rare
     }
 
     fn name(&self, worker: WorkerId) -> String {
@@ -239,7 +250,7 @@ impl Machines {
     ) -> Result<(), Stop> {
         // Every step changes the phase of its machine.
         self.unshared(at);
-        self.relieved = 0;
+        (self.relieved, self.rare) = (0, false);
         self.run(shared, at, env)
     }
 

@@ -1,6 +1,6 @@
-//! Announcements that speak to explorers: sealed regions and hints.
+//! Announcements that speak to explorers and strategies: sealed regions, hints, observations.
 
-use dally_core::{Program, System};
+use dally_core::{Observe, Program, System};
 
 use crate::driver::{Script, all_of, program, story};
 
@@ -77,4 +77,67 @@ fn a_hint_carries_its_payload() {
     Main 0: Hinted { hint: "<ready,3,>" }
     done
     "#);
+}
+
+/// Of each state along a schedule in which the main machine goes first: what is observed.
+fn observed(body: &str) -> Vec<[Option<u64>; 3]> {
+    let program = program(&format!(
+        "event a; event dally_observe: int; event dally_observe_only: (int, bool);
+         machine Main {{ start state S {{ entry {{ {body} send this, a; }} defer a; }} }}
+         test t [main=Main]: {{Main}};"
+    ));
+    let mut system = program.start().unwrap();
+    let look = |system: &dyn System| {
+        [Observe::Inboxes, Observe::Control, Observe::Custom].map(|how| system.observe(how))
+    };
+    let mut seen = vec![look(&system)];
+    while let Some(&worker) = system.enabled().first() {
+        assert!(system.step(worker, &mut Script::default()).is_ok());
+        seen.push(look(&system));
+    }
+    seen
+}
+
+#[test]
+fn a_machine_is_observed_by_the_payload_that_it_announced_last() {
+    let [nothing, one, two] =
+        ["", "announce dally_observe, 1;", "announce dally_observe, 1; announce dally_observe, 2;"]
+            .map(observed);
+    for (one, two) in one.iter().zip(&two) {
+        assert_eq!(one[..2], two[..2]);
+    }
+    // Before the entry nothing is shown; then the queue is empty, and has an event that is deferred.
+    assert_eq!(one[0], two[0]);
+    assert!(one[1][2] != two[1][2] && one[2][2] != two[2][2]);
+    assert!(one[1][2] != one[2][2] && nothing[1][2] != one[1][2]);
+}
+
+#[test]
+fn a_payload_that_is_announced_to_be_all_leaves_out_the_queue() {
+    let seen = observed("announce dally_observe_only, (1, true);");
+    let custom: Vec<bool> = seen.windows(2).map(|pair| pair[0][2] != pair[1][2]).collect();
+    let inboxes: Vec<bool> = seen.windows(2).map(|pair| pair[0][0] != pair[1][0]).collect();
+    assert_eq!((custom, inboxes), (vec![true, false], vec![false, true]));
+}
+
+#[test]
+fn the_step_that_announces_what_it_did_as_rare_is_rare() {
+    let program = program(
+        "event fail; event dally_rare;
+         machine Main {
+            start state S {
+                entry { send this, fail; announce dally_rare; send this, fail; }
+                ignore fail;
+            }
+         }
+         test t [main=Main]: {Main};",
+    );
+    let mut system = program.start().unwrap();
+    let mut rare = vec![system.rare()];
+    while let Some(&worker) = system.enabled().first() {
+        assert!(system.step(worker, &mut Script::default()).is_ok());
+        rare.push(system.rare());
+    }
+    // At the start; the entry up to the first send; the first send; the second.
+    assert_eq!(rare[..4], [false, false, true, false]);
 }

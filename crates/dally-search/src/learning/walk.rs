@@ -54,6 +54,7 @@ impl Walk {
     /// Observes the state in which a worker is to be picked.
     #[inline]
     pub(crate) fn at(&mut self, point: &Point<'_>) -> u64 {
+        self.judge_last(point.system);
         self.here = point.system.observe(self.how).unwrap_or_default();
         self.here
     }
@@ -93,7 +94,20 @@ impl Walk {
         self.words.extend([self.here, action, rest]);
     }
 
+    /// Marks the last action as a fault if the program calls what it has done rare.
+    #[inline]
+    fn judge_last(&mut self, system: &dyn System) {
+        if system.rare()
+            && let Some(last) = self.words.last_mut()
+        {
+            *last |= 1;
+        }
+    }
+
     pub(crate) fn end(&mut self, last: Option<&dyn System>) -> Lesson {
+        if let Some(system) = last {
+            self.judge_last(system);
+        }
         let (observation, of) = match last {
             Some(system) => (system.observe(self.how).unwrap_or_default(), system.enabled().len()),
             None => (0, 0),

@@ -168,6 +168,10 @@ impl<S: Captured, F: Fn(&S, &S) -> bool> System for Related<S, F> {
         self.live.sealed()
     }
 
+    fn rare(&self) -> bool {
+        self.live.rare()
+    }
+
     fn name(&self, worker: WorkerId) -> String {
         self.live.name(worker)
     }

@@ -9,20 +9,22 @@ use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
 
 /// Lets one worker run on until it cannot, but for a bounded number of delays: at a delay, another
 /// worker that can step, drawn at random, goes on instead. The bound is 0 at first and grows by one
-/// whenever 100 schedules have shown no new observation.
+/// whenever 100 schedules in a row have shown no new observation.
 ///
-/// Delays are spread uniformly over the longest schedule known, without its random tail. A worker
-/// that cannot go on is followed by the next in the order of ids. It is not fair.
+/// A worker that cannot go on is followed by any other, drawn at random, as in the tool of the
+/// paper. Delays are spread uniformly over the decisions at which one has an effect: where a worker
+/// could go on and another step, too. It is not fair.
 #[derive(Clone, Debug, Default)]
 pub struct Idb {
     delays: usize,
     barren: u32,
-    /// The longest schedule known, in steps of workers.
+    /// The most decisions at which a delay has an effect that a schedule had.
     length: usize,
     known: FxHashSet<u64>,
-    /// The steps before which delays are, the last first.
+    /// The decisions at which delays are, the last first, each at most once.
     points: Vec<usize>,
-    taken: usize,
+    /// How many such decisions there were in the present schedule.
+    met: usize,
     /// The observations of the present schedule that were not known at the last batch.
     new: Vec<u64>,
 }
@@ -52,26 +54,24 @@ impl Sampler for Idb {
         self.points.clear();
         self.points.extend((0..self.delays).map(|_| rng.usize(..length)));
         self.points.sort_unstable_by(|a, b| b.cmp(a));
-        self.taken = 0;
+        self.points.dedup();
+        self.met = 0;
         self.new.clear();
     }
 
     fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
         self.observe(point.system);
         let enabled = point.enabled;
-        let (mut place, runs_on) = match point.last.map(|last| last.place_in(enabled)) {
-            Some(Ok(place)) => (place, true),
-            Some(Err(next)) => (next % enabled.len(), false),
-            None => (0, false),
+        let Some(Ok(mut place)) = point.last.map(|last| last.place_in(enabled)) else {
+            return Ok(enabled[rng.usize(..enabled.len())]);
         };
-        while self.points.last().is_some_and(|&at| at <= self.taken) {
-            self.points.pop();
-            if runs_on && enabled.len() > 1 {
-                let others = rng.usize(1..enabled.len());
-                place = (place + others) % enabled.len();
+        if enabled.len() > 1 {
+            if self.points.last() == Some(&self.met) {
+                self.points.pop();
+                place = (place + rng.usize(1..enabled.len())) % enabled.len();
             }
+            self.met += 1;
         }
-        self.taken += 1;
         Ok(enabled[place])
     }
 
@@ -89,17 +89,16 @@ impl Learner for Idb {
         if let Some(system) = last {
             self.observe(system);
         }
-        let steps = self.taken as u64;
-        Some(std::iter::once(steps).chain(self.new.iter().copied()).collect())
+        let met = self.met as u64;
+        Some(std::iter::once(met).chain(self.new.iter().copied()).collect())
     }
 
     fn learn(&mut self, batch: &[Outcome]) {
         for outcome in batch {
-            let Some((&steps, new)) = outcome.lesson.as_deref().and_then(<[u64]>::split_first)
-            else {
+            let Some((&met, new)) = outcome.lesson.as_deref().and_then(<[u64]>::split_first) else {
                 continue;
             };
-            self.length = self.length.max(usize::try_from(steps).unwrap_or(usize::MAX));
+            self.length = self.length.max(usize::try_from(met).unwrap_or(usize::MAX));
             let mut fresh = false;
             for &observation in new {
                 fresh |= self.known.len() < MOST && self.known.insert(observation);

@@ -1,6 +1,7 @@
 //! Tables 2 to 6 of Mukherjee et al., "Learning-Based Controlled Concurrency Testing" and its sweep
 //! of parameters: how many runs find each bug.
 
+pub mod calculator;
 pub mod safe_stack;
 pub mod strings;
 
@@ -37,6 +38,9 @@ pub struct Arguments {
     /// Keep trials here, and go on from there if interrupted.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Only these strategies of the table.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    strategies: Vec<String>,
     /// Only these programs.
     #[arg(value_name = "PROGRAM")]
     only: Vec<String>,
@@ -108,7 +112,7 @@ pub fn times(arguments: &Arguments) -> Result<(), Problem> {
     let mut plan = arguments.plan(&PROTOCOLS, &SCHEDULERS[1..]);
     plan.threads = 1;
     plan.observe_every = 0;
-    plan.cases = arguments.wanted(&PROTOCOLS).map(|name| case(name, false)).collect();
+    plan.cases = wanted(&arguments.only, &PROTOCOLS).map(|name| case(name, false)).collect();
     let summaries = summaries(arguments, &plan)?;
     println!("Seconds for {} schedules, one thread", grouped(plan.schedules));
     costs(&plan, &summaries, 2, |summary| seconds(summary) / summary.runs as f64);
@@ -187,24 +191,21 @@ fn summaries(arguments: &Arguments, plan: &Plan) -> Result<Vec<Summary>, Problem
 }
 
 impl Arguments {
-    fn plan(&self, programs: &[&'static str], strategies: &[&str]) -> Plan {
+    fn plan(&self, programs: &[&str], strategies: &[&str]) -> Plan {
         Plan {
-            cases: self.wanted(programs).map(|name| case(name, true)).collect(),
-            contestants: strategies.iter().map(|name| contestant(name)).collect(),
+            cases: wanted(&self.only, programs).map(|name| case(name, true)).collect(),
+            contestants: wanted(&self.strategies, strategies).map(contestant).collect(),
             runs: self.runs,
             schedules: self.schedules,
             threads: self.threads as usize,
             ..Plan::default()
         }
     }
+}
 
-    fn wanted<'a>(&self, programs: &'a [&'static str]) -> impl Iterator<Item = &'static str> + 'a {
-        let only = self.only.clone();
-        programs
-            .iter()
-            .copied()
-            .filter(move |name| only.is_empty() || only.iter().any(|only| only == name))
-    }
+/// Those of `all` that are among `only`, or all of them if nothing is.
+fn wanted<'a>(only: &'a [String], all: &'a [&'a str]) -> impl Iterator<Item = &'a str> + 'a {
+    all.iter().copied().filter(move |name| only.is_empty() || only.iter().any(|only| only == name))
 }
 
 /// A bundled protocol with the bug that it has, or its correct version.

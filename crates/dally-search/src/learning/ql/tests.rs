@@ -24,18 +24,20 @@ struct Graph(Vec<Vec<Edge>>);
 struct Edge {
     worker: u32,
     tag: Tag,
+    rare: bool,
     to: Vec<usize>,
 }
 
 struct Walker<'a> {
     graph: &'a Graph,
     at: usize,
+    rare: bool,
     enabled: Vec<WorkerId>,
 }
 
 impl<'a> Walker<'a> {
     fn new(graph: &'a Graph) -> Walker<'a> {
-        let mut walker = Walker { graph, at: 0, enabled: Vec::new() };
+        let mut walker = Walker { graph, at: 0, rare: false, enabled: Vec::new() };
         walker.refresh();
         walker
     }
@@ -57,7 +59,7 @@ impl System for Walker<'_> {
             1 => 0,
             of => env.value(of as u32, edge.tag)?,
         };
-        self.at = edge.to[value as usize];
+        (self.at, self.rare) = (edge.to[value as usize], edge.rare);
         self.refresh();
         Ok(())
     }
@@ -66,6 +68,9 @@ impl System for Walker<'_> {
     }
     fn observe(&self, _: Observe) -> Option<u64> {
         Some(self.at as u64)
+    }
+    fn rare(&self) -> bool {
+        self.rare
     }
     fn name(&self, _: WorkerId) -> String {
         String::new()
@@ -151,6 +156,7 @@ fn run(ql: &mut Strategist, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, O
         log.push(Taken { state, actions, action, fault: false });
         let here = fingerprint::mix(state, action);
         system.step(worker, &mut Asking { ql: &mut *ql, here, log: &mut log }).unwrap();
+        log.last_mut().unwrap().fault |= system.rare;
         step += 1;
     }
     let lesson = ql.sampler.lesson(Some(&system));
@@ -161,9 +167,10 @@ fn run(ql: &mut Strategist, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, O
 
 fn edge(states: usize) -> impl Generate<Value = Edge> {
     let to = prop::collection::vec(0..states, 1..4);
-    (0u32..6, prop::bool::ANY, to).prop_map(|(worker, fault, to)| Edge {
+    (0u32..6, prop::bool::ANY, prop::bool::ANY, to).prop_map(|(worker, fault, rare, to)| Edge {
         worker,
         tag: if fault { Tag::Fault } else { Tag::Program },
+        rare,
         to,
     })
 }
@@ -217,7 +224,7 @@ proptest! {
 
 #[test]
 fn a_fault_that_was_injected_is_not_injected_there_again() {
-    let to = |to: usize| Edge { worker: 0, tag: Tag::Fault, to: vec![to; 2] };
+    let to = |to: usize| Edge { worker: 0, tag: Tag::Fault, rare: false, to: vec![to; 2] };
     let graph = Graph((1..=8).map(|state| vec![to(state)]).chain([Vec::new()]).collect());
     let mut ql = Learning::by(Ql::default()).seeded(3);
     let mut injected: Vec<Vec<usize>> = Vec::new();
@@ -230,4 +237,23 @@ fn a_fault_that_was_injected_is_not_injected_there_again() {
     let mut places = injected.concat();
     places.sort_unstable();
     assert_eq!(places, [1, 3, 5, 7, 9, 11, 13, 15]);
+}
+
+#[test]
+fn what_the_program_calls_rare_is_not_done_there_again() {
+    // One worker goes on, the other injects a failure and takes the schedule to its end.
+    let on = |to: usize| Edge { worker: 0, tag: Tag::Program, rare: false, to: vec![to] };
+    let fail = Edge { worker: 1, tag: Tag::Program, rare: true, to: vec![8] };
+    let states = (1..=8).map(|to| vec![on(to), fail.clone()]);
+    let graph = Graph(states.chain([Vec::new()]).collect());
+    let mut ql = Learning::by(Ql::default()).seeded(3);
+    let mut injected: Vec<u64> = Vec::new();
+    for schedule in 0..40 {
+        let (log, _, outcome) = run(&mut ql, &graph, schedule);
+        injected.extend(log.iter().filter(|taken| taken.fault).map(|taken| taken.state));
+        ql.sampler.learn(&[outcome]);
+    }
+    // Once in each of the 8 states, where chance would inject it in the first one 20 times.
+    injected.sort_unstable();
+    assert_eq!(injected, [0, 1, 2, 3, 4, 5, 6, 7]);
 }
