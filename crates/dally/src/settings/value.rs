@@ -44,7 +44,7 @@ macro_rules! names {
     )*};
 }
 
-names!(StrategyKind SearchKind ExplorerKind Fairness);
+names!(StrategyKind SearchKind ExplorerKind Fairness Clocks);
 
 impl Value for CachePolicy {
     fn read(text: &str) -> Result<CachePolicy, ValueError> {
