@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dally_search::StrategyKind;
+use dally_search::{Clocks, StrategyKind};
 use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
 use dally_settings::{
