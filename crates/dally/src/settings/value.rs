@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dally_search::{Clocks, StrategyKind};
 use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
+use dally_search::{Clocks, StrategyKind};
 use dally_settings::{
     Bytes, CACHES, ValueError, parse_bytes, parse_count, parse_switch, parse_time,
 };
