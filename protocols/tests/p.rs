@@ -54,6 +54,7 @@ projects! {
     osr_driver "OsrDriver",
     paxos "Paxos",
     raft "Raft",
+    raft_store "RaftStore",
     time_sync "TimeSync",
     token_ring "TokenRing",
     transactions "Transactions",
@@ -92,7 +93,7 @@ fn there_are_many_projects_with_many_planted_bugs() {
             _ => None,
         }));
     }
-    assert_eq!((projects.len(), bugs), (20, 84));
+    assert_eq!((projects.len(), bugs), (21, 87));
     let all = ["deadlock", "hot-at-end", "livelock", "monitor", "panic", "unhandled-event"];
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), all);
 }

@@ -155,7 +155,7 @@ mod tests {
             Kind::Bytes => "7M",
             Kind::Switch if setting.default == Some("true") => "false",
             Kind::Switch => "true",
-            Kind::Name(names) => names.all[2].name,
+            Kind::Name(names) => names.all[2.min(names.all.len() - 1)].name,
             Kind::Strategy => "pct:7",
             _ => "some/path",
         }

@@ -109,7 +109,7 @@ fn json_holds_the_run() {
 fn what_the_schema_does_not_say_is_refused() {
     let run = |more: &str| {
         let text = format!(
-            r#"{{"format": "dally-run", "version": 2, "coverage": "", "stopped": "", "program": "",
+            r#"{{"format": "dally-run", "version": 3, "coverage": "", "stopped": "", "program": "",
                 "strategy": "", "seed": 0, "granularity": "", "threads": 1, "schedules": 0,
                 "steps": 0, "longest": 0, "cut": 0, "max_steps": 0, "observations": 0,
                 "ended": "bug"{more}}}"#

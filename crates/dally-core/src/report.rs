@@ -128,7 +128,7 @@ fn is_zero(number: &u64) -> bool {
 
 impl Document for Report {
     const FORMAT: &'static str = "dally-run";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
 }
 
 impl Report {

@@ -30,8 +30,10 @@ pub struct Schedule {
     /// The choices in the order in which they were made.
     pub choices: Vec<Choice>,
     /// For each [`Choice::Worker`], in order, the workers that were enabled, sorted. Empty
-    /// where they were not recorded.
-    #[serde(default)]
+    /// where they were not recorded. As JSON each is how it differs from the one before: `+0.1` for a
+    /// worker that is there, `-0.1` for one that is not any more.
+    #[serde(default, deserialize_with = "enabled::read_changes")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<String>>"))]
     pub enabled: Vec<Vec<WorkerId>>,
     /// Whether it was read from a text whose checksum was switched off, as people do who edit it.
     /// No written form says so.
@@ -149,7 +151,7 @@ impl Serialize for Schedule {
         fields.serialize_field("bug", &self.bug)?;
         fields.serialize_field("token", &self.to_token())?;
         fields.serialize_field("choices", &self.choices)?;
-        fields.serialize_field("enabled", &self.enabled)?;
+        fields.serialize_field("enabled", &enabled::changes(self))?;
         fields.end()
     }
 }

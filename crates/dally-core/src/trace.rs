@@ -30,8 +30,42 @@ pub struct TraceStep {
     pub worker: WorkerId,
     /// What was chosen and what happened, in order.
     pub items: Vec<Item>,
-    /// What the worker knows after the step.
-    pub clock: VectorClock,
+    /// The steps of other workers that it comes after at once, counted from 1, at most one of each
+    /// worker. A step happened before another if a chain of these and of the own steps of workers
+    /// leads from the one to the other.
+    pub after: Vec<u32>,
+    /// How many steps of each worker happened before it, itself included: only where that was asked
+    /// for, since all clocks together grow with steps times workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<VectorClock>,
+}
+
+impl Trace {
+    /// The vector clock of each step.
+    pub fn clocks(&self) -> Vec<VectorClock> {
+        let mut clocks: Vec<VectorClock> = Vec::with_capacity(self.steps.len());
+        let mut last: BTreeMap<WorkerId, usize> = BTreeMap::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            let own = last.insert(step.worker, at);
+            let mut clock = own.map_or_else(VectorClock::default, |own| clocks[own].clone());
+            for &before in &step.after {
+                if let Some(known) = clocks.get((before as usize).wrapping_sub(1)) {
+                    clock.join(known);
+                }
+            }
+            clock.tick(step.worker);
+            clocks.push(clock);
+        }
+        clocks
+    }
+
+    /// Gives every step its clock.
+    pub fn write_clocks(&mut self) {
+        let clocks = self.clocks();
+        for (step, clock) in self.steps.iter_mut().zip(clocks) {
+            step.clock = Some(clock);
+        }
+    }
 }
 
 /// A part of a step.
@@ -54,28 +88,31 @@ pub enum Item {
     Event(Event<String>),
 }
 
-/// Builds a [`Trace`] from the events of an execution and keeps the vector clocks.
+/// Builds a [`Trace`] from the events of an execution and notes which steps come after which.
 #[derive(Default)]
 pub struct Tracer {
     trace: Trace,
     footprint: Footprint,
-    /// The clock of each worker after its last step.
-    workers: BTreeMap<WorkerId, VectorClock>,
-    resources: BTreeMap<Resource, Clocks>,
-    without_clocks: bool,
+    /// The last step of each worker, from 1.
+    workers: BTreeMap<WorkerId, u32>,
+    resources: BTreeMap<Resource, Uses>,
+    /// The last step that everything else is ordered with, from 1; 0 if there was none.
+    fault: u32,
+    without_order: bool,
 }
 
-/// The joined clocks of the steps that read and of those that wrote a resource.
+/// The last step that wrote a resource, from 1, and the steps that have read it since, one of each
+/// worker. All earlier ones happened before that write.
 #[derive(Default)]
-struct Clocks {
-    reads: VectorClock,
-    writes: VectorClock,
+struct Uses {
+    write: u32,
+    reads: BTreeMap<WorkerId, u32>,
 }
 
 impl Tracer {
-    /// A tracer for executions that are only compared: clocks of many workers are large.
-    pub fn without_clocks() -> Tracer {
-        Tracer { without_clocks: true, ..Tracer::default() }
+    /// A tracer for executions that are only compared.
+    pub fn without_order() -> Tracer {
+        Tracer { without_order: true, ..Tracer::default() }
     }
 
     /// A new step of `worker` begins.
@@ -83,42 +120,68 @@ impl Tracer {
         self.trace.names.entry(worker).or_insert_with(name);
         self.finish_step();
         self.footprint.begin(worker);
-        let clock = VectorClock::default();
-        self.trace.steps.push(TraceStep { worker, items: Vec::new(), clock });
+        self.trace.steps.push(TraceStep {
+            worker,
+            items: Vec::new(),
+            after: Vec::new(),
+            clock: None,
+        });
     }
 
-    /// Joins the clock of the present step with those of all steps that it does not commute with.
+    /// Finds the last steps that the present one does not commute with.
     fn finish_step(&mut self) {
-        let Some(step) = self.trace.steps.last_mut().filter(|_| !self.without_clocks) else {
+        let now = self.trace.steps.len() as u32;
+        let Some(step) = self.trace.steps.last_mut().filter(|_| !self.without_order) else {
             return;
         };
         let me = step.worker;
-        let mut clock = self.workers.remove(&me).unwrap_or_default();
-        clock.tick(me);
-        // Every step touches these, though no footprint lists them: see `Resource`.
-        let implied = [Resource::Execution, Resource::Life(me), Resource::Worker(me)];
-        for resource in implied {
-            clock.join(&self.resources.entry(resource).or_default().writes);
-        }
+        let mine = self.workers.insert(me, now).unwrap_or(0);
+        let after = &mut step.after;
+        // Every step touches these, though no footprint lists them: see `Resource`. What was written
+        // before the worker's step before is known to it from that.
+        let written = |resource| self.resources.get(&resource).map_or(0, |uses: &Uses| uses.write);
+        let implied = [self.fault, written(Resource::Life(me)), written(Resource::Worker(me))];
+        after.extend(implied.into_iter().filter(|&write| write > mine));
         for access in self.footprint.accesses() {
-            let known = self.resources.entry(access.resource).or_default();
-            clock.join(&known.writes);
+            if access.resource == Resource::Execution {
+                if !access.only_reads() {
+                    // Every step reads it. What came before the last fault is known from that.
+                    after.extend(self.workers.values().filter(|&&step| step > self.fault));
+                }
+                continue;
+            }
+            let uses = self.resources.entry(access.resource).or_default();
+            after.push(uses.write);
             if !access.only_reads() {
-                clock.join(&known.reads);
-                if let Resource::Worker(other) | Resource::Life(other) = access.resource
-                    && let Some(steps) = self.workers.get(&other)
-                {
-                    clock.join(steps);
+                after.extend(uses.reads.values());
+                if let Resource::Worker(other) | Resource::Life(other) = access.resource {
+                    after.extend(self.workers.get(&other));
                 }
             }
         }
         for access in self.footprint.accesses() {
-            let known = self.resources.entry(access.resource).or_default();
-            if access.only_reads() { &mut known.reads } else { &mut known.writes }.join(&clock);
+            if access.resource == Resource::Execution {
+                self.fault = if access.only_reads() { self.fault } else { now };
+                continue;
+            }
+            let uses = self.resources.entry(access.resource).or_default();
+            if access.only_reads() {
+                uses.reads.insert(me, now);
+            } else {
+                uses.write = now;
+                uses.reads.clear();
+            }
         }
-        self.resources.entry(Resource::Execution).or_default().reads.join(&clock);
-        step.clock.clone_from(&clock);
-        self.workers.insert(me, clock);
+        let mut after = std::mem::take(&mut step.after);
+        let by = |step: &u32| self.trace.steps[*step as usize - 1].worker;
+        after.retain(|step| *step > 0 && *step < now && by(step) != me);
+        // Of each worker the last one, which comes after the others.
+        after.sort_unstable_by_key(|step| (by(step), std::cmp::Reverse(*step)));
+        after.dedup_by_key(|step| by(step));
+        after.sort_unstable();
+        if let Some(step) = self.trace.steps.last_mut() {
+            step.after = after;
+        }
     }
 
     /// A value or a delivery was chosen inside the step.
@@ -140,7 +203,7 @@ impl Tracer {
 
     /// Something happened inside the step.
     pub fn event(&mut self, event: Event<Text<'_>>) {
-        if !self.without_clocks {
+        if !self.without_order {
             self.footprint.event(&event);
         }
         if let Event::Created { worker, name } = event {
@@ -212,7 +275,7 @@ mod tests {
             tracer.step(WorkerId::root(worker), || "W".into());
             tracer.event(event);
         }
-        tracer.finish().steps.into_iter().map(|step| step.clock).collect()
+        tracer.finish().clocks()
     }
 
     #[test]
@@ -231,7 +294,90 @@ mod tests {
             let (of, tag) = (2, Tag::Fault);
             tracer.choice(Choice::Value { index: u32::from(worker == 1), of, tag });
         }
-        let steps = tracer.finish().steps;
-        assert!(steps[0].clock.before(&steps[1].clock) && steps[1].clock.before(&steps[2].clock));
+        let clocks = tracer.finish().clocks();
+        assert!(clocks[0].before(&clocks[1]) && clocks[1].before(&clocks[2]));
+    }
+
+    /// The clocks by their definition: each step joins those of all steps before it that it does not
+    /// commute with.
+    fn joined(steps: &[(WorkerId, Footprint)]) -> Vec<VectorClock> {
+        let mut clocks: Vec<VectorClock> = Vec::new();
+        for (at, (worker, footprint)) in steps.iter().enumerate() {
+            let mut clock = VectorClock::default();
+            for (before, known) in steps[..at].iter().zip(&clocks) {
+                if before.0 == *worker || !footprint.commutes(&before.1) {
+                    clock.join(known);
+                }
+            }
+            // Its own steps before it are counted by the last of them.
+            clock.tick(*worker);
+            clocks.push(clock);
+        }
+        clocks
+    }
+
+    /// An event of a random execution of four workers that share two objects.
+    fn any_event(rng: &mut fastrand::Rng, me: WorkerId) -> Event<Text<'static>> {
+        let worker = WorkerId::root(rng.u32(0..4));
+        let message = MessageId { sender: worker, number: rng.u32(0..3) };
+        let number = rng.u32(0..2);
+        let object = ObjectId { creator: WorkerId::root(0), number };
+        let payload = Text::Str("");
+        match rng.u32(0..7) {
+            0 => Event::Sent { message: MessageId { sender: me, ..message }, to: worker, payload },
+            1 => Event::Received { message, payload },
+            2 => Event::Enabled { worker },
+            3 => Event::Halted { worker },
+            4 => NOTED,
+            _ => {
+                let mode = if rng.bool() { Mode::Read } else { Mode::Write };
+                let access = Access::new(Resource::Object(object), mode);
+                Event::Accessed { access, what: Text::Str("") }
+            }
+        }
+    }
+
+    #[test]
+    fn clocks_are_those_of_all_steps_that_do_not_commute() {
+        let mut edges = 0;
+        for seed in 0..4_000 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let (mut tracer, mut steps) = (Tracer::default(), Vec::new());
+            for _ in 0..rng.usize(1..14) {
+                let worker = WorkerId::root(rng.u32(0..4));
+                let mut footprint = Footprint::default();
+                footprint.begin(worker);
+                tracer.step(worker, || "W".into());
+                for _ in 0..rng.usize(0..3) {
+                    let event = any_event(&mut rng, worker);
+                    footprint.event(&event);
+                    tracer.event(event);
+                }
+                if rng.u32(0..12) == 0 {
+                    footprint.value(1, Tag::Fault);
+                    tracer.choice(Choice::Value { index: 1, of: 2, tag: Tag::Fault });
+                }
+                steps.push((worker, footprint));
+            }
+            let trace = tracer.finish();
+            edges += trace.steps.iter().map(|step| step.after.len()).sum::<usize>();
+            assert_eq!(trace.clocks(), joined(&steps), "seed {seed}");
+        }
+        assert!(edges > 10_000, "{edges} edges");
+    }
+
+    #[test]
+    fn what_is_kept_of_the_order_grows_with_the_steps_and_not_with_the_workers_too() {
+        let edges = |workers: u32| {
+            let mut tracer = Tracer::default();
+            for step in 0..4_000 {
+                let sender = WorkerId::root(step % workers);
+                let (message, payload) = (MessageId { sender, number: step }, Text::Str(""));
+                tracer.step(sender, || "W".into());
+                tracer.event(Event::Sent { message, to: WorkerId::root(0), payload });
+            }
+            tracer.finish().steps.iter().map(|step| step.after.len()).sum::<usize>()
+        };
+        assert_eq!((edges(10), edges(1_000)), (3_999, 3_999));
     }
 }

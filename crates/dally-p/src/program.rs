@@ -203,6 +203,47 @@ pub enum StmtKind {
     Receive(Vec<Case>),
 }
 
+impl Stmt {
+    /// The expressions of the statement itself, not of the statements inside it.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        match &self.kind {
+            StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Receive(_) => {
+                Vec::new()
+            }
+            StmtKind::Print(one)
+            | StmtKind::Effect(one)
+            | StmtKind::While(one, _)
+            | StmtKind::Foreach(_, one, _) => vec![one],
+            StmtKind::Return(one) | StmtKind::Goto(_, one) => one.iter().collect(),
+            StmtKind::Assert(one, other)
+            | StmtKind::Raise(one, other)
+            | StmtKind::Announce(one, other) => std::iter::once(one).chain(other).collect(),
+            StmtKind::Send(to, event, payload) => [to, event].into_iter().chain(payload).collect(),
+            StmtKind::If(arms, _) => arms.iter().map(|arm| &arm.condition).collect(),
+            StmtKind::Change(_, place, values) => {
+                let keys = place.path.iter().filter_map(|projection| match projection {
+                    Projection::Position(_) => None,
+                    Projection::Key(key) => Some(key),
+                });
+                keys.chain(values).collect()
+            }
+        }
+    }
+
+    /// The statements directly inside it.
+    pub fn inner(&self) -> Vec<&Stmt> {
+        match &self.kind {
+            StmtKind::Block(body) => body.iter().collect(),
+            StmtKind::While(_, body) | StmtKind::Foreach(_, _, body) => vec![body],
+            StmtKind::If(arms, otherwise) => {
+                arms.iter().map(|arm| &arm.then).chain(otherwise.as_deref()).collect()
+            }
+            StmtKind::Receive(cases) => cases.iter().flat_map(|case| &case.body).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// `if (condition) then`, also after an `else`.
 #[derive(Clone, Debug)]
 pub struct Arm {

@@ -13,7 +13,7 @@ mod words;
 
 use dally_core::words::{count, grouped, is_hidden, visible};
 use dally_core::{
-    BugKind, Choice, Delays, Finding, Item, Problem, Report, Shrunk, Trace, TraceStep, VectorClock,
+    BugKind, Choice, Delays, Finding, Item, Problem, Report, Shrunk, Trace, TraceStep,
 };
 
 use self::bug::{Words, culprit, help, untold_culprit};
@@ -212,8 +212,8 @@ fn chosen(finding: &Finding) -> Trace {
     for choice in &finding.schedule.choices {
         match (choice, steps.last_mut()) {
             (Choice::Worker(worker), _) => {
-                let clock = VectorClock::default();
-                steps.push(TraceStep { worker: *worker, items: Vec::new(), clock });
+                let (worker, items, after) = (*worker, Vec::new(), Vec::new());
+                steps.push(TraceStep { worker, items, after, clock: None });
             }
             (inner, Some(step)) => step.items.push(Item::Choice(*inner)),
             (_, None) => {}

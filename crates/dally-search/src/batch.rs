@@ -11,6 +11,7 @@ use dally_core::{Bug, BugKind, Cause, Finding, Program, Trace, fingerprint};
 
 use crate::choice_log::{ChoiceLog, ChoiceWriter};
 use crate::confirm::{RawFinding, confirm, smaller, uncontrolled};
+use crate::deadline::Deadline;
 use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder};
 use crate::liveness::{Fairness, Loops};
 use crate::minimise::Budget;
@@ -29,7 +30,7 @@ pub(crate) struct Shared {
     pub(crate) observe_every: u64,
     /// Set when schedules are to stop.
     pub(crate) halt: AtomicBool,
-    /// Set when the user interrupts the run, so that shrinking stops too.
+    /// Set when the user interrupts the run or its time is up, so that shrinking stops too.
     pub(crate) stop_shrinking: AtomicBool,
     /// Set when there are so many causes that new ones are only counted.
     pub(crate) full: AtomicBool,
@@ -81,8 +82,8 @@ pub(crate) enum BatchCommand {
     /// Learn from these outcomes, then say what the strategy has covered, whether there would be a
     /// schedule `next`, and, if `learned`, all that it has learnt.
     Tell { outcomes: Vec<Outcome>, next: Option<u64>, learned: bool },
-    /// Repeat this bug and shrink its schedule.
-    Confirm(Box<RawFinding>),
+    /// Repeat this bug and shrink its schedule, until then if the run has a time.
+    Confirm(Box<RawFinding>, Option<Deadline>),
 }
 
 pub(crate) enum BatchMessage {
@@ -130,8 +131,8 @@ pub(crate) fn work<P: Program>(
                 let learned = learner.and_then(|learner| learner.learned());
                 BatchMessage::Told { exhausted, coverage: strategy.coverage(), learned }
             }
-            BatchCommand::Confirm(raw) => {
-                let finding = confirm_and_shrink(&mut executor, &raw, shared, supervised);
+            BatchCommand::Confirm(raw, deadline) => {
+                let finding = confirm_and_shrink(&mut executor, &raw, deadline, shared, supervised);
                 BatchMessage::Confirmed(Box::new(finding))
             }
         });
@@ -305,6 +306,7 @@ fn uncommon(states: &mut Vec<u64>, shared: &Shared) -> Vec<u64> {
 fn confirm_and_shrink<P: Program>(
     executor: &mut Executor<'_, P>,
     raw: &RawFinding,
+    deadline: Option<Deadline>,
     shared: &Shared,
     supervised: &Supervised<BatchCommand, BatchMessage>,
 ) -> Finding {
@@ -321,7 +323,7 @@ fn confirm_and_shrink<P: Program>(
     }
     let Some(steps) = shared.shrink_steps else { return confirmed };
     supervised.tell(BatchMessage::Confirmed(Box::new(confirmed.clone())));
-    let budget = Budget { steps, stop: &shared.stop_shrinking };
+    let budget = Budget { steps, deadline, stop: &shared.stop_shrinking };
     let shrunk = smaller(executor, &confirmed, heading, budget);
     shared.sink.found(&shrunk);
     shrunk

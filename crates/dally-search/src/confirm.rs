@@ -57,7 +57,7 @@ pub(crate) fn confirm<P: Program>(
             finding.notes.insert(0, format!("The first time it ended in {}.", raw.bug));
             finding.bug = uncontrolled(raw.schedule, &left).at(raw.bug.location.clone());
             finding.schedule.bug = Some(finding.bug.record());
-            finding.trace = again.recording.trace;
+            finding.trace = heading.clocked(again.recording.trace);
             finding
         }
         None => {

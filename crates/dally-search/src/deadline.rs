@@ -24,6 +24,24 @@ impl Stopwatch {
     }
 }
 
+/// When the time of something is up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    pub(crate) clock: Stopwatch,
+    /// How long after the start of the clock.
+    pub(crate) limit: Duration,
+}
+
+impl Deadline {
+    pub(crate) fn is_past(self) -> bool {
+        self.clock.is_past(self.limit)
+    }
+
+    pub(crate) fn left(self) -> Duration {
+        self.limit.saturating_sub(self.clock.elapsed())
+    }
+}
+
 /// The bytes that a search may take, counted until this is dropped.
 ///
 /// A search cannot count what the program's own values hold on the heap. So all searches of the

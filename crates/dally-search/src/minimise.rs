@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::deadline::Stopwatch;
+use crate::deadline::{Deadline, Stopwatch};
 
 /// The wall-clock limit of a minimisation, for programs with slow steps.
 const TIME: Duration = Duration::from_secs(20);
@@ -17,6 +17,9 @@ pub(crate) const START: u64 = 16;
 pub(crate) struct Budget<'a> {
     /// How many steps all candidates together may take.
     pub(crate) steps: u64,
+    /// When the time of the run is up, if it has one.
+    pub(crate) deadline: Option<Deadline>,
+    /// Set when the run is interrupted or its time is up: it also cuts candidates short.
     pub(crate) stop: &'a AtomicBool,
 }
 
@@ -88,6 +91,8 @@ impl<'a, S: Subject> Minimiser<'a, S> {
     pub(crate) fn accepts(&mut self, candidate: &[S::Unit]) -> bool {
         if self.spent >= self.budget.steps {
             self.stopped = Some("its budget of steps was used up");
+        } else if self.budget.deadline.is_some_and(Deadline::is_past) {
+            self.stopped = Some("the time was up");
         } else if self.budget.stop.load(Ordering::Relaxed) {
             self.stopped = Some("the run was interrupted");
         } else if self.clock.is_past(TIME) {
@@ -158,7 +163,7 @@ mod tests {
 
     fn minimised(numbers: Vec<u32>, of: u32, steps: u64) -> (Vec<u32>, u64, Option<&'static str>) {
         let stop = AtomicBool::new(false);
-        let budget = Budget { steps, stop: &stop };
+        let budget = Budget { steps, deadline: None, stop: &stop };
         let mut minimiser = Minimiser::new(Needs { numbers, runs: 0 }, (0..of).collect(), budget);
         minimiser.repeat(|minimiser| minimiser.leave_out_runs(minimiser.units().len()));
         let stopped = minimiser.stopped();

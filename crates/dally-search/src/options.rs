@@ -6,9 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dally_core::{Finding, Program};
+use dally_settings::CLOCKS;
 
 use crate::kind::StrategyKind;
 use crate::liveness::Fairness;
+use crate::named::named;
 use crate::strata::WrittenEntry;
 use crate::strategy::Strategy;
 
@@ -59,6 +61,8 @@ pub struct Options {
     pub shrink: bool,
     /// How many steps the shrinking of one finding may replay in total.
     pub shrink_steps: u64,
+    /// What traces of findings tell of the order of their steps.
+    pub clocks: Clocks,
     /// Whether to run some schedules (numbers 1, 2, 4, 8, ...) twice and compare, to catch
     /// programs with nondeterminism that is not under control.
     pub repeat_check: bool,
@@ -72,6 +76,19 @@ pub struct Options {
     /// Set it to end the run; findings are kept.
     pub stop: Arc<AtomicBool>,
 }
+
+/// What the trace of a finding tells of the order of its steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Clocks {
+    /// Each step names the steps that it comes after at once: see
+    /// [`TraceStep::after`](dally_core::TraceStep::after).
+    #[default]
+    Shared,
+    /// Each step has its vector clock too.
+    Full,
+}
+
+named!(Clocks, CLOCKS, Shared, Full);
 
 const MAX_STEPS: usize = 10_000;
 
@@ -94,6 +111,7 @@ impl Default for Options {
             keep_going: false,
             shrink: true,
             shrink_steps: 1_000_000,
+            clocks: Clocks::Shared,
             repeat_check: true,
             observe_every: 0,
             learned: None,

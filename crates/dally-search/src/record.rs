@@ -6,6 +6,7 @@ use dally_core::{
 
 use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder, blame};
 use crate::liveness::{Fairness, Loops};
+use crate::options::Clocks;
 use crate::replay::Divergence;
 use crate::replay_strategy::{ReplayStrategy, Strictness};
 use crate::strategy::Strategy;
@@ -128,6 +129,7 @@ pub(crate) struct Heading {
     pub(crate) program: String,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) limits: Limits,
+    pub(crate) clocks: Clocks,
 }
 
 impl Heading {
@@ -163,11 +165,20 @@ impl Heading {
         Schedule { program, settings, bug, choices, enabled, edited: false }
     }
 
+    /// The trace with clocks, if they are wanted.
+    pub(crate) fn clocked(&self, mut trace: Trace) -> Trace {
+        if self.clocks == Clocks::Full {
+            trace.write_clocks();
+        }
+        trace
+    }
+
     pub(crate) fn full(&self, recording: Recording, bug: Bug, schedule: u64) -> Finding {
         let Recording { choices, enabled, trace, execution } = recording;
         let lasso = execution.lasso.as_ref();
         let written = self.schedule(choices, enabled, &bug, execution.fair_from, lasso);
         let mut finding = Finding::new(bug, written, schedule + 1);
+        let trace = self.clocked(trace);
         (finding.trace, finding.lasso, finding.notes) = (trace, execution.lasso, execution.notes);
         finding
     }

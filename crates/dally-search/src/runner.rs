@@ -128,6 +128,7 @@ impl<P: Program + 'static> Run<P> {
             program: options.program.clone(),
             settings: options.settings.clone(),
             limits,
+            clocks: options.clocks,
         };
         let shared = Arc::new(Shared {
             heading,

@@ -4,6 +4,8 @@
 //! answer. The units are steps of workers with the values chosen inside them. After steps were left
 //! out come fewer context switches, fewer faults and lower values.
 
+use std::sync::atomic::AtomicBool;
+
 use dally_core::{BugKind, Cause, Choice, Program, Tag, WorkerId};
 
 use crate::executor::{Executor, Instruments, Limits};
@@ -39,7 +41,7 @@ pub(crate) fn shrink<P: Program>(
 ) -> Smaller {
     let loops = limits.loops.loosely();
     let limits = Limits { max_steps: usize::MAX, temperature: usize::MAX, loops, ..*limits };
-    let subject = Candidates { executor, schedule, cause, limits };
+    let subject = Candidates { executor, schedule, cause, limits, stop: budget.stop };
     let mut shrinker = Minimiser::new(subject, Failing::new(units(choices), None), budget);
     shrinker.repeat(|shrinker| {
         shrinker.leave_out_workers();
@@ -105,6 +107,7 @@ impl Failing {
 }
 
 struct Candidates<'a, 'p, P: Program> {
+    stop: &'a AtomicBool,
     executor: &'a mut Executor<'p, P>,
     schedule: u64,
     cause: Cause,
@@ -127,7 +130,7 @@ impl<P: Program> Subject for Candidates<'_, '_, P> {
     fn run(&mut self, candidate: &[Unit], best: &Failing) -> (u64, Option<Failing>) {
         let strictness = Strictness::Loose(best.size.steps);
         let mut replay = ReplayStrategy::new(&flatten(candidate), strictness, usize::MAX);
-        let instruments = Instruments::uninterrupted();
+        let instruments = Instruments { halt: self.stop, ..Instruments::uninterrupted() };
         let execution =
             self.executor.execute(self.schedule, &mut replay, &self.limits, instruments);
         let steps = (execution.steps + execution.round_steps) as u64;

@@ -140,6 +140,15 @@ pub const FAIRNESS: Names = Names {
     ],
 };
 
+/// What findings tell of the order of their steps.
+pub const CLOCKS: Names = Names {
+    what: "way to write clocks",
+    all: &[
+        name("shared", "each step names those that it comes after at once"),
+        name("full", "each step also has a vector clock, which takes steps times workers"),
+    ],
+};
+
 impl Names {
     /// The index of a name, given in either spelling.
     ///

@@ -1,6 +1,6 @@
 //! The table of settings.
 
-use crate::{CACHES, EXPLORERS, FAIRNESS, Group, Kind, SEARCHES, Setting};
+use crate::{CACHES, CLOCKS, EXPLORERS, FAIRNESS, Group, Kind, SEARCHES, Setting};
 
 /// Passes the table to a macro: a row is `/// text`, then the group, the name and the type of the
 /// value, then the default if there is one, and `nonzero` if 0 is refused.
@@ -30,6 +30,9 @@ macro_rules! with_settings {
             Bounds schedules: u64, nonzero;
 
             /// How long to run; with `schedules`, whichever comes first.
+            ///
+            /// What is found is still replayed and written when the time is up; the first finding is
+            /// made small for at most a quarter of the time more.
             ///
             /// Each test of a P project has so much.
             Bounds time: Duration, nonzero;
@@ -65,6 +68,9 @@ macro_rules! with_settings {
 
             /// Whether to make a failing schedule small before it is shown.
             Findings shrink: bool = "true";
+
+            /// What the JSON of a finding tells of the order of its steps.
+            Findings clocks: Clocks = "shared";
 
             /// The directory that findings are written to.
             ///
@@ -139,6 +145,9 @@ macro_rules! kind {
     };
     (Fairness) => {
         Kind::Name(&FAIRNESS)
+    };
+    (Clocks) => {
+        Kind::Name(&CLOCKS)
     };
 }
 

@@ -91,6 +91,7 @@ impl Checking {
             threads: settings.threads.max(1),
             keep_going: settings.keep_going,
             shrink: settings.shrink,
+            clocks: settings.clocks,
             step_time: settings.step_time,
             observe_every: settings.observe_every,
             learned: settings.learned,
@@ -140,12 +141,7 @@ where
         return strata::explore(program, explorer, plan, options, sink);
     }
     let mut report = dally_search::run(program.clone(), options.clone(), sink.clone());
-    for finding in &mut report.findings {
-        if let Some(retold) = strata::in_delays(&program, &explorer, finding, &options) {
-            sink.found(&retold);
-            *finding = retold;
-        }
-    }
+    strata::all_in_delays(&program, &explorer, &mut report, &options, &*sink);
     report
 }
 

@@ -7,9 +7,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dally_search::StrategyKind;
 use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, Plan, PlanError, SearchKind};
+use dally_search::{Clocks, StrategyKind};
 pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
 use dally_settings::{SEARCHES, SETTINGS, with_settings};
 use thiserror::Error;

@@ -1,9 +1,13 @@
 //! P projects in Rust tests, with foreign functions in Rust.
 
+use std::sync::Arc;
+
+use dally::checking::Checking;
 use dally::contract::WorkerId;
 use dally::p::Project;
 use dally::p::vm::{Foreign, PProgram, Value};
 use dally::search::strata::{Explorer, Stepped};
+use dally::settings::Settings;
 
 const CLOCKS: &str = "\
 type tClock;
@@ -154,4 +158,62 @@ fn errors_of_a_project_are_told_with_their_lines() {
     ");
     let Err(error) = Project::open("gone.p") else { panic!("it is there") };
     assert_eq!(error.to_string(), "gone.p: there is no such file or folder");
+}
+
+/// Machines in a ring, round which a token goes so many times from one to the next.
+fn ring(machines: usize, hops: usize) -> PProgram {
+    let source = format!(
+        "event eNext: machine; event eToken: int;
+         machine Node {{
+             var next: machine;
+             start state S {{
+                 on eNext do (node: machine) {{ next = node; }}
+                 on eToken do (left: int) {{
+                     assert left > 0, \"the token is used up\";
+                     send next, eToken, left - 1;
+                 }}
+             }}
+         }}
+         machine Main {{ start state S {{ entry {{
+             var all: seq[machine]; var i: int;
+             while (i < {machines}) {{ all += (i, new Node()); i = i + 1; }}
+             i = 0;
+             while (i < {machines}) {{
+                 send all[i], eNext, all[(i + 1) % {machines}];
+                 i = i + 1;
+             }}
+             send all[0], eToken, {hops};
+         }} }} }}
+         test tcRing [main=Main]: {{ Main, Node }};"
+    );
+    Project::of_source("ring.p", &source).unwrap().test("tcRing", Foreign::default()).unwrap()
+}
+
+/// How many bytes the JSON of the finding of such a ring has for each step.
+fn bytes_a_step(machines: usize, hops: usize, clocks: &str) -> u64 {
+    let name = format!("dally-ring-{}-{machines}-{clocks}", std::process::id());
+    let out = std::env::temp_dir().join(name);
+    let mut settings = Settings {
+        out: Some(out.clone()),
+        shrink: false,
+        schedules: Some(1),
+        ..Settings::default()
+    };
+    settings.set("clocks", clocks).unwrap();
+    let program = Arc::new(ring(machines, hops));
+    let checked = Checking::new("ring", settings).run(program, None::<Turning>);
+    let steps = checked.report.findings[0].schedule.steps() as u64;
+    let saved = checked.saved[0].clone().unwrap();
+    let bytes = std::fs::metadata(saved.with_extension("json")).unwrap().len();
+    std::fs::remove_dir_all(out).unwrap();
+    assert!((1_500..2_500).contains(&steps), "{steps}");
+    bytes / steps
+}
+
+#[test]
+fn the_json_of_a_finding_grows_with_its_steps_and_not_with_steps_times_machines() {
+    let (few, many) = (bytes_a_step(10, 980, "shared"), bytes_a_step(200, 600, "shared"));
+    assert!(2 * many < 3 * few, "{few} bytes a step with 10 machines, {many} with 200");
+    let full = bytes_a_step(200, 600, "full");
+    assert!(full > 4 * many, "{many} bytes a step without clocks, {full} with them");
 }

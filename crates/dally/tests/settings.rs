@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dally::search::Clocks;
 use dally::search::liveness::Fairness;
 use dally::search::strata::{CachePolicy, SearchKind};
 use dally::settings::{Bytes, Settings};
@@ -17,7 +18,7 @@ fn another(setting: &Setting) -> &'static str {
         Kind::Bytes => "7M",
         Kind::Switch if setting.default == Some("true") => "false",
         Kind::Switch => "true",
-        Kind::Name(names) => names.all[2].name,
+        Kind::Name(names) => names.all[2.min(names.all.len() - 1)].name,
         Kind::Strategy => "pct:7",
         _ => "some/path",
     }
@@ -70,6 +71,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .step_time("7s")
         .keep_going(true)
         .shrink(false)
+        .clocks("full")
         .out("some/path")
         .search("hybrid")
         .delays(7)
@@ -94,6 +96,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .step_time(Duration::from_secs(7))
         .keep_going(true)
         .shrink(false)
+        .clocks(Clocks::Full)
         .out(PathBuf::from("some/path"))
         .search(SearchKind::Hybrid)
         .delays(7)

@@ -1,6 +1,9 @@
-//! Enabled sets as changes to the set before: what both written forms store.
+//! Enabled sets as changes to the set before: what all written forms store.
 
 use std::collections::BTreeSet;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use super::Schedule;
 use crate::worker::WorkerId;
@@ -95,4 +98,37 @@ impl Builder {
     pub fn finish(self) -> Vec<Vec<WorkerId>> {
         if self.total == 0 { Vec::new() } else { self.all }
     }
+}
+
+/// The changes as JSON has them.
+pub(super) fn changes(schedule: &Schedule) -> Vec<Vec<String>> {
+    let mut sets = Sets::new(schedule);
+    let steps = if sets.written { schedule.enabled.len() } else { 0 };
+    let change = |_| {
+        let (_, Change { added, removed }) = sets.advance();
+        let added = added.iter().map(|worker| format!("+{worker}"));
+        added.chain(removed.iter().map(|worker| format!("-{worker}"))).collect()
+    };
+    (0..steps).map(change).collect()
+}
+
+pub(super) fn read_changes<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<Vec<WorkerId>>, D::Error> {
+    let mut builder = Builder::default();
+    for change in Vec::<Vec<String>>::deserialize(from)? {
+        for change in change {
+            let worker = |name: &str| name.parse().map_err(D::Error::custom);
+            let changes = match (change.strip_prefix('+'), change.strip_prefix('-')) {
+                (Some(name), _) => builder.add(worker(name)?),
+                (_, Some(name)) => builder.remove(worker(name)?),
+                _ => false,
+            };
+            if !changes {
+                return Err(D::Error::custom(format!("`{change}` changes no set of workers")));
+            }
+        }
+        builder.push().map_err(|_| D::Error::custom("the sets of workers are too large"))?;
+    }
+    Ok(builder.finish())
 }

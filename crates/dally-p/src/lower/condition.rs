@@ -145,7 +145,7 @@ impl<'p> Function<'_, 'p> {
                 Src::new(Kind::Temp, self.temp())
             }
         };
-        let right = self.operand(operand)?;
+        let right = self.right_of(*op, operand)?;
         self.top = top;
         self.span = span;
         if let Some((test, swapped)) = test_of(*op, wanted) {

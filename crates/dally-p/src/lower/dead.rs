@@ -65,7 +65,7 @@ impl Live {
         let inst = code.insts[entry + at];
         let (_, uses, changed) = operands(inst);
         let row = match inst {
-            Inst::Tuple(_, row, _) => &code.rows[usize::from(row)][..],
+            Inst::Tuple(_, row, _) | Inst::Unwritten(_, _, row) => &code.rows[usize::from(row)][..],
             _ => &[],
         };
         let read = uses.into_iter().flatten().chain(row.iter().copied()).filter_map(Src::local);
@@ -126,6 +126,7 @@ fn operands(inst: Inst) -> (Option<Dst>, [Option<Src>; 3], Option<Dst>) {
         Inst::ReturnNothing | Inst::Receive(_) => (None, [None; 3]),
         Inst::Load(dst, _) | Inst::This(dst) | Inst::Nondet(dst) => (Some(dst), [None; 3]),
         Inst::Tuple(dst, ..)
+        | Inst::Unwritten(dst, ..)
         | Inst::Call(dst, ..)
         | Inst::CallForeign(dst, ..)
         | Inst::Format(dst, ..) => (Some(dst), [None; 3]),

@@ -4,7 +4,7 @@ use super::condition::{decisions, test_of};
 use super::function::Function;
 use super::inst::{Arith, Dst, Inst, Kind, Src, Test};
 use super::{Lowered, fits};
-use crate::program::{BinaryOp, Expr, ExprKind, LiteralValue, Type, UnaryOp};
+use crate::program::{BinaryOp, Expr, ExprKind, Format, LiteralValue, Type, UnaryOp};
 use crate::source::Span;
 use crate::vm::Value;
 
@@ -18,6 +18,7 @@ impl<'p> Function<'_, 'p> {
             ExprKind::Bool(b) => self.constant(Value::Bool(*b)),
             ExprKind::Str(text) => self.constant(Value::text(&**text)),
             ExprKind::Null => self.constant(Value::Null),
+            ExprKind::Cast(null) if is_null_of(null, &expr.ty) => self.constant(Value::Null),
             ExprKind::Event(event) => self.constant(Value::Event(*event)),
             ExprKind::Default => {
                 let value = self.lower.constants.default_of(&expr.ty, self.lower.program);
@@ -57,6 +58,39 @@ impl<'p> Function<'_, 'p> {
             return Ok(copy);
         }
         Ok(src)
+    }
+
+    /// A collection as an operand whose elements are read at once. A map stands for its keys, which
+    /// are not copied.
+    pub(super) fn collection(&mut self, expr: &'p Expr) -> Lowered<Src> {
+        match &expr.kind {
+            ExprKind::Unary(UnaryOp::Keys, map) => self.operand(map),
+            _ => self.operand(expr),
+        }
+    }
+
+    /// A text that is only printed, in a new register.
+    pub(super) fn unwritten(&mut self, expr: &'p Expr) -> Lowered<usize> {
+        let ExprKind::Format(parts) = &expr.kind else { return self.in_temp(expr) };
+        let register = self.top;
+        let mut operands = Vec::with_capacity(parts.arguments.len());
+        for (at, argument) in parts.arguments.iter().enumerate() {
+            operands.push(match argument.kind {
+                ExprKind::Format(_) => Src::new(Kind::Temp, self.unwritten(argument)?),
+                _ => self.operand_before(argument, &parts.arguments[at + 1..])?,
+            });
+        }
+        let row = self.lower.row(operands, expr.span)?;
+        let format = self.template(parts, expr.span)?;
+        (self.span, self.top) = (expr.span, register);
+        self.emit(Inst::Unwritten(Dst::register(register), format, row));
+        Ok(self.temp())
+    }
+
+    fn template(&mut self, parts: &'p Format, span: Span) -> Lowered<u16> {
+        let format = fits(self.lower.code.formats.len(), u16::MAX.into(), span, "texts")?;
+        self.lower.code.formats.push(parts.template.clone());
+        Ok(format as u16)
     }
 
     /// The values of expressions in consecutive registers; answers the first of these.
@@ -107,7 +141,10 @@ impl<'p> Function<'_, 'p> {
                 Inst::Index(dst, collection, self.operand(key)?)
             }
             ExprKind::Unary(op, operand) => {
-                let operand = self.operand(operand)?;
+                let operand = match op {
+                    UnaryOp::Sizeof => self.collection(operand)?,
+                    _ => self.operand(operand)?,
+                };
                 let inst = match op {
                     UnaryOp::Negate => Inst::Negate,
                     UnaryOp::Not => Inst::Not,
@@ -140,9 +177,15 @@ impl<'p> Function<'_, 'p> {
                 }
             }
             ExprKind::Nondet => Inst::Nondet(dst),
-            ExprKind::Choose(from) => Inst::Choose(dst, self.operand(from)?),
+            ExprKind::Choose(from) => Inst::Choose(dst, self.collection(from)?),
             ExprKind::Call(fun, arguments) => {
-                let first = self.in_sequence(arguments.iter())?;
+                let first = self.top as u16;
+                for (at, argument) in arguments.iter().enumerate() {
+                    match self.lower.behaviour.only_prints(*fun, arguments, at) {
+                        true => self.unwritten(argument)?,
+                        false => self.in_temp(argument)?,
+                    };
+                }
                 if self.lower.program.funs[fun.index()].body.is_none() {
                     let foreign = self.lower.foreign_fun(*fun)?;
                     Inst::CallForeign(dst, foreign, first)
@@ -160,9 +203,7 @@ impl<'p> Function<'_, 'p> {
             }
             ExprKind::Format(parts) => {
                 let first = self.in_sequence(parts.arguments.iter())?;
-                let format = fits(self.lower.code.formats.len(), u16::MAX.into(), span, "texts")?;
-                self.lower.code.formats.push(parts.template.clone());
-                Inst::Format(dst, format as u16, first)
+                Inst::Format(dst, self.template(parts, span)?, first)
             }
             _ => Inst::Move(dst, self.operand(expr)?),
         };
@@ -170,6 +211,13 @@ impl<'p> Function<'_, 'p> {
         self.top = before;
         self.emit(inst);
         Ok(())
+    }
+
+    pub(super) fn right_of(&mut self, op: BinaryOp, operand: &'p Expr) -> Lowered<Src> {
+        match op {
+            BinaryOp::In => self.collection(operand),
+            _ => self.operand(operand),
+        }
     }
 
     /// Operators that evaluate both operands, from left to right. One temporary holds the result of
@@ -185,7 +233,7 @@ impl<'p> Function<'_, 'p> {
         let next = links.first().map(|(_, operand)| operand);
         let mut left = self.operand_before(first, next.map_or(&[], std::slice::from_ref))?;
         for (at, (op, operand)) in links.iter().enumerate() {
-            let right = self.operand(operand)?;
+            let right = self.right_of(*op, operand)?;
             let last = at + 1 == links.len();
             let result = if last { dst } else { Dst::register(before) };
             self.span = if last { span } else { first.span.to(operand.span) };
@@ -219,6 +267,12 @@ pub(super) fn operation(op: BinaryOp, ty: &Type, dst: Dst, a: Src, b: Src) -> In
             Inst::Test(test, dst, a, b)
         }
     }
+}
+
+/// Whether an expression is `null` and a cast to this type cannot fail.
+fn is_null_of(expr: &Expr, ty: &Type) -> bool {
+    let nullable = matches!(ty, Type::Event | Type::Machine | Type::Interface(_) | Type::Any);
+    nullable && matches!(expr.kind, ExprKind::Null)
 }
 
 fn item(expr: &Expr) -> Option<Src> {

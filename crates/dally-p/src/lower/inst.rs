@@ -226,6 +226,9 @@ pub(crate) enum Inst {
     Print(Src),
     /// Formats this template with the values from `first` on.
     Format(Dst, u16, u16),
+    /// Formats this template with the operands of this row, for a print and nothing else: it is
+    /// written out there, if anybody hears it.
+    Unwritten(Dst, u16, u16),
     /// Changes the place with this root and path. From `first` on are the keys of the path, then the
     /// operands of the change.
     Change(Change, Dst, u16, u16),

@@ -6,6 +6,7 @@
 //! time, so an execution can be suspended anywhere, and two that wait at the same place with the
 //! same values are equal.
 
+mod behaviour;
 pub(crate) mod code;
 mod condition;
 mod constants;
@@ -20,6 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
+use self::behaviour::Behaviour;
 use self::code::{Code, FunCode};
 use self::constants::Constants;
 use self::function::Function;
@@ -43,6 +45,7 @@ pub(crate) fn lower(program: &Program, test: &Test, foreign: &Foreign) -> Lowere
             ..Code::default()
         },
         constants: Constants::default(),
+        behaviour: Behaviour::of(program),
         waiting: VecDeque::new(),
         foreign_index: BTreeMap::new(),
         row_index: FxHashMap::default(),
@@ -64,6 +67,7 @@ pub(crate) struct Lower<'p> {
     foreign: &'p Foreign,
     code: Code,
     constants: Constants,
+    behaviour: Behaviour,
     waiting: VecDeque<FunId>,
     foreign_index: BTreeMap<FunId, u16>,
     row_index: FxHashMap<Box<[Src]>, u16>,

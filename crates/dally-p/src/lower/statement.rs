@@ -1,8 +1,10 @@
 use super::code::{ReceiveCode, Step};
 use super::function::{Around, Function};
-use super::inst::{Dst, Inst, Src};
+use super::inst::{Dst, Inst, Kind, Src};
 use super::{Lowered, fits, intern};
-use crate::program::{Case, Change, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind};
+use crate::program::{
+    Case, Change, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind, UnaryOp,
+};
 use crate::source::Span;
 use crate::vm::Value;
 
@@ -50,7 +52,10 @@ impl<'p> Function<'_, 'p> {
                 holds.into_iter().for_each(|jump| self.land(jump));
                 return Ok(());
             }
-            StmtKind::Print(text) => Inst::Print(self.operand(text)?),
+            StmtKind::Print(text) => match text.kind {
+                ExprKind::Format(_) => Inst::Print(Src::new(Kind::Temp, self.unwritten(text)?)),
+                _ => Inst::Print(self.operand(text)?),
+            },
             StmtKind::Return(None) => Inst::ReturnNothing,
             StmtKind::Return(Some(value)) => Inst::Return(self.operand(value)?),
             StmtKind::Break => {
@@ -87,7 +92,19 @@ impl<'p> Function<'_, 'p> {
             }
             StmtKind::Foreach(place, collection, body) => {
                 // The registers of a copy of the collection, and of the position in it.
-                let first = self.in_temp(collection)?;
+                let first = match &collection.kind {
+                    // The keys of a map need no copy of their own, but a state must not differ by the
+                    // values of the map if nothing reads them.
+                    ExprKind::Unary(UnaryOp::Keys, map)
+                        if !self
+                            .lower
+                            .behaviour
+                            .statements_suspend(std::slice::from_ref(&**body)) =>
+                    {
+                        self.in_temp(map)?
+                    }
+                    _ => self.in_temp(collection)?,
+                };
                 let position = self.temp();
                 let zero = self.constant(Value::Int(0));
                 self.span = span;

@@ -29,7 +29,7 @@ pub(super) fn put_tuple(
     consts: &[Value],
     base: usize,
     row: &[Src],
-    shape: u16,
+    shape: u32,
     dst: Dst,
 ) -> Result<(), Refused> {
     let mut fits = true;
@@ -41,10 +41,19 @@ pub(super) fn put_tuple(
         fits &= item.is_some();
         item.unwrap_or(&Value::Null).clone()
     });
-    match Tuple::new(shape.into(), items) {
+    match Tuple::new(shape, items) {
         Ok(tuple) if fits => regs[dst.place(base)].put(Value::Tuple(tuple)),
         Ok(_) => return Err(Refused::Type),
         Err(_) => return Err(Refused::Because(too_large())),
     }
     Ok(())
+}
+
+/// Empties the temporaries of a row and the register that would have got the text.
+#[inline(never)]
+pub(super) fn drop_row(regs: &mut [Value], base: usize, row: &[Src], dst: Dst) {
+    for src in row.iter().filter(|src| src.is_temp()) {
+        regs[src.place(base)].put(Value::Null);
+    }
+    regs[dst.place(base)].put(Value::Null);
 }

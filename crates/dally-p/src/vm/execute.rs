@@ -5,7 +5,7 @@
 
 use dally_core::{Env, Event, Stop, Tag, Text};
 
-use super::access::{look, put_tuple};
+use super::access::{drop_row, look, put_tuple};
 use super::blame::{broken, divided, forbidden, ill_typed, misfit, too_deep};
 use super::casts::{fits, to_int};
 use super::machine::{Frame, Machine, Phase};
@@ -14,7 +14,7 @@ use super::operations::{
     holds, keys, negate, size, to_float, to_interface, values,
 };
 use super::places::change;
-use super::print::{Carried, Shown};
+use super::print::{Carried, Printed, Shown, UNWRITTEN};
 use super::run::{Cx, this};
 use super::value::Value;
 use crate::lower::inst::Inst;
@@ -163,7 +163,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
             Inst::Tuple(dst, row, shape) => {
                 let row = &code.rows[usize::from(row)];
-                done!(put_tuple(&mut machine.regs, consts, base, row, shape, dst));
+                done!(put_tuple(&mut machine.regs, consts, base, row, shape.into(), dst));
             }
             Inst::Position(dst, tuple, position) => {
                 set!(dst, typed!(at_position(get!(tuple), position)).clone());
@@ -353,13 +353,25 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 fail!("{message}");
             }
             Inst::Print(text) => {
-                let shown = Shown(code, get!(text));
-                cx.env.tell(|| Event::Noted { text: Text::Display(&shown) })?;
+                let text = Printed(code, get!(text));
+                cx.env.tell(|| Event::Noted { text: Text::Display(&text) })?;
             }
             Inst::Format(dst, format, first) => {
                 let first = base + usize::from(first);
                 let format = &code.formats[usize::from(format)];
                 set!(dst, done!(formatted(code, format, &machine.regs[first..])));
+            }
+            Inst::Unwritten(dst, format, row) => {
+                let row = &code.rows[usize::from(row)];
+                let shape = UNWRITTEN + u32::from(format);
+                match cx.env.is_heard() {
+                    false => drop_row(&mut machine.regs, base, row, dst),
+                    true => match put_tuple(&mut machine.regs, consts, base, row, shape, dst) {
+                        // Whether anybody hears it must make no difference.
+                        Err(Refused::Because(_)) => set!(dst, Value::text("(too long to print)")),
+                        made => done!(made),
+                    },
+                }
             }
             Inst::Change(what, root, path, first) => {
                 let root = root.place(base);

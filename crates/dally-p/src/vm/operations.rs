@@ -1,11 +1,9 @@
-use std::fmt::Write;
-
 use dally_core::{Cut, Env, EventSink, Stop, Tag};
 
 use super::casts::fits;
 use super::head::MAX_TEXT;
 use super::places::{Trouble, index, too_large};
-use super::print::Shown;
+use super::print::{Bounded, Shown, write_template};
 use super::value::Value;
 use crate::lower::code::{Code, ForeignCode};
 use crate::lower::inst::{Arith, Test};
@@ -223,17 +221,12 @@ pub(super) fn call_foreign(code: &Code, foreign: &ForeignCode, values: &[Value])
 }
 
 #[inline(never)]
-pub(super) fn formatted(code: &Code, format: &Template, values: &[Value]) -> Done {
-    let mut text = String::new();
-    for (piece, argument) in &format.pieces {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{piece}{}", Shown(code, &values[*argument]));
-        if text.len() > MAX_TEXT {
-            return Err(Refused::Because(too_large()));
-        }
+pub(super) fn formatted(code: &Code, template: &Template, values: &[Value]) -> Done {
+    let mut text = Bounded::default();
+    match write_template(&mut text, code, template, values) {
+        Ok(()) => Ok(Value::text(text.0)),
+        Err(_) => Err(Refused::Because(too_large())),
     }
-    text.push_str(&format.rest);
-    short(text)
 }
 
 /// A string that is below the limit.

@@ -108,17 +108,24 @@ fn unshare<T: Pooled>(part: &mut Arc<T>) {
     *part = make(|copy: &mut T| copy.copy_from(part));
 }
 
-/// Replaces a part by an equal one that is remembered, or else remembers it.
+/// Replaces a part by an equal one that is remembered, or else by a copy in as little memory as it
+/// needs, which is remembered. Its own memory, which is as large as steps need it, is recycled.
 pub(super) fn intern<T: Pooled>(part: &mut Arc<T>) {
     let place = part.hash() as usize % T::PLACES;
-    let replaced = T::pool().with_borrow_mut(|pool| {
+    let (known, forgotten) = T::pool().with_borrow_mut(|pool| {
         if pool.known.is_empty() {
             pool.known.resize(T::PLACES, None);
         }
         match &mut pool.known[place] {
-            Some(known) if known.is_same(part) => Some(std::mem::replace(part, known.clone())),
-            known => known.replace(part.clone()),
+            Some(known) if known.is_same(part) => (known.clone(), None),
+            other => {
+                let mut small = T::blank();
+                small.copy_from(part);
+                let small = Arc::new(small);
+                (small.clone(), other.replace(small))
+            }
         }
     });
-    replaced.into_iter().for_each(keep);
+    let wide = std::mem::replace(part, known);
+    forgotten.into_iter().chain([wide]).for_each(keep);
 }

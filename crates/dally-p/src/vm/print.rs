@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::head::MAX_TEXT;
 use super::value::Value;
 use crate::lower::code::Code;
-use crate::program::EventId;
+use crate::program::{EventId, Template};
 
 /// A value in P's own notation: `<a:1, b:hi, >`, `(0, 1)`, `(<k->v>)`, `null` as nothing.
 pub(crate) struct Shown<'a>(pub(crate) &'a Code, pub(crate) &'a Value);
@@ -24,6 +25,10 @@ impl fmt::Display for Shown<'_> {
                 write!(f, "{name}({id})")
             }
             Value::Str(text) => f.write_str(text.as_str()),
+            Value::Tuple(tuple) if tuple.shape() >= UNWRITTEN => {
+                let template = &code.formats[(tuple.shape() - UNWRITTEN) as usize];
+                write_template(f, code, template, tuple.items())
+            }
             Value::Tuple(tuple) => {
                 let names = &code.shapes[tuple.shape() as usize];
                 f.write_str("<")?;
@@ -44,6 +49,48 @@ impl fmt::Display for Shown<'_> {
             }),
             Value::Foreign(value) => write!(f, "{value:?}"),
         }
+    }
+}
+
+/// The lowest shape of a text that is not written out, a tuple of its arguments: this plus the
+/// number of its template. No program can hold one in a variable or send it.
+pub(super) const UNWRITTEN: u32 = 1 << 31;
+
+pub(super) fn write_template(
+    out: &mut impl fmt::Write,
+    code: &Code,
+    template: &Template,
+    arguments: &[Value],
+) -> fmt::Result {
+    for (piece, argument) in &template.pieces {
+        write!(out, "{piece}{}", Shown(code, &arguments[*argument]))?;
+    }
+    out.write_str(&template.rest)
+}
+
+/// A text that ends where it would become too long.
+#[derive(Default)]
+pub(super) struct Bounded(pub(super) String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        if self.0.len() + piece.len() >= MAX_TEXT {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(piece);
+        Ok(())
+    }
+}
+
+/// What `print` shows of a value: all of it, unless it is too long.
+pub(crate) struct Printed<'a>(pub(crate) &'a Code, pub(crate) &'a Value);
+
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Bounded::default();
+        let whole = fmt::Write::write_fmt(&mut text, format_args!("{}", Shown(self.0, self.1)));
+        f.write_str(&text.0)?;
+        if whole.is_err() { f.write_str("...") } else { Ok(()) }
     }
 }
 

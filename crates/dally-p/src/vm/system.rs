@@ -13,7 +13,7 @@ use super::machine::{Machine, Phase};
 use super::pool::{self, Pooled};
 use super::print::name_of;
 use super::run::{state_of, unshared};
-use super::transition_cache::KnownSteps;
+use super::transition_cache::{KnownSteps, Sums};
 use super::value::with_length;
 use crate::lower::code::Code;
 use crate::program::EventId;
@@ -40,6 +40,8 @@ pub(super) struct Machines {
     pub(super) relieved: u64,
     /// Whether the last step did what its machine calls rare.
     pub(super) rare: bool,
+    /// What [`Machines::sums`] answers, if nothing has changed since it was asked.
+    pub(super) known_sums: Option<Sums>,
 }
 
 pub(crate) struct Shared {
@@ -141,7 +143,8 @@ impl System for PSystem {
 
     #[inline]
     fn fingerprint(&self) -> Option<Fingerprint> {
-        Some(Fingerprint(self.machines.sum()))
+        let known = self.machines.known_sums.map(|sums| sums.all);
+        Some(Fingerprint(known.unwrap_or_else(|| self.machines.sum())))
     }
 
     fn sealed(&self) -> bool {
@@ -250,7 +253,7 @@ impl Machines {
     ) -> Result<(), Stop> {
         // Every step changes the phase of its machine.
         self.unshared(at);
-        (self.relieved, self.rare) = (0, false);
+        (self.relieved, self.rare, self.known_sums) = (0, false, None);
         self.run(shared, at, env)
     }
 
@@ -312,7 +315,12 @@ impl Machines {
         if !Arc::ptr_eq(&self.enabled, &saved.enabled) {
             pool::keep(std::mem::replace(&mut self.enabled, saved.enabled.clone()));
         }
+        self.copy_facts(saved);
+    }
+
+    fn copy_facts(&mut self, saved: &Machines) {
         (self.specs, self.hot, self.relieved) = (saved.specs, saved.hot, saved.relieved);
+        self.known_sums = saved.known_sums;
     }
 
     /// Goes back to the start of an execution. All machines will be changed soon, so they are copied
@@ -323,6 +331,6 @@ impl Machines {
         self.slots.extend(saved.slots.iter().map(copy));
         pool::own(&mut self.ids).clone_from(&saved.ids);
         pool::own(&mut self.enabled).clone_from(&saved.enabled);
-        (self.specs, self.hot, self.relieved) = (saved.specs, saved.hot, saved.relieved);
+        self.copy_facts(saved);
     }
 }

@@ -28,14 +28,17 @@ impl PSystem {
         env: &mut dyn Env,
     ) -> Result<Option<Fingerprint>, Cut> {
         let known = self.known_steps.get_or_insert_default();
-        let Some(mut key) = self.machines.key(at, self.shared.atomic) else { return Ok(None) };
+        let sums = self.machines.sums();
+        let Some(mut key) = self.machines.key(at, sums, self.shared.atomic) else {
+            return Ok(None);
+        };
         loop {
             match known.changes.get(key) {
                 None | Some(Known::Asks(Question::Delivery { .. } | Question::Input)) => {
                     return Ok(None);
                 }
                 Some(Known::Ends(change)) => {
-                    return Ok(Some(Fingerprint(self.machines.sum().wrapping_add(change))));
+                    return Ok(Some(Fingerprint(sums.all.wrapping_add(change))));
                 }
                 Some(Known::Asks(Question::Value { of, tag })) => {
                     key = after(key, env.value(of, tag)?);
@@ -53,22 +56,39 @@ impl PSystem {
         env: &mut dyn Env,
     ) -> Stepped {
         let PSystem { shared, machines, .. } = self;
-        let key = machines.key(at, shared.atomic);
+        let sums = machines.sums();
+        let key = machines.key(at, sums, shared.atomic);
         let key = key.filter(|&key| !matches!(known.changes.get(key), Some(Known::Ends(_))));
         let Some(key) = key else { return machines.step(shared, at, &mut EventSink::new(env)) };
-        let before = machines.sum();
         known.asked.clear();
         let mut recorded = RecordedStep::new(env, &mut known.asked);
         machines.step(shared, at, &mut EventSink::new(&mut recorded))?;
         if known.changes.len() > MOST {
             known.changes.clear();
         }
-        known.changes.learn(key, &known.asked, || machines.sum().wrapping_sub(before));
+        known.changes.learn(key, &known.asked, || machines.sums().all.wrapping_sub(sums.all));
         Ok(())
     }
 }
 
+/// Hashes of a state that all its transitions are looked up by.
+#[derive(Clone, Copy)]
+pub(super) struct Sums {
+    /// The fingerprint.
+    pub(super) all: u64,
+    specs: u64,
+}
+
 impl Machines {
+    fn sums(&mut self) -> Sums {
+        if let Some(known) = self.known_sums {
+            return known;
+        }
+        let specs = self.slots[..self.specs].iter();
+        let specs = specs.fold(0, |sum, spec| fingerprint::mix(sum, spec.share()));
+        *self.known_sums.insert(Sums { all: self.sum(), specs })
+    }
+
     pub(super) fn sum(&self) -> u64 {
         self.slots.iter().fold(0, |sum: u64, slot| sum.wrapping_add(slot.share()))
     }
@@ -76,7 +96,7 @@ impl Machines {
     /// A hash of all that determines a step of the machine with this index, except the chosen values.
     /// `None` where more does: atomic handlers send to any number of machines, and whether the place
     /// of a created machine is free depends on all machines.
-    fn key(&self, at: usize, atomic: bool) -> Option<u64> {
+    fn key(&self, at: usize, sums: Sums, atomic: bool) -> Option<u64> {
         let machine = self.get(at);
         if atomic || matches!(machine.phase, Phase::Creating(..)) {
             return None;
@@ -86,7 +106,6 @@ impl Machines {
             let receiver = self.find(machine.to).map_or(0, |to| self.get(to).share());
             key = fingerprint::mix(key, receiver);
         }
-        let specs = self.slots[..self.specs].iter();
-        Some(specs.fold(key, |key, spec| fingerprint::mix(key, spec.share())))
+        Some(fingerprint::mix(key, sums.specs))
     }
 }

@@ -4,6 +4,7 @@ mod conditions;
 mod directives;
 mod driver;
 mod machines;
+mod prints;
 mod queues;
 mod receives;
 mod scheduling;

@@ -10,8 +10,8 @@ use dally_core::bug::{
 use dally_core::words::is_hidden;
 use dally_core::{
     Access, Bug, Choice, Discard, Document, Event, Finding, Heat, Item, Lasso, Location, MessageId,
-    Mode, ObjectId, Problem, Report, Resource, Schedule, Tag, Trace, TraceStep, Transition,
-    VectorClock, Wait, Waiting, WorkerId,
+    Mode, ObjectId, Problem, Report, Resource, Schedule, Tag, Trace, TraceStep, Transition, Wait,
+    Waiting, WorkerId,
 };
 use dally_report::{About, Style, json, text};
 use proptest::collection::vec;
@@ -202,7 +202,8 @@ fn findings() -> impl Strategy<Value = Finding> {
     let step = (workers(), vec(items(), 0..6)).prop_map(|(worker, items)| TraceStep {
         worker,
         items,
-        clock: VectorClock::default(),
+        after: Vec::new(),
+        clock: None,
     });
     let names = prop::collection::btree_map(workers(), texts(), 0..4);
     (bugs(), vec(step, 0..12), names).prop_map(|(bug, steps, names)| finding(bug, steps, names))

@@ -17,7 +17,7 @@ const MAX_ENABLED_ENTRIES: usize = 1 << 22;
 impl Recorder {
     /// For an execution that is only compared with another.
     pub(crate) fn to_compare() -> Recorder {
-        Recorder { tracer: Tracer::without_clocks(), ..Recorder::default() }
+        Recorder { tracer: Tracer::without_order(), ..Recorder::default() }
     }
 
     pub(crate) fn finish(self) -> (Trace, Vec<Vec<WorkerId>>) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use dally_core::report::{Ended, MAX_FINDINGS};
 use dally_core::{Cause, Finding, Program};
@@ -11,6 +12,7 @@ use super::threads::ScheduleThreads;
 use crate::batch::{BatchCommand, BatchMessage};
 use crate::choice_log::{Activity, ChoiceLog};
 use crate::confirm::RawFinding;
+use crate::deadline::Deadline;
 use crate::executor::Executor;
 use crate::options::Phase;
 use crate::record::Followed;
@@ -45,7 +47,8 @@ impl<P: Program + 'static> Run<P> {
         let cause = raw.bug.cause();
         let mut finding = raw.finding(&self.shared.heading);
         if !threads.is_empty() || self.start_thread(threads) {
-            threads.command_first(BatchCommand::Confirm(Box::new(raw)));
+            let deadline = self.deadline();
+            threads.command_first(BatchCommand::Confirm(Box::new(raw), deadline));
             if let Err(why) = self.await_finding(threads, &mut finding) {
                 let what = if finding.trace.steps.is_empty() { "repeated" } else { "shrunk" };
                 finding.notes.push(format!("It could not be {what}: {why}."));
@@ -91,11 +94,17 @@ impl<P: Program + 'static> Run<P> {
         }
     }
 
-    /// Once the time is up, only the first finding is shrunk.
+    /// When shrinking must stop: with the time of the run; the first finding has a quarter more.
+    fn deadline(&self) -> Option<Deadline> {
+        let time = self.options.time?;
+        let more = if self.report.findings.is_empty() { time / 4 } else { Duration::ZERO };
+        Some(Deadline { clock: self.clock, limit: time.saturating_add(more) })
+    }
+
     fn hurry_if_late(&mut self) {
-        let late = self.options.time.is_some_and(|limit| self.clock.is_past(limit));
-        let enough = late && !self.report.findings.is_empty();
-        if enough || self.options.stop.load(Ordering::Relaxed) {
+        if self.deadline().is_some_and(Deadline::is_past)
+            || self.options.stop.load(Ordering::Relaxed)
+        {
             self.shared.stop_shrinking.store(true, Ordering::Relaxed);
         }
     }

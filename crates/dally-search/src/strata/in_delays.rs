@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use dally_core::report::Ended;
+use dally_core::report::{Ended, Report};
 use dally_core::{Choice, Finding, Program};
 
 use super::delays;
@@ -12,9 +13,10 @@ use super::plan::{Plan, SearchKind};
 use super::search::searched;
 use super::search_pool::Make;
 use super::state_space::StateSpace;
+use crate::deadline::{Deadline, Stopwatch};
 use crate::executor::{Executor, Limits};
 use crate::minimise::Budget;
-use crate::options::Options;
+use crate::options::{Options, Sink};
 use crate::record::{Heading, fairness_of};
 use crate::shrink::is_shrinkable;
 use crate::supervisor::watched;
@@ -22,10 +24,42 @@ use crate::supervisor::watched;
 /// The memory of the search that shows that fewer delays do not suffice: about a million states.
 const MEMORY: u64 = 16 << 20;
 
+/// Gives the findings of a report as [`in_delays`] does, and tells the sink. All together take at most
+/// what is left of the time of the options; the first has a quarter of that time more.
+pub fn all_in_delays<P: Program + 'static, E: Explorer>(
+    program: &Arc<P>,
+    explorer: &E,
+    report: &mut Report,
+    options: &Options,
+    sink: &dyn Sink,
+) {
+    retell(report, options, sink, |finding, left| in_delays(program, explorer, finding, left));
+}
+
+pub(super) fn retell(
+    report: &mut Report,
+    options: &Options,
+    sink: &dyn Sink,
+    retold: impl Fn(&Finding, &Options) -> Option<Finding>,
+) {
+    let clock = Stopwatch::start();
+    for (at, finding) in report.findings.iter_mut().enumerate() {
+        let time = options.time.map(|time| {
+            let limit = if at == 0 { time.saturating_add(time / 4) } else { time };
+            limit.saturating_sub(report.elapsed.saturating_add(clock.elapsed()))
+        });
+        if let Some(retold) = retold(finding, &Options { time, ..options.clone() }) {
+            sink.found(&retold);
+            *finding = retold;
+        }
+    }
+}
+
 /// The same bug by the schedule with the fewest delays that is found under this explorer, starting
 /// from the schedule of the finding, which may come from any strategy or search. `None` if the
-/// explorer cannot give that schedule, or if bugs of this kind cannot be shrunk.
-pub fn in_delays<P: Program + 'static, E: Explorer>(
+/// explorer cannot give that schedule, or if bugs of this kind cannot be shrunk. It takes at most the
+/// time of the options, from now on.
+fn in_delays<P: Program + 'static, E: Explorer>(
     program: &Arc<P>,
     explorer: &E,
     finding: &Finding,
@@ -44,14 +78,17 @@ pub fn in_delays<P: Program + 'static, E: Explorer>(
             step_items: options.step_items,
             ..Limits::NONE
         },
+        clocks: options.clocks,
     };
+    let clock = Stopwatch::start();
+    let deadline = options.time.map(|limit| Deadline { clock, limit });
     let (program, mut finding) = (program.clone(), finding.clone());
     let steps = if options.shrink { options.shrink_steps } else { 0 };
     let retold = watched(&options.program, options.step_time, move |writer| {
         let executor = &mut Executor::new(&*program, writer);
         let cause = finding.bug.cause();
         let stop = AtomicBool::new(false);
-        let budget = Budget { steps, stop: &stop };
+        let budget = Budget { steps, deadline, stop: &stop };
         let choices = &finding.schedule.choices;
         let limits = &heading.limits.to_follow(&finding.bug, None);
         let (choices, delays) =
@@ -86,6 +123,7 @@ where
     E: Explorer,
     S: StateSpace,
 {
+    let clock = Stopwatch::start();
     let mut retold = in_delays(program, explorer, finding, options)?;
     // That search does not vary inputs.
     let has_inputs = finding.schedule.choices.iter().any(|c| matches!(c, Choice::Input(_)));
@@ -93,8 +131,13 @@ where
         return Some(retold);
     }
     let minimal = loop {
+        let left = options.time.map(|limit| Deadline { clock, limit }.left());
+        let options = &Options { time: left, ..options.clone() };
         let count = retold.delays.as_ref().map_or(0, |delays| delays.count);
         let Some(fewer) = count.checked_sub(1) else { break true };
+        if left == Some(Duration::ZERO) {
+            break false;
+        }
         match below(fewer, program, explorer, &retold, options, make) {
             Ok(Some(found)) => retold = found,
             Ok(None) => break true,
@@ -132,8 +175,7 @@ where
         with_explorer: true,
         ..Plan::default()
     };
-    let quiet =
-        Options { keep_going: true, shrink: false, threads: 1, time: None, ..options.clone() };
+    let quiet = Options { keep_going: true, shrink: false, threads: 1, ..options.clone() };
     let report = searched(program.clone(), explorer.clone(), plan, quiet, make);
     let cause = known.bug.cause();
     let found = report.findings.into_iter().find(|found| found.bug.cause() == cause);

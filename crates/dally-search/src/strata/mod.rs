@@ -42,7 +42,7 @@ pub use explorers::{
 };
 pub use frontier::{Frontier, WorkQueue};
 pub use happens_before::HappensBefore;
-pub use in_delays::in_delays;
+pub use in_delays::all_in_delays;
 pub use plan::{Plan, PlanError, SearchKind};
 pub use search::explore;
 pub(crate) use transition_log::{Arrival, Logged, Source};

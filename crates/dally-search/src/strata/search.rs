@@ -8,7 +8,7 @@ use dally_core::{Captured, Choice, Program, Schedule, StateVisitor};
 
 use super::cycles::{self, cycle_search};
 use super::explorer::Explorer;
-use super::in_delays::with_fewest;
+use super::in_delays::{retell, with_fewest};
 use super::plan::{Plan, SearchKind};
 use super::replaying::Replaying;
 use super::sampler::sample;
@@ -210,12 +210,9 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
         let (program, options, make) = (self.program.clone(), self.options.clone(), self.make);
         let sink = self.sink.clone();
         let mut report = self.search(Delayed::new(explorer.clone()));
-        for finding in &mut report.findings {
-            if let Some(retold) = with_fewest(&program, &explorer, finding, &options, make) {
-                sink.found(&retold);
-                *finding = retold;
-            }
-        }
+        retell(&mut report, &options, &*sink, |finding, options| {
+            with_fewest(&program, &explorer, finding, options, make)
+        });
         report
     }
 

@@ -44,6 +44,30 @@ fn time_ends_a_schedule_in_its_middle() {
     assert_eq!((report.ended, report.schedules), (Ended::Time, 0));
 }
 
+/// Takes this long to save a finding that was repeated and not shrunk.
+struct Slow(Duration);
+
+impl Sink for Slow {
+    fn found(&self, finding: &Finding) {
+        if !finding.trace.steps.is_empty() && finding.shrunk.is_none() {
+            std::thread::sleep(self.0);
+        }
+    }
+}
+
+#[test]
+fn shrinking_ends_with_the_time_and_says_so() {
+    let program = scripts([&[Do::Add(1, 1); 20], &[Do::Add(1, 1), Do::PanicIf(0, 0)]]);
+    let time = Duration::from_secs(1);
+    let options = Options { time: Some(time), ..for_ever() };
+    let report = run(program.clone(), options, Arc::new(Slow(time + time / 2)));
+    let [finding] = &report.findings[..] else { panic!("{report:#?}") };
+    assert_eq!(finding.notes, ["Shrinking stopped early: the time was up."]);
+    assert!(finding.shrunk.is_some_and(|shrunk| shrunk.steps_before == shrunk.steps_after));
+    let again = replay(program, &finding.schedule, Mode::Exact, 1, Duration::from_secs(10));
+    assert_eq!((again.bug.as_ref(), again.left_at), (Some(&finding.bug), None));
+}
+
 /// Interrupts the run at the first finding, or at the first sign of progress.
 struct Interrupts {
     stop: Arc<AtomicBool>,

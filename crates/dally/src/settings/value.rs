@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dally_search::StrategyKind;
 use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
+use dally_search::{Clocks, StrategyKind};
 use dally_settings::{
     Bytes, CACHES, ValueError, parse_bytes, parse_count, parse_switch, parse_time,
 };
@@ -44,7 +44,7 @@ macro_rules! names {
     )*};
 }
 
-names!(StrategyKind SearchKind ExplorerKind Fairness);
+names!(StrategyKind SearchKind ExplorerKind Fairness Clocks);
 
 impl Value for CachePolicy {
     fn read(text: &str) -> Result<CachePolicy, ValueError> {

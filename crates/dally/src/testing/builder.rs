@@ -4,6 +4,7 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dally_search::Clocks;
 use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, Explorer, SearchKind};
 use dally_settings::with_settings;
@@ -51,7 +52,7 @@ macro_rules! texts {
     )*};
 }
 
-texts!(Duration Bytes PathBuf SearchKind CachePolicy Fairness);
+texts!(Duration Bytes PathBuf SearchKind CachePolicy Fairness Clocks);
 
 impl IntoSetting<Bytes> for u64 {
     fn into_setting(self) -> Result<Bytes, ValueError> {

@@ -181,7 +181,7 @@ fn saved(
     let mut executor = Executor::new(&program, ChoiceWriter::new());
     let cause = Bug::panic("the log is bad").cause();
     let stop = AtomicBool::new(false);
-    let budget = Budget { steps: 100_000, stop: &stop };
+    let budget = Budget { steps: 100_000, deadline: None, stop: &stop };
     let choices = choices(schedule, of);
     let (made, delays) = fewest(&mut executor, explorer, &choices, cause, &LIMITS, budget)?;
     // Counting the delays of the schedule gives the same.
