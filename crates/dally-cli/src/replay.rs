@@ -30,8 +30,8 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     let settings = arguments.settings.over(Settings::default(), variable);
     let step_time = settings.map_err(|why| why.to_string())?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
-    let project = arguments.project.as_deref();
-    let replayed = if project.is_some() || p::is_recorded(&schedule) {
+    let project = &arguments.project[..];
+    let replayed = if !project.is_empty() || p::is_recorded(&schedule) {
         let Some(program) = p::recorded(&schedule, project, arguments.format)? else {
             return Ok(BAD_INPUT);
         };

@@ -236,6 +236,7 @@ impl Bug {
                 Endless::Transitions { transitions: n, .. } => count(*n as u64, "transition"),
                 Endless::Effects { effects: n } => count(*n as u64, "effect"),
                 Endless::Calls { function, .. } => format!("calls of `{function}`"),
+                Endless::Repeats => format!("comes back {state}"),
                 Endless::Start => "at the start".to_owned(),
             },
             Problem::ProcessEnd { by: ProcessEnd::Exit, .. } => "by `exit`".to_owned(),

@@ -2,7 +2,9 @@ use super::code::{ReceiveCode, Step};
 use super::function::{Around, Function};
 use super::inst::{Dst, Inst, Src};
 use super::{Lowered, fits, intern};
-use crate::program::{Case, Change, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind};
+use crate::program::{
+    Case, Change, EventId, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind,
+};
 use crate::source::Span;
 use crate::vm::Value;
 
@@ -184,11 +186,15 @@ impl<'p> Function<'_, 'p> {
         let named = matches!(event.kind, ExprKind::Event(_));
         let event = self.kept(event, payload)?;
         let payload = self.optional(payload)?;
-        if !named {
-            self.span = span;
-            self.emit(Inst::Carry(event, payload));
+        if named {
+            return Ok((event, payload));
         }
-        Ok((event, payload))
+        // A copy, since `Carry` may have to put the fields of a tuple into another order.
+        let (dst, copy) = self.result();
+        self.emit(Inst::Move(dst, payload));
+        self.span = span;
+        self.emit(Inst::Carry(event, copy));
+        Ok((event, copy))
     }
 
     fn optional(&mut self, expr: Option<&'p Expr>) -> Lowered<Src> {
@@ -244,6 +250,7 @@ impl<'p> Function<'_, 'p> {
                 events.insert(*event);
             }
         }
+        let by_null = events.remove(&EventId::NULL);
         self.lower.code.receives.push(ReceiveCode {
             cases: by_event,
             entries: Vec::new(),
@@ -251,6 +258,10 @@ impl<'p> Function<'_, 'p> {
             span,
         });
         self.span = span;
+        if by_null {
+            let message = self.constant(Value::text("`null` is received, which is no event"));
+            self.emit(Inst::Fail(message));
+        }
         self.emit(Inst::Receive(index as u16));
         let mut ends = Vec::new();
         for case in cases {
