@@ -36,6 +36,10 @@ const ATOMIC_SETTING: &str = "atomic-handlers";
 /// How many values and events a step may have by default: more than a long loop of a model needs.
 const STEP_BOUND: u32 = 200_000;
 
+/// How many times as long as others a fair schedule with a hot spec may be by default, as in the
+/// reference.
+const FAIR_STEPS: usize = 10;
+
 /// The path of a project, unless this is the name of a protocol.
 pub fn path(subject: &OsStr) -> Option<&Path> {
     let path = Path::new(subject);
@@ -311,12 +315,16 @@ fn run(
         let suits = Settings {
             fairness: Fairness::Strong,
             step_bound: Some(STEP_BOUND),
+            confirm_temperature: Some(1),
             ..Settings::default()
         };
+        let mut settings = settings(arguments, search, suits)?;
+        let longest = settings.max_steps.saturating_mul(FAIR_STEPS);
+        settings.max_fair_steps.get_or_insert(longest);
         let checking = Checking {
             replay_settings,
             stop: Arc::clone(&stop),
-            ..Checking::new(test.name.clone(), settings(arguments, search, suits)?)
+            ..Checking::new(test.name.clone(), settings)
         };
         let note = match of {
             1 => String::new(),

@@ -49,10 +49,11 @@ pub trait System {
         self.fingerprint().map(|whole| whole.0)
     }
 
-    /// About how many turns fair scheduling takes until all that waits has been dealt with: the
-    /// workers that can step, times the messages that wait for them.
+    /// About how many turns fair scheduling takes until all that waits has been dealt with, such as
+    /// the workers that can step times the messages that wait for them. A monitor may be hot for so
+    /// much longer. 0 where that is not known.
     fn backlog(&self) -> usize {
-        self.enabled().len()
+        0
     }
 
     /// Whether the program has sealed the present state: a search by strata then follows its

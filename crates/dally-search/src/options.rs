@@ -41,7 +41,7 @@ pub struct Options {
     /// between steps of workers, so no step is cut in two.
     pub max_steps: usize,
     /// How many steps a fair schedule may have while a monitor that was hot at the step bound stays
-    /// hot; `None`: ten times the step bound, and at least twice the temperature.
+    /// hot; `None`: no more than others.
     pub max_fair_steps: Option<usize>,
     /// Whether a schedule that reaches the step bound is a bug.
     pub fail_on_max_steps: bool,
@@ -82,9 +82,6 @@ pub struct Options {
 
 const MAX_STEPS: usize = 10_000;
 
-/// How many times as long as another a schedule may be that is fair and has a hot monitor.
-const FAIR_STEPS: usize = 10;
-
 impl Default for Options {
     fn default() -> Options {
         Options {
@@ -98,7 +95,7 @@ impl Default for Options {
             fail_on_max_steps: false,
             max_fair_steps: None,
             temperature: None,
-            confirm_temperature: 1,
+            confirm_temperature: 0,
             fairness: Fairness::Weak,
             step_items: 10_000,
             step_time: Duration::from_secs(10),
@@ -118,10 +115,7 @@ impl Options {
     /// The bounds of a monitor's heat: how many steps a fair schedule may have, and how many of them
     /// a monitor may be hot.
     pub(crate) fn heat_bounds(&self) -> (usize, usize) {
-        let longest = self.max_fair_steps.unwrap_or_else(|| {
-            let twice = self.temperature.unwrap_or(0).saturating_mul(2);
-            self.max_steps.saturating_mul(FAIR_STEPS).max(twice)
-        });
+        let longest = self.max_fair_steps.unwrap_or(self.max_steps);
         (longest, self.temperature.unwrap_or(longest / 2))
     }
 

@@ -40,10 +40,10 @@ macro_rules! with_settings {
             /// bundled protocols have defaults of their own.
             Bounds max_steps: usize = "10000", nonzero;
 
-            /// How many steps a fair schedule may have while a monitor stays hot; ten times `max_steps`
-            /// if this is not given, and at least twice `temperature`.
+            /// How many steps a fair schedule may have while a monitor stays hot.
             ///
-            /// To confirm that a monitor is too hot takes more.
+            /// If this is not given, `max_steps`, and ten times that in a P project. To confirm that a
+            /// monitor is too hot may take more: see `confirm_temperature`.
             Bounds max_fair_steps: usize, nonzero;
 
             /// How many values and events one step may have.
@@ -59,12 +59,15 @@ macro_rules! with_settings {
             Bounds threads: usize = "1", nonzero;
 
             /// How many steps in a row a monitor may stay hot while the schedule is fair; half of
-            /// `max_fair_steps` if this is not given, and more where many messages wait.
+            /// `max_fair_steps` if this is not given.
+            ///
+            /// In a P project it may stay hot for longer, unless this is given, while many messages
+            /// wait to be handled.
             Bugs temperature: usize;
 
             /// How many times as long a monitor that is too hot has to go on being hot before that is
-            /// reported.
-            Bugs confirm_temperature: u32 = "1";
+            /// reported; once in a P project and otherwise not at all, if this is not given.
+            Bugs confirm_temperature: u32;
 
             /// Which loops count as livelocks while a monitor is hot.
             ///

@@ -88,7 +88,7 @@ impl Checking {
             fail_on_max_steps: settings.fail_on_max_steps,
             max_fair_steps: settings.max_fair_steps,
             temperature: settings.temperature,
-            confirm_temperature: settings.confirm_temperature,
+            confirm_temperature: settings.confirm_temperature.unwrap_or(0),
             fairness: settings.fairness,
             threads: settings.threads.max(1),
             keep_going: settings.keep_going,

@@ -2,7 +2,7 @@
 // A payload passes through `any`, with its fields in another order and one too many.
 event ePair: (a: int, b: int);
 event eNested: (x: (a: int, b: int), all: seq[(a: int, b: int)]);
-fun Pass(to: machine, what: event, with: any) { send to, what, with; }
+fun Pass(whom: machine, what: event, load: any) { send whom, what, load; }
 machine Main {
   var seen: int;
   start state S {

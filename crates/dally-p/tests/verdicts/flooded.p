@@ -6,17 +6,16 @@ machine Consumer {
   var sum: int;
   start state S {
     on eItem do (n: int) {
-      var i: int;
       sum = sum + n;
       if (sum == 40) { announce eAnswer; }
     }
   }
 }
 machine Producer {
-  var to: Consumer;
+  var sink: Consumer;
   start state S {
-    entry (c: Consumer) { to = c; send this, eMore; }
-    on eMore do { send to, eItem, 1; send to, eItem, 0; send to, eItem, 0; send this, eMore; }
+    entry (c: Consumer) { sink = c; send this, eMore; }
+    on eMore do { send sink, eItem, 1; send sink, eItem, 0; send sink, eItem, 0; send this, eMore; }
   }
 }
 machine Main {

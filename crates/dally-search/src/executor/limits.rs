@@ -49,9 +49,10 @@ impl Limits {
         self.temperature.max(least).saturating_mul(times)
     }
 
-    /// How many steps a fair schedule may have in which a monitor stays hot.
-    pub(super) fn longest(&self) -> usize {
-        self.max_fair_steps.saturating_mul(1 + self.confirm_temperature as usize)
+    /// How many steps a fair schedule may have in which a monitor has been hot for so many of them.
+    pub(super) fn longest(&self, hot: usize) -> usize {
+        let confirming = if hot > self.temperature { self.confirm_temperature as usize } else { 0 };
+        self.max_fair_steps.saturating_mul(1 + confirming)
     }
 
     /// The limits for following a recording with this bug; `stem` steps lead to its loop, if known.

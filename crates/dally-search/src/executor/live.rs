@@ -7,6 +7,7 @@ use dally_core::{Acceptance, Bug, Lasso, Stop, System, WorkerId};
 use super::bugs::{endless, too_hot};
 use super::env::{CutReason, StepEnv};
 use super::{End, Limits};
+use crate::liveness::bits;
 
 pub(super) enum Conclusion {
     Ended(End),
@@ -91,7 +92,8 @@ impl LiveExecution<'_> {
         let hot = now.waiting();
         let overdue = self.overdue.map_or(hot, |overdue| overdue & hot);
         self.overdue = Some(overdue);
-        self.fair && overdue != 0 && self.env.steps < self.limits.longest()
+        let hot = bits(overdue).map(|monitor| self.temperatures.steps[monitor as usize]).max();
+        self.fair && hot.is_some_and(|hot| self.env.steps < self.limits.longest(hot))
     }
 }
 
