@@ -125,10 +125,20 @@ fn what_is_missing_is_named_with_the_line_that_asks_for_it() {
     );
     insta::assert_snapshot!(folder.load("gone.p"), @"gone.p: there is no such file or folder");
     insta::assert_snapshot!(folder.load("gone.pproj"), @"gone.pproj: there is no such file or folder");
-    insta::assert_snapshot!(folder.load("a.pproj"), @"");
+    insta::assert_snapshot!(folder.load("a.pproj"), @r"
+        a.pproj: there is no P source file in it
+        help: a.pproj:3: src/gone.p: there is no such file or folder, and is left out
+    ");
     insta::assert_snapshot!(folder.load("b.pproj"), @"b.pproj:2: gone.pproj: there is no such file or folder");
-    insta::assert_snapshot!(folder.load("c.pproj"), @"");
-    insta::assert_snapshot!(folder.load("d.pproj"), @"");
+    insta::assert_snapshot!(folder.load("c.pproj"), @r"
+        c.pproj: there is no P source file in it
+        help: c.pproj:2: notes.txt: it is no P source file, and is left out
+    ");
+    insta::assert_snapshot!(folder.load("d.pproj"), @r"
+        src/a.p
+        d.pproj:2: gone: there is no such file or folder, and is left out
+        d.pproj:4: notes.txt: it is no P source file, and is left out
+    ");
     insta::assert_snapshot!(folder.load("notes.txt"), @r#"
         notes.txt: it is no P source file
         help: source files end with `.p`
@@ -240,7 +250,6 @@ fn projects_include_each_other_by_paths_from_their_folder_or_from_that_of_the_fi
     let folder = Folder::new("each-other", &files);
     insta::assert_snapshot!(folder.load("Main.pproj"), @"A.p base/B.p lib/L.p");
     insta::assert_snapshot!(folder.load("lib/Lib.pproj"), @"lib/Lib.pproj:2: lib/base/Base.pproj: there is no such file or folder");
-    insta::assert_snapshot!(folder.load("base/Base.pproj"), @"A.p base/B.p lib/L.p");
 }
 
 #[test]
