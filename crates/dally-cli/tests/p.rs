@@ -375,7 +375,7 @@ fn an_exhaustive_search_is_strongly_fair_unless_weak_is_asked_for() {
 fn a_counting_livelock_is_found_by_temperature_within_bounds_that_can_be_set() {
     let counting = WAITING.replace("machine Main {", "machine Main {\n  var n: int;");
     let counting = counting.replace("on ePing do {", "on ePing do { n = n + 1;");
-    let scratch = Scratch::new("p-hot").with("Hot.p", &counting);
+    let scratch = Scratch::new("p-counting").with("Hot.p", &counting);
     let hot_for = |arguments: &[&str]| {
         let ran = dally(&[&["check", "Hot.p", "--schedules", "1"], arguments].concat(), &scratch);
         let words = ran.out.lines().next().unwrap_or_default().to_owned();

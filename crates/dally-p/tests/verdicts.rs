@@ -96,7 +96,7 @@ fn every_project_has_the_verdict_that_its_first_line_states() {
         .iter()
         .flat_map(|path| {
             let name = path.file_name().unwrap().display().to_string();
-            check(path, 60).into_iter().map(move |why| format!("{name}: {why}"))
+            check(path, 30).into_iter().map(move |why| format!("{name}: {why}"))
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
