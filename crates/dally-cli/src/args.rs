@@ -66,9 +66,10 @@ pub struct ListArgs {
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// A P project: a `.p` file, a folder or a `.pproj` file; or a protocol, one of `dally list`.
+    /// A P project: `.p` files, a folder or a `.pproj` file, by default the one of this directory; or
+    /// a protocol, one of `dally list`.
     #[arg(value_name = "PATH|PROTOCOL")]
-    pub subject: OsString,
+    pub subjects: Vec<OsString>,
 
     /// Of a protocol: switch on this planted bug; without it the correct version is checked.
     #[arg(long)]
@@ -167,7 +168,7 @@ pub struct ReplayArgs {
 
     /// The P project, if it is not where the schedule says.
     #[arg(long, value_name = "PATH")]
-    pub project: Option<PathBuf>,
+    pub project: Vec<PathBuf>,
 
     /// Where the program no longer fits the schedule, go on as far as possible instead of
     /// stopping, and say where the recording was left.

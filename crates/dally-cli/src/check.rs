@@ -27,25 +27,27 @@ pub const BUG_SETTING: &str = "bug";
 
 /// Checks a P project or a protocol and prints the result; answers the exit code.
 pub fn check(arguments: &CheckArgs) -> Result<u8, CliError> {
-    match p::path(&arguments.subject) {
-        Some(path) => p::check(arguments, path),
-        None => protocol(arguments),
+    match &arguments.subjects[..] {
+        [] => p::check(arguments, &[p::here()?]),
+        [subject] if p::path(subject).is_none() => protocol(arguments, &subject.to_string_lossy()),
+        subjects => p::check(arguments, &p::paths(subjects)?),
     }
 }
 
-fn protocol(arguments: &CheckArgs) -> Result<u8, CliError> {
-    let (protocol, bug) = look_up(&arguments.subject.to_string_lossy(), arguments.bug.as_deref())?;
+fn protocol(arguments: &CheckArgs, name: &str) -> Result<u8, CliError> {
+    let (protocol, bug) = look_up(name, arguments.bug.as_deref())?;
     if let Some(given) = arguments.p.given() {
         return Err(CliError::ForProjects { flag: given, protocol: protocol.name });
     }
     // Findings of different planted bugs need different names.
     let shown = bug.map_or(protocol.name.to_owned(), |bug| format!("{}-{bug}", protocol.name));
     let replay_settings = bug.map(|bug| (BUG_SETTING.to_owned(), bug.to_owned()));
+    let suits = Settings { max_steps: protocol.max_steps, ..Settings::default() };
     let checking = Checking {
         shown: shown.clone(),
         replay_settings: replay_settings.into_iter().collect(),
         stop: stop_on_interrupt()?,
-        ..Checking::new(protocol.name, settings(arguments, None, protocol.max_steps)?)
+        ..Checking::new(protocol.name, settings(arguments, None, suits)?)
     };
     let run = Run::of((protocol.program)(bug), checking, "");
     match arguments.format {
@@ -66,19 +68,14 @@ fn protocol(arguments: &CheckArgs) -> Result<u8, CliError> {
 }
 
 /// The settings of a run, from flags and variables. `search` comes from `--exhaustive`, and
-/// `max_steps` is the program's default.
+/// `suits` are the program's defaults.
 pub fn settings(
     arguments: &CheckArgs,
     search: Option<SearchKind>,
-    max_steps: usize,
+    suits: Settings,
 ) -> Result<Settings, CliError> {
     let flags = &arguments.settings;
-    let suits = Settings {
-        max_steps,
-        observe_every: OBSERVE_EVERY,
-        out: Some(PathBuf::from(OUT)),
-        ..Settings::default()
-    };
+    let suits = Settings { observe_every: OBSERVE_EVERY, out: Some(PathBuf::from(OUT)), ..suits };
     let mut settings = flags.over(suits, |name| std::env::var_os(name))?;
     settings.search = search.or(settings.search);
     settings.check()?;

@@ -1,5 +1,6 @@
 //! Why a command could not do what it was asked to.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -38,6 +39,18 @@ pub enum CliError {
     Comparison(#[from] dally_compare::Problem),
     #[error(transparent)]
     Project(#[from] ProjectError),
+    #[error(
+        "`{}` is no P source file, project or folder, and only these can be checked together",
+        .subject.display()
+    )]
+    NotOfProject { subject: OsString },
+    #[error("there are several projects here: name one, such as {} or {}", .one.display(), .other.display())]
+    SeveralProjects { one: PathBuf, other: PathBuf },
+    #[error(
+        "nothing was named, and there is no `.pproj` file here\n  name a P project (`dally check \
+         Model.pproj`) or a protocol, one of `dally list`"
+    )]
+    NothingHere,
     #[error("the project has no tests\n  declare one: test t [main=M]: {{ M }};")]
     NoTests,
     #[error("no test is called `{name}` or begins so; there are: {}", .known.join(", "))]

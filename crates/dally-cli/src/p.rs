@@ -3,7 +3,7 @@
 mod coverage;
 mod table;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,9 @@ use dally::p::source::Sources;
 use dally::p::vm::{CoverageReport, Foreign, PProgram};
 use dally::p::{OpenError, Project, project};
 use dally::report::{Style, json, tell, text};
+use dally::search::liveness::Fairness;
 use dally::search::strata::SearchKind;
+use dally::settings::Settings;
 use serde_json::json;
 
 use crate::args::{CheckArgs, Format, ReplayArgs};
@@ -32,8 +34,12 @@ const PROJECT_SETTING: &str = "project";
 const PROJECT_BYTES_SETTING: &str = "project-bytes";
 const ATOMIC_SETTING: &str = "atomic-handlers";
 
-/// The default of `max_steps`.
-const MAX_STEPS: usize = 10_000;
+/// How many values and events a step may have by default: more than a long loop of a model needs.
+const STEP_BOUND: u32 = 200_000;
+
+/// How many times as long as others a fair schedule with a hot spec may be by default, as in the
+/// reference.
+const FAIR_STEPS: usize = 10;
 
 /// The path of a project, unless this is the name of a protocol.
 pub fn path(subject: &OsStr) -> Option<&Path> {
@@ -42,32 +48,59 @@ pub fn path(subject: &OsStr) -> Option<&Path> {
     (looks_so || project::is_project(path)).then_some(path)
 }
 
+/// The paths of a project that several arguments make up.
+pub fn paths(subjects: &[OsString]) -> Result<Vec<PathBuf>, CliError> {
+    let path = |subject: &OsString| match path(subject) {
+        Some(path) => Ok(path.to_owned()),
+        None => Err(CliError::NotOfProject { subject: subject.clone() }),
+    };
+    subjects.iter().map(path).collect()
+}
+
+/// The project of the working directory.
+pub fn here() -> Result<PathBuf, CliError> {
+    let mut projects = project::projects_in(Path::new(".")).into_iter();
+    let named = |path: PathBuf| match path.strip_prefix(".") {
+        Ok(path) => path.to_owned(),
+        Err(_) => path,
+    };
+    match (projects.next().map(named), projects.next().map(named)) {
+        (Some(project), None) => Ok(project),
+        (Some(one), Some(other)) => Err(CliError::SeveralProjects { one, other }),
+        (None, _) => Err(CliError::NothingHere),
+    }
+}
+
 /// Checks the tests of a project and prints the results; answers the exit code.
-pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, CliError> {
+pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
     if arguments.bug.is_some() {
         return Err(CliError::ForProtocols);
     }
     if let Some(schedule) = &arguments.p.replay {
         return crate::replay::replay(&ReplayArgs {
             schedule: schedule.clone(),
-            project: Some(path.to_owned()),
+            project: paths.to_vec(),
             best_effort: false,
             rounds: None,
             format: arguments.format,
             settings: arguments.settings.of_replays(),
         });
     }
-    let Some(project) = open(path, arguments.format)? else { return Ok(BAD_INPUT) };
+    let Some(project) = open(paths, arguments.format)? else { return Ok(BAD_INPUT) };
+    if project.program.tests.is_empty() && arguments.p.tests.is_empty() {
+        tell::err("the project compiles; it has no tests, so nothing was checked\n");
+    }
     let tests = chosen(&project, &arguments.p.tests)?;
     if arguments.p.list_tests {
         print(&list(&project, &tests, arguments.format));
         return Ok(CLEAN);
     }
     let Some(programs) = programs(&project, &tests, arguments)? else { return Ok(BAD_INPUT) };
-    let rows = run(arguments, path, &project, programs)?;
+    let rows = run(arguments, paths, &project, programs)?;
     match arguments.format {
+        Format::Text if rows.is_empty() => {}
         Format::Text => print(&table::text(&rows)),
-        Format::Json => print(&as_json(path, &project, &rows)),
+        Format::Json => print(&as_json(paths, &project, &rows)),
     }
     let failed = rows.iter().any(|row| row.run.is_failed());
     let found = rows.iter().any(|row| !row.run.checked.report.findings.is_empty());
@@ -79,20 +112,21 @@ pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, CliError> {
 }
 
 /// The test of a schedule of a P project; `None` if the project has errors, which have been printed.
-/// `path` is the project if it is not where the schedule says.
+/// `paths` are the project if it is not where the schedule says.
 pub fn recorded(
     schedule: &Schedule,
-    path: Option<&Path>,
+    paths: &[PathBuf],
     format: Format,
 ) -> Result<Option<PProgram>, CliError> {
-    let recorded = path_of(schedule);
-    let Some(path) = path.or(recorded.as_deref()) else {
+    let recorded = paths_of(schedule);
+    let paths = if paths.is_empty() { &recorded } else { paths };
+    if paths.is_empty() {
         return Err(CliError::NoProject { program: schedule.program.clone() });
-    };
-    if !path.exists() {
+    }
+    if let Some(path) = paths.iter().find(|path| !path.exists()) {
         return Err(CliError::ProjectGone { path: path.to_owned() });
     }
-    let Some(project) = open(path, format)? else { return Ok(None) };
+    let Some(project) = open(paths, format)? else { return Ok(None) };
     match project.test(&schedule.program, Foreign::default()) {
         Ok(program) => {
             let atomic = schedule.setting(ATOMIC_SETTING).is_some();
@@ -103,7 +137,7 @@ pub fn recorded(
 }
 
 pub fn is_recorded(schedule: &Schedule) -> bool {
-    path_of(schedule).is_some()
+    !paths_of(schedule).is_empty()
 }
 
 fn path_setting(path: &Path) -> (String, String) {
@@ -117,11 +151,16 @@ fn path_setting(path: &Path) -> (String, String) {
     }
 }
 
-fn path_of(schedule: &Schedule) -> Option<PathBuf> {
-    if let Some(text) = schedule.setting(PROJECT_SETTING) {
-        return Some(PathBuf::from(text));
-    }
-    let digits = schedule.setting(PROJECT_BYTES_SETTING)?;
+fn paths_of(schedule: &Schedule) -> Vec<PathBuf> {
+    let path = |(name, text): &(String, String)| match &**name {
+        PROJECT_SETTING => Some(PathBuf::from(text)),
+        PROJECT_BYTES_SETTING => path_of_digits(text),
+        _ => None,
+    };
+    schedule.settings.iter().filter_map(path).collect()
+}
+
+fn path_of_digits(digits: &str) -> Option<PathBuf> {
     let byte = |at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
     let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>()?;
     #[cfg(unix)]
@@ -131,8 +170,8 @@ fn path_of(schedule: &Schedule) -> Option<PathBuf> {
 }
 
 /// The project; `None` if it has errors, which have been printed.
-fn open(path: &Path, format: Format) -> Result<Option<Project>, CliError> {
-    match Project::open(path) {
+fn open(paths: &[PathBuf], format: Format) -> Result<Option<Project>, CliError> {
+    match Project::open_all(paths) {
         Ok(project) => {
             if format == Format::Text {
                 tell(&project.warnings, &project.program);
@@ -175,7 +214,7 @@ fn refuse(error: OpenError, format: Format) -> Result<(), CliError> {
 /// The numbers of the tests with these names, or else of those whose names begin so.
 fn chosen(project: &Project, asked: &[String]) -> Result<Vec<usize>, CliError> {
     let names: Vec<&str> = project.tests().collect();
-    if names.is_empty() {
+    if names.is_empty() && !asked.is_empty() {
         return Err(CliError::NoTests);
     }
     if asked.is_empty() {
@@ -240,7 +279,7 @@ pub struct Row {
 
 fn run(
     arguments: &CheckArgs,
-    path: &Path,
+    paths: &[PathBuf],
     project: &Project,
     programs: Vec<(usize, PProgram)>,
 ) -> Result<Vec<Row>, CliError> {
@@ -252,15 +291,24 @@ fn run(
             break;
         }
         let test = &project.program.tests[number];
-        let mut replay_settings = vec![path_setting(path)];
+        let mut replay_settings: Vec<_> = paths.iter().map(|path| path_setting(path)).collect();
         if arguments.p.atomic_handlers {
             replay_settings.push((ATOMIC_SETTING.to_owned(), "1".to_owned()));
         }
         let search = arguments.p.exhaustive.then(|| exhaustive(&project.program, test));
+        let suits = Settings {
+            fairness: Fairness::Strong,
+            step_bound: Some(STEP_BOUND),
+            confirm_temperature: Some(1),
+            ..Settings::default()
+        };
+        let mut settings = settings(arguments, search, suits)?;
+        let longest = settings.max_steps.saturating_mul(FAIR_STEPS);
+        settings.max_fair_steps.get_or_insert(longest);
         let checking = Checking {
             replay_settings,
             stop: Arc::clone(&stop),
-            ..Checking::new(test.name.clone(), settings(arguments, search, MAX_STEPS)?)
+            ..Checking::new(test.name.clone(), settings)
         };
         let note = match of {
             1 => String::new(),
@@ -291,7 +339,7 @@ fn exhaustive(program: &Program, test: &Test) -> SearchKind {
     if hot { SearchKind::Map } else { SearchKind::Ses }
 }
 
-fn as_json(path: &Path, project: &Project, rows: &[Row]) -> String {
+fn as_json(paths: &[PathBuf], project: &Project, rows: &[Row]) -> String {
     let tests: Vec<serde_json::Value> = rows
         .iter()
         .map(|row| {
@@ -306,7 +354,7 @@ fn as_json(path: &Path, project: &Project, rows: &[Row]) -> String {
     let document = json!({
         "format": "dally-p-run",
         "version": 2,
-        "project": path.display().to_string(),
+        "project": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
         "warnings": diagnostic::Report::all(&project.warnings, &project.program.sources),
         "tests": tests,
     });

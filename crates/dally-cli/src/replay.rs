@@ -27,8 +27,8 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     let variable = |name: &str| std::env::var_os(name);
     let step_time = arguments.settings.over(Settings::default(), variable)?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
-    let project = arguments.project.as_deref();
-    let replayed = if project.is_some() || p::is_recorded(&schedule) {
+    let project = &arguments.project[..];
+    let replayed = if !project.is_empty() || p::is_recorded(&schedule) {
         let Some(program) = p::recorded(&schedule, project, arguments.format)? else {
             return Ok(BAD_INPUT);
         };

@@ -214,7 +214,7 @@ fn what_a_project_lacks_is_told_and_exits_with_2() {
     for arguments in [
         &["check", "gone.p"][..],
         &["check", "Bad.pproj"],
-        &["check", "Empty.p"],
+        &["check", "Empty.p", "-t", "t"],
         &["check", "Foreign.p"],
         &["check", "Counter.p", "-t", "tcThree"],
         &["check", "Counter.p", "--bug", "b"],
@@ -344,4 +344,98 @@ fn a_project_whose_path_is_not_text_is_checked_and_replayed() {
     let (code, out, err) = run(&folder, &[OsStr::new("replay"), schedule.as_os_str()]);
     assert_eq!(code, Some(1), "{out}{err}");
     assert!(out.contains(r"proj\xff\xfe/found/"), "{out}");
+}
+
+const TIMER: &str = "\
+event eTick; event eFired;
+machine Main {
+  start state S {
+    entry { send this, eTick; }
+    on eTick do { if ($) { announce eFired; } else { send this, eTick; } }
+  }
+}
+spec Fires observes eFired {
+  start hot state Waiting { on eFired goto Fired; }
+  cold state Fired { ignore eFired; }
+}
+test tcTimer [main=Main]: assert Fires in { Main };
+";
+
+#[test]
+fn an_exhaustive_search_is_strongly_fair_unless_weak_is_asked_for() {
+    let scratch = Scratch::new("p-fair").with("Timer.p", TIMER);
+    let ran = dally(&["check", "Timer.p", "--exhaustive"], &scratch);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let ran = dally(&["check", "Timer.p", "--exhaustive", "--fairness", "weak"], &scratch);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.out.starts_with("bug[livelock]"), "{}", ran.out);
+}
+
+#[test]
+fn a_counting_livelock_is_found_by_temperature_within_bounds_that_can_be_set() {
+    let counting = WAITING.replace("machine Main {", "machine Main {\n  var n: int;");
+    let counting = counting.replace("on ePing do {", "on ePing do { n = n + 1;");
+    let scratch = Scratch::new("p-counting").with("Hot.p", &counting);
+    let hot_for = |arguments: &[&str]| {
+        let ran = dally(&[&["check", "Hot.p", "--schedules", "1"], arguments].concat(), &scratch);
+        let words = ran.out.lines().next().unwrap_or_default().to_owned();
+        words.split("more than ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned)
+    };
+    assert_eq!(hot_for(&[]).as_deref(), Some("100,000"));
+    assert_eq!(hot_for(&["--max-steps", "100"]).as_deref(), Some("1,000"));
+    let short = ["--max-steps", "100", "--max-fair-steps", "400"];
+    assert_eq!(hot_for(&short).as_deref(), Some("400"));
+    let given = ["--max-steps", "100", "--temperature", "50", "--confirm-temperature", "0"];
+    assert_eq!(hot_for(&given).as_deref(), Some("50"));
+    assert_eq!(hot_for(&["--max-fair-steps", "10000", "--temperature", "20000"]), None);
+}
+
+#[test]
+fn a_step_that_is_too_long_cuts_the_schedule_and_the_bound_can_be_set() {
+    let prints = "machine Main { start state S { entry {
+        var i: int; while (i < 12000) { print \"again\"; i = i + 1; } } } }";
+    let scratch = Scratch::new("p-long").with("Prints.p", prints);
+    let ran = dally(&["check", "Prints.p", "--schedules", "2"], &scratch);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(!ran.out.contains("cut"), "{}", ran.out);
+    let bound = ["check", "Prints.p", "--schedules", "2", "--step-bound", "1000"];
+    let ran = dally(&bound, &scratch);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert_snapshot!("p_cut", plain(&ran));
+}
+
+#[test]
+fn the_project_of_the_directory_needs_no_path_and_several_files_make_one() {
+    let (machines, tests) = COUNTER.split_at(COUNTER.find("machine Alone").unwrap());
+    let project = "<Project><InputFiles><PFile>.</PFile><PFile>gone</PFile></InputFiles></Project>";
+    let scratch = Scratch::new("p-here").with("One.p", machines).with("Two.p", tests);
+    let alone = ["-t", "tcAlone", "--schedules", "20"];
+    let ran = dally(&[&["check"], &alone[..]].concat(), &scratch);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert_snapshot!("p_nothing_here", ran.err);
+    let ran = dally(&[&["check", "One.p", "Two.p"], &alone[..]].concat(), &scratch);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    let scratch = scratch.with("Here.pproj", project);
+    let ran = dally(&[&["check"], &alone[..]].concat(), &scratch);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_snapshot!("p_here", ran.err);
+    let ran = dally(&["check", "One.p", "raft-v1"], &scratch);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert_snapshot!("p_not_together", ran.err);
+    // A finding of several files names them all.
+    let ran = dally(&["check", "One.p", "Two.p", "-t", "tcTwo"], &scratch);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let replay = ran.out.lines().find(|line| line.contains("dally replay")).unwrap();
+    let ran = dally(&["replay", replay.split_whitespace().nth(2).unwrap()], &scratch);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+}
+
+#[test]
+fn a_project_without_tests_compiles_and_says_so() {
+    let specs = "event e; spec Quiet observes e { start state S { ignore e; } }";
+    let scratch = Scratch::new("p-specs").with("Specs.p", specs);
+    let ran = dally(&["check", "Specs.p"], &scratch);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+    assert_snapshot!("p_no_tests", ran.err);
+    assert_eq!(dally(&["check", "Specs.p", "-t", "tcGone"], &scratch).code, 2);
 }

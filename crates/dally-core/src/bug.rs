@@ -240,6 +240,7 @@ impl Bug {
                 Endless::Transitions { transitions: n, .. } => count(*n as u64, "transition"),
                 Endless::Effects { effects: n } => count(*n as u64, "effect"),
                 Endless::Calls { function, .. } => format!("calls of `{function}`"),
+                Endless::Repeats => format!("comes back {state}"),
                 Endless::Start => "at the start".to_owned(),
             },
             Problem::OutOfStacks { stacks } => count(*stacks as u64, "stack"),

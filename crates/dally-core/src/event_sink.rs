@@ -100,16 +100,18 @@ impl<'a> EventSink<'a> {
     }
 
     /// Counts a jump backwards or a call of an interpreter, to notice endless loops without events.
+    /// Answers `true` now and then, always after the same number of turns: the time to look whether
+    /// the state is one that the step was in before.
     #[inline(always)]
-    pub fn turn(&mut self) -> Result<(), Cut> {
+    pub fn turn(&mut self) -> Result<bool, Cut> {
         self.turns_left -= 1;
-        if self.turns_left == 0 { self.turned() } else { Ok(()) }
+        if self.turns_left == 0 { self.turned() } else { Ok(false) }
     }
 
     #[cold]
-    fn turned(&mut self) -> Result<(), Cut> {
+    fn turned(&mut self) -> Result<bool, Cut> {
         self.turns_left = TURNS;
-        self.count(1)
+        self.count(1).map(|()| true)
     }
 
     #[inline(never)]
@@ -136,6 +138,10 @@ impl Env for EventSink<'_> {
 
     fn place(&mut self, place: u64) {
         self.env.place(place);
+    }
+
+    fn came_back(&mut self) -> Result<(), Cut> {
+        self.env.came_back()
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {

@@ -275,6 +275,10 @@ impl Env for RecordedStep<'_> {
         self.env.place(place);
     }
 
+    fn came_back(&mut self) -> Result<(), Cut> {
+        self.env.came_back()
+    }
+
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
         let index = self.env.delivery(candidates)?;
         let question = Question::Delivery { of: candidates.len() as u32 };

@@ -29,6 +29,12 @@ pub trait Program: Send + Sync {
         "steps"
     }
 
+    /// Whether a step with more values and events than it may have ends the schedule, which then
+    /// counts as cut. By default it is a bug: the step is taken for an endless one.
+    fn long_steps_end_schedules(&self) -> bool {
+        false
+    }
+
     /// Says how a search comes back to a state of this program, by calling one method of the
     /// visitor. By default the program is run again.
     ///

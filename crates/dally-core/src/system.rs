@@ -49,6 +49,13 @@ pub trait System {
         self.fingerprint().map(|whole| whole.0)
     }
 
+    /// About how many turns fair scheduling takes until all that waits has been dealt with, such as
+    /// the workers that can step times the messages that wait for them. A monitor may be hot for so
+    /// much longer. 0 where that is not known.
+    fn backlog(&self) -> usize {
+        0
+    }
+
     /// Whether the program has sealed the present state: a search by strata then follows its
     /// explorer's first choice and spends no delay. It is a part of the state.
     fn sealed(&self) -> bool {
@@ -139,6 +146,12 @@ pub trait Env {
     /// apart by what was asked for before them in the step.
     fn place(&mut self, place: u64) {
         let _ = place;
+    }
+
+    /// The next value is asked for in a state that this step has asked a value in before: whatever can
+    /// follow now could follow then. A search of states, which takes all values, need not go on.
+    fn came_back(&mut self) -> Result<(), Cut> {
+        Ok(())
     }
 
     /// Asks which of these messages, at least one, the mailbox delivers; answers a position.

@@ -67,7 +67,7 @@ fn processor_time() -> Option<f64> {
 
 fn compiled(folder: &Path, project: &str) -> Arc<Program> {
     let path = folder.join(project).join(format!("{project}.pproj"));
-    let sources = dally_p::project::load(&path).expect("a project");
+    let sources = dally_p::project::load(&[path]).expect("a project").sources;
     let compiled = dally_p::compile(sources);
     let Some(program) = compiled.program else { panic!("{:#?}", compiled.diagnostics) };
     Arc::new(program)

@@ -39,7 +39,15 @@ pub struct Project {
 impl Project {
     /// The project at this path: a `.p` file, a folder or a `.pproj` file.
     pub fn open(path: impl AsRef<Path>) -> Result<Project, OpenError> {
-        Project::of_sources(project::load(path.as_ref()).map_err(OpenError::Files)?)
+        Project::open_all(&[path])
+    }
+
+    /// The project of what is at these paths, together.
+    pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Project, OpenError> {
+        let loaded = project::load(paths).map_err(OpenError::Files)?;
+        let mut project = Project::of_sources(loaded.sources)?;
+        project.warnings.splice(0..0, loaded.warnings);
+        Ok(project)
     }
 
     /// A project of one file that is not on disk.

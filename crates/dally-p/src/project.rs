@@ -5,23 +5,42 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::Sources;
 
-/// The source files of the project at a path: of a `.p` file itself, of a `.pproj` file those it
-/// lists, of a folder those that the one `.pproj` file in it lists, or else all `.p` files in it and
-/// its subfolders. Files are sorted by path and occur once. Paths are shown as they were given.
-pub fn load(path: &Path) -> Result<Sources, ProjectError> {
+/// The files of a project, and what is wrong with the list of them.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The source files.
+    pub sources: Sources,
+    /// Files and folders that are listed and are not there, as the reference leaves them out.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The source files of the project at these paths together: of a `.p` file itself, of a `.pproj` file
+/// those it lists, of a folder those that the one `.pproj` file in it lists, or else all `.p` files in
+/// it and its subfolders but hidden ones. Files are sorted by path and occur once. Paths are shown as
+/// they were given.
+pub fn load(paths: &[impl AsRef<Path>]) -> Result<Loaded, ProjectError> {
     let mut files = Files::default();
-    if has_extension(path, "pproj") {
-        files.project(path, None)?;
-    } else if let Some(project) = only_project(path) {
-        files.project(&project, None)?;
-    } else {
-        files.file_or_folder(path, None)?;
-    }
-    if files.paths.is_empty() {
-        return Err(ProjectError::new(path, "there is no P source file in it")
-            .hint("source files end with `.p`"));
+    for path in paths.iter().map(AsRef::as_ref) {
+        let found = files.paths.len();
+        if has_extension(path, "pproj") {
+            files.project(path, None)?;
+        } else if let Some(project) = only_project(path) {
+            files.project(&project, None)?;
+        } else {
+            files.file_or_folder(path)?;
+        }
+        if files.paths.len() == found && found == 0 {
+            let mut empty = ProjectError::new(path, "there is no P source file in it");
+            // Where all that is listed is missing, that is the reason.
+            empty.hint = Some(match files.warnings.first() {
+                Some(warning) => warning.message.clone(),
+                None => "source files end with `.p`".to_owned(),
+            });
+            return Err(empty);
+        }
     }
     let mut sources = Sources::default();
     for (file, own) in &files.paths {
@@ -32,14 +51,24 @@ pub fn load(path: &Path) -> Result<Sources, ProjectError> {
             sources.include(path, text)
         };
     }
-    Ok(sources)
+    Ok(Loaded { sources, warnings: files.warnings })
+}
+
+/// The project files of a folder, sorted.
+pub fn projects_in(folder: &Path) -> Vec<PathBuf> {
+    let inside = fs::read_dir(folder).into_iter().flatten();
+    let inside = inside.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_project = |path: &PathBuf| has_extension(path, "pproj") && path.is_file();
+    let mut projects: Vec<PathBuf> =
+        inside.filter(|path| !is_hidden(path)).filter(is_project).collect();
+    projects.sort_unstable();
+    projects
 }
 
 /// The project file of a folder, if there is exactly one.
 fn only_project(folder: &Path) -> Option<PathBuf> {
-    let inside = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut projects = inside.filter(|path| has_extension(path, "pproj") && path.is_file());
-    projects.next().filter(|_| projects.next().is_none())
+    let mut projects = projects_in(folder);
+    projects.pop().filter(|_| projects.is_empty())
 }
 
 /// Whether a path is one that [`load`] is meant for: an existing `.p` file, `.pproj` file or
@@ -93,25 +122,40 @@ struct Files {
     open: usize,
     /// Project files that have been opened, so that cycles and diamonds end.
     projects: BTreeSet<PathBuf>,
+    /// The folder of the project file that was opened first.
+    root: Option<PathBuf>,
+    warnings: Vec<Diagnostic>,
 }
 
 /// Where something was asked for: a project file and the line in it.
 type AskedBy<'a> = Option<(&'a Path, u32)>;
 
 impl Files {
-    fn file_or_folder(&mut self, path: &Path, by: AskedBy<'_>) -> Result<(), ProjectError> {
+    fn file_or_folder(&mut self, path: &Path) -> Result<(), ProjectError> {
         if path.is_dir() {
             return self.folder(path);
         }
         if !path.exists() {
-            return Err(asked(path, by, "there is no such file or folder"));
+            return Err(asked(path, None, NOT_THERE));
         }
         if !has_extension(path, "p") {
-            return Err(
-                asked(path, by, "it is no P source file").hint("source files end with `.p`")
-            );
+            return Err(asked(path, None, NO_SOURCE).hint("source files end with `.p`"));
         }
         self.add(path);
+        Ok(())
+    }
+
+    /// A file or folder that a project file lists. The reference leaves out what is not there and what
+    /// is no source file, such as foreign code.
+    fn listed(&mut self, path: &Path, by: AskedBy<'_>) -> Result<(), ProjectError> {
+        let wrong = match path {
+            path if !path.exists() => NOT_THERE,
+            path if path.is_dir() || has_extension(path, "p") => return self.file_or_folder(path),
+            path if FOREIGN.iter().any(|ending| has_extension(path, ending)) => return Ok(()),
+            _ => NO_SOURCE,
+        };
+        let message = format!("{}, and is left out", asked(path, by, wrong));
+        self.warnings.push(Diagnostic::new(Severity::Warning, message));
         Ok(())
     }
 
@@ -127,6 +171,9 @@ impl Files {
             let entry = entry.map_err(|error| ProjectError::reading(path, &error))?;
             let kind = entry.file_type().map_err(|error| ProjectError::reading(path, &error))?;
             let inner = entry.path();
+            if is_hidden(&inner) {
+                continue;
+            }
             if kind.is_dir() {
                 self.folder(&inner)?;
             } else if has_extension(&inner, "p") && inner.is_file() {
@@ -138,7 +185,7 @@ impl Files {
 
     fn project(&mut self, path: &Path, by: AskedBy<'_>) -> Result<(), ProjectError> {
         if !path.is_file() {
-            return Err(asked(path, by, "there is no such file or folder"));
+            return Err(asked(path, by, NOT_THERE));
         }
         if !self.projects.insert(tidy(path)) {
             return Ok(());
@@ -158,6 +205,7 @@ impl Files {
                 .at(line(root)));
         }
         let folder = path.parent().unwrap_or(Path::new(""));
+        let first = self.root.get_or_insert_with(|| folder.into()).clone();
         let mut listed = 0;
         for node in root.descendants().filter(roxmltree::Node::is_element) {
             let name = node.tag_name().name();
@@ -171,12 +219,18 @@ impl Files {
                 );
             }
             // Windows separators are accepted on all systems.
-            let named = folder.join(named.replace('\\', "/"));
+            let named = PathBuf::from(named.replace('\\', "/"));
             let by = Some((path, line(node)));
             if name == "PFile" {
-                self.file_or_folder(&named, by)?;
+                self.listed(&folder.join(named), by)?;
             } else {
-                self.project(&named, by)?;
+                // The reference goes by the directory that it is called in, which is mostly that of
+                // the project that was asked for.
+                let near = folder.join(&named);
+                let mut others = [first.join(&named), named].into_iter();
+                let there = |path: &PathBuf| path.is_file();
+                let found = if near.is_file() { None } else { others.find(there) };
+                self.project(&found.unwrap_or(near), by)?;
             }
             listed += 1;
         }
@@ -187,6 +241,16 @@ impl Files {
         }
         Ok(())
     }
+}
+
+const NOT_THERE: &str = "there is no such file or folder";
+const NO_SOURCE: &str = "it is no P source file";
+
+/// The endings of foreign code, which the reference compiles with a project.
+const FOREIGN: [&str; 4] = ["cs", "java", "c", "h"];
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// An error about a path; located where a project file asks for the path, if one does.

@@ -24,9 +24,12 @@ impl Folder {
     /// The files of the project at this path, or what is wrong with it, without the folder.
     fn load(&self, path: &str) -> String {
         let here = format!("{}/", self.0.display());
-        let text = match project::load(&self.0.join(path)) {
-            Ok(sources) => {
-                sources.files().map(|(_, file)| file.path.clone()).collect::<Vec<_>>().join(" ")
+        let text = match project::load(&[self.0.join(path)]) {
+            Ok(loaded) => {
+                let files = loaded.sources.files().map(|(_, file)| file.path.clone());
+                let files = files.collect::<Vec<_>>().join(" ");
+                let warnings = loaded.warnings.into_iter().map(|it| format!("\n{}", it.message));
+                files + &warnings.collect::<String>()
             }
             Err(error) => error.to_string(),
         };
@@ -110,17 +113,32 @@ fn what_is_missing_is_named_with_the_line_that_asks_for_it() {
             ),
             ("b.pproj", "<Project>\n<IncludeProject>gone.pproj</IncludeProject></Project>"),
             ("c.pproj", "<Project>\n<PFile>notes.txt</PFile></Project>"),
+            (
+                "d.pproj",
+                "<Project>\n<PFile>gone</PFile>\n<PFile>src</PFile>\n<PFile>notes.txt</PFile>
+                 <PFile>Foreign.cs</PFile></Project>",
+            ),
+            ("src/a.p", ""),
             ("notes.txt", ""),
+            ("Foreign.cs", ""),
         ],
     );
     insta::assert_snapshot!(folder.load("gone.p"), @"gone.p: there is no such file or folder");
     insta::assert_snapshot!(folder.load("gone.pproj"), @"gone.pproj: there is no such file or folder");
-    insta::assert_snapshot!(folder.load("a.pproj"), @"a.pproj:3: src/gone.p: there is no such file or folder");
+    insta::assert_snapshot!(folder.load("a.pproj"), @r"
+        a.pproj: there is no P source file in it
+        help: a.pproj:3: src/gone.p: there is no such file or folder, and is left out
+    ");
     insta::assert_snapshot!(folder.load("b.pproj"), @"b.pproj:2: gone.pproj: there is no such file or folder");
-    insta::assert_snapshot!(folder.load("c.pproj"), @r#"
-        c.pproj:2: notes.txt: it is no P source file
-        help: source files end with `.p`
-    "#);
+    insta::assert_snapshot!(folder.load("c.pproj"), @r"
+        c.pproj: there is no P source file in it
+        help: c.pproj:2: notes.txt: it is no P source file, and is left out
+    ");
+    insta::assert_snapshot!(folder.load("d.pproj"), @r"
+        src/a.p
+        d.pproj:2: gone: there is no such file or folder, and is left out
+        d.pproj:4: notes.txt: it is no P source file, and is left out
+    ");
     insta::assert_snapshot!(folder.load("notes.txt"), @r#"
         notes.txt: it is no P source file
         help: source files end with `.p`
@@ -181,7 +199,7 @@ fn a_file_that_is_no_text_says_where() {
 #[test]
 fn paths_are_shown_as_they_were_given() {
     // Tests run in the folder of their package.
-    let sources = project::load(Path::new("./tests/../tests/projects")).unwrap();
+    let sources = project::load(&["./tests/../tests/projects"]).unwrap().sources;
     let paths: Vec<_> = sources.files().map(|(_, file)| file.path.as_str()).collect();
     assert_eq!(paths, ["tests/projects/one.p"]);
 }
@@ -199,7 +217,46 @@ fn files_of_included_projects_are_marked_unless_they_are_listed_too() {
         ("lib/M.p", ""),
     ];
     let folder = Folder::new("included", &files);
-    let sources = project::load(&folder.0.join("Main.pproj")).unwrap();
+    let sources = project::load(&[folder.0.join("Main.pproj")]).unwrap().sources;
     let included: Vec<bool> = sources.files().map(|(_, file)| file.included).collect();
     assert_eq!(included, [false, true, false]);
+}
+
+#[test]
+fn hidden_files_and_folders_are_no_part_of_a_project() {
+    let files =
+        [("a.p", ""), ("._a.p", "no P"), (".git/b.p", "no P"), ("src/.#c.p", ""), ("src/d.p", "")];
+    let folder = Folder::new("hidden", &files);
+    insta::assert_snapshot!(folder.load(""), @"a.p src/d.p");
+}
+
+#[test]
+fn projects_include_each_other_by_paths_from_their_folder_or_from_that_of_the_first() {
+    let main = "<Project><InputFiles><PFile>A.p</PFile></InputFiles>
+        <IncludeProject>lib/Lib.pproj</IncludeProject></Project>";
+    // The reference is called where Main.pproj is, and takes all paths from there.
+    let lib = "<Project><InputFiles><PFile>L.p</PFile></InputFiles>
+        <IncludeProject>base/Base.pproj</IncludeProject></Project>";
+    let base = "<Project><InputFiles><PFile>B.p</PFile></InputFiles>
+        <IncludeProject>../Main.pproj</IncludeProject></Project>";
+    let files = [
+        ("Main.pproj", main),
+        ("A.p", ""),
+        ("lib/Lib.pproj", lib),
+        ("lib/L.p", ""),
+        ("base/Base.pproj", base),
+        ("base/B.p", ""),
+    ];
+    let folder = Folder::new("each-other", &files);
+    insta::assert_snapshot!(folder.load("Main.pproj"), @"A.p base/B.p lib/L.p");
+    insta::assert_snapshot!(folder.load("lib/Lib.pproj"), @"lib/Lib.pproj:2: lib/base/Base.pproj: there is no such file or folder");
+}
+
+#[test]
+fn several_paths_make_one_project() {
+    let folder = Folder::new("several", &[("a.p", ""), ("b.p", ""), ("src/c.p", ""), ("d.p", "")]);
+    let paths = ["b.p", "a.p", "src"].map(|path| folder.0.join(path));
+    let files: Vec<bool> =
+        project::load(&paths).unwrap().sources.files().map(|f| f.1.included).collect();
+    assert_eq!(files, [false; 3]);
 }

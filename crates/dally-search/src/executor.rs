@@ -216,6 +216,8 @@ fn run<S: System>(
         halt: instruments.halt,
         fair: false,
         temperatures: Temperatures::new(),
+        too_hot_after: limits.too_hot_after(0),
+        overdue: None,
     };
     let conclusion = loop {
         if attends {
@@ -239,7 +241,7 @@ fn run<S: System>(
             break bug_at_end(system).map_or(Conclusion::Ended(End::Complete), Conclusion::failed);
         }
         let (enabled, steps) = (system.enabled(), live.env.steps);
-        if steps >= limits.max_steps {
+        if steps >= limits.max_steps && !live.goes_on(system.acceptance()) {
             if limits.fail_on_max_steps {
                 execution.bug = Some(too_long(limits.max_steps));
             }

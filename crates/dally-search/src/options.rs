@@ -42,14 +42,21 @@ pub struct Options {
     /// How many steps a schedule may have; a value chosen counts as one. The bound is checked
     /// between steps of workers, so no step is cut in two.
     pub max_steps: usize,
+    /// How many steps a fair schedule may have while a monitor that was hot at the step bound stays
+    /// hot; `None`: no more than others.
+    pub max_fair_steps: Option<usize>,
     /// Whether a schedule that reaches the step bound is a bug.
     pub fail_on_max_steps: bool,
-    /// The steps that a monitor may stay hot under a fair strategy; `None`: half of the step bound.
+    /// The fair steps in a row that a monitor may stay hot; `None`: half of the bound of fair steps,
+    /// and more where the [backlog](dally_core::System::backlog) is large.
     pub temperature: Option<usize>,
+    /// How many times as long a monitor that is too hot has to go on being hot before that is a bug.
+    pub confirm_temperature: u32,
     /// Which cycles of states count as executions without end. Under a strategy, which chooses at
     /// random, weak means strong: a loop is found only when chance cannot leave it.
     pub fairness: Fairness,
-    /// How many values and events one step may have before it counts as endless.
+    /// How many values and events one step may have. More of them are a bug, or end the schedule if
+    /// the program [says so](dally_core::Program::long_steps_end_schedules).
     pub step_items: u32,
     /// How long one step may take before it counts as blocking its thread.
     pub step_time: Duration,
@@ -103,7 +110,9 @@ impl Default for Options {
             time: None,
             max_steps: MAX_STEPS,
             fail_on_max_steps: false,
+            max_fair_steps: None,
             temperature: None,
+            confirm_temperature: 0,
             fairness: Fairness::Weak,
             step_items: 10_000,
             step_time: Duration::from_secs(10),
@@ -121,6 +130,13 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The bounds of a monitor's heat: how many steps a fair schedule may have, and how many of them
+    /// a monitor may be hot.
+    pub(crate) fn heat_bounds(&self) -> (usize, usize) {
+        let longest = self.max_fair_steps.unwrap_or(self.max_steps);
+        (longest, self.temperature.unwrap_or(longest / 2))
+    }
+
     /// The same options, with the program's own name if they have none.
     pub(crate) fn naming(mut self, program: &impl Program) -> Options {
         if self.program.is_empty() {

@@ -1,7 +1,8 @@
 //! Executions repeated with a full record, and what differs between two of them.
 
 use dally_core::{
-    Bug, BugKind, Choice, Finding, Item, Lasso, Program, Schedule, Trace, TraceStep, WorkerId,
+    Bug, BugKind, Choice, Finding, Item, Lasso, Problem, Program, Schedule, Trace, TraceStep,
+    WorkerId,
 };
 
 use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder, blame};
@@ -150,7 +151,9 @@ impl Heading {
         match bug.kind() {
             BugKind::StepBound => bring("max-steps", self.limits.max_steps),
             BugKind::Temperature => {
-                bring("temperature", self.limits.temperature);
+                if let Problem::Temperature { bound } = *bug.problem {
+                    bring("temperature", bound);
+                }
                 bring("fair-from", fair_from);
             }
             BugKind::Livelock => {

@@ -57,6 +57,9 @@ impl std::fmt::Display for Divergence {
     }
 }
 
+/// The items of a step in a replay, where more of them are no bug.
+const LONG_STEP: u32 = 2_000_000;
+
 /// Runs a recorded schedule on `program`, on a thread of its own. A step that does not come back
 /// within `step_time` is the bug then, and its thread is left behind.
 ///
@@ -73,7 +76,11 @@ pub fn replay<P: Program + 'static>(
         Mode::BestEffort => Strictness::BestEffort,
     };
     let granularity = program.granularity();
-    let (mut limits, fair_from) = limits_of(schedule, rounds, Options::default().step_items);
+    // The bound of a run that cuts long steps is not known here, and the schedule is below it.
+    let long_steps_end = program.long_steps_end_schedules();
+    let step_items = if long_steps_end { LONG_STEP } else { Options::default().step_items };
+    let (mut limits, fair_from) = limits_of(schedule, rounds, step_items);
+    limits.long_steps_end = long_steps_end;
     if let (Loops::AtEnd { stem, .. }, Mode::BestEffort) = (&mut limits.loops, mode) {
         // Steps may be skipped, so the loop may begin elsewhere.
         *stem = None;

@@ -116,12 +116,17 @@ impl<P: Program + 'static> Run<P> {
         sink: Arc<dyn Sink>,
     ) -> Run<P> {
         let clock = Stopwatch::start();
+        let (max_fair_steps, temperature) = options.heat_bounds();
         let limits = Limits {
             max_steps: options.max_steps,
+            max_fair_steps,
             fail_on_max_steps: options.fail_on_max_steps,
-            temperature: options.temperature.unwrap_or(options.max_steps / 2),
+            temperature,
+            confirm_temperature: options.confirm_temperature,
+            by_backlog: options.temperature.is_none(),
             fairness: options.fairness,
             step_items: options.step_items,
+            long_steps_end: program.long_steps_end_schedules(),
             ..Limits::NONE
         };
         let heading = Heading {

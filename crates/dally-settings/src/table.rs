@@ -39,8 +39,21 @@ macro_rules! with_settings {
 
             /// How many steps a schedule may have; values that are chosen count too.
             ///
-            /// The bundled protocols have defaults of their own.
+            /// A fair schedule goes on beyond it while a monitor stays hot, up to `max_fair_steps`. The
+            /// bundled protocols have defaults of their own.
             Bounds max_steps: usize = "10000", nonzero;
+
+            /// How many steps a fair schedule may have while a monitor stays hot.
+            ///
+            /// If this is not given, `max_steps`, and ten times that in a P project. To confirm that a
+            /// monitor is too hot may take more: see `confirm_temperature`.
+            Bounds max_fair_steps: usize, nonzero;
+
+            /// How many values and events one step may have.
+            ///
+            /// If this is not given, 10,000, and 200,000 in a P project. There a step that has more of
+            /// them ends the schedule; elsewhere it is a bug.
+            Bounds step_bound: u32, nonzero;
 
             /// How many threads run schedules or search.
             ///
@@ -48,13 +61,21 @@ macro_rules! with_settings {
             /// exhausted search visits. The searches ndfs and iterative-ndfs use one.
             Bounds threads: usize = "1", nonzero;
 
-            /// How many steps a monitor may stay hot under a fair strategy; half of `max_steps` if
-            /// this is not given.
+            /// How many steps in a row a monitor may stay hot while the schedule is fair; half of
+            /// `max_fair_steps` if this is not given.
+            ///
+            /// In a P project it may stay hot for longer, unless this is given, while many messages
+            /// wait to be handled.
             Bugs temperature: usize;
+
+            /// How many times as long a monitor that is too hot has to go on being hot before that is
+            /// reported; once in a P project and otherwise not at all, if this is not given.
+            Bugs confirm_temperature: u32;
 
             /// Which loops count as livelocks while a monitor is hot.
             ///
-            /// Schedules of a strategy are judged by strong even if this is weak.
+            /// Schedules of a strategy are judged by strong even if this is weak. `dally check` of a P
+            /// project has the default strong.
             Bugs fairness: Fairness = "weak";
 
             /// Whether a schedule that reaches `max_steps` is a bug.

@@ -296,7 +296,17 @@ mod tests {
         }
         assert_eq!(
             refused,
-            ["schedules", "time", "max_steps", "threads", "step_time", "delta", "memory"]
+            [
+                "schedules",
+                "time",
+                "max_steps",
+                "max_fair_steps",
+                "step_bound",
+                "threads",
+                "step_time",
+                "delta",
+                "memory"
+            ]
         );
         assert_eq!(
             Settings { memory: Bytes(0), ..Settings::default() }.check().unwrap_err().to_string(),

@@ -103,6 +103,7 @@ impl Parts {
                     self.add("calls");
                     self.add(function);
                 }
+                Endless::Repeats => self.add("repeats"),
                 Endless::Start => self.add("start"),
             },
             Problem::ProcessEnd { by: ProcessEnd::Exit, .. } => self.add("exit"),

@@ -279,6 +279,8 @@ pub enum Endless {
         /// So many calls deep.
         depth: usize,
     },
+    /// It comes back to a state that it was in, and nothing was chosen on the way.
+    Repeats,
     /// A monitor goes on and on in its first state.
     Start,
 }

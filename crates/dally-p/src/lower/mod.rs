@@ -171,6 +171,7 @@ impl Lower<'_> {
     }
 
     fn type_index(&mut self, ty: &Type, span: Span) -> Lowered<u16> {
+        self.shapes(ty);
         let index = intern(&mut self.code.types, (ty.clone(), written(ty, self.program)));
         Ok(fits(index, u16::MAX as usize, span, "types")? as u16)
     }
@@ -185,6 +186,12 @@ impl Lower<'_> {
         self.code.rows.push(row.clone());
         self.row_index.insert(row, index);
         Ok(index)
+    }
+
+    /// Makes the shapes of a type and its parts known, for values that are brought into them.
+    fn shapes(&mut self, ty: &Type) {
+        self.constants.shape(ty);
+        ty.parts().into_iter().for_each(|part| self.shapes(part));
     }
 
     fn shape(&mut self, ty: &Type, span: Span) -> Lowered<u16> {

@@ -3,7 +3,7 @@ use super::function::{Around, Function};
 use super::inst::{Dst, Inst, Kind, Src};
 use super::{Lowered, fits, intern};
 use crate::program::{
-    Case, Change, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind, UnaryOp,
+    Case, Change, EventId, Expr, ExprKind, Place, Projection, Root, Stmt, StmtKind, UnaryOp,
 };
 use crate::source::Span;
 use crate::vm::Value;
@@ -201,11 +201,15 @@ impl<'p> Function<'_, 'p> {
         let named = matches!(event.kind, ExprKind::Event(_));
         let event = self.kept(event, payload)?;
         let payload = self.optional(payload)?;
-        if !named {
-            self.span = span;
-            self.emit(Inst::Carry(event, payload));
+        if named {
+            return Ok((event, payload));
         }
-        Ok((event, payload))
+        // A copy, since `Carry` may have to put the fields of a tuple into another order.
+        let (dst, copy) = self.result();
+        self.emit(Inst::Move(dst, payload));
+        self.span = span;
+        self.emit(Inst::Carry(event, copy));
+        Ok((event, copy))
     }
 
     fn optional(&mut self, expr: Option<&'p Expr>) -> Lowered<Src> {
@@ -261,6 +265,7 @@ impl<'p> Function<'_, 'p> {
                 events.insert(*event);
             }
         }
+        let by_null = events.remove(&EventId::NULL);
         self.lower.code.receives.push(ReceiveCode {
             cases: by_event,
             entries: Vec::new(),
@@ -268,6 +273,10 @@ impl<'p> Function<'_, 'p> {
             span,
         });
         self.span = span;
+        if by_null {
+            let message = self.constant(Value::text("`null` is received, which is no event"));
+            self.emit(Inst::Fail(message));
+        }
         self.emit(Inst::Receive(index as u16));
         let mut ends = Vec::new();
         for case in cases {

@@ -24,6 +24,7 @@ impl Lower<'_> {
             .map(|event| event.payload.clone().unwrap_or(Type::Null))
             .map(|ty| (ty.clone(), written(&ty, program)))
             .collect();
+        program.events.iter().flat_map(|event| &event.payload).for_each(|ty| self.shapes(ty));
         let unused = |_| FunCode {
             entry: UNUSED,
             params: 0,

@@ -38,6 +38,8 @@ pub struct File {
     pub decls: Vec<Decl>,
     /// Whether a declaration could not be parsed and is missing. Other errors are repaired in place.
     pub lost: bool,
+    /// The first words of declarations and clauses for the P verifier, which are not in the tree.
+    pub verifier: Vec<Span>,
 }
 
 #[derive(Clone, Debug)]

@@ -20,6 +20,7 @@ impl Parser<'_> {
             }
         }
         file.lost = self.lost;
+        file.verifier = std::mem::take(&mut self.verifier);
         file
     }
 

@@ -1,6 +1,6 @@
 //! [`parse`] never fails: what it cannot read is left out of the tree and reported, so that one run
-//! reports all errors. The parser is written by hand. It recognises syntax of the P verifier and of
-//! older versions of P only to report it.
+//! reports all errors. The parser is written by hand. It skips declarations for the P
+//! verifier, and recognises syntax of older versions of P only to report it.
 
 mod assignments;
 pub mod ast;

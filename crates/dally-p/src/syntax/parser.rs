@@ -33,6 +33,8 @@ pub(super) struct Parser<'a> {
     pub(super) unclosed: bool,
     /// Whether a declaration is missing in the tree.
     pub(super) lost: bool,
+    /// The declarations and clauses for the P verifier, which are skipped.
+    pub(super) verifier: Vec<Span>,
     /// The token of the last error: there is at most one for each token.
     complained_at: Option<usize>,
     /// The depth of the tree that is being parsed.
@@ -52,6 +54,7 @@ impl<'a> Parser<'a> {
             diagnostics: lexed.diagnostics,
             unclosed: lexed.unclosed,
             lost: false,
+            verifier: Vec::new(),
             complained_at: None,
             depth: 0,
             height: 0,

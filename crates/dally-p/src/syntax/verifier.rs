@@ -1,5 +1,5 @@
-//! Syntax of the P verifier: recognised to report it, as an error and not a warning, because somebody
-//! who states an invariant wants it checked.
+//! Syntax of the P verifier: declarations and clauses are skipped, and a project that has some gets one
+//! warning. Expressions and statements of the verifier are errors: code cannot go on without them.
 
 use super::parser::{Lost, Parsed, Parser};
 use super::token::Kind;
@@ -11,17 +11,12 @@ impl Parser<'_> {
         let kind = self.kind();
         let word = self.bump();
         match kind {
-            Kind::Pure => {
-                self.remark(self.foreign(word).hint("write `fun f(x: T): U { return ...; }`"));
-                self.lost = true;
-                self.skip_clause();
-            }
-            Kind::Invariant | Kind::Axiom | Kind::InitCondition => {
-                self.not_here(word);
+            Kind::Pure | Kind::Invariant | Kind::Axiom | Kind::InitCondition => {
+                self.verifier.push(word);
                 self.skip_clause();
             }
             Kind::Lemma | Kind::Theorem | Kind::Proof => {
-                self.not_here(word);
+                self.verifier.push(word);
                 self.skip_to(|token| matches!(token.kind, Kind::BraceOpen | Kind::Semi));
                 if self.eat(Kind::BraceOpen) {
                     self.skip_to(|_| false);
@@ -44,7 +39,7 @@ impl Parser<'_> {
         // The named result, between a foreign function and its contract.
         if self.is(Kind::Return) && self.kind_after(1) == Kind::ParenOpen {
             let word = self.bump();
-            self.remark(error(word, "to name a result is for the P verifier"));
+            self.verifier.push(word);
             self.skip_clause();
         }
         self.clauses_of(&[Kind::Requires, Kind::Ensures]);
@@ -57,7 +52,7 @@ impl Parser<'_> {
     fn clauses_of(&mut self, kinds: &[Kind]) {
         while kinds.contains(&self.kind()) {
             let word = self.bump();
-            self.not_here(word);
+            self.verifier.push(word);
             self.skip_clause();
         }
     }
@@ -65,10 +60,6 @@ impl Parser<'_> {
     fn skip_clause(&mut self) {
         self.skip_to(|token| token.kind == Kind::Semi);
         self.eat(Kind::Semi);
-    }
-
-    fn not_here(&mut self, word: Span) {
-        self.remark(self.foreign(word).hint("state what should hold in a `spec`, or leave it out"));
     }
 
     /// Reports an operator for the verifier with its right operand; answers whether there was one.

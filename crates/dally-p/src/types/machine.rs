@@ -2,9 +2,10 @@
 //! events fit the functions that take them.
 
 use super::scope::Tables;
-use crate::diagnostic::error;
-use crate::program::{Action, EventId, FunId, MachineId, StateId, Type};
+use crate::diagnostic::{error, warning};
+use crate::program::{Action, EventId, FunId, MachineId, MachineKind, StateId, Type};
 use crate::source::Span;
+use crate::syntax::ast::{self, Heat};
 
 impl Tables<'_> {
     pub fn resolve_states(&mut self) {
@@ -38,6 +39,9 @@ impl Tables<'_> {
                     .also(first.name.span, "the first"),
             );
         }
+        if decl.kind == MachineKind::Scenario {
+            self.scenario(decl, first);
+        }
         let machine = &self.machines[id.index()];
         let entry = machine.states[start].entry;
         let payload = entry.map_or(Some(Type::Null), |fun| self.parameter(fun));
@@ -58,6 +62,26 @@ impl Tables<'_> {
         machine.payload = payload.clone();
         if let Some(interface) = machine.interface {
             self.interfaces[interface.index()].payload = payload;
+        }
+    }
+
+    /// Warns of scenarios whose coverage says nothing.
+    fn scenario(&self, decl: &ast::Machine, start: &ast::State) {
+        if !decl.states.iter().any(|state| state.heat == Heat::Cold) {
+            self.report.push(
+                warning(decl.name.span, format!("scenario `{}` has no cold state", decl.name))
+                    .label("it can never be covered")
+                    .hint("mark the state where it has happened: `cold state ...`"),
+            );
+        } else if start.heat == Heat::Cold {
+            self.report.push(
+                warning(
+                    start.name.span,
+                    format!("the start state of scenario `{}` is cold", decl.name),
+                )
+                .label("to start here does not count as covered")
+                .hint("begin in another state, and go to a cold one when it has happened"),
+            );
         }
     }
 

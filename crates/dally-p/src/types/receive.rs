@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::body::{Body, Effect};
-use crate::diagnostic::error;
+use crate::diagnostic::{error, warning};
 use crate::program::{Case, EventId, StmtKind};
 use crate::source::Span;
 use crate::syntax::ast;
@@ -29,9 +29,14 @@ impl<'a> Body<'_, 'a> {
     ) -> Vec<(EventId, Span)> {
         let span = name.span;
         let refused = match &*name.text {
-            "null" => error(span, "`null` cannot be received")
-                .label("no event")
-                .hint("`null` is handled by a state: `on null do ...`"),
+            "null" => {
+                self.report.push(
+                    warning(span, "`null` cannot be received")
+                        .label("this `receive` fails when it is reached")
+                        .hint("`null` is handled by a state: `on null do ...`"),
+                );
+                return vec![(EventId::NULL, span)];
+            }
             "halt" => error(span, "`halt` cannot be a case of `receive`")
                 .label("always ends the wait: it is raised again")
                 .hint("handle it in the state: `on halt do ...`"),
@@ -61,7 +66,8 @@ impl<'a> Body<'_, 'a> {
             let payload = fun.params.first().map(|(name, ty)| {
                 let ty = body.tables.resolve(ty);
                 if let (Some(ty), 1) = (&ty, fun.params.len()) {
-                    for (event, span) in events {
+                    for (event, span) in events.iter().filter(|(event, _)| *event != EventId::NULL)
+                    {
                         body.tables.takes(*event, ty, *span, name.span);
                     }
                 }

@@ -1,5 +1,9 @@
 //! Type tests at run time, and conversions between numbers.
 
+use triomphe::Arc;
+
+use super::collections::{Map, Set};
+use super::tuple::Tuple;
 use super::value::Value;
 use crate::lower::code::Code;
 use crate::program::Type;
@@ -46,6 +50,49 @@ pub(crate) fn fits(code: &Code, value: &Value, ty: &Type) -> bool {
                 && fields.iter().zip(tuple.items()).all(|(field, item)| fits(code, item, &field.1))
         }
         _ => false,
+    }
+}
+
+/// A value as one of this type, where fields of named tuples are found by their names: they may be in
+/// another order than in the type, and there may be others.
+pub(crate) fn conformed(code: &Code, value: &Value, ty: &Type) -> Option<Value> {
+    let each = |items: &[Value], ty: &Type| -> Option<Vec<Value>> {
+        items.iter().map(|item| conformed(code, item, ty)).collect()
+    };
+    match (ty, value) {
+        (Type::Seq(ty), Value::Seq(seq)) => Some(Value::seq(each(seq, ty)?)),
+        (Type::Set(ty), Value::Set(set)) => {
+            let mut made = Set::default();
+            each(set.items(), ty)?.into_iter().try_for_each(|item| made.add(item)).ok()?;
+            Some(Value::Set(Arc::new(made)))
+        }
+        (Type::Map(key, ty), Value::Map(map)) => {
+            let (keys, values) = (each(map.keys(), key)?, each(map.values(), ty)?);
+            let mut made = Map::default();
+            let mut pairs = keys.into_iter().zip(values);
+            pairs.try_for_each(|(key, value)| made.insert(key, value)).ok()?;
+            Some(Value::Map(Arc::new(made)))
+        }
+        (Type::Tuple(types), Value::Tuple(tuple))
+            if tuple.shape() == 0 && types.len() == tuple.items().len() =>
+        {
+            let items = types.iter().zip(tuple.items());
+            let items: Vec<Value> =
+                items.map(|(ty, item)| conformed(code, item, ty)).collect::<Option<_>>()?;
+            Tuple::new(0, items.into_iter()).ok().map(Value::Tuple)
+        }
+        (Type::NamedTuple(fields), Value::Tuple(tuple)) => {
+            let names = &code.shapes[tuple.shape() as usize];
+            let field = |(name, ty): &(_, Type)| {
+                let at = names.iter().position(|known| known == name)?;
+                conformed(code, &tuple.items()[at], ty)
+            };
+            let items: Vec<Value> = fields.iter().map(field).collect::<Option<_>>()?;
+            let wanted = || fields.iter().map(|field| &field.0);
+            let shape = code.shapes.iter().position(|names| wanted().eq(names))?;
+            Tuple::new(shape as u32, items.into_iter()).ok().map(Value::Tuple)
+        }
+        _ => fits(code, value, ty).then(|| value.clone()),
     }
 }
 

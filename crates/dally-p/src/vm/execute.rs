@@ -7,7 +7,7 @@ use dally_core::{Env, Event, Stop, Tag, Text};
 
 use super::access::{drop_row, look, put_tuple};
 use super::blame::{broken, divided, forbidden, ill_typed, misfit, too_deep};
-use super::casts::{fits, to_int};
+use super::casts::{conformed, fits, to_int};
 use super::machine::{Frame, Machine, Phase};
 use super::operations::{
     Refused, arith, at_position, call_foreign, choose, concat, element, elements, float, formatted,
@@ -143,8 +143,10 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
             Inst::Jump(to) => pc = to as usize,
             Inst::Loop(to) => {
-                cx.env.turn()?;
                 pc = to as usize;
+                if cx.env.turn()? {
+                    cx.look_back(machine, pc)?;
+                }
             }
             Inst::JumpIf(src, to) => {
                 if bool!(src) {
@@ -190,11 +192,14 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
             Inst::Cast(dst, src, ty) => {
                 let (ty, name) = &code.types[usize::from(ty)];
-                if !fits(code, get!(src), ty) {
+                if fits(code, get!(src), ty) {
+                    set!(dst, take!(src));
+                } else if let Some(value) = conformed(code, get!(src), ty) {
+                    set!(dst, value);
+                } else {
                     let value = get!(src).clone();
                     fail!("`{}` is cast to `{name}`, which it is not", Shown(code, &value));
                 }
-                set!(dst, take!(src));
             }
             Inst::ToInt(dst, src) => set!(dst, Value::Int(typed!(to_int(get!(src))))),
             Inst::ToFloat(dst, src) => set!(dst, done!(to_float(get!(src)))),
@@ -203,12 +208,12 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             }
             Inst::This(dst) => set!(dst, this(code, machine)),
             Inst::Nondet(dst) => {
-                cx.env.place(pc as u64);
+                cx.chooses(machine, pc)?;
                 let value = cx.env.value(2, Tag::Program)? == 1;
                 set!(dst, Value::Bool(value));
             }
             Inst::Choose(dst, from) => {
-                cx.env.place(pc as u64);
+                cx.chooses(machine, pc)?;
                 set!(dst, done!(choose(cx.env, get!(from))));
             }
             Inst::Next(dst, first, by) => {
@@ -226,7 +231,9 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 }
             }
             Inst::Call(dst, fun, first) => {
-                cx.env.turn()?;
+                if cx.env.turn()? {
+                    cx.look_back(machine, pc)?;
+                }
                 let callee = &code.funs[usize::from(fun)];
                 if machine.frames.len() >= MAX_CALLS {
                     return Err(too_deep(cx, machine, pc, &callee.name).into());
@@ -245,6 +252,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 machine.frames.push(Frame { pc: callee.entry, base: base as u32, fun, dst });
             }
             Inst::CallForeign(dst, fun, first) => {
+                cx.past.forget();
                 let foreign = &code.foreign[usize::from(fun)];
                 let first = base + usize::from(first);
                 let values = &machine.regs[first..first + usize::from(foreign.params)];
@@ -282,8 +290,13 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     && event != EventId::NULL
                     && !fits(code, get!(payload), &code.payloads[event.index()].0)
                 {
-                    let what = misfit(code, event, get!(payload));
-                    fail!("{what}");
+                    match conformed(code, get!(payload), &code.payloads[event.index()].0) {
+                        Some(value) => machine.regs[payload.place(base)].put(value),
+                        None => {
+                            let what = misfit(code, event, get!(payload));
+                            fail!("{what}");
+                        }
+                    }
                 }
             }
             Inst::Send(to, event, payload) => {

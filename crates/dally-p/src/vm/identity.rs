@@ -134,6 +134,22 @@ impl Machine {
         inbox::encode(&self.inbox, out);
     }
 
+    /// Appends an injective encoding of a machine in the middle of a step, but for the instruction that
+    /// is next in its innermost function.
+    pub(super) fn encode_running(&self, out: &mut Vec<u8>) {
+        let word = |out: &mut Vec<u8>, word: u64| out.extend_from_slice(&word.to_le_bytes());
+        word(out, u64::from(self.state) << 32 | u64::from(self.children));
+        word(out, u64::from(self.seals) << 32 | self.frames.len() as u64);
+        word(out, self.then_word());
+        self.payload.encode(out);
+        if let Some((innermost, callers)) = self.frames.split_last() {
+            callers.iter().for_each(|caller| word(out, u64::from(caller.pc)));
+            word(out, u64::from(innermost.base) << 16 | u64::from(innermost.fun));
+        }
+        word(out, self.regs.len() as u64);
+        self.regs.iter().for_each(|value| value.encode(out));
+    }
+
     /// Whether the two have the same identity and the same future.
     pub(super) fn has_same_future(&self, other: &Machine) -> bool {
         self.share() == other.share()

@@ -29,6 +29,7 @@ mod identity;
 mod inbox;
 mod machine;
 mod operations;
+mod past;
 mod places;
 mod pool;
 mod print;

@@ -10,6 +10,7 @@ use triomphe::Arc;
 use super::coverage::{Coverage, CoverageReport, report};
 use super::foreign::Foreign;
 use super::machine::{Machine, spec_id};
+use super::past::Past;
 use super::pool::Pooled;
 use super::run::{Cx, Specs, state_of};
 use super::system::{Machines, PSystem, Shared};
@@ -102,6 +103,11 @@ impl dally_core::Program for PProgram {
         if self.shared.atomic { "atomic" } else { "per-send" }
     }
 
+    /// As in the reference: what exceeds a bound ends the schedule.
+    fn long_steps_end_schedules(&self) -> bool {
+        true
+    }
+
     fn states<V: StateVisitor<Self>>(self: std::sync::Arc<Self>, visitor: V) -> V::Output {
         visitor.copied(self)
     }
@@ -117,7 +123,8 @@ fn set_up(shared: &Arc<Shared>) -> Result<PSystem, Bug> {
         let mut env = Unasked;
         let env = &mut EventSink::new(&mut env);
         let (coverage, specs) = (&shared.coverage, None);
-        let mut cx = Cx { code, coverage, env, specs, relieved: false, rare: false };
+        let mut cx =
+            Cx { code, coverage, env, specs, relieved: false, rare: false, past: Past::default() };
         match cx.start(&mut machine, Value::Null) {
             Ok(()) => {}
             Err(Stop::Bug(bug)) => return Err(*bug),
@@ -159,7 +166,7 @@ impl Env for Unasked {
     }
 
     fn leeway(&self) -> u32 {
-        10_000
+        200_000
     }
 
     fn unheard(&mut self, _: u32) -> Result<(), Cut> {

@@ -7,6 +7,7 @@ use triomphe::Arc;
 use super::coverage::Coverage;
 use super::execute::{Exit, execute};
 use super::machine::{Machine, Phase, Then, exists};
+use super::past::Past;
 use super::pool;
 use super::print::{Carried, Shown, name_of};
 use super::value::Value;
@@ -27,6 +28,7 @@ pub(crate) struct Cx<'a, 'e> {
     pub(crate) relieved: bool,
     /// Whether the running machine has called its step rare.
     pub(crate) rare: bool,
+    pub(crate) past: Past,
 }
 
 pub(crate) struct Specs<'a> {
@@ -78,17 +80,23 @@ impl Cx<'_, '_> {
                 Exit::Returned => self.after(machine)?,
                 Exit::Raised(event, payload) => {
                     machine.unwind(self.code);
+                    self.turn(machine)?;
                     self.react(machine, event, payload, true)?
                 }
                 Exit::Goto(to, payload) => {
                     machine.unwind(self.code);
                     machine.payload.put(payload);
+                    self.turn(machine)?;
                     self.leave(machine, crate::lower::code::NONE, to)?
                 }
             };
         }
         machine.unwind(self.code);
         Ok(())
+    }
+
+    fn turn(&mut self, machine: &Machine) -> Stepped {
+        if self.env.turn()? { self.look_back(machine, 0) } else { Ok(()) }
     }
 
     fn react(
@@ -180,7 +188,8 @@ impl Cx<'_, '_> {
             let (to, heat) = (Text::Str(&state.name), state.heat);
             self.relieved |= heat != Heat::Hot;
             let index = !machine.id.to_bits();
-            if heat == Heat::Cold && !code.specs[index as usize].live {
+            // A scenario is covered by what it sees, not by where it starts.
+            if heat == Heat::Cold && how != Transition::Start && !code.specs[index as usize].live {
                 self.coverage.reach(code.cover_specs + index as u32);
             }
             self.env.tell(|| Event::MonitorChanged { monitor, to, heat })?;
@@ -219,7 +228,15 @@ impl Cx<'_, '_> {
             let spec = unshared(&mut specs.all[index]);
             let (code, coverage) = (self.code, self.coverage);
             let env = &mut *self.env;
-            let mut cx = Cx { code, coverage, env, specs: None, relieved: false, rare: false };
+            let mut cx = Cx {
+                code,
+                coverage,
+                env,
+                specs: None,
+                relieved: false,
+                rare: false,
+                past: Past::default(),
+            };
             cx.handle(spec, event, payload.clone(), false)?;
             *specs.relieved |= u64::from(cx.relieved) << index;
             let heat = state_of(self.code, spec).heat;

@@ -10,6 +10,7 @@ use triomphe::Arc;
 
 use super::inbox::Envelope;
 use super::machine::{Machine, Phase, Then};
+use super::past::Past;
 use super::pool;
 use super::print::Carried;
 use super::run::{Cx, Specs, Stepped, state_of, unshared_for_mail};
@@ -143,7 +144,8 @@ impl Machines {
         let (hot, relieved) = (&mut self.hot, &mut self.relieved);
         let specs = Some(Specs { all: specs, hot, relieved });
         let Shared { code, coverage, .. } = shared;
-        let mut cx = Cx { code, coverage, env, specs, relieved: false, rare: false };
+        let mut cx =
+            Cx { code, coverage, env, specs, relieved: false, rare: false, past: Past::default() };
         let ran = run(&mut cx, machine);
         self.rare |= cx.rare;
         ran

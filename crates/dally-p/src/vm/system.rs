@@ -147,6 +147,19 @@ impl System for PSystem {
         Some(Fingerprint(known.unwrap_or_else(|| self.machines.sum())))
     }
 
+    /// Deferred events at the front of a queue wait for nobody.
+    fn backlog(&self) -> usize {
+        let waiting = |machine: &Arc<Machine>| match machine.phase {
+            Phase::Ready(first) | Phase::Receiving(_, first) => {
+                machine.inbox.len() - first as usize
+            }
+            _ if machine.is_enabled() => machine.inbox.len(),
+            _ => 0,
+        };
+        let messages: usize = self.machines.all().iter().map(waiting).sum();
+        self.machines.enabled.len().saturating_mul(1 + messages)
+    }
+
     fn sealed(&self) -> bool {
         self.shared.code.directives.seal != EventId::NULL
             && self.machines.all().iter().any(|machine| machine.seals > 0)

@@ -15,7 +15,7 @@ machine P receives a; sends; { start state S { entry (x: int) { x = 1; } ignore 
 machine N receives a; sends; { start state S { ignore a; } }
 spec W observes a { start state S { ignore a; } }
 spec X observes a, c { start state S { ignore a, c; } }
-scenario C observes a { start cold state S { ignore a; } }
+scenario C observes a { start state S { on a goto D; } cold state D { ignore a; } }
 "#;
 
 fn with(tests: &str) -> String {

@@ -134,7 +134,7 @@ machine Main {
         2:36 the event
     8:18 `a` has two cases (received again)
         6:18 first received here
-    9:18 `null` cannot be received (no event)
+    9:18 warning: `null` cannot be received (this `receive` fails when it is reached)
         help: `null` is handled by a state: `on null do ...`
     10:18 `halt` cannot be a case of `receive` (always ends the wait: it is raised again)
         help: handle it in the state: `on halt do ...`

@@ -130,22 +130,8 @@ fn what_older_versions_had_is_replaced() {
 }
 
 #[test]
-fn what_is_for_the_verifier_is_said_to_be() {
-    insta::assert_snapshot!(complaints("pure f(x: int): int = x;\ninvariant i: forall (x: int) :: x == x;\naxiom a;\ninit-condition b;\nLemma l { invariant j: a; }\nTheorem t { invariant k: b; }\nProof { prove l using t except j; }\nfun g(); return (r: int); requires x; ensures y;\nfun h() requires x; { while (a) invariant b; { } }\nprove x;"), @r#"
-        1:1 `pure` is for the P verifier -> write `fun f(x: T): U { return ...; }`
-        2:1 `invariant` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        3:1 `axiom` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        4:1 `init-condition` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        5:1 `Lemma` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        6:1 `Theorem` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        7:1 `Proof` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        8:10 to name a result is for the P verifier
-        8:27 `requires` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        8:39 `ensures` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        9:9 `requires` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        9:33 `invariant` is for the P verifier -> state what should hold in a `spec`, or leave it out
-        10:1 `prove` is for the P verifier
-    "#);
+fn code_for_the_verifier_is_said_to_be_and_declarations_are_skipped() {
+    insta::assert_snapshot!(complaints("pure f(x: int): int = x;\ninvariant i: forall (x: int) :: x == x;\naxiom a;\ninit-condition b;\nLemma l { invariant j: a; }\nTheorem t { invariant k: b; }\nProof { prove l using t except j; }\nfun g(); return (r: int); requires x; ensures y;\nfun h() requires x; { while (a) invariant b; { } }\nprove x;"), @"10:1 `prove` is for the P verifier");
     insta::assert_snapshot!(complaints_of("assume x;\nx = a ==> b;\nx = a <==> b;\nx = forall (y: int) :: y;\nx = inflight e;\nx = e targets m && sent e;\nx = e is f;\nsent = 1;"), @r#"
         2:1 `assume` is for the P verifier -> write an `if` around what follows, or `assert`
         3:7 `==>` is for the P verifier -> write `!a || b`

@@ -192,7 +192,7 @@ fn nothing_is_sent_to_null_and_null_is_not_sent() {
 }
 
 #[test]
-fn a_loop_without_end_is_cut() {
+fn a_loop_that_comes_back_to_its_state_is_a_bug_and_other_loops_without_end_are_cut() {
     let looping = |body: &str| {
         let source = format!(
             "machine Main {{ start state S {{ entry {{ {body} }} }} }} test t [main=Main]: {{Main}};"
@@ -200,8 +200,13 @@ fn a_loop_without_end_is_cut() {
         let story = story_of(&program(&source));
         (story.end, story.steps)
     };
-    assert_eq!(looping("while (true) { }"), ("a step without end".into(), 1));
-    assert_eq!(looping("while (true) { print \"\"; }"), ("a step without end".into(), 1));
+    let repeats = "endless-step: a step of `Main` goes on without end: it comes back to the same \
+                   place with the same values, and chooses nothing on the way";
+    assert_eq!(looping("while (true) { }"), (repeats.into(), 1));
+    assert_eq!(looping("while (true) { print \"\"; }"), (repeats.into(), 1));
+    assert_eq!(looping("goto S;"), (repeats.into(), 1));
+    let counts = "var n: int; while (true) { n = n + 1; }";
+    assert_eq!(looping(counts), ("a step without end".into(), 1));
     assert_eq!(looping("while (true) { if ($) { continue; } }"), ("a step without end".into(), 1));
 }
 

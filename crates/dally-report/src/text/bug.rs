@@ -256,6 +256,10 @@ fn goes_on(bug: &Bug, endless: &Endless) -> String {
         Endless::Calls { function, depth } => {
             format!("function `{function}` is called {depth} deep: a recursion that does not end")
         }
+        Endless::Repeats => format!(
+            "a step of `{name}` goes on without end: it comes back to the same place with the same \
+             values, and chooses nothing on the way"
+        ),
         Endless::Start => format!("spec `{name}` goes on without end on entering its first state"),
         _ => bug.to_string(),
     }

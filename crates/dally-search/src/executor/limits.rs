@@ -8,25 +8,52 @@ use crate::strategy::Properties;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) max_steps: usize,
+    pub(crate) max_fair_steps: usize,
     pub(crate) fail_on_max_steps: bool,
     pub(crate) temperature: usize,
+    pub(crate) confirm_temperature: u32,
+    /// Whether a monitor may be hot for longer where the backlog is large.
+    pub(crate) by_backlog: bool,
     pub(crate) fairness: Fairness,
     pub(crate) loops: Loops,
     /// The monitor that a loop must violate, by the hash of its name; `None` for any.
     pub(crate) blamed: Option<u64>,
     pub(crate) step_items: u32,
+    /// Whether a step with more items ends the schedule; otherwise it is a bug.
+    pub(crate) long_steps_end: bool,
 }
 
 impl Limits {
     pub(crate) const NONE: Limits = Limits {
         max_steps: usize::MAX,
+        max_fair_steps: usize::MAX,
         fail_on_max_steps: false,
         temperature: usize::MAX,
+        confirm_temperature: 0,
+        by_backlog: false,
         fairness: Fairness::Weak,
         loops: Loops::Ignored,
         blamed: None,
         step_items: u32::MAX,
+        long_steps_end: false,
     };
+
+    /// For how many fair steps in a row a monitor has to be hot for a bug, with this backlog.
+    ///
+    /// Chance gives each of `n` workers one step in `n`, so a worker with a queue of `m` messages has
+    /// gone through it after about `n * m` times the steps that a message takes. What a monitor waits
+    /// for may be the answer to the last of them.
+    pub(super) fn too_hot_after(&self, backlog: usize) -> usize {
+        let least = if self.by_backlog { backlog.saturating_mul(TURNS) } else { 0 };
+        let times = 1 + self.confirm_temperature as usize;
+        self.temperature.max(least).saturating_mul(times)
+    }
+
+    /// How many steps a fair schedule may have in which a monitor has been hot for so many of them.
+    pub(super) fn longest(&self, hot: usize) -> usize {
+        let confirming = if hot > self.temperature { self.confirm_temperature as usize } else { 0 };
+        self.max_fair_steps.saturating_mul(1 + confirming)
+    }
 
     /// The limits for following a recording with this bug; `stem` steps lead to its loop, if known.
     pub(crate) fn to_follow(self, bug: &Bug, stem: Option<usize>) -> Limits {
@@ -53,6 +80,9 @@ impl Limits {
         self.max_steps.min(self.temperature).min(strategy.longest) / LOG_AFTER_PART
     }
 }
+
+/// How often all that waits has to have had its turn before a monitor is too hot.
+const TURNS: usize = 16;
 
 /// Logging begins when a monitor has been hot for one part in so many of the bounds.
 const LOG_AFTER_PART: usize = 50;

@@ -7,6 +7,7 @@ use dally_core::{Acceptance, Bug, Lasso, Stop, System, WorkerId};
 use super::bugs::{endless, too_hot};
 use super::env::{CutReason, StepEnv};
 use super::{End, Limits};
+use crate::liveness::bits;
 
 pub(super) enum Conclusion {
     Ended(End),
@@ -33,6 +34,10 @@ pub(super) struct LiveExecution<'a> {
     /// Whether the strategy is fair from here on.
     pub(super) fair: bool,
     pub(super) temperatures: Temperatures,
+    /// For how many steps a monitor may be hot, by the backlog that was last looked at.
+    pub(super) too_hot_after: usize,
+    /// The monitors that have been hot since the step bound was reached.
+    pub(super) overdue: Option<u64>,
 }
 
 impl LiveExecution<'_> {
@@ -46,6 +51,9 @@ impl LiveExecution<'_> {
         let stepped = system.step(worker, &mut self.env);
         if stepped.is_err() || self.env.cut.is_some() {
             return Err(match (self.env.cut, stepped) {
+                (Some(CutReason::Endless), _) if self.limits.long_steps_end => {
+                    Conclusion::Ended(End::StepBound)
+                }
                 (Some(CutReason::Endless), _) => {
                     Conclusion::failed(endless(system, worker, self.limits.step_items))
                 }
@@ -70,9 +78,22 @@ impl LiveExecution<'_> {
         if !self.fair || (hot | temperatures.hot) == 0 {
             return None;
         }
-        let bound = self.limits.temperature;
-        let monitor = temperatures.rise(hot, self.env.steps - steps, bound)?;
-        Some(too_hot(system, monitor, bound))
+        let monitor = temperatures.rise(hot, self.env.steps - steps, self.too_hot_after)?;
+        // The backlog may have grown since it was last looked at.
+        self.too_hot_after = self.limits.too_hot_after(system.backlog());
+        (temperatures.steps[monitor] > self.too_hot_after)
+            .then(|| too_hot(system, monitor, self.too_hot_after))
+    }
+
+    /// Whether the execution goes on although it has as many steps as a schedule may have: it is fair,
+    /// and a monitor has been hot all the time since the step bound.
+    #[cold]
+    pub(super) fn goes_on(&mut self, now: Acceptance) -> bool {
+        let hot = now.waiting();
+        let overdue = self.overdue.map_or(hot, |overdue| overdue & hot);
+        self.overdue = Some(overdue);
+        let hot = bits(overdue).map(|monitor| self.temperatures.steps[monitor as usize]).max();
+        self.fair && hot.is_some_and(|hot| self.env.steps < self.limits.longest(hot))
     }
 }
 

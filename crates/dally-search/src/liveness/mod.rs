@@ -32,4 +32,4 @@ pub(crate) use graph::Node;
 pub(crate) use labels::Transition;
 pub(crate) use lasso::Cycle;
 pub(crate) use loop_detector::{Loop, LoopDetector, Loops};
-pub(crate) use property::Property;
+pub(crate) use property::{Property, bits};

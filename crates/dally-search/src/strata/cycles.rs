@@ -16,6 +16,7 @@ use super::ses::{after_stratum, stratum};
 use super::shared_state::{SharedState, ThreadCounters};
 use super::state_space::StateSpace;
 use super::states::{add_stratum, restart};
+use super::transition::Taken;
 use super::transition_order::TransitionOrder;
 use super::visited::Visited;
 use crate::batch::Shared;
@@ -191,7 +192,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let length = steps.len() - stem;
         let mut states = Vec::new();
         for (place, (worker, mut values)) in steps.into_iter().enumerate() {
-            if !self.take(worker, &mut values) {
+            if !matches!(self.take(worker, &mut values), Taken::Stepped) {
                 return;
             }
             let system = self.space.system();

@@ -20,6 +20,7 @@ use super::search_pool::SearchPool;
 use super::shared_state::ThreadCounters;
 use super::state_space::StateSpace;
 use super::states::add;
+use super::transition::Taken;
 use super::transition_order::TransitionOrder;
 use crate::choice_log::Activity;
 use crate::options::Reached;
@@ -271,12 +272,15 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let (mut position, mut chosen, mut spare) = (first, None, None);
         loop {
             let mut values = std::mem::take(&mut position.values);
-            let stepped = self.take(position.worker, &mut values);
+            let taken = self.take(position.worker, &mut values);
             drawn.transitions += 1;
             let pick = position.pick(&values, skip, &mut positions, rng);
             values.truncate(pick.unwrap_or(0));
             position.values = values;
-            let next = if stepped { self.arrive_by(&position, spare.take(), drawn) } else { None };
+            let next = match taken {
+                Taken::Stepped => self.arrive_by(&position, spare.take(), drawn),
+                Taken::Failed | Taken::Redundant | Taken::Cut => None,
+            };
             let unused = if pick.is_some() { chosen.replace(position) } else { Some(position) };
             spare = unused;
             match next {

@@ -23,6 +23,9 @@ pub(crate) struct StepEnv<'a> {
     pub(crate) items: EventBudget,
     /// Whether there were too many, or a value was asked for where there may be none.
     pub(crate) endless: bool,
+    /// Whether the step has come back to a choice of its own: other values of it lead wherever this
+    /// one does.
+    pub(crate) redundant: bool,
 }
 
 impl StepEnv<'_> {
@@ -67,6 +70,11 @@ impl Env for StepEnv<'_> {
 
     fn place(&mut self, place: u64) {
         self.place = place;
+    }
+
+    fn came_back(&mut self) -> Result<(), Cut> {
+        self.redundant = true;
+        Err(Cut)
     }
 
     fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {

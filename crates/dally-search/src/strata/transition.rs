@@ -12,6 +12,24 @@ use super::step_env::StepEnv;
 use super::transition_order::TransitionOrder;
 use crate::executor::endless;
 
+/// What came of a transition.
+pub(super) enum Taken {
+    Stepped,
+    /// It showed a bug.
+    Failed,
+    /// It leads where transitions with other values lead.
+    Redundant,
+    /// It is longer than a step may be.
+    Cut,
+}
+
+/// Why a step was not taken to its end.
+pub(super) enum NotTaken {
+    Bug(Box<Bug>),
+    Redundant,
+    Cut,
+}
+
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Takes the next transition of the top frame.
     pub(super) fn step(&mut self) {
@@ -31,38 +49,45 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.counters.transitions += 1;
             return;
         }
-        let stepped = self.take(worker, &mut values);
+        let taken = self.take(worker, &mut values);
         self.frames[self.depth - 1].values = values;
         self.at_top = false;
         self.counters.transitions += 1;
-        if stepped {
-            self.arrive();
-        } else {
-            self.log_failed();
+        match taken {
+            Taken::Stepped => self.arrive(),
+            Taken::Failed => self.log_failed(),
+            Taken::Redundant => {}
+            Taken::Cut => self.log_gap(self.frames[self.depth - 1].state.node),
         }
     }
 
-    /// Takes a step from the live state with these values; `false` if it showed a bug.
-    pub(super) fn take(&mut self, worker: WorkerId, values: &mut Vec<Value>) -> bool {
+    /// Takes a step from the live state with these values.
+    pub(super) fn take(&mut self, worker: WorkerId, values: &mut Vec<Value>) -> Taken {
         self.writer.write(Choice::Worker(worker));
+        let limits = self.shared_state.limits;
         let bug = match self.attempt(values, true, |space, env| space.step(worker, env)) {
-            Ok(()) => return true,
-            Err(Some(bug)) => bug.in_step_of(worker),
-            Err(None) => endless(self.space.system(), worker, self.shared_state.limits.step_items),
+            Ok(()) => return Taken::Stepped,
+            Err(NotTaken::Bug(bug)) => bug.in_step_of(worker),
+            Err(NotTaken::Redundant) => return Taken::Redundant,
+            Err(NotTaken::Cut) if limits.long_steps_end => {
+                self.counters.cut += 1;
+                return Taken::Cut;
+            }
+            Err(NotTaken::Cut) => endless(self.space.system(), worker, limits.step_items),
         };
         self.found(bug);
-        false
+        Taken::Failed
     }
 
     /// Runs a step, or asks where it leads, with these values; a step that asks for a value is cut
-    /// unless it `chooses`. The error is the bug that it showed, or `None` if it was cut.
+    /// unless it `chooses`.
     #[inline]
     pub(super) fn attempt(
         &mut self,
         values: &mut Vec<Value>,
         chooses: bool,
         step: impl FnOnce(&mut S, &mut StepEnv<'_>) -> Result<(), Stop>,
-    ) -> Result<(), Option<Box<Bug>>> {
+    ) -> Result<(), NotTaken> {
         if O::LISTENS {
             self.summary.clear();
         }
@@ -77,6 +102,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             summary: O::LISTENS.then_some(&mut self.summary),
             items: EventBudget::new(self.shared_state.limits.step_items),
             endless: false,
+            redundant: false,
         };
         let stepped = step(&mut self.space, &mut env);
         self.places = env.places;
@@ -85,8 +111,9 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         match stepped {
             Ok(()) if !env.endless => Ok(()),
-            Err(Stop::Bug(bug)) if !env.endless => Err(Some(bug)),
-            _ => Err(None),
+            Err(Stop::Bug(bug)) if !env.endless => Err(NotTaken::Bug(bug)),
+            _ if env.redundant && !env.endless => Err(NotTaken::Redundant),
+            _ => Err(NotTaken::Cut),
         }
     }
 

@@ -13,6 +13,7 @@ use super::depth_first::DepthFirstWorker;
 use super::entry::{Entry, NextTransition, OpenState, Value};
 use super::state_space::StateSpace;
 use super::step_env::StepEnv;
+use super::transition::NotTaken;
 use super::transition_order::TransitionOrder;
 use crate::prefix::Prefix;
 use crate::record::Heading;
@@ -264,8 +265,10 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         });
         match stepped {
             Ok(()) => {}
-            Err(Some(bug)) => return Err(diverged(format!("worker {worker} failed: {bug}"))),
-            Err(None) => {
+            Err(NotTaken::Bug(bug)) => {
+                return Err(diverged(format!("worker {worker} failed: {bug}")));
+            }
+            Err(NotTaken::Redundant | NotTaken::Cut) => {
                 let what = format!("worker {worker} asked for something else than before");
                 return Err(diverged(what));
             }

@@ -155,6 +155,7 @@ const LIMITS: Limits = Limits {
     loops: crate::liveness::Loops::Ignored,
     blamed: None,
     step_items: 1_000,
+    ..Limits::NONE
 };
 
 fn never(_log: &str) -> bool {
