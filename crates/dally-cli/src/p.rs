@@ -1,6 +1,8 @@
 //! `dally check` on a P project: all its tests, and a table of them.
 
 mod coverage;
+mod files;
+mod options;
 mod table;
 
 use std::ffi::OsStr;
@@ -15,11 +17,11 @@ use dally::p::program::{Heat, Program, Test};
 use dally::p::source::Sources;
 use dally::p::vm::{CoverageReport, Foreign, PProgram};
 use dally::p::{OpenError, Project, project};
-use dally::report::{Style, json, tell, text};
+use dally::report::{About, Style, json, tell, text};
 use dally::search::strata::SearchKind;
 use serde_json::json;
 
-use crate::args::{CheckArgs, Format, ReplayArgs};
+use crate::args::{CheckArgs, Format, OfP, ReplayArgs};
 use crate::check::{Run, settings};
 use crate::interrupt::stop_on_interrupt;
 use crate::{BAD_INPUT, BUG, CLEAN, print};
@@ -30,6 +32,9 @@ const PROJECT_SETTING: &str = "project";
 /// The same for a path that is not text: its bytes, as hexadecimal digits.
 const PROJECT_BYTES_SETTING: &str = "project-bytes";
 const ATOMIC_SETTING: &str = "atomic-handlers";
+/// The stubs that a schedule was recorded with, so that a replay has the same.
+const FOREIGN_SETTING: &str = "foreign";
+const STUBBED_SETTING: &str = "stub-foreign";
 
 /// The default of `max_steps`.
 const MAX_STEPS: usize = 10_000;
@@ -39,6 +44,24 @@ pub fn path(subject: &OsStr) -> Option<&Path> {
     let path = Path::new(subject);
     let looks_so = path.extension().is_some_and(|ending| ending == "p" || ending == "pproj");
     (looks_so || project::is_project(path)).then_some(path)
+}
+
+pub use self::options::translated;
+
+/// `dally p`: what is there for P projects besides `dally check`.
+pub fn other(command: &OfP) -> Result<u8, String> {
+    match command {
+        OfP::Help => print(&options::table()),
+        OfP::Grammar => print(&dally::p::grammar::textmate()),
+        OfP::NewForeign(arguments) => {
+            let none = Stubs { files: Vec::new(), made: false };
+            let Some(project) = open(&arguments.project, &none, Format::Text)? else {
+                return Ok(BAD_INPUT);
+            };
+            print(&files::new_foreign(&project, arguments)?);
+        }
+    }
+    Ok(CLEAN)
 }
 
 /// Checks the tests of a project and prints the results; answers the exit code.
@@ -56,7 +79,8 @@ pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, String> {
             settings: arguments.settings.of_replays(),
         });
     }
-    let Some(project) = open(path, arguments.format)? else { return Ok(BAD_INPUT) };
+    let stubs = Stubs { files: arguments.p.foreign.clone(), made: arguments.p.stub_foreign };
+    let Some(project) = open(path, &stubs, arguments.format)? else { return Ok(BAD_INPUT) };
     let tests = chosen(&project, &arguments.p.tests)?;
     if arguments.p.list_tests {
         print(&list(&project, &tests, arguments.format));
@@ -78,24 +102,30 @@ pub fn check(arguments: &CheckArgs, path: &Path) -> Result<u8, String> {
 }
 
 /// The test of a schedule of a P project; `None` if the project has errors, which have been printed.
-/// `path` is the project if it is not where the schedule says.
+/// `path` is the project if it is not where the schedule says, and `file` that of the schedule.
 pub fn recorded(
     schedule: &Schedule,
     path: Option<&Path>,
+    file: &Path,
     format: Format,
 ) -> Result<Option<PProgram>, String> {
     let recorded = path_of(schedule);
     let Some(path) = path.or(recorded.as_deref()) else {
         return Err(format!("the schedule is of `{}`, which is no P project", schedule.program));
     };
-    if !path.exists() {
+    let Some(place) = place_of(path, file) else {
         return Err(format!(
             "the schedule is of the P project `{}`, which is not there\n  \
-             run this where it is, or name it: dally check PATH --replay SCHEDULE",
+             run this where it is, or name it: dally replay SCHEDULE --project PATH",
             path.display()
         ));
-    }
-    let Some(project) = open(path, format)? else { return Ok(None) };
+    };
+    let files = schedule.settings.iter().filter(|(name, _)| name == FOREIGN_SETTING);
+    let stubs = Stubs {
+        files: files.map(|(_, file)| place.join(file)).collect(),
+        made: schedule.setting(STUBBED_SETTING).is_some(),
+    };
+    let Some(project) = open(&place.join(path), &stubs, format)? else { return Ok(None) };
     match project.test(&schedule.program, Foreign::default()) {
         Ok(program) => {
             let atomic = schedule.setting(ATOMIC_SETTING).is_some();
@@ -133,9 +163,37 @@ fn path_of(schedule: &Schedule) -> Option<PathBuf> {
     return String::from_utf8(bytes).ok().map(PathBuf::from);
 }
 
+/// The directory that a path is meant from: the present one or one above it, or one above the file of the
+/// schedule, where the command ran that wrote it. Empty for the present one.
+fn place_of(path: &Path, file: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let there = std::path::absolute(file).unwrap_or_default();
+    let above = there.ancestors().chain(here.ancestors()).skip(1).map(Path::to_owned);
+    std::iter::once(PathBuf::new()).chain(above).find(|place| place.join(path).exists())
+}
+
+/// What stands for foreign functions.
+struct Stubs {
+    files: Vec<PathBuf>,
+    /// Whether those that no file has are made up.
+    made: bool,
+}
+
+impl Stubs {
+    fn applied(&self, path: &Path) -> Result<Project, OpenError> {
+        let mut sources = project::load(path).map_err(OpenError::Files)?;
+        for file in &self.files {
+            sources
+                .stubs(file.display().to_string(), project::read(file).map_err(OpenError::Files)?);
+        }
+        let project = Project::of_sources(sources)?;
+        Ok(if self.made { project.with_stubs() } else { project })
+    }
+}
+
 /// The project; `None` if it has errors, which have been printed.
-fn open(path: &Path, format: Format) -> Result<Option<Project>, String> {
-    match Project::open(path) {
+fn open(path: &Path, stubs: &Stubs, format: Format) -> Result<Option<Project>, String> {
+    match stubs.applied(path) {
         Ok(project) => {
             if format == Format::Text {
                 tell(&project.warnings, &project.program);
@@ -263,11 +321,17 @@ fn run(
         if arguments.p.atomic_handlers {
             replay_settings.push((ATOMIC_SETTING.to_owned(), "1".to_owned()));
         }
+        let stubs = arguments.p.foreign.iter().map(|file| file.display().to_string());
+        replay_settings.extend(stubs.map(|file| (FOREIGN_SETTING.to_owned(), file)));
+        if arguments.p.stub_foreign {
+            replay_settings.push((STUBBED_SETTING.to_owned(), "1".to_owned()));
+        }
         let search = arguments.p.exhaustive.then(|| exhaustive(&project.program, test));
+        let settings = settings(arguments, search, MAX_STEPS)?;
         let checking = Checking {
             replay_settings,
             stop: Arc::clone(&stop),
-            ..Checking::new(test.name.clone(), settings(arguments, search, MAX_STEPS)?)
+            ..Checking::new(test.name.clone(), settings.clone())
         };
         let note = match of {
             1 => String::new(),
@@ -276,8 +340,13 @@ fn run(
         let program = Arc::new(program);
         let run = Run::of(program.clone(), checking, &note);
         let row = Row { test: test.name.clone(), run, coverage: program.coverage() };
+        files::write(&arguments.p, &row, &program, &settings)?;
         if arguments.format == Format::Text {
-            print(&row.run.findings(&row.test));
+            let shown = (!arguments.p.verbose).then_some(About::STEPS_SHOWN);
+            print(&row.run.findings(&row.test, shown));
+            if arguments.p.verbose && row.run.checked.report.findings.is_empty() {
+                print(&files::execution(&program, &settings));
+            }
             if of == 1 && !row.run.is_failed() {
                 let style = Style::of(&std::io::stdout());
                 print(&(text::summary(&row.test, &row.run.checked.report, style) + "\n"));

@@ -32,7 +32,8 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, String> {
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let project = arguments.project.as_deref();
     let replayed = if project.is_some() || p::is_recorded(&schedule) {
-        let Some(program) = p::recorded(&schedule, project, arguments.format)? else {
+        let file = std::path::Path::new(&arguments.schedule);
+        let Some(program) = p::recorded(&schedule, project, file, arguments.format)? else {
             return Ok(BAD_INPUT);
         };
         search::replay(Arc::new(program), &schedule, mode, rounds, step_time)

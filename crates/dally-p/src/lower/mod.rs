@@ -118,12 +118,7 @@ impl Lower<'_> {
             return Ok(index);
         }
         let fun = &self.program.funs[id.index()];
-        let name = match fun.machine {
-            Some(machine) => {
-                format!("{}.{}", self.program.machines[machine.index()].name, fun.name)
-            }
-            None => fun.name.to_string(),
-        };
+        let name = self.program.name_of(id);
         let index =
             fits(self.code.foreign.len(), u16::MAX as usize, fun.span, "foreign functions")?;
         let given = self.foreign.get(&name).cloned();
@@ -158,7 +153,9 @@ impl Lower<'_> {
         )
         .label("declared here without a body")
         .hint(format!(
-            "write {them} in P, or use Dally as a library and give {them} with `Foreign::fun`"
+            "sources in C# are not run; give {them} a body in a file of P stubs (`--foreign \
+             stubs.p`), let Dally choose what {them} may return (`--stub-foreign`), or write {them} \
+             in Rust (`dally p new-foreign`)"
         ));
         for (name, span) in &self.missing[1..] {
             diagnostic = diagnostic.also(*span, format!("`{name}` is declared here"));
@@ -206,7 +203,8 @@ fn fits(number: usize, limit: usize, span: Span, what: &str) -> Lowered<usize> {
     Err(error(span, message).hint("split it up"))
 }
 
-fn written(ty: &Type, program: &Program) -> String {
+/// A type in P syntax.
+pub(crate) fn written(ty: &Type, program: &Program) -> String {
     let mut text = String::new();
     ty.write(&mut text, usize::MAX, &|ty| match ty {
         Type::Enum(id) => &program.enums[id.index()].name,

@@ -1,0 +1,3 @@
+pub fn foreign() -> dally::p::vm::Foreign {
+    Default::default()
+}
