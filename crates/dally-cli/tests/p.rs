@@ -183,7 +183,8 @@ fn a_finding_is_replayed_from_its_file_and_its_token_and_from_elsewhere() {
     assert_eq!(again.out, replayed.out);
 
     let elsewhere = Scratch::new("p-elsewhere");
-    let lost = dally(&["replay", &saved], &elsewhere);
+    assert_eq!(dally(&["replay", &saved], &elsewhere).code, 1);
+    let lost = dally(&["replay", &schedule.to_token()], &elsewhere);
     assert_eq!(lost.code, 2);
     assert_snapshot!("p_lost", lost.err);
     let project = scratch.0.join("Counter.p").display().to_string();
@@ -242,7 +243,7 @@ fn a_run_as_json_has_every_test_with_its_verdict_and_coverage() {
     assert_eq!(json["tests"][0]["verdict"], "no bug");
     assert_eq!(json["tests"][0]["run"]["schedules"], 100);
     assert_eq!(json["tests"][0]["coverage"]["states"]["missing"][0], "Client.Unused");
-    assert_eq!(json["tests"][1]["verdict"], "BUG: panic");
+    assert_eq!(json["tests"][1]["verdict"], "BUG: assertion");
     assert_eq!(json["tests"][1]["run"]["findings"][0]["bug"]["kind"], "panic");
     for test in json["tests"].as_array().unwrap() {
         document(&test["run"].to_string());

@@ -85,20 +85,23 @@ mod seeing {
         let scratch = with("no-message", &["no_message.p"]);
         let ran = dally(&["check", "no_message.p", "--seed", "1"], &scratch);
         let heads = ran.out.lines().filter(|line| line.starts_with("bug[") || line.contains("BUG"));
-        let heads: Vec<&str> = heads.map(|line| line.split("  1 schedule").next().unwrap()).collect();
+        let heads: Vec<&str> =
+            heads.map(|line| line.split("  1 schedule").next().unwrap()).collect();
         assert_snapshot!(heads.join("\n"));
     }
 
     #[test]
     fn a_long_path_does_not_cut_the_message_off() {
         let scratch = with("long-path", &["assertion.p"]);
-        let long = format!("{}/{}", "a-directory-with-a-long-name".repeat(5), "another-one".repeat(9));
+        let long =
+            format!("{}/{}", "a-directory-with-a-long-name".repeat(5), "another-one".repeat(9));
         std::fs::create_dir_all(scratch.0.join(&long)).unwrap();
         let project = format!("{long}/assertion.p");
         std::fs::rename(scratch.0.join("assertion.p"), scratch.0.join(&project)).unwrap();
         let ran = dally(&["check", &project], &scratch);
         let message = "which is not what anybody who reads this far would expect of it";
-        let told: Vec<&str> = ran.out.lines().filter(|line| line.contains("should be one")).collect();
+        let told: Vec<&str> =
+            ran.out.lines().filter(|line| line.contains("should be one")).collect();
         assert_eq!(told.iter().filter(|line| line.ends_with(message)).count(), 2, "{}", ran.out);
     }
 
@@ -220,7 +223,8 @@ mod files {
     #[test]
     fn the_trace_and_the_coverage_are_written_as_p_writes_them() {
         let scratch = with("p-files", &["receives.p"]);
-        let ran = dally(&["check", "receives.p", "--schedules", "50", "--p-files", "out"], &scratch);
+        let ran =
+            dally(&["check", "receives.p", "--schedules", "50", "--p-files", "out"], &scratch);
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert_snapshot!("p_trace", read(&scratch, "out/tcReceives.trace.json"));
         assert_snapshot!("p_coverage", read(&scratch, "out/tcReceives.coverage.txt"));

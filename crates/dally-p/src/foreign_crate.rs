@@ -61,7 +61,7 @@ fn function(program: &Program, name: &str, fun: &Fun) -> String {
         fun.returns.as_ref().map_or(String::new(), |ty| format!(": {}", written(ty, program)));
     let patterns: Vec<String> =
         params.iter().map(|param| pattern(&param.ty, &snake(&param.name))).collect();
-    let answer = fun.returns.as_ref().map_or("Value::Null", value);
+    let answer = fun.returns.as_ref().map_or("Value::Null".into(), |ty| value(program, ty));
     let unused: String = params
         .iter()
         .map(|param| format!("            let _ = {};\n", snake(&param.name)))
@@ -92,15 +92,19 @@ fn pattern(ty: &Type, name: &str) -> String {
 }
 
 /// An expression of Rust that makes a value of this type.
-fn value(ty: &Type) -> &'static str {
-    match ty {
+fn value(program: &Program, ty: &Type) -> String {
+    let plain = match ty {
+        Type::Foreign(id) => {
+            return format!("Value::foreign({} {{}})", program.foreign_types[id.index()]);
+        }
         Type::Int | Type::Enum(_) => "Value::Int(0)",
         Type::Float => "Value::Float(0.0)",
         Type::Bool => "Value::Bool(false)",
         Type::String => "Value::text(\"\")",
         Type::Seq(_) => "Value::seq([])",
         _ => "Value::Null",
-    }
+    };
+    plain.into()
 }
 
 fn tests(project: &Project, library: &str, path: &str) -> String {

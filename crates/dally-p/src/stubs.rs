@@ -142,7 +142,7 @@ impl Project {
                 }
                 (None, Some(ty)) => {
                     let kind = StmtKind::Return(Some(default(ty)));
-                    (vec![Stmt { kind, span }], "the default of its type".into())
+                    (vec![Stmt { kind, span }], "a default value".into())
                 }
                 (None, None) => (Vec::new(), "nothing".into()),
             };

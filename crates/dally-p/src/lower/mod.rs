@@ -139,9 +139,9 @@ impl Lower<'_> {
     fn missing_functions(&self) -> Lowered<()> {
         let Some((_, span)) = self.missing.first() else { return Ok(()) };
         let names: Vec<String> = self.missing.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let (what, them) = match names.len() {
-            1 => ("a foreign function", "it"),
-            _ => ("foreign functions", "them"),
+        let (what, them, they) = match names.len() {
+            1 => ("a foreign function", "it", "it"),
+            _ => ("foreign functions", "them", "they"),
         };
         let mut diagnostic = error(
             *span,
@@ -154,8 +154,8 @@ impl Lower<'_> {
         .label("declared here without a body")
         .hint(format!(
             "sources in C# are not run; give {them} a body in a file of P stubs (`--foreign \
-             stubs.p`), let Dally choose what {them} may return (`--stub-foreign`), or write {them} \
-             in Rust (`dally p new-foreign`)"
+             stubs.p`), have {them} return what {they} may (`--stub-foreign`), or write {them} in \
+             Rust (`dally p new-foreign`)"
         ));
         for (name, span) in &self.missing[1..] {
             diagnostic = diagnostic.also(*span, format!("`{name}` is declared here"));
