@@ -56,7 +56,7 @@ fn protocol(arguments: &CheckArgs, name: &str) -> Result<u8, CliError> {
         Format::Text => {
             let style = Style::of(&std::io::stdout());
             let summary = text::summary(&shown, &run.checked.report, style);
-            print(&(run.findings(protocol.name) + &summary));
+            print(&(run.findings(protocol.name, Some(About::STEPS_SHOWN)) + &summary));
         }
         Format::Json => print(&json::run(&run.checked.report)),
     }
@@ -108,14 +108,15 @@ impl Run {
         Run { checked }
     }
 
-    /// The findings as text, each with its story.
-    pub fn findings(&self, program: &str) -> String {
+    /// The findings as text, each with its story: of a long one, the last `steps_shown` steps.
+    pub fn findings(&self, program: &str, steps_shown: Option<usize>) -> String {
         let style = Style::of(&std::io::stdout());
         let mut out = String::new();
         for (finding, saved) in self.checked.report.findings.iter().zip(&self.checked.saved) {
             let about = About {
                 replay: checking::replay_on_command_line(&finding.schedule, saved.as_deref()),
                 saved: saved.clone(),
+                steps_shown,
                 see_all: Some("`dally replay` shows all".into()),
                 style,
                 ..About::new(program)

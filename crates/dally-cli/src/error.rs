@@ -51,6 +51,22 @@ pub enum CliError {
          Model.pproj`) or a protocol, one of `dally list`"
     )]
     NothingHere,
+    #[error("`{}` cannot be written: {why}", .path.display())]
+    NotWritten { path: PathBuf, why: io::Error },
+    #[error("`{}` is no place for a crate: {why}", .path.display())]
+    NoPlace { path: PathBuf, why: io::Error },
+    #[error(
+        "`{}` has a crate already, which is left as it is\n  name another place: --out DIR",
+        .place.display()
+    )]
+    CrateThere { place: PathBuf },
+    #[error("{option} needs a value\n  `dally p help` has the options of `p check`")]
+    NoValueOfP { option: String },
+    #[error(
+        "{option} is an option of `p check` that Dally does not have: {instead}\n  `dally p help` \
+         has them all"
+    )]
+    NotOfDally { option: String, instead: &'static str },
     #[error("the project has no tests\n  declare one: test t [main=M]: {{ M }};")]
     NoTests,
     #[error("no test is called `{name}` or begins so; there are: {}", .known.join(", "))]
@@ -64,7 +80,7 @@ pub enum CliError {
     NoProject { program: String },
     #[error(
         "the schedule is of the P project `{}`, which is not there\n  run this where it is, or name \
-         it: dally check PATH --replay SCHEDULE", .path.display()
+         it: dally replay SCHEDULE --project PATH", .path.display()
     )]
     ProjectGone { path: PathBuf },
     #[error(

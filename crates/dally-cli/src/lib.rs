@@ -30,6 +30,13 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs the command; the first argument is the name of the program.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments = match p::translated(arguments) {
+        Ok(arguments) => arguments,
+        Err(why) => {
+            tell::err(&format!("error: {why}\n"));
+            return ExitCode::from(BAD_INPUT);
+        }
+    };
     let command = Cli::parse_from(arguments).command;
     dally::variables::warn_of_unknown();
     let result = match command {
@@ -38,6 +45,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             Ok(CLEAN)
         }
         Command::Check(arguments) => check::check(&arguments),
+        Command::P(command) => p::other(&command.command),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),

@@ -1,10 +1,13 @@
 //! `dally check` on a P project: all its tests, and a table of them.
 
 mod coverage;
+mod files;
+mod options;
 mod table;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -15,13 +18,13 @@ use dally::p::program::{Heat, Program, Test};
 use dally::p::source::Sources;
 use dally::p::vm::{CoverageReport, Foreign, PProgram};
 use dally::p::{OpenError, Project, project};
-use dally::report::{Style, json, tell, text};
+use dally::report::{About, Style, json, tell, text};
 use dally::search::liveness::Fairness;
 use dally::search::strata::SearchKind;
 use dally::settings::Settings;
 use serde_json::json;
 
-use crate::args::{CheckArgs, Format, ReplayArgs};
+use crate::args::{CheckArgs, Format, OfP, ReplayArgs};
 use crate::check::{Run, settings};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
@@ -33,6 +36,9 @@ const PROJECT_SETTING: &str = "project";
 /// The same for a path that is not text: its bytes, as hexadecimal digits.
 const PROJECT_BYTES_SETTING: &str = "project-bytes";
 const ATOMIC_SETTING: &str = "atomic-handlers";
+/// The stubs that a schedule was recorded with, so that a replay has the same.
+const FOREIGN_SETTING: &str = "foreign";
+const STUBBED_SETTING: &str = "stub-foreign";
 
 /// How many values and events a step may have by default: more than a long loop of a model needs.
 const STEP_BOUND: u32 = 200_000;
@@ -47,6 +53,8 @@ pub fn path(subject: &OsStr) -> Option<&Path> {
     let looks_so = path.extension().is_some_and(|ending| ending == "p" || ending == "pproj");
     (looks_so || project::is_project(path)).then_some(path)
 }
+
+pub use self::options::translated;
 
 /// The paths of a project that several arguments make up.
 pub fn paths(subjects: &[OsString]) -> Result<Vec<PathBuf>, CliError> {
@@ -71,6 +79,23 @@ pub fn here() -> Result<PathBuf, CliError> {
     }
 }
 
+/// `dally p`: what is there for P projects besides `dally check`.
+pub fn other(command: &OfP) -> Result<u8, CliError> {
+    match command {
+        OfP::Help => print(&options::table()),
+        OfP::Grammar => print(&dally::p::grammar::textmate()),
+        OfP::NewForeign(arguments) => {
+            let none = Stubs { files: Vec::new(), made: false };
+            let Some(project) = open(slice::from_ref(&arguments.project), &none, Format::Text)?
+            else {
+                return Ok(BAD_INPUT);
+            };
+            print(&files::new_foreign(&project, arguments)?);
+        }
+    }
+    Ok(CLEAN)
+}
+
 /// Checks the tests of a project and prints the results; answers the exit code.
 pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
     if arguments.bug.is_some() {
@@ -86,7 +111,8 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
             settings: arguments.settings.of_replays(),
         });
     }
-    let Some(project) = open(paths, arguments.format)? else { return Ok(BAD_INPUT) };
+    let stubs = Stubs { files: arguments.p.foreign.clone(), made: arguments.p.stub_foreign };
+    let Some(project) = open(paths, &stubs, arguments.format)? else { return Ok(BAD_INPUT) };
     if project.program.tests.is_empty() && arguments.p.tests.is_empty() {
         tell::err("the project compiles; it has no tests, so nothing was checked\n");
     }
@@ -112,21 +138,28 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
 }
 
 /// The test of a schedule of a P project; `None` if the project has errors, which have been printed.
-/// `paths` are the project if it is not where the schedule says.
+/// `paths` are the project if it is not where the schedule says, and `file` that of the schedule.
 pub fn recorded(
     schedule: &Schedule,
     paths: &[PathBuf],
+    file: &Path,
     format: Format,
 ) -> Result<Option<PProgram>, CliError> {
     let recorded = paths_of(schedule);
     let paths = if paths.is_empty() { &recorded } else { paths };
-    if paths.is_empty() {
+    let Some(first) = paths.first() else {
         return Err(CliError::NoProject { program: schedule.program.clone() });
-    }
-    if let Some(path) = paths.iter().find(|path| !path.exists()) {
-        return Err(CliError::ProjectGone { path: path.to_owned() });
-    }
-    let Some(project) = open(paths, format)? else { return Ok(None) };
+    };
+    let Some(place) = place_of(paths, file) else {
+        return Err(CliError::ProjectGone { path: first.to_owned() });
+    };
+    let files = schedule.settings.iter().filter(|(name, _)| name == FOREIGN_SETTING);
+    let stubs = Stubs {
+        files: files.map(|(_, file)| place.join(file)).collect(),
+        made: schedule.setting(STUBBED_SETTING).is_some(),
+    };
+    let paths: Vec<PathBuf> = paths.iter().map(|path| place.join(path)).collect();
+    let Some(project) = open(&paths, &stubs, format)? else { return Ok(None) };
     match project.test(&schedule.program, Foreign::default()) {
         Ok(program) => {
             let atomic = schedule.setting(ATOMIC_SETTING).is_some();
@@ -169,9 +202,33 @@ fn path_of_digits(digits: &str) -> Option<PathBuf> {
     return String::from_utf8(bytes).ok().map(PathBuf::from);
 }
 
+/// The directory that paths are meant from: the present one or one above it, or one above the file of
+/// the schedule, where the command ran that wrote it. Empty for the present one.
+fn place_of(paths: &[PathBuf], file: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let there = std::path::absolute(file).unwrap_or_default();
+    let above = there.ancestors().chain(here.ancestors()).skip(1).map(Path::to_owned);
+    let mut places = std::iter::once(PathBuf::new()).chain(above);
+    places.find(|place| paths.iter().all(|path| place.join(path).exists()))
+}
+
+/// What stands for foreign functions.
+struct Stubs {
+    files: Vec<PathBuf>,
+    /// Whether those that no file has are made up.
+    made: bool,
+}
+
+impl Stubs {
+    fn applied(&self, paths: &[PathBuf]) -> Result<Project, OpenError> {
+        let project = Project::open_all(paths, &self.files)?;
+        Ok(if self.made { project.with_stubs() } else { project })
+    }
+}
+
 /// The project; `None` if it has errors, which have been printed.
-fn open(paths: &[PathBuf], format: Format) -> Result<Option<Project>, CliError> {
-    match Project::open_all(paths) {
+fn open(paths: &[PathBuf], stubs: &Stubs, format: Format) -> Result<Option<Project>, CliError> {
+    match stubs.applied(paths) {
         Ok(project) => {
             if format == Format::Text {
                 tell(&project.warnings, &project.program);
@@ -295,6 +352,11 @@ fn run(
         if arguments.p.atomic_handlers {
             replay_settings.push((ATOMIC_SETTING.to_owned(), "1".to_owned()));
         }
+        let stubs = arguments.p.foreign.iter().map(|file| file.display().to_string());
+        replay_settings.extend(stubs.map(|file| (FOREIGN_SETTING.to_owned(), file)));
+        if arguments.p.stub_foreign {
+            replay_settings.push((STUBBED_SETTING.to_owned(), "1".to_owned()));
+        }
         let search = arguments.p.exhaustive.then(|| exhaustive(&project.program, test));
         let suits = Settings {
             fairness: Fairness::Strong,
@@ -308,7 +370,7 @@ fn run(
         let checking = Checking {
             replay_settings,
             stop: Arc::clone(&stop),
-            ..Checking::new(test.name.clone(), settings)
+            ..Checking::new(test.name.clone(), settings.clone())
         };
         let note = match of {
             1 => String::new(),
@@ -317,8 +379,13 @@ fn run(
         let program = Arc::new(program);
         let run = Run::of(program.clone(), checking, &note);
         let row = Row { test: test.name.clone(), run, coverage: program.coverage() };
+        files::write(&arguments.p, &row, &program, &settings)?;
         if arguments.format == Format::Text {
-            print(&row.run.findings(&row.test));
+            let shown = (!arguments.p.verbose).then_some(About::STEPS_SHOWN);
+            print(&row.run.findings(&row.test, shown));
+            if arguments.p.verbose && row.run.checked.report.findings.is_empty() {
+                print(&files::execution(&program, &settings));
+            }
             if of == 1 && !row.run.is_failed() {
                 let style = Style::of(&std::io::stdout());
                 print(&(text::summary(&row.test, &row.run.checked.report, style) + "\n"));

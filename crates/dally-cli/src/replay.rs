@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use dally::checking::{AnyProgram, ROUNDS, read_schedule, retell, shell_word};
@@ -27,9 +28,9 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     let variable = |name: &str| std::env::var_os(name);
     let step_time = arguments.settings.over(Settings::default(), variable)?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
-    let project = &arguments.project[..];
+    let (project, file) = (&arguments.project[..], Path::new(&arguments.schedule));
     let replayed = if !project.is_empty() || p::is_recorded(&schedule) {
-        let Some(program) = p::recorded(&schedule, project, arguments.format)? else {
+        let Some(program) = p::recorded(&schedule, project, file, arguments.format)? else {
             return Ok(BAD_INPUT);
         };
         search::replay(Arc::new(program), &schedule, mode, rounds, step_time)

@@ -5,6 +5,7 @@ mod cargo;
 mod command;
 mod comparing;
 mod replays;
+mod schema;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,8 +13,8 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 
-use crate::command::schema::document;
 use crate::command::{Scratch, command, dally, ran, without_time, without_times};
+use crate::schema::document;
 
 impl Scratch {
     fn file(&self, name: &str, text: &str) -> String {

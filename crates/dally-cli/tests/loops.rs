@@ -1,11 +1,12 @@
 //! Searches for loops on the command line.
 
 mod command;
+mod schema;
 
 use insta::assert_snapshot;
 
-use crate::command::schema::document;
 use crate::command::{Scratch, dally, without_times};
+use crate::schema::document;
 
 /// The second line of a report: what was covered.
 fn covered(text: &str) -> &str {

@@ -1,11 +1,12 @@
 //! `dally check` on P projects, as people use it.
 
 mod command;
+mod schema;
 
 use insta::assert_snapshot;
 
-use crate::command::schema::document;
 use crate::command::{Ran, Scratch, command, dally, without_time, without_times};
+use crate::schema::document;
 
 const COUNTER: &str = "\
 event eAdd: (from: machine, by: int);
@@ -183,7 +184,8 @@ fn a_finding_is_replayed_from_its_file_and_its_token_and_from_elsewhere() {
     assert_eq!(again.out, replayed.out);
 
     let elsewhere = Scratch::new("p-elsewhere");
-    let lost = dally(&["replay", &saved], &elsewhere);
+    assert_eq!(dally(&["replay", &saved], &elsewhere).code, 1);
+    let lost = dally(&["replay", &schedule.to_token()], &elsewhere);
     assert_eq!(lost.code, 2);
     assert_snapshot!("p_lost", lost.err);
     let project = scratch.0.join("Counter.p").display().to_string();
@@ -242,8 +244,8 @@ fn a_run_as_json_has_every_test_with_its_verdict_and_coverage() {
     assert_eq!(json["tests"][0]["verdict"], "no bug");
     assert_eq!(json["tests"][0]["run"]["schedules"], 100);
     assert_eq!(json["tests"][0]["coverage"]["states"]["missing"][0], "Client.Unused");
-    assert_eq!(json["tests"][1]["verdict"], "BUG: panic");
-    assert_eq!(json["tests"][1]["run"]["findings"][0]["bug"]["kind"], "panic");
+    assert_eq!(json["tests"][1]["verdict"], "BUG: assertion");
+    assert_eq!(json["tests"][1]["run"]["findings"][0]["bug"]["kind"], "assertion");
     for test in json["tests"].as_array().unwrap() {
         document(&test["run"].to_string());
     }

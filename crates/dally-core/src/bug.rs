@@ -40,6 +40,9 @@ pub struct Bug {
 pub enum BugKind {
     /// A panic or a failed assertion of the program.
     Panic,
+    /// A failed assertion, or an operation that is an error in the program's own language, such as a
+    /// division by zero.
+    Assertion,
     /// An event reached a machine in a state that has no handler for it.
     UnhandledEvent,
     /// No worker can step, and some still wait.
@@ -70,8 +73,9 @@ pub enum BugKind {
 
 impl BugKind {
     /// All kinds, in the order in which documents list them.
-    pub const ALL: [BugKind; 13] = [
+    pub const ALL: [BugKind; 14] = [
         BugKind::Panic,
+        BugKind::Assertion,
         BugKind::UnhandledEvent,
         BugKind::Deadlock,
         BugKind::Monitor,
@@ -90,6 +94,7 @@ impl BugKind {
     pub fn name(self) -> &'static str {
         match self {
             BugKind::Panic => "panic",
+            BugKind::Assertion => "assertion",
             BugKind::UnhandledEvent => "unhandled-event",
             BugKind::Deadlock => "deadlock",
             BugKind::Monitor => "monitor",
@@ -185,9 +190,9 @@ impl Bug {
     /// The program's own message, of a panic or an assertion; empty for what Dally has noticed.
     pub fn message(&self) -> &str {
         match &*self.problem {
-            Problem::Panic { message, .. } | Problem::Monitor(Violation::Assertion { message }) => {
-                message
-            }
+            Problem::Panic { message, .. }
+            | Problem::Assertion { message }
+            | Problem::Monitor(Violation::Assertion { message }) => message,
             _ => "",
         }
     }
@@ -208,7 +213,9 @@ impl Bug {
     fn gist(&self) -> String {
         let state = self.state.as_ref().map_or(String::new(), |state| format!("in state {state}"));
         match &*self.problem {
-            Problem::Panic { .. } | Problem::Monitor(Violation::Assertion { .. }) => {
+            Problem::Panic { .. }
+            | Problem::Assertion { .. }
+            | Problem::Monitor(Violation::Assertion { .. }) => {
                 self.message().lines().next().unwrap_or("").to_owned()
             }
             Problem::UnhandledEvent(Unhandled { event, origin, .. })

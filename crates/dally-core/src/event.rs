@@ -188,6 +188,34 @@ pub enum Event<T> {
         /// The event.
         payload: T,
     },
+    /// A worker is about to send a message of which monitors are told first.
+    Sending {
+        /// Its receiver.
+        to: WorkerId,
+        /// What it carries.
+        payload: T,
+    },
+    /// A monitor handles an event. Languages tell this whose monitors are called specs.
+    Observed {
+        /// The monitor.
+        monitor: T,
+        /// The event by its name.
+        what: T,
+        /// The state that the monitor is in.
+        state: T,
+    },
+    /// A machine handles an event that nobody sent: it has nothing else to do.
+    Handled {
+        /// The event by its name.
+        what: T,
+        /// The state that the machine is in.
+        state: T,
+    },
+    /// The value that the program makes of the last choice of the step.
+    Chosen {
+        /// The value in the program's own notation.
+        value: T,
+    },
     /// A monitor changed its state.
     MonitorChanged {
         /// The monitor.
@@ -234,6 +262,14 @@ impl<T> Event<T> {
             Event::Crashed { worker } => Event::Crashed { worker },
             Event::Restarted { worker } => Event::Restarted { worker },
             Event::Announced { payload } => Event::Announced { payload: text(payload) },
+            Event::Sending { to, payload } => Event::Sending { to, payload: text(payload) },
+            Event::Observed { monitor, what, state } => {
+                Event::Observed { monitor: text(monitor), what: text(what), state: text(state) }
+            }
+            Event::Handled { what, state } => {
+                Event::Handled { what: text(what), state: text(state) }
+            }
+            Event::Chosen { value } => Event::Chosen { value: text(value) },
             Event::MonitorChanged { monitor, to, heat } => {
                 Event::MonitorChanged { monitor: text(monitor), to: text(to), heat }
             }

@@ -144,6 +144,10 @@ impl Footprint {
             | Event::Changed { .. }
             | Event::Blocked { .. }
             | Event::Persisted { .. }
+            | Event::Sending { .. }
+            | Event::Observed { .. }
+            | Event::Handled { .. }
+            | Event::Chosen { .. }
             | Event::Hinted { .. }
             | Event::Noted { .. } => {}
         }

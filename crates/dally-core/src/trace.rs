@@ -220,6 +220,7 @@ impl Tracer {
         for item in steps.iter().flat_map(|step| &step.items) {
             if let Item::Event(
                 Event::Sent { to: worker, .. }
+                | Event::Sending { to: worker, .. }
                 | Event::Enabled { worker }
                 | Event::TimerSet { timer: worker, .. }
                 | Event::TimerCancelled { timer: worker }

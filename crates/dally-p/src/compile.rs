@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::{self, Diagnostic, warning};
 use crate::program::{MachineId, MachineKind, Program, Test};
 use crate::source::{Sources, Span};
-use crate::{modules, syntax, types};
+use crate::{modules, stubs, syntax, types};
 
 /// The result of [`compile`].
 #[derive(Clone, Debug)]
@@ -28,6 +28,11 @@ pub fn compile(sources: Sources) -> Compiled {
         files.push(tree);
         diagnostics.extend(wrong);
     }
+    let stubs = (sources.files().zip(files.iter_mut()))
+        .filter(|((_, source), _)| source.stubs)
+        .map(|(_, file)| std::mem::take(file))
+        .collect();
+    stubs::apply(stubs, &mut files, &mut diagnostics);
     let mut program = None;
     if !files.iter().any(|file| file.lost) {
         let repaired = diagnostics.iter().any(|diagnostic| !diagnostic.is_warning());

@@ -10,12 +10,16 @@
 
 mod compile;
 pub mod diagnostic;
+pub mod foreign_crate;
+pub mod grammar;
 mod lower;
 mod modules;
 mod open;
+pub mod peasy;
 pub mod program;
 pub mod project;
 pub mod source;
+mod stubs;
 pub mod syntax;
 mod types;
 pub mod vm;

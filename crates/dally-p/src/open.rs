@@ -1,7 +1,7 @@
 //! A project, from its path to programs that can be run.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::compile::compile;
@@ -39,12 +39,17 @@ pub struct Project {
 impl Project {
     /// The project at this path: a `.p` file, a folder or a `.pproj` file.
     pub fn open(path: impl AsRef<Path>) -> Result<Project, OpenError> {
-        Project::open_all(&[path])
+        Project::open_all(&[path], &[])
     }
 
-    /// The project of what is at these paths, together.
-    pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Project, OpenError> {
-        let loaded = project::load(paths).map_err(OpenError::Files)?;
+    /// The project of what is at these paths, together, with these files of stubs (see
+    /// [`Sources::stubs`]).
+    pub fn open_all(paths: &[impl AsRef<Path>], stubs: &[PathBuf]) -> Result<Project, OpenError> {
+        let mut loaded = project::load(paths).map_err(OpenError::Files)?;
+        for file in stubs {
+            let text = project::read(file).map_err(OpenError::Files)?;
+            loaded.sources.stubs(file.display().to_string(), text);
+        }
         let mut project = Project::of_sources(loaded.sources)?;
         project.warnings.splice(0..0, loaded.warnings);
         Ok(project)

@@ -3,12 +3,14 @@
 
 #![expect(missing_docs, reason = "most names say it, or the syntax beside them")]
 
+mod reach;
 mod ty;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use triomphe::Arc;
 
+pub use self::reach::Reach;
 pub use self::ty::Type;
 use crate::source::{Sources, Span};
 pub use crate::syntax::ast::{BinaryOp, Change, Heat, LiteralValue, MachineKind, UnaryOp};
@@ -74,6 +76,17 @@ pub struct Program {
     pub params: Vec<Variable>,
     /// In source order; a parametric test occurs once for each combination of values.
     pub tests: Vec<Test>,
+}
+
+impl Program {
+    /// The name of a function, with its machine in front: `Main.Rand`.
+    pub fn name_of(&self, fun: FunId) -> String {
+        let fun = &self.funs[fun.index()];
+        match fun.machine {
+            Some(machine) => format!("{}.{}", self.machines[machine.index()].name, fun.name),
+            None => fun.name.to_string(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -154,6 +167,17 @@ pub enum Action {
     Goto(StateId, Option<FunId>),
     Defer,
     Ignore,
+}
+
+impl Action {
+    /// The function that it runs.
+    pub fn fun(self) -> Option<FunId> {
+        match self {
+            Action::Do(fun) => Some(fun),
+            Action::Goto(_, with) => with,
+            Action::Defer | Action::Ignore => None,
+        }
+    }
 }
 
 /// A function, named or anonymous.

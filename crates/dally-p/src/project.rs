@@ -266,7 +266,8 @@ fn asked(path: &Path, by: AskedBy<'_>, message: &str) -> ProjectError {
 /// Spans are 32 bits wide.
 const LARGEST: u64 = 1 << 30;
 
-fn read(path: &Path) -> Result<String, ProjectError> {
+/// The text of a source file.
+pub fn read(path: &Path) -> Result<String, ProjectError> {
     let failed = |error| ProjectError::reading(path, &error);
     if fs::metadata(path).map_err(failed)?.len() > LARGEST {
         return Err(ProjectError::new(path, "it is larger than 1 GiB"));

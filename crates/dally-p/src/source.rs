@@ -34,6 +34,8 @@ pub struct SourceFile {
     pub text: String,
     /// Whether the file belongs to an included project, whose tests are not tests of this one.
     pub included: bool,
+    /// Whether the file has stubs: bodies of foreign functions, and what foreign types stand for.
+    pub stubs: bool,
     /// Where each line starts, in bytes.
     lines: Vec<u32>,
 }
@@ -50,7 +52,13 @@ impl Sources {
         let text = text.into();
         let starts = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
         let lines = std::iter::once(0).chain(starts.map(|(at, _)| at as u32 + 1)).collect();
-        self.files.push(SourceFile { path: path.into(), text, included: false, lines });
+        self.files.push(SourceFile {
+            path: path.into(),
+            text,
+            included: false,
+            stubs: false,
+            lines,
+        });
         FileId(self.files.len() as u32 - 1)
     }
 
@@ -58,6 +66,30 @@ impl Sources {
     pub fn include(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
         let file = self.add(path, text);
         self.files[file.0 as usize].included = true;
+        file
+    }
+
+    /// Adds a file with stubs: it gives bodies to foreign functions of the other files, those of a
+    /// machine inside `machine M { ... }`, and says what foreign types stand for. What else it declares
+    /// is part of the project.
+    ///
+    /// ```
+    /// use dally_p::{Project, source::Sources};
+    ///
+    /// let mut sources = Sources::default();
+    /// sources.add(
+    ///     "m.p",
+    ///     "fun Coin(): bool;
+    ///      machine Main { start state S { entry { assert Coin() || true; } } }
+    ///      test t [main=Main]: { Main };",
+    /// );
+    /// sources.stubs("stubs.p", "fun Coin(): bool { return $; }");
+    /// let project = Project::of_sources(sources).unwrap();
+    /// assert!(project.test("t", Default::default()).is_ok());
+    /// ```
+    pub fn stubs(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
+        let file = self.add(path, text);
+        self.files[file.0 as usize].stubs = true;
         file
     }
 

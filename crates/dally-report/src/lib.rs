@@ -3,7 +3,7 @@
 //! - [`text`]: what a failing test prints, and what a clean run covered;
 //! - [`json`]: the same as a documented, versioned document (`docs/json.md`);
 //! - [`store`]: the directory where findings are kept;
-//! - [`charts`]: figures as line charts;
+//! - [`charts`]: figures as line charts; [`diagram`]: states of machines and what was covered;
 //! - [`tell`]: how all of it is printed.
 //!
 //! Invariants: this crate knows findings and reports and nothing of how they came about; nothing that it
@@ -12,6 +12,7 @@
 
 pub mod about;
 pub mod charts;
+pub mod diagram;
 pub mod json;
 pub mod store;
 pub mod tell;

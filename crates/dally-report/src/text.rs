@@ -146,6 +146,26 @@ fn in_delays(Delays { explorer, count: delays, minimal, .. }: &Delays) -> String
     }
 }
 
+/// One execution without a bug, with all its steps. `how` says how it was chosen.
+pub fn execution(trace: &Trace, program: &str, how: &str, style: Style) -> String {
+    shown(style, |style| {
+        let story = Story::of(trace);
+        let steps = count(trace.steps.len() as u64, "step");
+        let workers = count(of_workers(trace), "worker");
+        let heading = format!("One execution of {program}, {steps} of {workers} ({how}):");
+        let mut out = format!("{}\n\n", style.paint(Ink::Heading, heading));
+        out += &table::steps(&story, trace.steps.len(), None, None, style);
+        out + &table::ending(&story, "In the end:", style) + "\n"
+    })
+}
+
+fn of_workers(trace: &Trace) -> u64 {
+    let mut workers: Vec<_> = trace.steps.iter().map(|step| step.worker).collect();
+    workers.sort_unstable();
+    workers.dedup();
+    workers.len() as u64
+}
+
 fn happened(
     heading: &str,
     trace: &Trace,
@@ -160,9 +180,6 @@ fn happened(
     }
     let total = trace.steps.len();
     let shown = about.steps_shown.unwrap_or(total).min(total);
-    let mut workers: Vec<_> = trace.steps.iter().map(|step| step.worker).collect();
-    workers.sort_unstable();
-    workers.dedup();
     let granularity = match run.granularity.as_str() {
         "" => String::new(),
         granularity => format!(" (granularity {granularity})"),
@@ -174,7 +191,7 @@ fn happened(
     let heading = format!(
         "{heading}{with}, {} of {}{granularity}:",
         count(total as u64, "step"),
-        count(workers.len() as u64, "worker")
+        count(of_workers(trace), "worker")
     );
     let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, heading));
     if shown < total {
@@ -191,7 +208,7 @@ fn happened(
     let bug = Words::of(&finding.bug).headline;
     let lasso = finding.lasso.as_ref();
     let divider = lasso.map(|lasso| lasso::divider(lasso, total, shown));
-    out += &table::steps(&story, shown, divider, &bug, style);
+    out += &table::steps(&story, shown, divider, Some(&bug), style);
     if let Some(lasso) = lasso {
         out += &lasso::closing(lasso, trace, &finding.schedule, style);
         out += &table::ending(&story, "After each round:", style);

@@ -34,6 +34,6 @@ pub use dally_settings::UnknownName;
 pub use kind::{ChosenStrategy, IntoStrategy, StrategyKind};
 pub use options::{Clocks, Options, Phase, Progress, Reached, Sink};
 pub use process_end::exit;
-pub use replay::{Divergence, Mode, Replayed, ends_in_loop, replay};
+pub use replay::{Divergence, Mode, Replayed, ends_in_loop, first_schedule, replay};
 pub use runner::{NotIndependent, run, run_batch};
 pub use strategy::{EndSchedule, Fork, Learner, Lesson, Outcome, Point, Properties, Strategy};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dally_core::words::count;
 use dally_core::{Bug, BugKind, Choice, Lasso, Program, Schedule, Trace};
 
-use crate::executor::{End, Executor, Instruments, Recorder};
+use crate::executor::{End, Executor, Instruments, Limits, Recorder};
 use crate::liveness::Loops;
 use crate::options::Options;
 use crate::record::{Followed, ended_by, limits_of};
@@ -115,6 +115,44 @@ pub fn replay<P: Program + 'static>(
         Err(Lost::Failed(why)) => {
             let left_at = Divergence { step: 0, message: format!("nothing was run: {why}") };
             replayed(None, Trace::default(), Vec::new(), Some(left_at))
+        }
+    }
+}
+
+/// Runs the first schedule of the options' strategy with a full record, whether it fails or not.
+pub fn first_schedule<P: Program + 'static>(program: Arc<P>, options: Options) -> Replayed {
+    let granularity = program.granularity();
+    let limits =
+        Limits { max_steps: options.max_steps, step_items: options.step_items, ..Limits::NONE };
+    let (name, step_time, settings) = (options.program, options.step_time, options.settings);
+    let (mut strategy, seed) = (options.strategy, options.seed);
+    let recorded = watched(&name, step_time, move |writer| {
+        strategy.reseed(seed);
+        strategy.begin(0);
+        let instruments = Instruments::uninterrupted();
+        let mut executor = Executor::new(&*program, writer);
+        executor.record(Recorder::default(), 0, &mut *strategy, &limits, instruments)
+    });
+    let heading = Schedule { program: name, settings, ..Schedule::default() };
+    match recorded {
+        Ok(recording) => {
+            let left_at = None;
+            judged(
+                Followed { recording, left_at, ran_out: false, unused: 0 },
+                &heading,
+                granularity,
+            )
+        }
+        Err(lost) => {
+            let (bug, choices, notes) = match lost {
+                Lost::Stuck(doing, made) => {
+                    (Some(supervisor::stuck(doing, &made, step_time)), made, Vec::new())
+                }
+                Lost::Failed(why) => (None, Vec::new(), vec![format!("nothing was run: {why}")]),
+            };
+            let schedule = Schedule { choices, bug: bug.as_ref().map(Bug::record), ..heading };
+            let trace = Trace::default();
+            Replayed { bug, trace, schedule, left_at: None, lasso: None, notes, granularity }
         }
     }
 }

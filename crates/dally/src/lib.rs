@@ -63,7 +63,8 @@ pub use dally_tasks as tasks;
 #[cfg(feature = "p")]
 pub mod p {
     pub use dally_p::{
-        Compiled, OpenError, Project, compile, diagnostic, program, project, source, vm,
+        Compiled, OpenError, Project, compile, diagnostic, foreign_crate, grammar, peasy, program,
+        project, source, vm,
     };
 }
 

@@ -55,8 +55,8 @@ impl Project {
     #[track_caller]
     pub fn load(name: &str) -> Project {
         let file = root().join(name).join(format!("{name}.pproj"));
-        let sources = dally_p::project::load(&file).unwrap_or_else(|error| panic!("{error}"));
-        let compiled = dally_p::compile(sources);
+        let loaded = dally_p::project::load(&[file]).unwrap_or_else(|error| panic!("{error}"));
+        let compiled = dally_p::compile(loaded.sources);
         let complaints = compiled.diagnostics.iter().map(|it| match it.span {
             Some(span) => format!("{}: {}\n", compiled.sources.location(span), it.message),
             None => format!("{}\n", it.message),

@@ -1,7 +1,5 @@
 //! How the tests run the `dally` command.
 
-pub mod schema;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

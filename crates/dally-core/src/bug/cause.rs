@@ -71,7 +71,9 @@ impl Parts {
 
     fn particulars(&mut self, problem: &Problem) {
         match problem {
-            Problem::Panic { message, .. } | Problem::Monitor(Violation::Assertion { message }) => {
+            Problem::Panic { message, .. }
+            | Problem::Assertion { message }
+            | Problem::Monitor(Violation::Assertion { message }) => {
                 self.add_without_numbers(message);
             }
             Problem::UnhandledEvent(Unhandled { event, .. })

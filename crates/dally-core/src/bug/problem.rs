@@ -24,6 +24,11 @@ pub enum Problem {
         #[serde(default)]
         then: Vec<Unwound>,
     },
+    /// An assertion failed, or an operation is an error in the program's own language.
+    Assertion {
+        /// In the words of the program, or of its language.
+        message: String,
+    },
     /// An event reached a machine in a state that has no handler for it.
     UnhandledEvent(Unhandled),
     /// No worker can step, and these wait.
@@ -88,6 +93,7 @@ impl Problem {
     pub fn kind(&self) -> BugKind {
         match self {
             Problem::Panic { .. } => BugKind::Panic,
+            Problem::Assertion { .. } => BugKind::Assertion,
             Problem::UnhandledEvent(_) => BugKind::UnhandledEvent,
             Problem::Deadlock { .. } => BugKind::Deadlock,
             Problem::Monitor(_) => BugKind::Monitor,

@@ -36,6 +36,8 @@ pub(crate) struct Code {
     /// The names of positions in tuples; the first shape has none.
     pub(crate) shapes: Vec<Vec<Arc<str>>>,
     pub(crate) events: Vec<Arc<str>>,
+    /// The elements of each enum.
+    pub(crate) enums: Vec<Vec<(Arc<str>, i64)>>,
     pub(crate) directives: Directives,
     /// By event: the type of its payload, and that type's P syntax.
     pub(crate) payloads: Vec<(Type, String)>,
@@ -145,8 +147,19 @@ pub(crate) struct StateCode {
     pub(crate) exit: u32,
     /// By event.
     pub(crate) reactions: Box<[Reaction]>,
-    /// The coverage bit of its entry; those of its handlers by event follow.
+    /// The states that it may be left for.
+    pub(crate) exits: Box<[ExitCode]>,
+    /// The coverage bit of its entry; those of its handlers by event follow, then those of the events
+    /// that are sent and announced in it, then those of its exits.
     pub(crate) cover: u32,
+}
+
+/// A way from one state to another.
+pub(crate) struct ExitCode {
+    pub(crate) to: u16,
+    /// The events that lead there, and whether the entry function of the state does.
+    pub(crate) on: Vec<EventId>,
+    pub(crate) on_entry: bool,
 }
 
 /// What a state does with an event; functions may be [`NONE`] in a goto.

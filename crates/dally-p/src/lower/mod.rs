@@ -122,12 +122,7 @@ impl Lower<'_> {
             return Ok(index);
         }
         let fun = &self.program.funs[id.index()];
-        let name = match fun.machine {
-            Some(machine) => {
-                format!("{}.{}", self.program.machines[machine.index()].name, fun.name)
-            }
-            None => fun.name.to_string(),
-        };
+        let name = self.program.name_of(id);
         let index =
             fits(self.code.foreign.len(), u16::MAX as usize, fun.span, "foreign functions")?;
         let given = self.foreign.get(&name).cloned();
@@ -148,9 +143,9 @@ impl Lower<'_> {
     fn missing_functions(&self) -> Lowered<()> {
         let Some((_, span)) = self.missing.first() else { return Ok(()) };
         let names: Vec<String> = self.missing.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let (what, them) = match names.len() {
-            1 => ("a foreign function", "it"),
-            _ => ("foreign functions", "them"),
+        let (what, them, they) = match names.len() {
+            1 => ("a foreign function", "it", "it"),
+            _ => ("foreign functions", "them", "they"),
         };
         let mut diagnostic = error(
             *span,
@@ -162,7 +157,9 @@ impl Lower<'_> {
         )
         .label("declared here without a body")
         .hint(format!(
-            "write {them} in P, or use Dally as a library and give {them} with `Foreign::fun`"
+            "sources in C# are not run; give {them} a body in a file of P stubs (`--foreign \
+             stubs.p`), have {them} return what {they} may (`--stub-foreign`), or write {them} in \
+             Rust (`dally p new-foreign`)"
         ));
         for (name, span) in &self.missing[1..] {
             diagnostic = diagnostic.also(*span, format!("`{name}` is declared here"));
@@ -217,7 +214,8 @@ fn fits(number: usize, limit: usize, span: Span, what: &str) -> Lowered<usize> {
     Err(error(span, message).hint("split it up"))
 }
 
-fn written(ty: &Type, program: &Program) -> String {
+/// A type in P syntax.
+pub(crate) fn written(ty: &Type, program: &Program) -> String {
     let mut text = String::new();
     ty.write(&mut text, usize::MAX, &|ty| match ty {
         Type::Enum(id) => &program.enums[id.index()].name,

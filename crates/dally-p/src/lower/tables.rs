@@ -1,13 +1,16 @@
 //! Machines, states, interfaces and specs as tables by number.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::{
-    Directives, Events, FunCode, InterfaceCode, MachineCode, NONE, Reaction, SpecCode, StateCode,
+    Directives, Events, ExitCode, FunCode, InterfaceCode, MachineCode, NONE, Reaction, SpecCode,
+    StateCode,
 };
 use super::inst::OPERANDS;
 use super::{Lower, Lowered, UNUSED, fits, written};
-use crate::program::{self, Action, InterfaceId, MachineId, MachineKind, State, Type};
+use crate::program::{
+    self, Action, EventId, InterfaceId, MachineId, MachineKind, State, StateId, Type,
+};
 use crate::source::Span;
 
 impl Lower<'_> {
@@ -19,6 +22,7 @@ impl Lower<'_> {
         fits(program.interfaces.len(), u16::MAX.into(), here, "interfaces")?;
         fits(program.funs.len(), u16::MAX.into(), here, "functions")?;
         self.code.events = program.events.iter().map(|event| event.name.clone()).collect();
+        self.code.enums = program.enums.iter().map(|one| one.elements.clone()).collect();
         self.code.directives = Directives::among(&self.code.events);
         self.code.payloads = (program.events.iter())
             .map(|event| event.payload.clone().unwrap_or(Type::Null))
@@ -94,8 +98,34 @@ impl Lower<'_> {
             entry: state.entry.map_or(NONE, |entry| self.fun(entry)),
             exit: state.exit.map_or(NONE, |exit| self.fun(exit)),
             reactions: reactions.into_boxed_slice(),
+            exits: self.exits(state),
             cover: 0,
         }
+    }
+
+    fn exits(&self, state: &State) -> Box<[ExitCode]> {
+        let mut exits: BTreeMap<StateId, ExitCode> = BTreeMap::new();
+        let mut add = |to: StateId, event: Option<EventId>| {
+            let blank = || ExitCode { to: to.0 as u16, on: Vec::new(), on_entry: false };
+            let exit = exits.entry(to).or_insert_with(blank);
+            exit.on.extend(event);
+            exit.on_entry |= event.is_none();
+        };
+        for to in self.program.reach(state.entry).gotos {
+            add(to, None);
+        }
+        for (event, handler) in &state.handlers {
+            match handler.action {
+                Action::Goto(to, _) => add(to, Some(*event)),
+                Action::Do(fun) => {
+                    for to in self.program.reach([fun]).gotos {
+                        add(to, Some(*event));
+                    }
+                }
+                Action::Defer | Action::Ignore => {}
+            }
+        }
+        exits.into_values().collect()
     }
 
     fn interfaces(&mut self, specs: &[(MachineId, BTreeSet<InterfaceId>)]) {
@@ -133,7 +163,7 @@ impl Lower<'_> {
             next += 1;
             for state in &mut machine.states {
                 state.cover = next;
-                next += 1 + events;
+                next += 1 + 2 * events + state.exits.len() as u32;
             }
         }
         self.code.cover_events = next;

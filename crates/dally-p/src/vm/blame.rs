@@ -11,7 +11,6 @@ use super::value::Value;
 use crate::lower::code::Code;
 use crate::lower::inst::Arith;
 use crate::program::{EventId, Type};
-use crate::source::Span;
 
 #[cold]
 pub(super) fn divided(op: Arith, n: i64) -> String {
@@ -50,11 +49,10 @@ pub(super) fn forbidden(
 }
 
 #[cold]
-pub(super) fn broken(code: &Code, span: Span, message: &Value) -> String {
-    let place = code.sources.location(span);
+pub(super) fn broken(code: &Code, message: &Value) -> String {
     match message {
-        Value::Null => format!("Assertion Failed: {place}"),
-        text => format!("Assertion Failed: {place} {}", Shown(code, text)),
+        Value::Null => "Assertion Failed".to_owned(),
+        text => Shown(code, text).to_string(),
     }
 }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::lower::code::{Code, Reaction};
+use dally_core::Heat;
+
+use crate::lower::code::{Code, MachineCode, Reaction, StateCode};
 use crate::program::{EventId, MachineKind};
 
 /// Bits that all executions of a program share. Each is a byte, so that setting one, which every
@@ -87,6 +89,96 @@ pub struct CoverageReport {
     pub scenarios: Reached,
 }
 
+/// The coverage of one machine or spec, state by state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MachineCoverage {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a spec or scenario.
+    pub spec: bool,
+    /// Its states in the order of the source.
+    pub states: Vec<StateCoverage>,
+}
+
+/// The coverage of one state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StateCoverage {
+    /// Its name.
+    pub name: String,
+    /// Whether the machine begins in it.
+    pub start: bool,
+    /// Whether it is hot or cold.
+    pub heat: Heat,
+    /// Whether it was entered.
+    pub reached: bool,
+    /// The events that it handles, and whether it did; `null` too.
+    pub handles: Vec<(String, bool)>,
+    /// The events that it defers.
+    pub defers: Vec<String>,
+    /// The events that it ignores.
+    pub ignores: Vec<String>,
+    /// The events that were sent or announced in it.
+    pub sent: Vec<String>,
+    /// The states that it may be left for.
+    pub exits: Vec<ExitCoverage>,
+}
+
+/// The coverage of the way from one state to another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExitCoverage {
+    /// The index of the state that it leads to.
+    pub to: usize,
+    /// The events that it is taken on; `entry` for the entry function of the state that it leaves.
+    pub on: Vec<String>,
+    /// Whether it was taken.
+    pub reached: bool,
+}
+
+pub(crate) fn machines(code: &Code, coverage: &Coverage) -> Vec<MachineCoverage> {
+    let used = code.machines.iter().filter(|machine| machine.used);
+    let machine = |machine: &MachineCode| MachineCoverage {
+        name: machine.name.to_string(),
+        spec: machine.kind != MachineKind::Machine,
+        states: (0..)
+            .zip(&machine.states)
+            .map(|(index, one)| state(code, coverage, one, index == machine.start))
+            .collect(),
+    };
+    used.map(machine).collect()
+}
+
+fn state(code: &Code, coverage: &Coverage, state: &StateCode, start: bool) -> StateCoverage {
+    let events = code.events.len() as u32;
+    let name = |event: u32| code.events[event as usize].to_string();
+    let of = |wanted: fn(&Reaction) -> bool| {
+        (0..).zip(&state.reactions).filter(move |(_, one)| wanted(one)).map(|(event, _)| event)
+    };
+    let handled = |event| (name(event), coverage.has(state.cover + 1 + event));
+    let exits = (0..).zip(&state.exits).map(|(index, exit)| ExitCoverage {
+        to: usize::from(exit.to),
+        on: (exit.on_entry.then(|| "entry".to_owned()).into_iter())
+            .chain(exit.on.iter().map(|event| name(event.0)))
+            .collect(),
+        reached: coverage.has(state.cover + 1 + 2 * events + index),
+    });
+    StateCoverage {
+        name: state.name.to_string(),
+        start,
+        heat: state.heat,
+        reached: coverage.has(state.cover),
+        handles: of(|one| matches!(one, Reaction::Do(_) | Reaction::Goto(..)))
+            .map(handled)
+            .collect(),
+        defers: of(|one| *one == Reaction::Defer).map(name).collect(),
+        ignores: of(|one| *one == Reaction::Ignore).map(name).collect(),
+        sent: (0..events)
+            .filter(|event| coverage.has(state.cover + 1 + events + event))
+            .map(name)
+            .collect(),
+        exits: exits.collect(),
+    }
+}
+
 pub(crate) fn report(code: &Code, coverage: &Coverage) -> CoverageReport {
     let mut report = CoverageReport::default();
     let mut relevant = BTreeSet::new();
@@ -110,7 +202,10 @@ pub(crate) fn report(code: &Code, coverage: &Coverage) -> CoverageReport {
     }
     relevant.remove(&EventId::NULL.index());
     for event in relevant {
-        let sent = coverage.has(code.cover_events + event as u32);
+        let offset = 1 + code.events.len() as u32 + event as u32;
+        let mut states = code.machines.iter().flat_map(|machine| &machine.states);
+        let sent = coverage.has(code.cover_events + event as u32)
+            || states.any(|state| coverage.has(state.cover + offset));
         report.events.count(sent, Target::Named(code.events[event].to_string()));
     }
     for (index, spec) in code.specs.iter().enumerate() {

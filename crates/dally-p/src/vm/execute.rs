@@ -210,11 +210,14 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             Inst::Nondet(dst) => {
                 cx.chooses(machine, pc)?;
                 let value = cx.env.value(2, Tag::Program)? == 1;
+                cx.env.tell(|| Event::Chosen {
+                    value: Text::Str(if value { "true" } else { "false" }),
+                })?;
                 set!(dst, Value::Bool(value));
             }
             Inst::Choose(dst, from) => {
                 cx.chooses(machine, pc)?;
-                set!(dst, done!(choose(cx.env, get!(from))));
+                set!(dst, done!(choose(code, cx.env, get!(from))));
             }
             Inst::Next(dst, first, by) => {
                 let first = base + usize::from(first);
@@ -313,7 +316,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                     fail!("{}", forbidden(cx, machine, event, permission));
                 }
                 let payload = take!(payload);
-                cx.tell_specs(machine.interface, event, &payload)?;
+                cx.tell_specs(machine, event, &payload, Some(to))?;
                 (machine.to, machine.event) = (to, event);
                 machine.parcel.put(payload);
                 break Phase::Sending;
@@ -323,7 +326,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let payload = take!(payload);
                 let carried = Carried(code, event, &payload);
                 cx.env.tell(|| Event::Announced { payload: Text::Display(&carried) })?;
-                cx.tell_specs(machine.interface, event, &payload)?;
+                cx.tell_specs(machine, event, &payload, None)?;
                 if event == code.directives.seal {
                     machine.seals = machine.seals.saturating_add(1);
                 } else if event == code.directives.unseal {
@@ -362,7 +365,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 }
             }
             Inst::Fail(message) => {
-                let message = broken(code, code.spans[pc - 1], get!(message));
+                let message = broken(code, get!(message));
                 fail!("{message}");
             }
             Inst::Print(text) => {

@@ -42,7 +42,7 @@ mod tuple;
 mod value;
 
 pub use collections::{Map, Seq, Set};
-pub use coverage::{CoverageReport, Reached, Target};
+pub use coverage::{CoverageReport, ExitCoverage, MachineCoverage, Reached, StateCoverage, Target};
 pub use foreign::{Answer, Foreign, ForeignFun, ForeignValue};
 pub use program::PProgram;
 pub use system::PSystem;

@@ -1,13 +1,13 @@
-use dally_core::{Cut, Env, EventSink, Stop, Tag};
+use dally_core::{Cut, Env, Event, EventSink, Stop, Tag, Text as EventText};
 
 use super::casts::fits;
 use super::head::MAX_TEXT;
 use super::places::{Trouble, index, too_large};
-use super::print::{Bounded, Shown, write_template};
+use super::print::{Bounded, Shown, Told, write_template};
 use super::value::Value;
 use crate::lower::code::{Code, ForeignCode};
 use crate::lower::inst::{Arith, Test};
-use crate::program::Template;
+use crate::program::{Template, Type};
 
 pub(super) enum Refused {
     /// An operand has the wrong type.
@@ -184,7 +184,7 @@ pub(super) fn to_interface(value: &Value, interface: u16) -> Done {
 
 /// A chosen number below this one, or a chosen element of this collection.
 #[inline(never)]
-pub(super) fn choose(env: &mut EventSink<'_>, from: &Value) -> Done {
+pub(super) fn choose(code: &Code, env: &mut EventSink<'_>, from: &Value) -> Done {
     let refused = |what: String| Err(Refused::Because(what));
     let of = match from {
         Value::Int(n) if *n < 0 => {
@@ -201,10 +201,13 @@ pub(super) fn choose(env: &mut EventSink<'_>, from: &Value) -> Done {
         return refused(format!("choose among {of} values: there may be {MAX_CHOICES}"));
     }
     let at = if of == 0 { 0 } else { env.value(of as u32, Tag::Program)? as usize };
-    Ok(match elements(from) {
+    let chosen = match elements(from) {
         Some(elements) => elements[at].clone(),
         None => Value::Int(at as i64),
-    })
+    };
+    let told = Told(code, &chosen, &Type::Any);
+    env.tell(|| Event::Chosen { value: EventText::Display(&told) })?;
+    Ok(chosen)
 }
 
 #[inline(never)]

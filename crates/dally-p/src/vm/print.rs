@@ -5,7 +5,7 @@ use std::fmt;
 use super::head::MAX_TEXT;
 use super::value::Value;
 use crate::lower::code::Code;
-use crate::program::{EventId, Template};
+use crate::program::{EventId, Template, Type};
 
 /// A value in P's own notation: `<a:1, b:hi, >`, `(0, 1)`, `(<k->v>)`, `null` as nothing.
 pub(crate) struct Shown<'a>(pub(crate) &'a Code, pub(crate) &'a Value);
@@ -109,6 +109,57 @@ fn list<T>(
     f.write_str(")")
 }
 
+/// A value for the reader of a trace: as [`Shown`], but `null` is written, strings are quoted, and an
+/// element of an enum, which is a number at run time, has its name where the type tells it.
+pub(crate) struct Told<'a>(pub(crate) &'a Code, pub(crate) &'a Value, pub(crate) &'a Type);
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Told(code, value, ty) = *self;
+        let none = &Type::Any;
+        match (value, ty) {
+            (Value::Null, _) => f.write_str("null"),
+            (Value::Str(text), _) => write!(f, "{:?}", text.as_str()),
+            (Value::Int(n), Type::Enum(id)) => {
+                match code.enums[id.index()].iter().find(|element| element.1 == *n) {
+                    Some((name, _)) => f.write_str(name),
+                    None => write!(f, "{n}"),
+                }
+            }
+            (Value::Tuple(tuple), ty) => {
+                let names = &code.shapes[tuple.shape() as usize];
+                let types = ty.parts();
+                f.write_str("<")?;
+                for (position, item) in tuple.items().iter().enumerate() {
+                    let item = Told(code, item, types.get(position).unwrap_or(&none));
+                    match names.get(position) {
+                        Some(name) => write!(f, "{name}:{item}, ")?,
+                        None => write!(f, "{item},")?,
+                    }
+                }
+                f.write_str(">")
+            }
+            (Value::Seq(seq), ty) => {
+                let ty = if let Type::Seq(of) = ty { of } else { none };
+                list(f, seq.iter(), |f, item| write!(f, "{}", Told(code, item, ty)))
+            }
+            (Value::Set(set), ty) => {
+                let ty = if let Type::Set(of) = ty { of } else { none };
+                list(f, set.items().iter(), |f, item| write!(f, "<{}>", Told(code, item, ty)))
+            }
+            (Value::Map(map), ty) => {
+                let (of, to) =
+                    if let Type::Map(of, to) = ty { (&**of, &**to) } else { (none, none) };
+                list(f, map.iter(), |f, (key, value)| {
+                    write!(f, "<{}->{}>", Told(code, key, of), Told(code, value, to))
+                })
+            }
+            _ => Shown(code, value).fmt(f),
+        }
+    }
+}
+
+/// An event with its payload, for the reader of a trace.
 pub(crate) struct Carried<'a>(pub(crate) &'a Code, pub(crate) EventId, pub(crate) &'a Value);
 
 impl fmt::Display for Carried<'_> {
@@ -117,7 +168,10 @@ impl fmt::Display for Carried<'_> {
         f.write_str(name_of(code, event))?;
         match payload {
             Value::Null => Ok(()),
-            payload => write!(f, " with payload ({})", Shown(code, payload)),
+            payload => {
+                let ty = &code.payloads[event.index()].0;
+                write!(f, " with payload ({})", Told(code, payload, ty))
+            }
         }
     }
 }

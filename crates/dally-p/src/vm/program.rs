@@ -7,7 +7,7 @@ use dally_core::{
 };
 use triomphe::Arc;
 
-use super::coverage::{Coverage, CoverageReport, report};
+use super::coverage::{Coverage, CoverageReport, MachineCoverage, machines, report};
 use super::foreign::Foreign;
 use super::machine::{Machine, spec_id};
 use super::past::Past;
@@ -77,6 +77,11 @@ impl PProgram {
     /// The coverage of all executions so far.
     pub fn coverage(&self) -> CoverageReport {
         report(&self.shared.code, &self.shared.coverage)
+    }
+
+    /// The same coverage machine by machine and state by state.
+    pub fn coverage_of_machines(&self) -> Vec<MachineCoverage> {
+        machines(&self.shared.code, &self.shared.coverage)
     }
 }
 

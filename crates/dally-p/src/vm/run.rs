@@ -1,7 +1,9 @@
 //! Reactions of a machine to an event: functions, and the transitions that follow them.
 
 use dally_core::bug::{Origin, Unhandled, Violation};
-use dally_core::{Access, Bug, Event, EventSink, Heat, Problem, Resource, Stop, Text, Transition};
+use dally_core::{
+    Access, Bug, Event, EventSink, Heat, Problem, Resource, Stop, Text, Transition, WorkerId,
+};
 use triomphe::Arc;
 
 use super::coverage::Coverage;
@@ -178,6 +180,13 @@ impl Cx<'_, '_> {
 
     fn enter(&mut self, machine: &mut Machine, to: u16, how: Transition) -> Stepped<Flow> {
         let code = self.code;
+        if how == Transition::Goto {
+            let left = state_of(code, machine);
+            if let Some(exit) = left.exits.iter().position(|exit| exit.to == to) {
+                let exits = 1 + 2 * code.events.len() as u32;
+                self.coverage.reach(left.cover + exits + exit as u32);
+            }
+        }
         machine.state = u32::from(to);
         let state = state_of(code, machine);
         self.coverage.reach(state.cover);
@@ -205,20 +214,34 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Passes an event to the specs that observe sends of a machine behind this interface.
+    /// Passes an event to the specs that observe sends of this machine; `sent_to` is the receiver, unless the event is announced.
     #[inline]
     pub(crate) fn tell_specs(
         &mut self,
-        interface: u16,
+        machine: &Machine,
         event: EventId,
         payload: &Value,
+        sent_to: Option<WorkerId>,
     ) -> Stepped {
-        self.coverage.reach(self.code.cover_events + event.0);
-        let observers = self.code.interfaces[usize::from(interface)].observers[event.index()];
-        if observers == 0 { Ok(()) } else { self.tell_some(observers, event, payload) }
+        let code = self.code;
+        let sent = 1 + code.events.len() as u32 + event.0;
+        self.coverage.reach(state_of(code, machine).cover + sent);
+        let interface = &code.interfaces[usize::from(machine.interface)];
+        let observers = interface.observers[event.index()];
+        if observers == 0 { Ok(()) } else { self.tell_some(observers, event, payload, sent_to) }
     }
 
-    fn tell_some(&mut self, mut observers: u64, event: EventId, payload: &Value) -> Stepped {
+    fn tell_some(
+        &mut self,
+        mut observers: u64,
+        event: EventId,
+        payload: &Value,
+        sent_to: Option<WorkerId>,
+    ) -> Stepped {
+        if let Some(to) = sent_to {
+            let carried = Carried(self.code, event, payload);
+            self.env.tell(|| Event::Sending { to, payload: Text::Display(&carried) })?;
+        }
         let access = Access::update(Resource::Monitors);
         self.env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         while observers != 0 {
@@ -227,6 +250,11 @@ impl Cx<'_, '_> {
             let Some(specs) = &mut self.specs else { return Ok(()) };
             let spec = unshared(&mut specs.all[index]);
             let (code, coverage) = (self.code, self.coverage);
+            self.env.tell(|| Event::Observed {
+                monitor: Text::Str(&code.machines[usize::from(spec.kind)].name),
+                what: Text::Str(name_of(code, event)),
+                state: Text::Str(&state_of(code, spec).name),
+            })?;
             let env = &mut *self.env;
             let mut cx = Cx {
                 code,
@@ -265,7 +293,7 @@ impl Cx<'_, '_> {
         let declared = self.of(machine);
         let message = message.into();
         let problem = match declared.kind {
-            MachineKind::Machine => Problem::panic(message),
+            MachineKind::Machine => Problem::Assertion { message },
             MachineKind::Spec | MachineKind::Scenario => {
                 Problem::Monitor(Violation::Assertion { message })
             }

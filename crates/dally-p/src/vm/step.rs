@@ -122,6 +122,8 @@ impl Machines {
                 self.unshared(at).phase = found.map_or(Phase::Quiet, Phase::Ready);
             }
             Phase::Quiet => self.cx(shared, at, env, |cx, machine| {
+                let state = Text::Str(&state_of(code, machine).name);
+                cx.env.tell(|| Event::Handled { what: Text::Str("null"), state })?;
                 cx.handle(machine, EventId::NULL, Value::Null, false)
             })?,
             Phase::Running | Phase::Idle | Phase::Waiting(_) | Phase::Halted => {}

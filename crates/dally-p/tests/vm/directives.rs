@@ -61,7 +61,7 @@ fn a_seal_that_is_not_held_cannot_be_given_back() {
     ), @"
     Main 0: Start S
     Main 0: announces dally_unseal
-    panic: `dally_unseal` is announced by a machine that holds no seal
+    assertion: `dally_unseal` is announced by a machine that holds no seal
     ");
 }
 
@@ -73,7 +73,7 @@ fn a_hint_carries_its_payload() {
          test t [main=Main]: {Main};"
     ), @r#"
     Main 0: Start S
-    Main 0: announces dally_hint with payload (<ready,3,>)
+    Main 0: announces dally_hint with payload (<"ready",3,>)
     Main 0: Hinted { hint: "<ready,3,>" }
     done
     "#);

@@ -84,6 +84,10 @@ fn words(event: &Event<Text<'_>>) -> String {
         Event::Announced { payload } => format!("announces {payload}"),
         Event::MonitorChanged { monitor, to, heat } => format!("{monitor} is in {to}, {heat:?}"),
         Event::Noted { text } => format!("prints {text}"),
+        Event::Sending { to, payload } => format!("tells specs of {payload} to {to}"),
+        Event::Observed { monitor, what, state } => format!("{monitor} handles {what} in {state}"),
+        Event::Handled { what, state } => format!("handles {what} in {state}"),
+        Event::Chosen { value } => format!("chooses {value}"),
         other => format!("{:?}", other.map(|text| text.to_string())),
     }
 }

@@ -172,7 +172,7 @@ fn a_machine_may_send_only_what_it_declares() {
              start state S { entry { var e: event; e = b; send this, e; } }
          }
          test t [main=Main]: {Main};"
-    ).join("\n"), @"panic: `Main(0)` sends `b`, which it may not send");
+    ).join("\n"), @"assertion: `Main(0)` sends `b`, which it may not send");
 }
 
 #[test]
@@ -185,10 +185,10 @@ fn nothing_is_sent_to_null_and_null_is_not_sent() {
         ))
         .join("\n")
     };
-    assert_snapshot!(with("send m, a;"), @"panic: an event is sent to null");
-    assert_snapshot!(with("send this, e;"), @"panic: a null event is sent");
-    assert_snapshot!(with("raise e;"), @"panic: a null event is raised");
-    assert_snapshot!(with("announce e;"), @"panic: a null event is announced");
+    assert_snapshot!(with("send m, a;"), @"assertion: an event is sent to null");
+    assert_snapshot!(with("send this, e;"), @"assertion: a null event is sent");
+    assert_snapshot!(with("raise e;"), @"assertion: a null event is raised");
+    assert_snapshot!(with("announce e;"), @"assertion: a null event is announced");
 }
 
 #[test]
@@ -224,5 +224,5 @@ fn a_value_that_grows_without_end_is_a_bug() {
     assert_snapshot!(prints(
         "machine Main { start state S { entry { var a: any; while (true) { a = (a, a); } } } }
          test t [main=Main]: {Main};"
-    ), @"panic: a value grows without end: it consists of more than 1048576 values or is nested more than 200 deep");
+    ), @"assertion: a value grows without end: it consists of more than 1048576 values or is nested more than 200 deep");
 }

@@ -196,7 +196,9 @@ fn events_to_a_halted_machine_are_dropped_but_specs_see_them() {
     Child 0.0: raises halt
     Child 0.0: 0.0 halts
     Main 0: takes gone with payload (Child(0.0))
+    Main 0: tells specs of a to 0.0
     Main 0: Accessed { access: Access { resource: Monitors, mode: ReadModifyWrite, ordering: None }, what: "" }
+    Main 0: Seen handles a in No
     Main 0: Seen is in Yes, Neutral
     Main 0: sends a to 0.0
     Main 0: Gone: 0#0
@@ -224,6 +226,7 @@ fn null_is_handled_when_nothing_can_be_taken_and_only_then() {
     Main 0: takes a
     Main 0: prints a
     Main 0: Accessed { access: Access { resource: Inbox(0), mode: Read, ordering: None }, what: "" }
+    Main 0: handles null in S
     Main 0: Goto T
     done
     "#);
@@ -247,8 +250,8 @@ fn null_that_was_decided_upon_is_handled_although_an_event_arrives() {
          test t [main=Main]: {Main, Other};",
     );
     assert_snapshot!(ends.join("\n"), @"
+    assertion: null
     done
-    panic: Assertion Failed: test.p:8:31 null
     ");
 }
 

@@ -58,7 +58,9 @@ impl Words {
                 }
                 words
             }
-            Problem::Monitor(Violation::Assertion { message }) => Words::quoting(message),
+            Problem::Assertion { message } | Problem::Monitor(Violation::Assertion { message }) => {
+                Words::quoting(message)
+            }
             Problem::Deadlock { waiting } => deadlock(waiting),
             Problem::UnhandledEvent(unhandled)
             | Problem::Monitor(Violation::UnhandledEvent(unhandled)) => no_handler(bug, unhandled),
@@ -322,6 +324,7 @@ fn differs(bug: &Bug, uncontrolled: &Uncontrolled) -> Words {
 pub(super) fn untold_culprit(bug: &Bug) -> Option<String> {
     match &*bug.problem {
         Problem::Panic { .. }
+        | Problem::Assertion { .. }
         | Problem::Monitor(Violation::Assertion { .. } | Violation::Always { .. })
         | Problem::EndlessStep(Endless::Items { .. } | Endless::Calls { .. }) => culprit(bug),
         _ => None,

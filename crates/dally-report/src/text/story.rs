@@ -27,6 +27,12 @@ pub(super) struct Story<'a> {
     pub timers: BTreeMap<WorkerId, &'a str>,
     /// The state and heat of each monitor that has changed its state.
     pub monitors: BTreeMap<&'a str, String>,
+    /// What monitors are called in the language of the program.
+    pub monitor: &'static str,
+    /// The steps in which each worker sends, the latest first.
+    sends: BTreeMap<WorkerId, Vec<usize>>,
+    /// The step in which the message is sent that monitors are told of.
+    sending: Option<usize>,
     touched: BTreeMap<Resource, Touched>,
 }
 
@@ -60,12 +66,33 @@ impl<'a> Story<'a> {
             gone: BTreeMap::new(),
             timers: BTreeMap::new(),
             monitors: BTreeMap::new(),
+            monitor: "monitor",
+            sends: BTreeMap::new(),
+            sending: None,
             touched: BTreeMap::new(),
         };
+        for (at, step) in trace.steps.iter().enumerate().rev() {
+            for item in &step.items {
+                match item {
+                    Item::Event(Event::Observed { .. }) => story.monitor = "spec",
+                    Item::Event(Event::Sent { .. }) => {
+                        story.sends.entry(step.worker).or_default().push(at + 1);
+                    }
+                    _ => {}
+                }
+            }
+        }
         for (number, step) in (1..).zip(&trace.steps) {
             story.waits.remove(&step.worker);
-            let mut lines: Vec<Line> =
-                step.items.iter().filter_map(|item| story.line(number, step, item)).collect();
+            let mut lines: Vec<Line> = Vec::new();
+            for (at, item) in step.items.iter().enumerate() {
+                // The value that the program makes of a choice says more than its number.
+                let told =
+                    matches!(step.items.get(at + 1), Some(Item::Event(Event::Chosen { .. })));
+                if !(told && matches!(item, Item::Choice(_))) {
+                    lines.extend(story.line(number, step, item));
+                }
+            }
             if lines.is_empty() {
                 lines.push(plain("runs"));
             }
@@ -196,7 +223,26 @@ impl<'a> Story<'a> {
                 let name = self.names.of(*worker);
                 return Some(fault(format!("{name} restarts from its durable state")));
             }
-            Event::Announced { payload } => format!("announces {}", clip(payload)),
+            Event::Sending { to, payload } => {
+                self.sending = self.next_send(number, me);
+                if self.sending.is_some() {
+                    return None;
+                }
+                format!("sends {} to {} (not received)", clip(payload), self.names.of(*to))
+            }
+            Event::Observed { monitor, what, state } => {
+                let sent = match self.sending {
+                    Some(step) => format!(" (sent in step {step})"),
+                    None => String::new(),
+                };
+                format!("{} {monitor}: {what} in {state}{sent}", self.monitor)
+            }
+            Event::Handled { what, state } => format!("handles {what} in {state}"),
+            Event::Chosen { value } => format!("chooses {}", clip(value)),
+            Event::Announced { payload } => {
+                self.sending = None;
+                format!("announces {}", clip(payload))
+            }
             Event::MonitorChanged { monitor, to, heat } => {
                 let now = match heat {
                     Heat::Hot => format!("hot {to}"),
@@ -204,14 +250,21 @@ impl<'a> Story<'a> {
                     Heat::Neutral => to.clone(),
                 };
                 match self.monitors.insert(monitor, now.clone()) {
-                    Some(before) => format!("monitor {monitor}: {before} -> {now}"),
-                    None => format!("monitor {monitor} -> {now}"),
+                    Some(before) => format!("{} {monitor}: {before} -> {now}", self.monitor),
+                    None => format!("{} {monitor} -> {now}", self.monitor),
                 }
             }
             Event::Hinted { hint } => format!("hints to the explorer: {}", clip(hint)),
             Event::Noted { text } => format!("note: {}", clip(text)),
         };
         Some(plain(text))
+    }
+
+    /// The first step after this one in which a worker sends.
+    fn next_send(&self, number: usize, worker: WorkerId) -> Option<usize> {
+        let sends = self.sends.get(&worker)?;
+        let later = sends.partition_point(|&step| step > number);
+        later.checked_sub(1).map(|at| sends[at])
     }
 
     fn changed(&mut self, me: WorkerId, how: Transition, to: &'a str) -> String {

@@ -18,12 +18,12 @@ const MOST_WORKERS: usize = 20;
 const MOST_MESSAGES: usize = 3;
 
 /// The last `shown` steps, a line for each event; the worker is named where it changes. The divider
-/// is the text before the step with its number, the first of a loop. The last line is the bug.
+/// is the text before the step with its number, the first of a loop. The last line is the bug, if there is one.
 pub(super) fn steps(
     story: &Story<'_>,
     shown: usize,
     divider: Option<(usize, String)>,
-    bug: &str,
+    bug: Option<&str>,
     style: Style,
 ) -> String {
     let from = story.steps.len().saturating_sub(shown);
@@ -69,8 +69,11 @@ pub(super) fn steps(
             }
         }
     }
-    let mark = style.paint(Ink::Bug, format!("{:>digits$}", "BUG"));
-    out + &format!(" {mark}  {}\n", style.paint(Ink::Bug, clip(bug)))
+    if let Some(bug) = bug {
+        let mark = style.paint(Ink::Bug, format!("{:>digits$}", "BUG"));
+        out += &format!(" {mark}  {}\n", style.paint(Ink::Bug, clip(bug)));
+    }
+    out
 }
 
 /// Every worker at the end of the trace: its state, what it waits for and its inbox; and the states of
@@ -123,7 +126,9 @@ pub(super) fn ending(story: &Story<'_>, heading: &str, style: Style) -> String {
     let hidden = rows.len().saturating_sub(MOST_WORKERS);
     rows.truncate(MOST_WORKERS);
     let monitors = story.monitors.iter();
-    rows.extend(monitors.map(|(name, state)| (format!("monitor {name}"), format!("in {state}"))));
+    rows.extend(
+        monitors.map(|(name, state)| (format!("{} {name}", story.monitor), format!("in {state}"))),
+    );
     if rows.is_empty() {
         return String::new();
     }

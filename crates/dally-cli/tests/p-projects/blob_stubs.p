@@ -1,0 +1,3 @@
+type Blob = (size: int);
+fun MakeBlob(n: int): Blob { return (size = n,); }
+fun SizeOf(b: Blob): int { return b.size; }

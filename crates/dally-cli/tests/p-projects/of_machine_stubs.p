@@ -1,0 +1,3 @@
+machine Main {
+  fun Next(): int { return last + 1; }
+}
