@@ -94,6 +94,6 @@ fn there_are_many_projects_with_many_planted_bugs() {
         }));
     }
     assert_eq!((projects.len(), bugs), (21, 87));
-    let all = ["deadlock", "hot-at-end", "livelock", "monitor", "panic", "unhandled-event"];
+    let all = ["assertion", "deadlock", "hot-at-end", "livelock", "monitor", "unhandled-event"];
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), all);
 }

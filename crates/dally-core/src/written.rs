@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 /// report.ended = Ended::Time;
 /// assert_eq!(Report::read(&report.write())?, report);
 ///
-/// let later = report.write().replace(r#""version":2"#, r#""version":9"#);
+/// let later = report.write().replace(r#""version":3"#, r#""version":9"#);
 /// assert_eq!(
 ///     Report::read(&later).unwrap_err().to_string(),
-///     "this document `dally-run` is of version 9; this Dally reads version 2",
+///     "this document `dally-run` is of version 9; this Dally reads version 3",
 /// );
 /// # Ok::<(), dally_core::ReadError>(())
 /// ```

@@ -235,6 +235,9 @@ impl<M: Machine> Cx<'_, M> {
     /// Concurrency Testing"). Other strategies do not care.
     ///
     /// ```
+    /// # extern crate self as dally;
+    /// # pub mod machines { pub use ::dally_machines::*; }
+    /// # pub mod __private { pub use ::dally_core as contract; pub use crate::machines; }
     /// # use dally_machines::{Addr, Cx};
     /// # use dally_macros::machine;
     /// # #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -134,7 +134,7 @@ fn a_foreign_function_that_is_missing_is_named() {
     3 | fun Hours(clock: tClock): int;
       |     ----- `Hours` is declared here
       |
-      = help: write them in P, or use Dally as a library and give them with `Foreign::fun`
+      = help: sources in C# are not run; give them a body in a file of P stubs (`--foreign stubs.p`), have them return what they may (`--stub-foreign`), or write them in Rust (`dally p new-foreign`)
 
     error: 1 error in 1 file
     ");

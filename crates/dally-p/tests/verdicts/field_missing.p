@@ -1,4 +1,4 @@
-// expect: fail panic eCarried, exhaustive
+// expect: fail assertion eCarried, exhaustive
 // A payload that lacks a field is still found where it is sent.
 event eCarried: (a: int, b: int);
 fun Pass(whom: machine, what: event, load: any) { send whom, what, load; }

@@ -41,7 +41,7 @@ fn a_text_that_is_handed_on_to_be_printed_is_the_one_of_the_moment_it_was_made()
     kept (0, 1)
     [3: kept (0, 1)|3: kept (0, 1)]
     (0, 1, 2) and False
-    panic: index 3 is out of range: there are 3 elements, from 0 on
+    assertion: index 3 is out of range: there are 3 elements, from 0 on
     ");
 }
 

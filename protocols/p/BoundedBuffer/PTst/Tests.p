@@ -96,6 +96,6 @@ test tcGetWakesNobody [main=GetWakesNobody]:
   union System, { GetWakesNobody };
 
 // The index is out of range.
-// expect: fail panic: index
+// expect: fail assertion: index
 test tcLooksOnce [main=LooksOnce]:
   union System, { LooksOnce };

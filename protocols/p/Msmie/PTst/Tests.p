@@ -71,11 +71,11 @@ test tcTwoMasters [main=TwoMasters]:
 test tcForEver [main=ForEver]:
   assert NewsArrives in (union Msmie, { ForEver });
 
-// expect: fail panic: a master reads torn data
+// expect: fail assertion: a master reads torn data
 test tcNoReaderCount [main=NoReaderCount]:
   union Msmie, { NoReaderCount };
 
-// expect: fail panic: a master reads torn data
+// expect: fail assertion: a master reads torn data
 test tcOverwritesAssigned [main=OverwritesAssigned]:
   union Msmie, { OverwritesAssigned };
 
@@ -88,6 +88,6 @@ test tcJoinsReaders [main=JoinsReaders]:
   assert NewsArrives in (union Msmie, { JoinsReaders });
 
 // Each of two masters may keep a buffer, so with three the slave has none left.
-// expect: fail panic: there is an idle buffer for the slave
+// expect: fail assertion: there is an idle buffer for the slave
 test tcThreeBuffers [main=ThreeBuffers]:
   union Msmie, { ThreeBuffers };

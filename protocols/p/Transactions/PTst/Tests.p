@@ -103,6 +103,6 @@ test tcForgetsTheDead [main=ForgetsTheDead]:
 test tcAsksTheDead [main=AsksTheDead]:
   union Managers, Replicated, Environment, { AsksTheDead };
 
-// expect: fail panic: a store commits what it has prepared
+// expect: fail assertion: a store commits what it has prepared
 test tcCountingManager [main=TwoPlain]:
   union CountingManagers, Plain, Environment, { TwoPlain };

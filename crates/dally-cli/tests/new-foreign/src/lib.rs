@@ -5,7 +5,10 @@ use dally::p::vm::{Answer, Foreign, Value};
 
 /// All foreign functions of the model.
 pub fn foreign() -> Foreign {
-    Foreign::default().fun("NewDice", new_dice).fun("Roll", roll).fun("Player.Luck", player_luck)
+    Foreign::default()
+        .fun("NewDice", new_dice)
+        .fun("Roll", roll)
+        .fun("Player.Luck", player_luck)
 }
 
 /// `fun NewDice(sides: int): Dice;`
@@ -13,7 +16,7 @@ fn new_dice(values: &[Value]) -> Answer {
     match values {
         [Value::Int(sides)] => {
             let _ = sides;
-            // Such as: Ok(Value::Null)
+            // Such as: Ok(Value::foreign(Dice {}))
             Err("write it in src/lib.rs".into())
         }
         _ => Err("it was given other arguments than it takes".into()),
