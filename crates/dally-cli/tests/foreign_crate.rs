@@ -1,12 +1,15 @@
 //! The crate that `dally p new-foreign` writes, as `p_user.rs` compares it: it compiles, its tests run, and
 //! a function that is not written yet says so.
 
+// What is written for users is formatted as theirs is.
+#[rustfmt::skip]
 #[path = "new-foreign/src/lib.rs"]
 #[allow(
     dead_code,
     reason = "the struct for a foreign type is for functions that are not written yet"
 )]
 mod library;
+#[rustfmt::skip]
 #[path = "new-foreign/tests/model.rs"]
 mod model;
 

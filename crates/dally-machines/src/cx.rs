@@ -261,6 +261,7 @@ impl<M: Machine> Cx<'_, M> {
     ///     cx.rare();
     /// }
     /// # }
+    /// # fn main() {}
     /// ```
     pub fn rare(&mut self) {
         self.turn.queue(Effect::Rare, M::NAME);
