@@ -24,7 +24,7 @@ use crate::supervisor::watched;
 /// The memory of the search that shows that fewer delays do not suffice: about a million states.
 const MEMORY: u64 = 16 << 20;
 
-/// Gives the findings of a report as [`in_delays`] does, and tells the sink. All together take at most
+/// Gives the findings of a report as `in_delays` does, and tells the sink. All together take at most
 /// what is left of the time of the options; the first has a quarter of that time more.
 pub fn all_in_delays<P: Program + 'static, E: Explorer>(
     program: &Arc<P>,
