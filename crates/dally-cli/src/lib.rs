@@ -21,6 +21,7 @@ use clap::Parser;
 use dally::report::tell;
 
 use crate::args::{Cli, Command};
+use crate::error::CliError;
 
 const CLEAN: u8 = 0;
 const BUG: u8 = 1;
@@ -30,16 +31,17 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs the command; the first argument is the name of the program.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let arguments = match p::translated(arguments) {
-        Ok(arguments) => arguments,
-        Err(why) => {
-            tell::err(&format!("error: {why}\n"));
-            return ExitCode::from(BAD_INPUT);
-        }
-    };
+    let result = p::translated(arguments).and_then(execute);
+    ExitCode::from(result.unwrap_or_else(|why| {
+        tell::err(&format!("error: {why}\n"));
+        BAD_INPUT
+    }))
+}
+
+fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
     let command = Cli::parse_from(arguments).command;
     dally::variables::warn_of_unknown();
-    let result = match command {
+    match command {
         Command::List(arguments) => {
             print(&list::list(arguments.format));
             Ok(CLEAN)
@@ -49,11 +51,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
-    };
-    ExitCode::from(result.unwrap_or_else(|why| {
-        tell::err(&format!("error: {why}\n"));
-        BAD_INPUT
-    }))
+    }
 }
 
 /// Prints to standard output. Errors, such as a closed pipe or a full disk, are ignored: the exit code

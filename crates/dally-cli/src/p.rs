@@ -151,7 +151,8 @@ pub fn recorded(
         return Err(CliError::NoProject { program: schedule.program.clone() });
     };
     let Some(place) = place_of(paths, file) else {
-        return Err(CliError::ProjectGone { path: first.to_owned() });
+        let missing = paths.iter().find(|path| !path.exists()).unwrap_or(first);
+        return Err(CliError::ProjectGone { path: missing.to_owned() });
     };
     let files = schedule.settings.iter().filter(|(name, _)| name == FOREIGN_SETTING);
     let stubs = Stubs {

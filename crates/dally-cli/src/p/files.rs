@@ -21,6 +21,9 @@ pub fn write(
     program: &Arc<PProgram>,
     settings: &Settings,
 ) -> Result<(), CliError> {
+    if asked.p_files.is_none() && asked.diagrams.is_none() {
+        return Ok(());
+    }
     let machines = program.coverage_of_machines();
     if let Some(out) = &asked.p_files {
         let findings = &row.run.checked.report.findings;
