@@ -159,7 +159,7 @@ impl Worker {
     }
 
     /// Whether the next step takes the first message of the inbox, and that is no tick.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn dequeues_first(&self, mailbox: Mailbox) -> bool {
         !self.is_busy()
             && self.ready == Some(0)

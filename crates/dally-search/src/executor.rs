@@ -264,7 +264,6 @@ fn run<S: System>(
                 };
             }
         };
-        let is_fair = properties.fair || point.is_fair();
         if !system.is_enabled(worker) {
             let name = live.env.strategy.name();
             execution.notes.push(format!(
@@ -272,7 +271,7 @@ fn run<S: System>(
             ));
             break Conclusion::Ended(End::Strategy);
         }
-        if !live.fair && is_fair {
+        if !live.fair && (properties.fair || point.is_fair()) {
             live.fair = true;
             execution.fair_from = steps;
         }

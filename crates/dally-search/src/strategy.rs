@@ -141,6 +141,8 @@ impl Default for Properties {
 /// Why a strategy ends a schedule before the program does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
+// As large as a worker's id, so that the answer of `Strategy::worker` is returned in registers.
+#[repr(u64)]
 pub enum EndSchedule {
     /// It goes no further, as at a depth bound: what would have followed is not covered.
     Cut,

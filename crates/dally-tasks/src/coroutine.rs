@@ -89,6 +89,12 @@ impl Body {
         Some(unsafe { Pin::new_unchecked(Box::from_raw(future.as_ptr())) })
     }
 
+    /// Whether there is nothing left to run or drop.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.future.is_none()
+    }
+
     /// Whether a poll has not come to its end.
     #[inline]
     pub fn is_suspended(&self) -> bool {

@@ -125,7 +125,11 @@ impl System for TaskSystem {
         let mut last = None;
         while let Some((id, index)) = self.exec.roster.task_after(last) {
             last = Some(id);
-            if self.bodies[index].is_suspended() {
+            let body = &self.bodies[index];
+            if body.is_over() && self.exec.tasks[index].deferred.is_empty() {
+                continue;
+            }
+            if body.is_suspended() {
                 self.give_up(index);
             }
             self.exec.tear_down(index);

@@ -62,7 +62,12 @@ impl<P: Program + 'static> Run<P> {
             });
             threads.command_all(|place| BatchCommand::Run(batch.clone(), place));
             self.supervise(&mut threads, LeaveBehind::Busy, |_| {}, |_, _| {});
-            let mut ran: Vec<Ran> = batch.results.iter().flat_map(Results::take).collect();
+            let mut ran = Vec::new();
+            for results in &batch.results {
+                let mut more = results.take();
+                // One thread alone has all of them, and none is moved.
+                if ran.is_empty() { ran = more } else { ran.append(&mut more) }
+            }
             ran.sort_by_key(|ran| ran.outcome.schedule);
             let wanted = batch.end.load(Ordering::Acquire);
             ran.retain(|ran| ran.outcome.schedule < wanted);
@@ -99,11 +104,12 @@ impl<P: Program + 'static> Run<P> {
         threads
     }
 
-    /// Adds up the results of a batch, in the order of its schedules. Returns the outcomes, which
-    /// strategies learn from, and the bugs with new causes.
+    /// Adds up the results of a batch, in the order of its schedules. Returns the outcomes that the
+    /// strategy learns from, if it does, and the bugs with new causes.
     fn merge(&mut self, ran: Vec<Ran>) -> (Vec<Outcome>, Vec<RawFinding>) {
         let mut raws = Vec::new();
-        let mut outcomes = Vec::with_capacity(ran.len());
+        let learns = self.options.strategy.learner().is_some();
+        let mut outcomes = Vec::with_capacity(if learns { ran.len() } else { 0 });
         let mut sightings = self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner);
         for Ran { outcome, bug, shown, whole, notes, given_inputs } in ran {
             self.report.schedules += 1;
@@ -122,7 +128,7 @@ impl<P: Program + 'static> Run<P> {
             if let Some((cause, raw)) = bug {
                 raws.extend(count_bug(&mut self.groups, cause, raw));
             }
-            outcomes.push(outcome);
+            outcomes.extend(learns.then_some(outcome));
         }
         self.report.observations = sightings.distinct();
         (outcomes, raws)

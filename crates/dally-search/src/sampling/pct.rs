@@ -169,6 +169,7 @@ impl Sampler for Pct {
         self.change_at = self.changes.first().map_or(usize::MAX, |change| change.0);
     }
 
+    #[inline]
     fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
         let mut highest = self.highest(point.enabled, rng)?;
         while self.change_at <= self.taken {

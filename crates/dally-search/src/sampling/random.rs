@@ -62,7 +62,11 @@ impl Random {
 }
 
 impl Sampler for Random {
+    #[inline]
     fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
+        if point.enabled.is_empty() {
+            return Err(EndSchedule::Cut);
+        }
         Ok(Random::pick(point.enabled, rng))
     }
 
