@@ -13,7 +13,7 @@ use crate::args::CompareArgs;
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::list::look_up;
-use crate::{CLEAN, INTERRUPTED, print, progress};
+use crate::{CLEAN, INTERRUPTED, print, progress, save};
 
 /// Stands for the correct version after the name of a protocol.
 const CORRECT: &str = "correct";
@@ -50,7 +50,7 @@ pub fn compare(arguments: &CompareArgs) -> Result<u8, CliError> {
     let drawn = files.len();
     let files = files.iter().map(|(name, chart)| (name.as_str(), chart.to_svg()));
     for (name, text) in figures.into_iter().chain(files) {
-        charts::write(out, name, &text)?;
+        save(out, name, &text)?;
     }
     print(&(table::text(&summaries, table::Times::Shown) + "\n" + &told(&plan, &compared)));
     print(&format!("  written    {}\n", written(out, drawn)));

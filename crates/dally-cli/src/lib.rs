@@ -15,6 +15,7 @@ mod progress;
 mod replay;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -52,6 +53,14 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }
+}
+
+/// Writes a file into a directory, and makes the directory if there is none.
+fn save(directory: &Path, name: &str, text: &str) -> Result<(), CliError> {
+    let path = directory.join(name);
+    let folder = path.parent().unwrap_or(directory);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text));
+    written.map_err(|why| CliError::NotWritten { path, why })
 }
 
 /// Prints to standard output. Errors, such as a closed pipe or a full disk, are ignored: the exit code

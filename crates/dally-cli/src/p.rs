@@ -2,43 +2,36 @@
 
 mod coverage;
 mod files;
+mod opening;
 mod options;
+pub mod recorded;
 mod table;
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dally::checking::Checking;
-use dally::contract::Schedule;
-use dally::p::diagnostic::{self, Diagnostic};
+use dally::p::Project;
+use dally::p::diagnostic;
 use dally::p::program::{Heat, Program, Test};
-use dally::p::source::Sources;
 use dally::p::vm::{CoverageReport, Foreign, PProgram};
-use dally::p::{OpenError, Project, project};
 use dally::report::{About, Style, json, tell, text};
+use dally::search::first_schedule;
 use dally::search::liveness::Fairness;
 use dally::search::strata::SearchKind;
 use dally::settings::Settings;
 use serde_json::json;
 
+use self::opening::{Stubs, open, refuse};
+pub use self::opening::{here, path, paths};
+pub use self::options::translated;
 use crate::args::{CheckArgs, Format, OfP, ReplayArgs};
 use crate::check::{Run, settings};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::{BAD_INPUT, BUG, CLEAN, print};
-
-/// The names of the project's path and of the granularity in the settings of a schedule. The program
-/// of the schedule is the test.
-const PROJECT_SETTING: &str = "project";
-/// The same for a path that is not text: its bytes, as hexadecimal digits.
-const PROJECT_BYTES_SETTING: &str = "project-bytes";
-const ATOMIC_SETTING: &str = "atomic-handlers";
-/// The stubs that a schedule was recorded with, so that a replay has the same.
-const FOREIGN_SETTING: &str = "foreign";
-const STUBBED_SETTING: &str = "stub-foreign";
 
 /// How many values and events a step may have by default: more than a long loop of a model needs.
 const STEP_BOUND: u32 = 200_000;
@@ -46,38 +39,6 @@ const STEP_BOUND: u32 = 200_000;
 /// How many times as long as others a fair schedule with a hot spec may be by default, as in the
 /// reference.
 const FAIR_STEPS: usize = 10;
-
-/// The path of a project, unless this is the name of a protocol.
-pub fn path(subject: &OsStr) -> Option<&Path> {
-    let path = Path::new(subject);
-    let looks_so = path.extension().is_some_and(|ending| ending == "p" || ending == "pproj");
-    (looks_so || project::is_project(path)).then_some(path)
-}
-
-pub use self::options::translated;
-
-/// The paths of a project that several arguments make up.
-pub fn paths(subjects: &[OsString]) -> Result<Vec<PathBuf>, CliError> {
-    let path = |subject: &OsString| match path(subject) {
-        Some(path) => Ok(path.to_owned()),
-        None => Err(CliError::NotOfProject { subject: subject.clone() }),
-    };
-    subjects.iter().map(path).collect()
-}
-
-/// The project of the working directory.
-pub fn here() -> Result<PathBuf, CliError> {
-    let mut projects = project::projects_in(Path::new(".")).into_iter();
-    let named = |path: PathBuf| match path.strip_prefix(".") {
-        Ok(path) => path.to_owned(),
-        Err(_) => path,
-    };
-    match (projects.next().map(named), projects.next().map(named)) {
-        (Some(project), None) => Ok(project),
-        (Some(one), Some(other)) => Err(CliError::SeveralProjects { one, other }),
-        (None, _) => Err(CliError::NothingHere),
-    }
-}
 
 /// `dally p`: what is there for P projects besides `dally check`.
 pub fn other(command: &OfP) -> Result<u8, CliError> {
@@ -134,138 +95,6 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
         (true, _) => Ok(BUG),
         (false, true) => Err(CliError::NotAllChecked),
         (false, false) => Ok(CLEAN),
-    }
-}
-
-/// The test of a schedule of a P project; `None` if the project has errors, which have been printed.
-/// `paths` are the project if it is not where the schedule says, and `file` that of the schedule.
-pub fn recorded(
-    schedule: &Schedule,
-    paths: &[PathBuf],
-    file: &Path,
-    format: Format,
-) -> Result<Option<PProgram>, CliError> {
-    let recorded = paths_of(schedule);
-    let paths = if paths.is_empty() { &recorded } else { paths };
-    let Some(first) = paths.first() else {
-        return Err(CliError::NoProject { program: schedule.program.clone() });
-    };
-    let Some(place) = place_of(paths, file) else {
-        let missing = paths.iter().find(|path| !path.exists()).unwrap_or(first);
-        return Err(CliError::ProjectGone { path: missing.to_owned() });
-    };
-    let files = schedule.settings.iter().filter(|(name, _)| name == FOREIGN_SETTING);
-    let stubs = Stubs {
-        files: files.map(|(_, file)| place.join(file)).collect(),
-        made: schedule.setting(STUBBED_SETTING).is_some(),
-    };
-    let paths: Vec<PathBuf> = paths.iter().map(|path| place.join(path)).collect();
-    let Some(project) = open(&paths, &stubs, format)? else { return Ok(None) };
-    match project.test(&schedule.program, Foreign::default()) {
-        Ok(program) => {
-            let atomic = schedule.setting(ATOMIC_SETTING).is_some();
-            Ok(Some(program.atomic_handlers(atomic)))
-        }
-        Err(error) => refuse(error, format).map(|()| None),
-    }
-}
-
-pub fn is_recorded(schedule: &Schedule) -> bool {
-    !paths_of(schedule).is_empty()
-}
-
-fn path_setting(path: &Path) -> (String, String) {
-    match path.to_str() {
-        Some(text) => (PROJECT_SETTING.to_owned(), text.to_owned()),
-        None => {
-            let bytes = path.as_os_str().as_encoded_bytes();
-            let digits = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            (PROJECT_BYTES_SETTING.to_owned(), digits)
-        }
-    }
-}
-
-fn paths_of(schedule: &Schedule) -> Vec<PathBuf> {
-    let path = |(name, text): &(String, String)| match &**name {
-        PROJECT_SETTING => Some(PathBuf::from(text)),
-        PROJECT_BYTES_SETTING => path_of_digits(text),
-        _ => None,
-    };
-    schedule.settings.iter().filter_map(path).collect()
-}
-
-fn path_of_digits(digits: &str) -> Option<PathBuf> {
-    let byte = |at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
-    let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>()?;
-    #[cfg(unix)]
-    return Some(PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(&bytes)));
-    #[cfg(not(unix))]
-    return String::from_utf8(bytes).ok().map(PathBuf::from);
-}
-
-/// The directory that paths are meant from: the present one or one above it, or one above the file of
-/// the schedule, where the command ran that wrote it. Empty for the present one.
-fn place_of(paths: &[PathBuf], file: &Path) -> Option<PathBuf> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let there = std::path::absolute(file).unwrap_or_default();
-    let above = there.ancestors().chain(here.ancestors()).skip(1).map(Path::to_owned);
-    let mut places = std::iter::once(PathBuf::new()).chain(above);
-    places.find(|place| paths.iter().all(|path| place.join(path).exists()))
-}
-
-/// What stands for foreign functions.
-struct Stubs {
-    files: Vec<PathBuf>,
-    /// Whether those that no file has are made up.
-    made: bool,
-}
-
-impl Stubs {
-    fn applied(&self, paths: &[PathBuf]) -> Result<Project, OpenError> {
-        let project = Project::open_all(paths, &self.files)?;
-        Ok(if self.made { project.with_stubs() } else { project })
-    }
-}
-
-/// The project; `None` if it has errors, which have been printed.
-fn open(paths: &[PathBuf], stubs: &Stubs, format: Format) -> Result<Option<Project>, CliError> {
-    match stubs.applied(paths) {
-        Ok(project) => {
-            if format == Format::Text {
-                tell(&project.warnings, &project.program);
-            }
-            Ok(Some(project))
-        }
-        Err(error) => refuse(error, format).map(|()| None),
-    }
-}
-
-fn tell(warnings: &[Diagnostic], program: &Program) {
-    tell::err(&rendered(warnings, &program.sources));
-}
-
-fn rendered(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    let colour = Style::of(&std::io::stderr()) == Style::Colour;
-    diagnostic::render(diagnostics, sources, colour)
-}
-
-fn refuse(error: OpenError, format: Format) -> Result<(), CliError> {
-    match (error, format) {
-        (OpenError::Files(error), _) => Err(error.into()),
-        (OpenError::Source { diagnostics, sources }, Format::Text) => {
-            tell::err(&rendered(&diagnostics, &sources));
-            Ok(())
-        }
-        (OpenError::Source { diagnostics, sources }, Format::Json) => {
-            let reports = diagnostic::Report::all(&diagnostics, &sources);
-            let document = json!({
-                "format": "dally-diagnostics",
-                "version": 1,
-                "diagnostics": reports,
-            });
-            print(&as_text(&document));
-            Ok(())
-        }
     }
 }
 
@@ -349,15 +178,6 @@ fn run(
             break;
         }
         let test = &project.program.tests[number];
-        let mut replay_settings: Vec<_> = paths.iter().map(|path| path_setting(path)).collect();
-        if arguments.p.atomic_handlers {
-            replay_settings.push((ATOMIC_SETTING.to_owned(), "1".to_owned()));
-        }
-        let stubs = arguments.p.foreign.iter().map(|file| file.display().to_string());
-        replay_settings.extend(stubs.map(|file| (FOREIGN_SETTING.to_owned(), file)));
-        if arguments.p.stub_foreign {
-            replay_settings.push((STUBBED_SETTING.to_owned(), "1".to_owned()));
-        }
         let search = arguments.p.exhaustive.then(|| exhaustive(&project.program, test));
         let suits = Settings {
             fairness: Fairness::Strong,
@@ -369,23 +189,31 @@ fn run(
         let longest = settings.max_steps.saturating_mul(FAIR_STEPS);
         settings.max_fair_steps.get_or_insert(longest);
         let checking = Checking {
-            replay_settings,
+            replay_settings: recorded::settings(paths, &arguments.p),
             stop: Arc::clone(&stop),
-            ..Checking::new(test.name.clone(), settings.clone())
+            ..Checking::new(test.name.clone(), settings)
         };
+        let options = checking.options();
         let note = match of {
             1 => String::new(),
             _ => format!("{} ({} of {of}) ", test.name, done + 1),
         };
         let program = Arc::new(program);
+        let how = format!("strategy {}, seed {}", options.strategy.name(), options.seed);
         let run = Run::of(program.clone(), checking, &note);
         let row = Row { test: test.name.clone(), run, coverage: program.coverage() };
-        files::write(&arguments.p, &row, &program, &settings)?;
+        let tells_all = arguments.p.verbose && arguments.format == Format::Text;
+        let is_wanted = arguments.p.p_files.is_some() || tells_all;
+        let passing = (is_wanted && row.run.checked.report.findings.is_empty())
+            .then(|| first_schedule(program.clone(), options));
+        files::write(&arguments.p, &row, &program, passing.as_ref())?;
         if arguments.format == Format::Text {
             let shown = (!arguments.p.verbose).then_some(About::STEPS_SHOWN);
             print(&row.run.findings(&row.test, shown));
-            if arguments.p.verbose && row.run.checked.report.findings.is_empty() {
-                print(&files::execution(&program, &settings));
+            if let Some(passing) = passing.filter(|_| tells_all) {
+                let style = Style::of(&std::io::stdout());
+                let how = format!("{how}, granularity {}", passing.granularity);
+                print(&text::execution(&passing.trace, program.name(), &how, style));
             }
             if of == 1 && !row.run.is_failed() {
                 let style = Style::of(&std::io::stdout());

@@ -29,8 +29,9 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     let step_time = arguments.settings.over(Settings::default(), variable)?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let (project, file) = (&arguments.project[..], Path::new(&arguments.schedule));
-    let replayed = if !project.is_empty() || p::is_recorded(&schedule) {
-        let Some(program) = p::recorded(&schedule, project, file, arguments.format)? else {
+    let replayed = if !project.is_empty() || p::recorded::is_recorded(&schedule) {
+        let Some(program) = p::recorded::program(&schedule, project, file, arguments.format)?
+        else {
             return Ok(BAD_INPUT);
         };
         search::replay(Arc::new(program), &schedule, mode, rounds, step_time)

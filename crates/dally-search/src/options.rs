@@ -130,13 +130,6 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The bounds of a monitor's heat: how many steps a fair schedule may have, and how many of them
-    /// a monitor may be hot.
-    pub(crate) fn heat_bounds(&self) -> (usize, usize) {
-        let longest = self.max_fair_steps.unwrap_or(self.max_steps);
-        (longest, self.temperature.unwrap_or(longest / 2))
-    }
-
     /// The same options, with the program's own name if they have none.
     pub(crate) fn naming(mut self, program: &impl Program) -> Options {
         if self.program.is_empty() {

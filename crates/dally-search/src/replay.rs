@@ -122,8 +122,7 @@ pub fn replay<P: Program + 'static>(
 /// Runs the first schedule of the options' strategy with a full record, whether it fails or not.
 pub fn first_schedule<P: Program + 'static>(program: Arc<P>, options: Options) -> Replayed {
     let granularity = program.granularity();
-    let limits =
-        Limits { max_steps: options.max_steps, step_items: options.step_items, ..Limits::NONE };
+    let limits = Limits::of(&options, &*program);
     let (name, step_time, settings) = (options.program, options.step_time, options.settings);
     let (mut strategy, seed) = (options.strategy, options.seed);
     let recorded = watched(&name, step_time, move |writer| {

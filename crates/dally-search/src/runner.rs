@@ -116,23 +116,10 @@ impl<P: Program + 'static> Run<P> {
         sink: Arc<dyn Sink>,
     ) -> Run<P> {
         let clock = Stopwatch::start();
-        let (max_fair_steps, temperature) = options.heat_bounds();
-        let limits = Limits {
-            max_steps: options.max_steps,
-            max_fair_steps,
-            fail_on_max_steps: options.fail_on_max_steps,
-            temperature,
-            confirm_temperature: options.confirm_temperature,
-            by_backlog: options.temperature.is_none(),
-            fairness: options.fairness,
-            step_items: options.step_items,
-            long_steps_end: program.long_steps_end_schedules(),
-            ..Limits::NONE
-        };
         let heading = Heading {
             program: options.program.clone(),
             settings: options.settings.clone(),
-            limits,
+            limits: Limits::of(&options, &*program),
             clocks: options.clocks,
         };
         let shared = Arc::new(Shared {

@@ -66,21 +66,14 @@ impl Checking {
         }
     }
 
-    /// Runs schedules of this program, or searches its states. `own` is the explorer if the settings
-    /// name none.
-    pub fn run<P, E>(self, program: Arc<P>, own: Option<E>) -> Checked
-    where
-        P: Program + 'static,
-        E: Explorer,
-    {
-        let settings = self.settings;
-        let plan = settings.plan();
-        let options = Options {
+    /// The options of the run.
+    pub fn options(&self) -> Options {
+        let settings = &self.settings;
+        let named = || settings.strategy.build(settings.seed, settings.max_steps);
+        Options {
             program: self.program.clone(),
-            settings: self.replay_settings,
-            strategy: self
-                .strategy
-                .unwrap_or_else(|| settings.strategy.build(settings.seed, settings.max_steps)),
+            settings: self.replay_settings.clone(),
+            strategy: self.strategy.clone().unwrap_or_else(named),
             seed: settings.seed,
             schedules: settings.schedules(),
             time: settings.time,
@@ -97,10 +90,22 @@ impl Checking {
             step_time: settings.step_time,
             step_items: settings.step_bound.unwrap_or(Options::default().step_items),
             observe_every: settings.observe_every,
-            learned: settings.learned,
-            stop: self.stop,
+            learned: settings.learned.clone(),
+            stop: Arc::clone(&self.stop),
             ..Options::default()
-        };
+        }
+    }
+
+    /// Runs schedules of this program, or searches its states. `own` is the explorer if the settings
+    /// name none.
+    pub fn run<P, E>(self, program: Arc<P>, own: Option<E>) -> Checked
+    where
+        P: Program + 'static,
+        E: Explorer,
+    {
+        let options = self.options();
+        let settings = self.settings;
+        let plan = settings.plan();
         let mut begun = Report::new(options.program.clone(), "");
         begun.strategy = match plan.as_ref() {
             Some(plan) => plan.search.to_string(),

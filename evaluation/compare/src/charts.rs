@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use dally::report::charts::{Chart, Scale, Series, Shape};
 
 use crate::curves::Curve;
 use crate::plan::{Case, Plan};
-use crate::problem::Problem;
-use crate::record::{Trial, field, unusable};
+use crate::record::{Trial, field};
 use crate::statistics::{Effort, survival};
 
 /// For each program a chart of the share of runs that had not found the bug after so many
@@ -114,15 +111,6 @@ pub fn actions_csv(plan: &Plan, curves: &[Curve]) -> String {
         }
     }
     out
-}
-
-/// Writes a file into a directory; answers its path.
-pub fn write(directory: &Path, name: &str, text: &str) -> Result<PathBuf, Problem> {
-    let path = directory.join(name);
-    fs::create_dir_all(directory)
-        .and_then(|()| fs::write(&path, text))
-        .map_err(|why| unusable(&path, &why))?;
-    Ok(path)
 }
 
 fn names(plan: &Plan, curve: &Curve) -> String {

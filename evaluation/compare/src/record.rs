@@ -225,6 +225,6 @@ fn add_times(trials: &mut [Trial], plan: &Plan, text: &str) {
     }
 }
 
-pub(crate) fn unusable(path: &Path, why: &std::io::Error) -> Problem {
+fn unusable(path: &Path, why: &std::io::Error) -> Problem {
     Problem::File { path: path.to_owned(), why: why.to_string() }
 }

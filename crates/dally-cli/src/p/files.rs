@@ -1,25 +1,25 @@
 //! Files that are written on demand: P's own trace and coverage, diagrams, a crate for foreign functions.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use dally::p::vm::{MachineCoverage, PProgram};
 use dally::p::{Project, foreign_crate, peasy};
 use dally::report::diagram::{Diagram, State, Way};
-use dally::report::{Style, text};
-use dally::search::{Options, Replayed, first_schedule};
-use dally::settings::Settings;
+use dally::report::text;
+use dally::search::Replayed;
 
 use super::Row;
 use crate::args::{NewForeignArgs, PArgs};
 use crate::error::CliError;
+use crate::save;
 
-/// Writes the files of a test that were asked for.
+/// Writes the files of a test that were asked for. `passing` is the execution to show if there is no
+/// finding.
 pub fn write(
     asked: &PArgs,
     row: &Row,
-    program: &Arc<PProgram>,
-    settings: &Settings,
+    program: &PProgram,
+    passing: Option<&Replayed>,
 ) -> Result<(), CliError> {
     if asked.p_files.is_none() && asked.diagrams.is_none() {
         return Ok(());
@@ -33,8 +33,7 @@ pub fn write(
             let trace = peasy::trace(&finding.trace, &machines, Some((&finding.bug, &told)));
             save(out, &format!("{}{number}.trace.json", row.test), &trace)?;
         }
-        if findings.is_empty() {
-            let shown = first(program, settings);
+        if let Some(shown) = passing {
             let told = shown.bug.as_ref().map(|bug| (bug, text::bug(bug)));
             let bug = told.as_ref().map(|(bug, told)| (*bug, told.as_str()));
             let trace = peasy::trace(&shown.trace, &machines, bug);
@@ -49,34 +48,6 @@ pub fn write(
         }
     }
     Ok(())
-}
-
-fn save(directory: &Path, name: &str, text: &str) -> Result<(), CliError> {
-    let path = directory.join(name);
-    let folder = path.parent().unwrap_or(directory);
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text));
-    written.map_err(|why| CliError::NotWritten { path, why })
-}
-
-/// One execution that passes, as text.
-pub fn execution(program: &Arc<PProgram>, settings: &Settings) -> String {
-    let shown = first(program, settings);
-    let strategy = settings.strategy.build(settings.seed, settings.max_steps).name();
-    let how =
-        format!("strategy {strategy}, seed {}, granularity {}", settings.seed, shown.granularity);
-    text::execution(&shown.trace, program.name(), &how, Style::of(&std::io::stdout()))
-}
-
-fn first(program: &Arc<PProgram>, settings: &Settings) -> Replayed {
-    let options = Options {
-        program: program.name().to_owned(),
-        strategy: settings.strategy.build(settings.seed, settings.max_steps),
-        seed: settings.seed,
-        max_steps: settings.max_steps,
-        step_time: settings.step_time,
-        ..Options::default()
-    };
-    first_schedule(program.clone(), options)
 }
 
 fn diagram(test: &str, machine: &MachineCoverage) -> Diagram {

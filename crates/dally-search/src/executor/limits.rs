@@ -1,8 +1,9 @@
 //! The bounds and checks of one schedule.
 
-use dally_core::{Bug, BugKind, fingerprint};
+use dally_core::{Bug, BugKind, Program, fingerprint};
 
 use crate::liveness::{Fairness, Loops};
+use crate::options::Options;
 use crate::strategy::Properties;
 
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +38,23 @@ impl Limits {
         step_items: u32::MAX,
         long_steps_end: false,
     };
+
+    /// The bounds of a run of this program, where loops are no bugs yet.
+    pub(crate) fn of(options: &Options, program: &impl Program) -> Limits {
+        let max_fair_steps = options.max_fair_steps.unwrap_or(options.max_steps);
+        Limits {
+            max_steps: options.max_steps,
+            max_fair_steps,
+            fail_on_max_steps: options.fail_on_max_steps,
+            temperature: options.temperature.unwrap_or(max_fair_steps / 2),
+            confirm_temperature: options.confirm_temperature,
+            by_backlog: options.temperature.is_none(),
+            fairness: options.fairness,
+            step_items: options.step_items,
+            long_steps_end: program.long_steps_end_schedules(),
+            ..Limits::NONE
+        }
+    }
 
     /// For how many fair steps in a row a monitor has to be hot for a bug, with this backlog.
     ///
