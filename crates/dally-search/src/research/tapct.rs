@@ -97,7 +97,7 @@ impl Learner for TaPct {
         for lesson in batch.iter().filter_map(|outcome| outcome.lesson.as_deref()) {
             let [met, mailbox, profile @ ..] = lesson else { continue };
             self.chains.learn(*mailbox);
-            let contended = Profile::read(profile).contended();
+            let contended = Profile::read(profile).contended;
             let touched = contended.iter().map(|&(_, count)| count).sum::<u64>();
             self.races = self.races.max(if recount { touched } else { *met });
             self.contended.extend(contended.iter().map(|(spot, _)| spot.to_bits()));

@@ -1,13 +1,11 @@
 //! Uniform random walk.
 
-use std::sync::Arc;
-
-use dally_core::{Event, System, Text, WorkerId};
+use dally_core::{Event, Text, WorkerId};
 use fastrand::Rng;
 
 use crate::sampling::Sampler;
-use crate::sampling::profile::{Profile, Profiler, Spot, Weights, draw};
-use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
+use crate::sampling::profile::{Profiles, Spot, Weights, draw};
+use crate::strategy::{EndSchedule, Learner, Point, Properties};
 
 /// The uniform random walk of "Selectively uniform concurrency testing" (ASPLOS 2025): a worker
 /// steps with a probability in proportion to the steps that it has left, those of workers that it
@@ -20,22 +18,20 @@ use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
 /// without a count, weighs as much as one with a single step.
 #[derive(Clone, Debug, Default)]
 pub struct Urw {
-    profiles: Vec<Arc<Profile>>,
-    profiler: Profiler,
+    profiles: Profiles,
     weights: Weights,
 }
 
 impl Sampler for Urw {
     fn begin(&mut self, _schedule: u64, rng: &mut Rng) {
-        self.profiler.clear();
-        if let Some(profile) = rng.choice(&self.profiles) {
+        if let Some(profile) = self.profiles.begin(rng) {
             self.weights.reset(profile, Spot::is_whole);
         }
     }
 
     fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
-        if self.profiles.is_empty() {
-            return Ok(self.profiler.pick(point, rng));
+        if let Some(worker) = self.profiles.pick(point, rng) {
+            return Ok(worker);
         }
         for &worker in point.enabled {
             self.weights.meet(worker);
@@ -48,26 +44,14 @@ impl Sampler for Urw {
     }
 
     fn properties(&self) -> Properties {
-        Properties { listens: self.profiles.is_empty(), ..Properties::DRAWN }
+        self.profiles.properties()
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
-        self.profiler.heard(event);
+        self.profiles.heard(event);
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {
-        Some(self)
-    }
-}
-
-impl Learner for Urw {
-    fn lesson(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
-        self.profiles.is_empty().then(|| self.profiler.lesson())
-    }
-
-    fn learn(&mut self, batch: &[Outcome]) {
-        if self.profiles.is_empty() {
-            self.profiles = Profile::all(batch);
-        }
+        Some(&mut self.profiles)
     }
 }

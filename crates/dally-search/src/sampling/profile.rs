@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dally_core::{Event, Footprint, Resource, Text, WorkerId};
+use dally_core::{Event, Footprint, Resource, System, Text, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
-use crate::strategy::{Lesson, Outcome, Point};
+use crate::strategy::{Learner, Lesson, Outcome, Point, Properties};
 
 /// Something that a step touches and other steps may touch too, or a step as a whole, as one word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -108,6 +108,8 @@ impl Profiler {
 pub(crate) struct Profile {
     /// Sorted by worker, then by spot.
     pub(crate) steps: Vec<Steps>,
+    /// The spots that more than one worker touched, with how often all of them did, in order.
+    pub(crate) contended: Vec<(Spot, u64)>,
 }
 
 /// How often a worker stepped on one spot.
@@ -128,7 +130,16 @@ impl Profile {
             count: words[2],
             parent: (words[3] != 0).then(|| WorkerId::from_bits(words[3])),
         });
-        Profile { steps: steps.collect() }
+        let steps: Vec<Steps> = steps.collect();
+        let mut spots: BTreeMap<Spot, (u64, u64)> = BTreeMap::new();
+        for steps in steps.iter().filter(|steps| !steps.spot.is_whole()) {
+            let (workers, count) = spots.entry(steps.spot).or_default();
+            *workers += 1;
+            *count += steps.count;
+        }
+        let several = spots.into_iter().filter(|(_, (workers, _))| *workers > 1);
+        let contended = several.map(|(spot, (_, count))| (spot, count)).collect();
+        Profile { steps, contended }
     }
 
     /// The profiles of the schedules that came to their own ends or, if none did, that a bound cut:
@@ -144,21 +155,49 @@ impl Profile {
         lessons.map(|lesson| Arc::new(Profile::read(lesson))).collect()
     }
 
-    /// The spots that more than one worker touched, with how often all of them did, in order.
-    pub(crate) fn contended(&self) -> Vec<(Spot, u64)> {
-        let mut spots: BTreeMap<Spot, (u64, u64)> = BTreeMap::new();
-        for steps in self.steps.iter().filter(|steps| !steps.spot.is_whole()) {
-            let (workers, count) = spots.entry(steps.spot).or_default();
-            *workers += 1;
-            *count += steps.count;
-        }
-        let several = spots.into_iter().filter(|(_, (workers, _))| *workers > 1);
-        several.map(|(spot, (_, count))| (spot, count)).collect()
-    }
-
     pub(crate) fn key_points(&self) -> Vec<(WorkerId, u64)> {
         let noticed = self.steps.iter().filter(|steps| steps.spot == Spot::NOTICED);
         noticed.map(|steps| (steps.worker, steps.count)).collect()
+    }
+}
+
+/// The profiles of the random schedules of the first batch, for samplers that go by such counts later.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Profiles {
+    known: Vec<Arc<Profile>>,
+    profiler: Profiler,
+}
+
+impl Profiles {
+    /// Begins a schedule; gives the profile that it goes by, drawn among those that are known.
+    pub(crate) fn begin(&mut self, rng: &mut Rng) -> Option<&Profile> {
+        self.profiler.clear();
+        rng.choice(&self.known).map(|profile| &**profile)
+    }
+
+    /// A random worker, whose step is counted, while no profile is known.
+    pub(crate) fn pick(&mut self, point: &Point<'_>, rng: &mut Rng) -> Option<WorkerId> {
+        self.known.is_empty().then(|| self.profiler.pick(point, rng))
+    }
+
+    pub(crate) fn properties(&self) -> Properties {
+        Properties { listens: self.known.is_empty(), ..Properties::DRAWN }
+    }
+
+    pub(crate) fn heard(&mut self, event: &Event<Text<'_>>) {
+        self.profiler.heard(event);
+    }
+}
+
+impl Learner for Profiles {
+    fn lesson(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
+        self.known.is_empty().then(|| self.profiler.lesson())
+    }
+
+    fn learn(&mut self, batch: &[Outcome]) {
+        if self.known.is_empty() {
+            self.known = Profile::all(batch);
+        }
     }
 }
 

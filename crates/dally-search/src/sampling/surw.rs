@@ -1,13 +1,11 @@
 //! Selectively uniform random walk.
 
-use std::sync::Arc;
-
-use dally_core::{Event, Footprint, System, Text, WorkerId};
+use dally_core::{Event, Footprint, Text, WorkerId};
 use fastrand::Rng;
 
-use super::profile::{Profile, Profiler, Spot, Weights, draw};
+use super::profile::{Profiles, Spot, Weights, draw};
 use super::{Pos, Sampler};
-use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
+use crate::strategy::{EndSchedule, Learner, Point, Properties};
 
 /// The selectively uniform random walk (ASPLOS 2025): each schedule picks one thing that several
 /// workers touch (an inbox, a lock, a shared object), in proportion to how often they do, and is
@@ -26,8 +24,7 @@ use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
 /// If no two workers touch the same thing, all steps count.
 #[derive(Clone, Debug, Default)]
 pub struct Surw {
-    profiles: Vec<(Arc<Profile>, Touched)>,
-    profiler: Profiler,
+    profiles: Profiles,
     /// The thing that the present schedule is about; `None` if all steps count.
     about: Option<Spot>,
     weights: Weights,
@@ -37,9 +34,6 @@ pub struct Surw {
     priorities: Vec<(WorkerId, u64)>,
     touched: Footprint,
 }
-
-/// The things that several workers touch in a schedule, each with the number of its steps.
-type Touched = Vec<(Spot, u64)>;
 
 impl Surw {
     fn highest(&mut self, enabled: &[WorkerId], rng: &mut Rng) -> Option<WorkerId> {
@@ -68,12 +62,11 @@ impl Surw {
 
 impl Sampler for Surw {
     fn begin(&mut self, _schedule: u64, rng: &mut Rng) {
-        self.profiler.clear();
         self.priorities.clear();
         self.held.clear();
         self.intended = None;
-        if let Some((profile, contended)) = rng.choice(&self.profiles) {
-            let about = draw(contended.iter().copied(), rng);
+        if let Some(profile) = self.profiles.begin(rng) {
+            let about = draw(profile.contended.iter().copied(), rng);
             self.about = about;
             self.weights
                 .reset(profile, |spot| about.map_or(spot.is_whole(), |about| about == spot));
@@ -81,8 +74,8 @@ impl Sampler for Surw {
     }
 
     fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
-        if self.profiles.is_empty() {
-            return Ok(self.profiler.pick(point, rng));
+        if let Some(worker) = self.profiles.pick(point, rng) {
+            return Ok(worker);
         }
         for &worker in point.enabled {
             if let Some((creator, chance)) = self.weights.meet(worker)
@@ -117,28 +110,14 @@ impl Sampler for Surw {
     }
 
     fn properties(&self) -> Properties {
-        Properties { listens: self.profiles.is_empty(), ..Properties::DRAWN }
+        self.profiles.properties()
     }
 
     fn heard(&mut self, event: &Event<Text<'_>>) {
-        self.profiler.heard(event);
+        self.profiles.heard(event);
     }
 
     fn learner(&mut self) -> Option<&mut dyn Learner> {
-        Some(self)
-    }
-}
-
-impl Learner for Surw {
-    fn lesson(&mut self, _last: Option<&dyn System>) -> Option<Lesson> {
-        self.profiles.is_empty().then(|| self.profiler.lesson())
-    }
-
-    fn learn(&mut self, batch: &[Outcome]) {
-        if self.profiles.is_empty() {
-            let profiles = Profile::all(batch).into_iter();
-            self.profiles =
-                profiles.map(|profile| (profile.clone(), profile.contended())).collect();
-        }
+        Some(&mut self.profiles)
     }
 }
