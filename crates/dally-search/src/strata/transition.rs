@@ -8,7 +8,7 @@ use dally_core::{Bug, Choice, EventBudget, Problem, Stop, WorkerId};
 use super::depth_first::DepthFirstWorker;
 use super::entry::Value;
 use super::state_space::{ReturnError, StateSpace};
-use super::step_env::StepEnv;
+use super::transition_env::TransitionEnv;
 use super::transition_order::TransitionOrder;
 use crate::executor::endless;
 
@@ -86,12 +86,12 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         &mut self,
         values: &mut Vec<Value>,
         chooses: bool,
-        step: impl FnOnce(&mut S, &mut StepEnv<'_>) -> Result<(), Stop>,
+        step: impl FnOnce(&mut S, &mut TransitionEnv<'_>) -> Result<(), Stop>,
     ) -> Result<(), NotTaken> {
         if O::LISTENS {
             self.summary.clear();
         }
-        let mut env = StepEnv {
+        let mut env = TransitionEnv {
             writer: &mut self.writer,
             values,
             answered: 0,

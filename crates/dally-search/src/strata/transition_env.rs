@@ -7,7 +7,7 @@ use super::explorer_on_path::StepSummary;
 use crate::choice_log::ChoiceWriter;
 
 /// Answers with `values`, then with the first value of every further choice, which it appends.
-pub(crate) struct StepEnv<'a> {
+pub(crate) struct TransitionEnv<'a> {
     pub(crate) writer: &'a mut ChoiceWriter,
     pub(crate) values: &'a mut Vec<Value>,
     pub(crate) answered: usize,
@@ -28,7 +28,7 @@ pub(crate) struct StepEnv<'a> {
     pub(crate) redundant: bool,
 }
 
-impl StepEnv<'_> {
+impl TransitionEnv<'_> {
     fn item(&mut self, more: u32) -> Result<(), Cut> {
         self.endless |= !self.items.spend(more);
         if self.endless { Err(Cut) } else { Ok(()) }
@@ -55,7 +55,7 @@ impl StepEnv<'_> {
     }
 }
 
-impl Env for StepEnv<'_> {
+impl Env for TransitionEnv<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         self.choice()?;
         let index = self.answer(of);

@@ -1,9 +1,9 @@
 //! The visited states: whether a state that was reached is new.
 
+mod byte_strings;
 mod exact;
 mod fingerprints;
 mod growth_lock;
-mod interner;
 mod memory;
 mod prefetch;
 mod table;

@@ -12,8 +12,8 @@ use dally_core::{
 use super::depth_first::DepthFirstWorker;
 use super::entry::{Entry, NextTransition, OpenState, Value};
 use super::state_space::StateSpace;
-use super::step_env::StepEnv;
 use super::transition::NotTaken;
+use super::transition_env::TransitionEnv;
 use super::transition_order::TransitionOrder;
 use crate::prefix::Prefix;
 use crate::record::Heading;
@@ -308,7 +308,7 @@ fn diverged(what: String) -> WrittenEntryError {
 
 /// Answers a step with recorded choices, through the environment of the search.
 struct Following<'a, 'b, 'c> {
-    env: &'a mut StepEnv<'b>,
+    env: &'a mut TransitionEnv<'b>,
     player: &'a mut Player<&'c [Choice]>,
 }
 

@@ -15,7 +15,7 @@ const CHUNKS: usize = 1 << (ADDRESS - PLACE);
 ///
 /// They lie in chunks that never move: a length, the bytes, and, if strings are `numbered`, the
 /// number in order of appearance. A table finds them by the first 28 bits of their hashes.
-pub(super) struct Interner {
+pub(super) struct ByteStrings {
     table: Table<ADDRESS>,
     chunks: Vec<Vec<u8>>,
     allocated: usize,
@@ -28,10 +28,10 @@ pub(super) struct Interned {
     pub(super) new: bool,
 }
 
-impl Interner {
-    pub(super) fn new(numbered: bool, budget: u64, sets: usize) -> Interner {
+impl ByteStrings {
+    pub(super) fn new(numbered: bool, budget: u64, sets: usize) -> ByteStrings {
         let table = Table::new(budget, sets);
-        Interner { table, chunks: Vec::new(), allocated: 0, numbered, len: 0 }
+        ByteStrings { table, chunks: Vec::new(), allocated: 0, numbered, len: 0 }
     }
 
     pub(super) fn len(&self) -> u64 {

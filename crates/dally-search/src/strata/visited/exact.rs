@@ -1,7 +1,7 @@
 //! Visited states as a whole, in parts that are kept once.
 
 use super::Visit;
-use super::interner::{self, Interned, Interner};
+use super::byte_strings::{self, ByteStrings, Interned};
 use dally_core::fingerprint;
 use dally_core::report::CachePolicy;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,8 +37,8 @@ struct Parts {
 
 /// States as sequences of the numbers of their parts.
 struct Generation {
-    parts: Interner,
-    states: Interner,
+    parts: ByteStrings,
+    states: ByteStrings,
     budget: u64,
     shards: usize,
 }
@@ -156,7 +156,7 @@ impl Parts {
         for &end in &self.ends {
             let part = &self.bytes[start..end];
             let number = number(fingerprint::of_bytes(part), part)?;
-            interner::write(number.into(), &mut self.numbers);
+            byte_strings::write(number.into(), &mut self.numbers);
             start = end;
         }
         Some(&self.numbers)
@@ -166,8 +166,8 @@ impl Parts {
 impl Generation {
     fn new(budget: u64, shards: usize, numbered: bool) -> Generation {
         Generation {
-            parts: Interner::new(true, budget, shards),
-            states: Interner::new(numbered, budget, shards),
+            parts: ByteStrings::new(true, budget, shards),
+            states: ByteStrings::new(numbered, budget, shards),
             budget,
             shards,
         }
