@@ -52,6 +52,21 @@ mod seeing {
     }
 
     #[test]
+    fn an_execution_that_passes_is_cut_where_those_of_the_run_are() {
+        let scratch = with("long-step", &[]);
+        let entry = "var i: int; while (i < 30) { if ($) { i = i + 1; } }";
+        let machine = format!("machine Main {{ start state Init {{ entry {{ {entry} }} }} }}");
+        let project = format!("{machine}\ntest tcLong [main=Main]: {{ Main }};\n");
+        std::fs::write(scratch.0.join("long.p"), project).unwrap();
+        let check = ["check", "long.p", "-v", "--p-files", "out", "--strategy", "random"];
+        let bounds = ["--schedules", "1", "--step-bound", "5"];
+        let ran = dally(&[&check[..], &bounds].concat(), &scratch);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_eq!(story(&ran).matches("chooses").count(), 5, "{}", ran.out);
+        assert!(scratch.0.join("out/tcLong.trace.json").exists());
+    }
+
+    #[test]
     fn specs_that_observe_an_announcement_are_shown_one_by_one() {
         let scratch = with("announced", &["announced.p"]);
         let ran = dally(&["check", "announced.p", "-v", "--schedules", "1"], &scratch);
