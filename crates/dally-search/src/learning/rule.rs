@@ -92,6 +92,7 @@ impl<R: Rule> Learning<R> {
         rng: &mut Rng,
     ) -> usize {
         if of <= 1 {
+            self.walk.glance(&self.table);
             return 0;
         }
         let Learning { rule, table, walk, taken, .. } = self;
@@ -107,16 +108,24 @@ impl<R: Rule> Learning<R> {
     fn study(&mut self, walked: Walked<'_>) {
         let Learning { rule, table, places, .. } = self;
         places.clear();
-        places.extend(walked.observations().map(|(seen, at)| table.visit(seen, at)));
-        let last = || best::<R>(table, places[walked.len()], walked.last.1);
-        let mut next = R::LAST.unwrap_or_else(last);
+        for (place, (seen, at)) in walked.observations().enumerate() {
+            let expected = match (at, place.checked_sub(1)) {
+                (At::NOWHERE, Some(before)) => {
+                    table.led_to(places[before], walked.get(before).action)
+                }
+                _ => at,
+            };
+            places.push(table.visit(seen, expected));
+        }
+        let mut after = places[walked.len()];
+        let mut next = R::LAST.unwrap_or_else(|| best::<R>(table, after, walked.last.1));
         for place in (0..walked.len()).rev() {
             let done = walked.get(place);
-            let visits = table.visits(places[place + 1]);
-            let at = table.change(places[place], done.action, R::NEW, |worth| {
+            let visits = table.visits(after);
+            after = table.change(places[place], done.action, after, R::NEW, |worth| {
                 rule.update(worth, visits, done.fault, next)
             });
-            next = best::<R>(table, at, done.of);
+            next = best::<R>(table, after, done.of);
         }
     }
 }
@@ -152,6 +161,7 @@ impl<R: Rule> Sampler for Learning<R> {
         let enabled = point.enabled;
         let picked = self.pick(enabled.len(), place_among(enabled), rng);
         let worker = *enabled.get(picked).ok_or(EndSchedule::Cut)?;
+        self.walk.expect(&self.table, worker.to_bits());
         self.walk.step(worker, enabled.len());
         Ok(worker)
     }
@@ -162,6 +172,7 @@ impl<R: Rule> Sampler for Learning<R> {
         }
         self.walk.inside();
         let index = self.pick(of as usize, place_below(of), rng) as u32;
+        self.walk.expect(&self.table, index.into());
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
         index
     }

@@ -16,8 +16,8 @@ pub(crate) struct Walk {
     here: u64,
     /// Its place in the table, if that is known.
     at: At,
-    /// The place of the observation before.
-    before: At,
+    /// Where the next observation is if the last action leads to what it led to before.
+    expected: At,
     /// The worker whose step has begun, until it chooses a value.
     stepping: Option<WorkerId>,
     /// Three words for each action.
@@ -42,13 +42,13 @@ impl Default for Walk {
 
 impl Walk {
     pub(crate) fn new(how: Observe) -> Walk {
-        let (at, before) = (At::NOWHERE, At::NOWHERE);
-        Walk { how, here: 0, at, before, stepping: None, words: Vec::new() }
+        let (at, expected) = (At::NOWHERE, At::NOWHERE);
+        Walk { how, here: 0, at, expected, stepping: None, words: Vec::new() }
     }
 
     pub(crate) fn begin(&mut self) {
         self.words.clear();
-        self.before = At::NOWHERE;
+        self.expected = At::NOWHERE;
     }
 
     /// Observes the state in which a worker is to be picked.
@@ -69,9 +69,24 @@ impl Walk {
 
     #[inline]
     pub(crate) fn look_up<V: Worth>(&mut self, table: &Table<V>) -> Option<At> {
-        let found = table.find_after(self.before, self.here);
+        let found = table.find_at(self.expected, self.here);
         self.at = found.unwrap_or(At::NOWHERE);
         found
+    }
+
+    /// Notes where the observation is if it is where it is expected: where there is nothing to pick,
+    /// no more need be known of it.
+    #[inline]
+    pub(crate) fn glance<V: Worth>(&mut self, table: &Table<V>) {
+        if table.is_at(self.expected, self.here) {
+            self.at = self.expected;
+        }
+    }
+
+    /// Prefetches what an action at this observation led to when it was last taken.
+    #[inline]
+    pub(crate) fn expect<V: Worth>(&mut self, table: &Table<V>, action: u64) {
+        self.expected = table.led_to(self.at, action);
     }
 
     #[inline]
@@ -89,7 +104,6 @@ impl Walk {
     #[inline]
     fn write(&mut self, action: u64, of: u32, fault: bool) {
         let at = std::mem::replace(&mut self.at, At::NOWHERE);
-        self.before = at;
         let rest = u64::from(at.0) << 32 | u64::from(of.min(u32::MAX >> 1)) << 1 | u64::from(fault);
         self.words.extend([self.here, action, rest]);
     }

@@ -104,11 +104,11 @@ impl Learner for Greedy {
         for walked in batch.iter().filter_map(|outcome| Walked::read(outcome.lesson.as_ref()?)) {
             let mut before = None;
             for (place, (observation, at)) in walked.observations().enumerate() {
-                let at = self.table.visit(observation, at);
+                let here = self.table.visit(observation, at);
                 if let Some((at, action)) = before {
-                    self.table.change(at, action, observation, |_| observation);
+                    self.table.change(at, action, here, observation, |_| observation);
                 }
-                before = (place < walked.len()).then(|| (at, walked.get(place).action));
+                before = (place < walked.len()).then(|| (here, walked.get(place).action));
             }
         }
     }

@@ -5,7 +5,6 @@ mod fingerprints;
 mod growth_lock;
 mod interner;
 mod memory;
-mod prefetch;
 mod table;
 mod words;
 
