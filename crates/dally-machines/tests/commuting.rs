@@ -253,8 +253,8 @@ impl Program for Replayed {
 
 /// What a search finds; `None` if it does not come to its end.
 fn causes<P: Program + 'static>(program: P, search: SearchKind) -> Option<BTreeSet<String>> {
-    let plan = Plan { search, memory: 1 << 20, ..Plan::default() };
-    let options = Options { keep_going: true, shrink: false, max_steps: 60, ..Options::default() };
+    let plan = Plan { search, memory: 1 << 16, ..Plan::default() };
+    let options = Options { keep_going: true, shrink: false, max_steps: 40, ..Options::default() };
     let report = explore(Arc::new(program), RoundRobin::default(), plan, options, Arc::new(()));
     let found = report.findings.iter().map(|finding| finding.bug.to_string());
     (report.ended == Ended::Exhausted && report.cut == 0).then(|| found.collect())
@@ -265,8 +265,8 @@ fn causes<P: Program + 'static>(program: P, search: SearchKind) -> Option<BTreeS
 fn a_search_that_replays_finds_what_one_that_copies_finds() {
     let searches = [SearchKind::Dfs, SearchKind::Bfs, SearchKind::Ses, SearchKind::Preemptions];
     let (mut compared, mut failing) = (0, 0);
-    for seed in 0..1_500 {
-        let program = || random(seed, (3, 2), true);
+    for seed in 0..600 {
+        let program = || random(seed, (2, 2), true);
         let Some(copied) = causes(program(), SearchKind::Dfs) else { continue };
         let search = searches[seed as usize % searches.len()];
         let Some(replayed) = causes(Replayed(program()), search) else { continue };
@@ -274,7 +274,8 @@ fn a_search_that_replays_finds_what_one_that_copies_finds() {
         compared += 1;
         failing += usize::from(!copied.is_empty());
     }
-    assert!(compared > 500 && failing > 100, "{compared} {failing}");
+    println!("{compared} programs of machines that can crash, {failing} of which fail");
+    assert!(compared > 100 && failing > 30, "{compared} {failing}");
 }
 
 /// Writes down what it says before it says it.

@@ -99,7 +99,11 @@ impl<R: Rule> Learning<R> {
         let look_up = || {
             let known = table.taken(walk.look_up(table)?);
             taken.clear();
-            taken.extend(known.filter_map(|(action, worth)| Some((place(action)?, worth.into()))));
+            for (action, worth) in known {
+                if let Some(place) = place(action) {
+                    taken.push((place, worth.into()));
+                }
+            }
             Some(taken)
         };
         rule.pick(of, look_up, rng)
@@ -132,11 +136,12 @@ impl<R: Rule> Learning<R> {
 
 #[inline]
 fn best<R: Rule>(table: &Table<R::Worth>, at: At, of: u32) -> f64 {
-    let taken = table.actions(at);
-    if taken == 0 || taken < of as usize {
+    let taken = table.taken(at);
+    if taken.len() == 0 || taken.len() < of as usize {
         return R::NEW.into();
     }
-    table.taken(at).fold(f64::NEG_INFINITY, |best, (_, worth)| best.max(worth.into()))
+    let greater = |one: f64, other: f64| if other > one { other } else { one };
+    taken.fold(f64::NEG_INFINITY, |best, (_, worth)| greater(best, worth.into()))
 }
 
 impl<R: Rule> Sampler for Learning<R> {

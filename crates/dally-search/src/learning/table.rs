@@ -202,12 +202,7 @@ impl<V: Worth> Table<V> {
     }
 
     #[inline]
-    pub(crate) fn actions(&self, at: At) -> usize {
-        self.record(at).map_or(0, |at| self.len(at))
-    }
-
-    #[inline]
-    pub(crate) fn taken(&self, at: At) -> impl Iterator<Item = (u64, V)> + '_ {
+    pub(crate) fn taken(&self, at: At) -> impl ExactSizeIterator<Item = (u64, V)> + '_ {
         let words = match self.record(at) {
             Some(at) => &self.words[at + HEAD..at + HEAD + self.len(at) * Self::ENTRY],
             None => &[],
@@ -355,7 +350,7 @@ mod tests {
                 assert!(
                     table.taken(at).eq(actions.iter().map(|(&action, &value)| (action, value)))
                 );
-                assert_eq!(table.actions(at), actions.len());
+                assert_eq!(table.taken(at).len(), actions.len());
             }
         }
         assert!(table.find(3_001).is_none());
@@ -373,7 +368,7 @@ mod tests {
         assert_eq!(table.led_to(places[0], 3), places[1]);
         assert_eq!(table.find_at(places[1], 8), Some(places[1]));
         assert_ne!(table.find(8), Some(places[1]));
-        assert_eq!(table.actions(places[1]), 5);
+        assert_eq!(table.taken(places[1]).len(), 5);
         assert_eq!(table.led_to(places[1], 4), places[2]);
         // Another observation than last time, an action that was never taken, one unknown.
         assert_eq!(table.find_at(places[1], 7), Some(places[0]));
@@ -416,6 +411,6 @@ mod tests {
         never[visits].fill(0);
         let (_, table) = Table::<f64>::read([1, 2], &never).unwrap();
         let at = table.find(7).unwrap();
-        assert_eq!((table.visits(at), table.actions(at)), (1, 2));
+        assert_eq!((table.visits(at), table.taken(at).len()), (1, 2));
     }
 }
