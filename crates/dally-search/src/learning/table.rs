@@ -48,8 +48,19 @@ impl At {
     pub(crate) const NOWHERE: At = At(u32::MAX);
 }
 
+/// An action that was taken at an observation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) action: u64,
+    /// The place of the observation that it led to.
+    pub(crate) led_to: At,
+}
+
 /// The words of a record before its actions.
 const HEAD: usize = 2;
+
+/// The half of a word that is a place.
+const LED_TO: u64 = u32::MAX as u64;
 
 /// The actions that a record of this many has room for: one less than a power of two.
 #[inline]
@@ -64,8 +75,12 @@ impl<V> Default for Table<V> {
 }
 
 impl<V: Worth> Table<V> {
-    /// The words of an action with its value and the place that it led to.
+    /// The words of an action with its value and the place that it led to last. That takes half of a word;
+    /// the other half of the first one in a record has the marks of all actions that were ever offered.
     const ENTRY: usize = 2 + V::WORDS;
+
+    /// Where the marks are in a record, whether it has an action or not.
+    const MARKS: usize = HEAD + 1 + V::WORDS;
 
     #[inline]
     pub(crate) fn find(&self, observation: u64) -> Option<At> {
@@ -111,9 +126,10 @@ impl<V: Worth> Table<V> {
         next
     }
 
-    /// Counts a visit of an observation, which may be `known` to be in this place.
+    /// Counts a visit of an observation, which may be `known` to be in this place, and where actions
+    /// with these marks were `offered`.
     #[inline]
-    pub(crate) fn visit(&mut self, observation: u64, known: At) -> At {
+    pub(crate) fn visit(&mut self, observation: u64, known: At, offered: u32) -> At {
         let at = match self.record(known) {
             Some(at) if self.words[at] == observation => {
                 if at != known.0 as usize {
@@ -127,6 +143,7 @@ impl<V: Worth> Table<V> {
         if at != At::NOWHERE {
             let head = &mut self.words[at.0 as usize + 1];
             *head += u64::from(*head >> 32 < u64::from(u32::MAX)) << 32;
+            self.words[at.0 as usize + Self::MARKS] |= u64::from(offered) << 32;
         }
         at
     }
@@ -210,14 +227,19 @@ impl<V: Worth> Table<V> {
         words.chunks_exact(Self::ENTRY).map(|entry| (entry[0], V::read(&entry[1..=V::WORDS])))
     }
 
-    /// Changes the value of an action, `initial` if it was never taken, which has led to the place
-    /// `next`; returns where the observation is then. Does nothing if the table has no room.
+    /// The marks of all actions that were ever offered at an observation.
+    #[inline]
+    pub(crate) fn offered(&self, at: At) -> u32 {
+        self.record(at).map_or(0, |at| (self.words[at + Self::MARKS] >> 32) as u32)
+    }
+
+    /// Changes the value of an action that was taken, `initial` if it never was before; returns where
+    /// the observation is then. Does nothing if the table has no room.
     #[inline]
     pub(crate) fn change(
         &mut self,
         at: At,
-        action: u64,
-        next: At,
+        Taken { action, led_to }: Taken,
         initial: V,
         change: impl FnOnce(V) -> V,
     ) -> At {
@@ -232,16 +254,17 @@ impl<V: Worth> Table<V> {
                 (at, entry) = (moved, moved + HEAD + here * Self::ENTRY);
             }
             let end = at + HEAD + len * Self::ENTRY;
+            let marks = self.words[at + Self::MARKS] & !LED_TO;
             self.words.copy_within(entry..end, entry + Self::ENTRY);
             self.words[at + 1] += 1;
             self.words[entry] = action;
             initial.write(&mut self.words[entry + 1..=entry + V::WORDS]);
+            self.words[at + Self::MARKS] = marks | self.words[at + Self::MARKS] & LED_TO;
         }
-        let [value @ .., led_to] = &mut self.words[entry + 1..entry + Self::ENTRY] else {
-            unreachable!("an entry has a place after its value")
-        };
+        let value = &mut self.words[entry + 1..=entry + V::WORDS];
         change(V::read(value)).write(value);
-        *led_to = next.0.into();
+        let last = &mut self.words[entry + 1 + V::WORDS];
+        *last = *last & !LED_TO | u64::from(led_to.0);
         At(at as u32)
     }
 
@@ -265,7 +288,7 @@ impl<V: Worth> Table<V> {
     }
 
     /// The settings, the number of schedules and the table as bytes: equal tables give equal bytes.
-    /// Where actions led is left out, since it is learnt again at once.
+    /// Where actions led and what was offered with them is left out, since it is learnt again at once.
     pub(crate) fn write(&self, settings: [u64; 2], schedules: u64) -> Vec<u8> {
         let mut out = vec![settings[0], settings[1], schedules, self.observations as u64];
         let mut at = 0;
@@ -293,7 +316,7 @@ impl<V: Worth> Table<V> {
         let mut table = Table::default();
         for _ in 0..observations {
             let [observation, counts] = next(&mut words)?;
-            let at = table.visit(observation, At::NOWHERE);
+            let at = table.visit(observation, At::NOWHERE, 0);
             if at != At::NOWHERE {
                 // A record without visits would count as moved.
                 let head = &mut table.words[at.0 as usize + 1];
@@ -305,7 +328,8 @@ impl<V: Worth> Table<V> {
                 if value.len() < V::WORDS || !V::is_sound(&value) {
                     return None;
                 }
-                table.change(at, action, At::NOWHERE, V::read(&value), |value| value);
+                let taken = Taken { action, led_to: At::NOWHERE };
+                table.change(at, taken, V::read(&value), |value| value);
             }
         }
         words.next().is_none().then_some((schedules, table))
@@ -329,16 +353,19 @@ mod tests {
         let mut map: BTreeMap<u64, (u32, BTreeMap<u64, u64>)> = BTreeMap::new();
         // Where each observation was at first: its record may have moved since then.
         let mut first: BTreeMap<u64, At> = BTreeMap::new();
-        let mut last = At::NOWHERE;
+        let (mut last, mut offered) = (At::NOWHERE, BTreeMap::new());
         for step in 0..20_000 {
             let (observation, action) = (rng.u64(1..3_000), rng.u64(..12));
             let known = first.get(&observation).copied().filter(|_| rng.bool());
-            let at = table.visit(observation, known.unwrap_or(At::NOWHERE));
+            let mark = 1 << (step % 31);
+            let at = table.visit(observation, known.unwrap_or(At::NOWHERE), mark);
             let before = *first.entry(observation).or_insert(at);
-            let now = table.change(before, action, last, 0, |value| value + step);
+            let taken = Taken { action, led_to: last };
+            let now = table.change(before, taken, 0, |value| value + step);
             assert_eq!(table.find(observation), Some(now));
             assert_eq!(table.led_to(before, action), last);
             last = now;
+            *offered.entry(observation).or_insert(0) |= mark;
             let known = map.entry(observation).or_default();
             known.0 += 1;
             *known.1.entry(action).or_default() += step;
@@ -350,7 +377,7 @@ mod tests {
                 assert!(
                     table.taken(at).eq(actions.iter().map(|(&action, &value)| (action, value)))
                 );
-                assert_eq!(table.taken(at).len(), actions.len());
+                assert_eq!(table.offered(at), offered[&observation]);
             }
         }
         assert!(table.find(3_001).is_none());
@@ -359,10 +386,11 @@ mod tests {
     #[test]
     fn what_an_action_led_to_is_found_without_the_index() {
         let mut table: Table<u64> = Table::default();
-        let places = [7, 8, 9].map(|observation| table.visit(observation, At::NOWHERE));
-        table.change(places[0], 3, places[1], 0, |_| 1);
+        let places = [7, 8, 9].map(|observation| table.visit(observation, At::NOWHERE, 0));
+        let taken = |action, led_to| Taken { action, led_to };
+        table.change(places[0], taken(3, places[1]), 0, |_| 1);
         for action in 0..5 {
-            table.change(places[1], action, places[2], 0, |_| action);
+            table.change(places[1], taken(action, places[2]), 0, |_| action);
         }
         // The place before the move is as good; the index has that after it.
         assert_eq!(table.led_to(places[0], 3), places[1]);
@@ -379,9 +407,10 @@ mod tests {
 
     fn some() -> Vec<u8> {
         let mut table = Table::<f64>::default();
-        let at = [7, 9].map(|observation| table.visit(observation, At::NOWHERE))[0];
-        table.change(at, 1, at, -0.5, |value| value);
-        table.change(at, 2, At::NOWHERE, -4.0, |value| value);
+        let at = [7, 9].map(|observation| table.visit(observation, At::NOWHERE, 3))[0];
+        for (action, value) in [(1, -0.5), (2, -4.0)] {
+            table.change(at, Taken { action, led_to: at }, value, |value| value);
+        }
         table.write([1, 2], 40)
     }
 
