@@ -9,7 +9,7 @@ use dally_core::BugKind;
 use dally_search::Options;
 use dally_search::strata::{Plan, RoundRobin, SearchKind, explore as search};
 use dally_tasks::sync::{Mutex, mpsc};
-use dally_tasks::{TaskProgram, note, select, spawn, yield_now};
+use dally_tasks::{TaskProgram, note, select, spawn};
 use driver::explore;
 
 #[test]
@@ -127,11 +127,17 @@ fn a_branch_that_waits_loses_to_one_that_another_task_makes_ready() {
 #[test]
 fn a_select_of_tokio_that_draws_by_itself_has_one_clear_message() {
     let program = TaskProgram::new("drawn", || async {
-        let other = spawn(yield_now());
-        for _ in 0..30 {
+        let locks = Arc::new([Mutex::new(0), Mutex::new(0)]);
+        let theirs = locks.clone();
+        let other = spawn(async move {
+            for lock in theirs.iter() {
+                *lock.lock().await += 1;
+            }
+        });
+        for _ in 0..20 {
             tokio::select! {
-                () = ready(()) => {}
-                () = async {} => yield_now().await,
+                mut first = locks[0].lock() => *first += 1,
+                mut second = locks[1].lock() => *second += 1,
             }
         }
         other.await.unwrap();
