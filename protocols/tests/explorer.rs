@@ -129,22 +129,6 @@ fn two_neighbours_that_fail_take_the_bundled_explorers_more_than_three_times_the
     assert_eq!(states_of(ExplorerKind::RunToCompletion, program, 3), 21_065);
 }
 
-/// Where an explorer runs out of memory, what it has visited in vain.
-///
-/// `cargo test --release -p dally-protocols --test explorer -- --ignored --nocapture`
-#[test]
-#[ignore = "takes minutes"]
-fn two_neighbours_of_the_bundled_size_take_a_third_of_the_states() {
-    let program = || chain_replication::program(Config::BUNDLED, Some(Bug::TwoNeighbours));
-    let custom = states(program(), FailuresOnceStable::default(), u32::MAX, 0);
-    println!("failures-once-stable {custom}");
-    for kind in ExplorerKind::ALL {
-        let ours = states_of(kind, program, u32::MAX);
-        println!("{kind} {ours}");
-        assert!(ours >= 3 * custom, "{kind} visits {ours} states");
-    }
-}
-
 #[dally::test(
     search = "ses",
     explorer = FailuresOnceStable::default(),

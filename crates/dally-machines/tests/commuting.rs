@@ -14,11 +14,12 @@ mod __private {
 #[expect(dead_code, reason = "tests of systems that are not captured use the rest")]
 mod swaps;
 
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::BugKind;
+use dally_core::{Bug, BugKind, Program};
 use dally_machines::{
     Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Mailbox, MonitorCx, Setup,
 };
@@ -96,6 +97,8 @@ struct Clerk {
     state: usize,
     strength: u8,
     seen: u32,
+    /// Whether it fails after some orders of events.
+    fails: bool,
 }
 
 #[machine(states(One, Two, Three), durable = u32)]
@@ -137,6 +140,12 @@ impl Clerk {
     fn act(&mut self, cx: &mut Cx<Self>, event: usize, saw: u32) {
         const SECOND: Duration = Duration::from_secs(1);
         self.seen = self.seen.wrapping_mul(31).wrapping_add(saw);
+        match self.seen % 41 {
+            7 if self.fails => panic!("one order"),
+            19 if self.fails => panic!("another order"),
+            29 if self.fails => panic!("a third order"),
+            _ => {}
+        }
         if self.strength == 0 {
             return;
         }
@@ -186,9 +195,9 @@ fn random_deeds(rng: &mut Rng, clerks: usize) -> Vec<Deed> {
     (0..rng.usize(..4)).map(|_| deed(rng)).collect()
 }
 
-fn random(seed: u64) -> MachineProgram {
+fn random(seed: u64, (most, strength): (usize, u8), fails: bool) -> MachineProgram {
     let mut rng = Rng::with_seed(seed);
-    let clerks = rng.usize(2..=4);
+    let clerks = rng.usize(2..=most);
     let rules: Vec<Arc<Rules>> = (0..clerks)
         .map(|_| {
             let mut deeds = || random_deeds(&mut rng, clerks);
@@ -205,7 +214,7 @@ fn random(seed: u64) -> MachineProgram {
         let all: Vec<Addr<Clerk>> = rules.iter().map(|_| setup.reserve()).collect();
         for (&clerk, rules) in all.iter().zip(&rules) {
             let (rules, all) = (Fixed(Arc::clone(rules)), all.clone());
-            setup.fill(clerk, Clerk { rules, all, state: 0, strength: 5, seen: 0 });
+            setup.fill(clerk, Clerk { rules, all, state: 0, strength, seen: 0, fails });
         }
         setup.monitor(Watch(0));
     })
@@ -221,7 +230,7 @@ fn exchanging_steps_of_machines_that_commute_makes_no_difference() {
     let how = How { state: whole::<MachineSystem>, happens_before: false };
     let mut tally = Tally::default();
     for seed in 0..4_000 {
-        let program = random(seed);
+        let program = random(seed, (4, 5), false);
         for schedule in 0..3 {
             let what = || format!("random({seed}), schedule {schedule}");
             tally += try_swaps(&program, &how, seed << 8 | schedule, &what);
@@ -229,6 +238,44 @@ fn exchanging_steps_of_machines_that_commute_makes_no_difference() {
     }
     assert!(tally.swaps > 20_000, "{tally:?}");
     assert!(tally.foreseen > 20_000, "{tally:?}");
+}
+
+/// The same program, whose states are had by running prefixes again.
+struct Replayed(MachineProgram);
+
+impl Program for Replayed {
+    type System = MachineSystem;
+
+    fn start(&self) -> Result<MachineSystem, Bug> {
+        self.0.start()
+    }
+}
+
+/// What a search finds; `None` if it does not come to its end.
+fn causes<P: Program + 'static>(program: P, search: SearchKind) -> Option<BTreeSet<String>> {
+    let plan = Plan { search, memory: 1 << 16, ..Plan::default() };
+    let options = Options { keep_going: true, shrink: false, max_steps: 40, ..Options::default() };
+    let report = explore(Arc::new(program), RoundRobin::default(), plan, options, Arc::new(()));
+    let found = report.findings.iter().map(|finding| finding.bug.to_string());
+    (report.ended == Ended::Exhausted && report.cut == 0).then(|| found.collect())
+}
+
+/// Crashes within a budget, what is persisted, timers and faults are all part of what happened before what.
+#[test]
+fn a_search_that_replays_finds_what_one_that_copies_finds() {
+    let searches = [SearchKind::Dfs, SearchKind::Bfs, SearchKind::Ses, SearchKind::Preemptions];
+    let (mut compared, mut failing) = (0, 0);
+    for seed in 0..600 {
+        let program = || random(seed, (2, 2), true);
+        let Some(copied) = causes(program(), SearchKind::Dfs) else { continue };
+        let search = searches[seed as usize % searches.len()];
+        let Some(replayed) = causes(Replayed(program()), search) else { continue };
+        assert_eq!(replayed, copied, "{search}, seed {seed}");
+        compared += 1;
+        failing += usize::from(!copied.is_empty());
+    }
+    println!("{compared} programs of machines that can crash, {failing} of which fail");
+    assert!(compared > 100 && failing > 30, "{compared} {failing}");
 }
 
 /// Writes down what it says before it says it.

@@ -16,6 +16,7 @@ pub mod liveness;
 mod minimise;
 mod named;
 mod options;
+mod prefetch;
 mod prefix;
 mod process_end;
 mod record;

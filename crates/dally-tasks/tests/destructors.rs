@@ -10,7 +10,7 @@ use dally_search::strata::{ExplorerKind, Plan, SearchKind, explore};
 use dally_search::{Ended, Options, Report, StrategyKind, run};
 use dally_tasks::sync::Mutex;
 use dally_tasks::{TaskProgram, spawn, yield_now};
-use programs::{Outcomes, generate_armed};
+use programs::{Outcomes, generate_armed, how_many};
 
 /// Panics when it is dropped, unless it was disarmed.
 struct Bomb(bool);
@@ -193,9 +193,9 @@ fn kinds(report: &Report) -> BTreeSet<String> {
 
 #[test]
 fn searches_find_the_panics_of_destructors_that_enumeration_finds() {
-    const PROGRAMS: u64 = 200;
+    let programs = how_many(200);
     let (mut compared, mut at_the_end) = (0, 0);
-    for seed in 0..PROGRAMS {
+    for seed in 0..programs {
         let generated = generate_armed(seed, 2);
         let program = generated.program(&Outcomes::default());
         let Some(all) = enumerated(program.clone()) else { continue };
@@ -209,6 +209,7 @@ fn searches_find_the_panics_of_destructors_that_enumeration_finds() {
         let report = explore(Arc::new(program), explorer, plan, options, Arc::new(()));
         assert_eq!(kinds(&report), kinds(&all), "{kind:?}, seed {seed}: {generated:?}");
     }
-    assert!(compared > PROGRAMS / 2, "only {compared} programs are small enough");
+    println!("{compared} programs with destructors that panic, {at_the_end} at the end");
+    assert!(compared > programs / 2, "only {compared} programs are small enough");
     assert!(at_the_end > 5, "only {at_the_end} programs leave a value behind");
 }

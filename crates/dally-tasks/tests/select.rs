@@ -3,7 +3,11 @@
 mod driver;
 
 use std::future::{pending, ready};
+use std::sync::Arc;
 
+use dally_core::BugKind;
+use dally_search::Options;
+use dally_search::strata::{Plan, RoundRobin, SearchKind, explore as search};
 use dally_tasks::sync::{Mutex, mpsc};
 use dally_tasks::{TaskProgram, note, select, spawn};
 use driver::explore;
@@ -116,4 +120,36 @@ fn a_branch_that_waits_loses_to_one_that_another_task_makes_ready() {
         });
     });
     assert_eq!(explore(&program).kinds(), ["left done", "right done"]);
+}
+
+/// Tokio's own, without `biased`, draws a random number that nobody controls. Whatever it draws, every
+/// run says so, and says what to do.
+#[test]
+fn a_select_of_tokio_that_draws_by_itself_has_one_clear_message() {
+    let program = TaskProgram::new("drawn", || async {
+        let locks = Arc::new([Mutex::new(0), Mutex::new(0)]);
+        let theirs = locks.clone();
+        let other = spawn(async move {
+            for lock in theirs.iter() {
+                *lock.lock().await += 1;
+            }
+        });
+        for _ in 0..20 {
+            tokio::select! {
+                mut first = locks[0].lock() => *first += 1,
+                mut second = locks[1].lock() => *second += 1,
+            }
+        }
+        other.await.unwrap();
+    });
+    for _ in 0..8 {
+        let plan = Plan { search: SearchKind::Ses, ..Plan::default() };
+        let (explorer, options) = (RoundRobin::default(), Options::default());
+        let report = search(Arc::new(program.clone()), explorer, plan, options, Arc::new(()));
+        let [finding] = &report.findings[..] else { panic!("{:?}", report.findings) };
+        assert_eq!(finding.bug.kind(), BugKind::Uncontrolled, "{}", finding.bug);
+        let text = dally_report::text::bug(&finding.bug);
+        assert!(text.contains("a `select!` of tokio or futures without `biased`"), "{text}");
+        assert!(text.contains("`dally::tasks::select!` has it chosen by the search"), "{text}");
+    }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use dally::contract::{BugKind, Finding, Program, Schedule, WorkerId};
 use dally::machines::{Addr, Cx, Faults, MachineProgram, Setup};
+use dally::search::liveness::Fairness;
+use dally::search::strata::{Plan, RoundRobin, SearchKind, explore};
 use dally::search::{Mode, Options, Report, replay, run};
 use dally::tasks::{TaskProgram, announce, flip, spawn, yield_now};
 use dally::{machine, monitor};
@@ -191,4 +193,59 @@ fn a_task_that_stops_retrying_by_chance_is_no_livelock() {
         announce(Served);
     });
     assert_eq!(checked(program.monitor(Service::default)).findings, []);
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Turn;
+
+/// Two coins in one loop: the first ends it, and what the second shows is kept.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct TwoCoins(bool);
+
+#[machine(states(First, Second, Over))]
+impl TwoCoins {
+    #[entry(First)]
+    fn begin(&mut self, cx: &mut Cx<Self>) {
+        cx.announce(Asked);
+        cx.send(cx.me(), Turn);
+    }
+
+    #[on(First, Turn)]
+    fn first(&mut self, cx: &mut Cx<Self>) {
+        if cx.flip() {
+            cx.announce(Served);
+            return cx.goto(Over);
+        }
+        cx.send(cx.me(), Turn);
+        cx.goto(Second);
+    }
+
+    #[on(Second, Turn)]
+    fn second(&mut self, cx: &mut Cx<Self>) {
+        self.0 = cx.flip();
+        cx.goto(First);
+    }
+}
+
+/// The first coin shows both sides sooner or later, and that the second one does is no excuse.
+#[test]
+fn an_unrelated_coin_in_the_loop_makes_no_livelock_of_a_correct_program() {
+    let program = || {
+        MachineProgram::new("coins", |setup: &mut Setup| {
+            setup.monitor(Service);
+            setup.create(TwoCoins(false));
+        })
+    };
+    assert_eq!(checked(program()).findings, []);
+    for search in [SearchKind::Ndfs, SearchKind::IterativeNdfs, SearchKind::Map] {
+        let found = |fairness| {
+            let plan = Plan { search, ..Plan::default() };
+            let options = Options { fairness, ..Options::default() };
+            let explorer = RoundRobin::default();
+            let report = explore(Arc::new(program()), explorer, plan, options, Arc::new(()));
+            report.findings.first().map(|finding| finding.bug.kind())
+        };
+        assert_eq!(found(Fairness::Strong), None, "{search}");
+        assert_eq!(found(Fairness::Weak), Some(BugKind::Livelock), "{search}");
+    }
 }

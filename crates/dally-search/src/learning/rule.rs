@@ -3,8 +3,8 @@
 use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 
-use super::table::{At, Table, Worth};
-use super::walk::{Walk, Walked, place_among, place_below};
+use super::table::{At, Table, Taken, Worth};
+use super::walk::{Walk, Walked, mark, marks, place_among, place_below};
 use crate::sampling::{Random, Sampler};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, name_of_type};
 
@@ -58,9 +58,10 @@ pub trait Rule: Clone + Send + 'static {
 
 /// Learns what actions are worth by a `Rule`, from the end of each schedule to its start. Not fair.
 ///
-/// Actions that were never taken are not stored: while fewer were taken at an observation than
-/// could be, one of them still has the greatest worth, `Rule::NEW`. That is exact where the
-/// observation determines the actions.
+/// Actions that were never taken are not stored: while one that could be taken at an observation never
+/// was, it has the greatest worth, `Rule::NEW`. Observations do not tell workers of one kind apart, so
+/// which ones can step may differ from visit to visit; all that ever could are remembered by a mark of
+/// 31 each, which is exact but where two share one.
 #[derive(Clone, Debug)]
 pub struct Learning<R: Rule> {
     rule: R,
@@ -92,13 +93,18 @@ impl<R: Rule> Learning<R> {
         rng: &mut Rng,
     ) -> usize {
         if of <= 1 {
+            self.walk.glance(&self.table);
             return 0;
         }
         let Learning { rule, table, walk, taken, .. } = self;
         let look_up = || {
             let known = table.taken(walk.look_up(table)?);
             taken.clear();
-            taken.extend(known.filter_map(|(action, worth)| Some((place(action)?, worth.into()))));
+            for (action, worth) in known {
+                if let Some(place) = place(action) {
+                    taken.push((place, worth.into()));
+                }
+            }
             Some(taken)
         };
         rule.pick(of, look_up, rng)
@@ -107,27 +113,40 @@ impl<R: Rule> Learning<R> {
     fn study(&mut self, walked: Walked<'_>) {
         let Learning { rule, table, places, .. } = self;
         places.clear();
-        places.extend(walked.observations().map(|(seen, at)| table.visit(seen, at)));
-        let last = || best::<R>(table, places[walked.len()], walked.last.1);
-        let mut next = R::LAST.unwrap_or_else(last);
+        for (place, (seen, at)) in walked.observations().enumerate() {
+            let expected = match (at, place.checked_sub(1)) {
+                (At::NOWHERE, Some(before)) => {
+                    table.led_to(places[before], walked.get(before).action)
+                }
+                _ => at,
+            };
+            // Nothing was offered at the last one.
+            let offered = if place < walked.len() { walked.get(place).offered } else { 0 };
+            places.push(table.visit(seen, expected, offered));
+        }
+        let mut after = places[walked.len()];
+        let mut next = R::LAST.unwrap_or_else(|| best::<R>(table, after));
         for place in (0..walked.len()).rev() {
             let done = walked.get(place);
-            let visits = table.visits(places[place + 1]);
-            let at = table.change(places[place], done.action, R::NEW, |worth| {
+            let visits = table.visits(after);
+            let taken = Taken { action: done.action, led_to: after };
+            after = table.change(places[place], taken, R::NEW, |worth| {
                 rule.update(worth, visits, done.fault, next)
             });
-            next = best::<R>(table, at, done.of);
+            next = best::<R>(table, after);
         }
     }
 }
 
 #[inline]
-fn best<R: Rule>(table: &Table<R::Worth>, at: At, of: u32) -> f64 {
-    let taken = table.actions(at);
-    if taken == 0 || taken < of as usize {
-        return R::NEW.into();
+fn best<R: Rule>(table: &Table<R::Worth>, at: At) -> f64 {
+    let (mut best, mut taken) = (f64::NEG_INFINITY, 0);
+    for (action, worth) in table.taken(at) {
+        taken |= mark(action);
+        let worth = worth.into();
+        best = if worth > best { worth } else { best };
     }
-    table.taken(at).fold(f64::NEG_INFINITY, |best, (_, worth)| best.max(worth.into()))
+    if taken == 0 || table.offered(at) & !taken != 0 { R::NEW.into() } else { best }
 }
 
 impl<R: Rule> Sampler for Learning<R> {
@@ -152,7 +171,8 @@ impl<R: Rule> Sampler for Learning<R> {
         let enabled = point.enabled;
         let picked = self.pick(enabled.len(), place_among(enabled), rng);
         let worker = *enabled.get(picked).ok_or(EndSchedule::Cut)?;
-        self.walk.step(worker, enabled.len());
+        self.walk.expect(&self.table, worker.to_bits());
+        self.walk.step(worker, marks(enabled));
         Ok(worker)
     }
 
@@ -162,6 +182,7 @@ impl<R: Rule> Sampler for Learning<R> {
         }
         self.walk.inside();
         let index = self.pick(of as usize, place_below(of), rng) as u32;
+        self.walk.expect(&self.table, index.into());
         self.walk.value(index, of, tag == Tag::Fault && index > 0);
         index
     }

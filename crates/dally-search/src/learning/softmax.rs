@@ -15,10 +15,12 @@ use super::walk::untaken;
 /// same. The cost depends on how many actions are in `taken`, not on how many there are.
 pub(super) fn pick(of: usize, taken: &mut [(usize, f64)], rng: &mut Rng) -> usize {
     let others = of - taken.len();
-    let greatest = match others {
-        0 => taken.iter().fold(f64::NEG_INFINITY, |greatest, &(_, value)| greatest.max(value)),
-        _ => 0.0,
-    };
+    let mut greatest = 0.0;
+    if others == 0 {
+        let greater = |one: f64, other: f64| if other > one { other } else { one };
+        let values = taken.iter().map(|&(_, value)| value);
+        greatest = values.fold(f64::NEG_INFINITY, greater);
+    }
     let mut total = others as f64;
     for (_, value) in taken.iter_mut() {
         *value = power(*value - greatest);
@@ -47,21 +49,19 @@ pub(super) fn pick(of: usize, taken: &mut [(usize, f64)], rng: &mut Rng) -> usiz
 /// 10^-12. Below e^-40, which no draw of 53 bits could tell from 0, the result is 0.
 #[inline]
 fn power(x: f64) -> f64 {
-    if x == 0.0 {
-        return 1.0;
-    }
     if x < -40.0 || x.is_nan() {
         return 0.0;
     }
-    // Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number.
+    // Adding 1.5 * 2^52 rounds to the nearest whole number, which is then in the last bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
-    let steps = x * (PARTS as f64 * LOG2_E) + ROUND - ROUND;
-    let rest = x - steps * (LN_2 / PARTS as f64);
+    let rounded = x * (PARTS as f64 * LOG2_E) + ROUND;
+    let steps = rounded.to_bits().wrapping_sub(ROUND.to_bits()) as i64;
+    let rest = x - (rounded - ROUND) * (LN_2 / PARTS as f64);
     // Pairs do not wait for one another, as the steps of Horner's scheme do.
     let square = rest * rest;
     let high = (0.5 + rest * (1.0 / 6.0)) + square * (1.0 / 24.0 + rest * (1.0 / 120.0));
     let sum = (1.0 + rest) + square * high;
-    let (order, part) = ((steps as i64).div_euclid(PARTS), (steps as i64).rem_euclid(PARTS));
+    let (order, part) = (steps.div_euclid(PARTS), steps.rem_euclid(PARTS));
     sum * ROOTS[part as usize] * f64::from_bits(((order + 1023) as u64) << 52)
 }
 
@@ -95,6 +95,7 @@ mod tests {
             assert!((power(x) - expected).abs() <= 1e-12 * expected, "{x}: {}", power(x));
             x -= 0.00371;
         }
+        assert_eq!((power(0.0), power(-0.0)), (1.0, 1.0));
         assert_eq!(power(-40.1), 0.0);
         assert_eq!(power(f64::NEG_INFINITY), 0.0);
     }

@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-/// How many observations a table holds at most: 192 MiB with its index, if each has one action and
+use crate::prefetch::prefetch;
+
+/// How many observations a table holds at most: 224 MiB with its index, if each has one action and
 /// values are words. Later ones are not stored, and are new each time.
 const MOST: usize = 1 << 22;
 
@@ -20,16 +22,18 @@ pub trait Worth: Copy {
 
 /// Observations with their visits and, for each action that was taken there, a value.
 ///
-/// An observation and its actions are one record, so that reading the actions seldom waits for
-/// memory. Records lie in the order in which they were made or last moved, so that those of one
-/// schedule are mostly side by side. An index by open addressing leads to them.
+/// An observation and its actions are one record. An index by open addressing leads to it, but
+/// whoever asks the index waits for memory, and for the record after that. So each action has the
+/// place of the observation that it led to last: whoever takes the action prefetches what is there,
+/// and mostly that is the next observation.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<V> {
     /// A power of two of entries, at most 3/4 in use: half of a key, and a place plus 1; or 0.
     index: Vec<u64>,
     /// Records: an observation, its visits and the number of its actions, the actions with their
-    /// values, sorted, and [`room`] for more. A record that outgrows its room is copied to the end;
-    /// what is left behind, at most half of all, has no visits and, as first action, the new place.
+    /// values and the places they led to, sorted, and [`room`] for more. A record that outgrows its
+    /// room is copied to the end; what is left behind, at most half of all, has no visits and, as
+    /// first action, the new place.
     words: Vec<u64>,
     observations: usize,
     values: PhantomData<V>,
@@ -44,8 +48,19 @@ impl At {
     pub(crate) const NOWHERE: At = At(u32::MAX);
 }
 
+/// An action that was taken at an observation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) action: u64,
+    /// The place of the observation that it led to.
+    pub(crate) led_to: At,
+}
+
 /// The words of a record before its actions.
 const HEAD: usize = 2;
+
+/// The half of a word that is a place.
+const LED_TO: u64 = u32::MAX as u64;
 
 /// The actions that a record of this many has room for: one less than a power of two.
 #[inline]
@@ -60,8 +75,12 @@ impl<V> Default for Table<V> {
 }
 
 impl<V: Worth> Table<V> {
-    /// The words of an action with its value.
-    const ENTRY: usize = 1 + V::WORDS;
+    /// The words of an action with its value and the place that it led to last. That takes half of a word;
+    /// the other half of the first one in a record has the marks of all actions that were ever offered.
+    const ENTRY: usize = 2 + V::WORDS;
+
+    /// Where the marks are in a record, whether it has an action or not.
+    const MARKS: usize = HEAD + 1 + V::WORDS;
 
     #[inline]
     pub(crate) fn find(&self, observation: u64) -> Option<At> {
@@ -82,21 +101,35 @@ impl<V: Worth> Table<V> {
         }
     }
 
-    /// Where an observation is, if it is known; looks first beside `before`, where it mostly is.
+    /// Where an observation is, if it is known; looks first in the place where it is `expected`.
     #[inline]
-    pub(crate) fn find_after(&self, before: At, observation: u64) -> Option<At> {
-        if before != At::NOWHERE {
-            let beside = before.0 as usize + Self::size(self.len(before.0 as usize));
-            if self.words.get(beside) == Some(&observation) {
-                return Some(At(beside as u32));
-            }
-        }
-        self.find(observation)
+    pub(crate) fn find_at(&self, expected: At, observation: u64) -> Option<At> {
+        if self.is_at(expected, observation) { Some(expected) } else { self.find(observation) }
     }
 
-    /// Counts a visit of an observation, which may be `known` to be in this place.
+    /// Whether an observation is in this place, or was before its record moved.
     #[inline]
-    pub(crate) fn visit(&mut self, observation: u64, known: At) -> At {
+    pub(crate) fn is_at(&self, place: At, observation: u64) -> bool {
+        place != At::NOWHERE && self.words[place.0 as usize] == observation
+    }
+
+    /// Where this action at an observation led when it was last taken. What is there is prefetched.
+    #[inline]
+    pub(crate) fn led_to(&self, at: At, action: u64) -> At {
+        let Some(at) = self.record(at) else { return At::NOWHERE };
+        let known = &self.words[at + HEAD..at + HEAD + self.len(at) * Self::ENTRY];
+        let entry = known.chunks_exact(Self::ENTRY).find(|entry| entry[0] == action);
+        let next = entry.map_or(At::NOWHERE, |entry| At(entry[1 + V::WORDS] as u32));
+        if let Some(first) = self.words.get(next.0 as usize) {
+            prefetch(first);
+        }
+        next
+    }
+
+    /// Counts a visit of an observation, which may be `known` to be in this place, and where actions
+    /// with these marks were `offered`.
+    #[inline]
+    pub(crate) fn visit(&mut self, observation: u64, known: At, offered: u32) -> At {
         let at = match self.record(known) {
             Some(at) if self.words[at] == observation => {
                 if at != known.0 as usize {
@@ -110,6 +143,7 @@ impl<V: Worth> Table<V> {
         if at != At::NOWHERE {
             let head = &mut self.words[at.0 as usize + 1];
             *head += u64::from(*head >> 32 < u64::from(u32::MAX)) << 32;
+            self.words[at.0 as usize + Self::MARKS] |= u64::from(offered) << 32;
         }
         at
     }
@@ -185,26 +219,27 @@ impl<V: Worth> Table<V> {
     }
 
     #[inline]
-    pub(crate) fn actions(&self, at: At) -> usize {
-        self.record(at).map_or(0, |at| self.len(at))
-    }
-
-    #[inline]
-    pub(crate) fn taken(&self, at: At) -> impl Iterator<Item = (u64, V)> + '_ {
+    pub(crate) fn taken(&self, at: At) -> impl ExactSizeIterator<Item = (u64, V)> + '_ {
         let words = match self.record(at) {
             Some(at) => &self.words[at + HEAD..at + HEAD + self.len(at) * Self::ENTRY],
             None => &[],
         };
-        words.chunks_exact(Self::ENTRY).map(|entry| (entry[0], V::read(&entry[1..])))
+        words.chunks_exact(Self::ENTRY).map(|entry| (entry[0], V::read(&entry[1..=V::WORDS])))
     }
 
-    /// Changes the value of an action, `initial` if it was never taken, and returns where the
-    /// observation is then. Does nothing if the table has no room.
+    /// The marks of all actions that were ever offered at an observation.
+    #[inline]
+    pub(crate) fn offered(&self, at: At) -> u32 {
+        self.record(at).map_or(0, |at| (self.words[at + Self::MARKS] >> 32) as u32)
+    }
+
+    /// Changes the value of an action that was taken, `initial` if it never was before; returns where
+    /// the observation is then. Does nothing if the table has no room.
     #[inline]
     pub(crate) fn change(
         &mut self,
         at: At,
-        action: u64,
+        Taken { action, led_to }: Taken,
         initial: V,
         change: impl FnOnce(V) -> V,
     ) -> At {
@@ -219,13 +254,17 @@ impl<V: Worth> Table<V> {
                 (at, entry) = (moved, moved + HEAD + here * Self::ENTRY);
             }
             let end = at + HEAD + len * Self::ENTRY;
+            let marks = self.words[at + Self::MARKS] & !LED_TO;
             self.words.copy_within(entry..end, entry + Self::ENTRY);
             self.words[at + 1] += 1;
             self.words[entry] = action;
-            initial.write(&mut self.words[entry + 1..entry + Self::ENTRY]);
+            initial.write(&mut self.words[entry + 1..=entry + V::WORDS]);
+            self.words[at + Self::MARKS] = marks | self.words[at + Self::MARKS] & LED_TO;
         }
-        let value = &mut self.words[entry + 1..entry + Self::ENTRY];
+        let value = &mut self.words[entry + 1..=entry + V::WORDS];
         change(V::read(value)).write(value);
+        let last = &mut self.words[entry + 1 + V::WORDS];
+        *last = *last & !LED_TO | u64::from(led_to.0);
         At(at as u32)
     }
 
@@ -249,13 +288,17 @@ impl<V: Worth> Table<V> {
     }
 
     /// The settings, the number of schedules and the table as bytes: equal tables give equal bytes.
+    /// Where actions led and what was offered with them is left out, since it is learnt again at once.
     pub(crate) fn write(&self, settings: [u64; 2], schedules: u64) -> Vec<u8> {
         let mut out = vec![settings[0], settings[1], schedules, self.observations as u64];
         let mut at = 0;
         while at < self.words.len() {
             let len = self.len(at);
             if self.words[at + 1] >> 32 > 0 {
-                out.extend_from_slice(&self.words[at..at + HEAD + len * Self::ENTRY]);
+                out.extend_from_slice(&self.words[at..at + HEAD]);
+                let actions = &self.words[at + HEAD..at + HEAD + len * Self::ENTRY];
+                let entries = actions.chunks_exact(Self::ENTRY);
+                entries.for_each(|entry| out.extend_from_slice(&entry[..=V::WORDS]));
             }
             at += Self::size(len);
         }
@@ -273,7 +316,7 @@ impl<V: Worth> Table<V> {
         let mut table = Table::default();
         for _ in 0..observations {
             let [observation, counts] = next(&mut words)?;
-            let at = table.visit(observation, At::NOWHERE);
+            let at = table.visit(observation, At::NOWHERE, 0);
             if at != At::NOWHERE {
                 // A record without visits would count as moved.
                 let head = &mut table.words[at.0 as usize + 1];
@@ -285,7 +328,8 @@ impl<V: Worth> Table<V> {
                 if value.len() < V::WORDS || !V::is_sound(&value) {
                     return None;
                 }
-                table.change(at, action, V::read(&value), |value| value);
+                let taken = Taken { action, led_to: At::NOWHERE };
+                table.change(at, taken, V::read(&value), |value| value);
             }
         }
         words.next().is_none().then_some((schedules, table))
@@ -309,13 +353,19 @@ mod tests {
         let mut map: BTreeMap<u64, (u32, BTreeMap<u64, u64>)> = BTreeMap::new();
         // Where each observation was at first: its record may have moved since then.
         let mut first: BTreeMap<u64, At> = BTreeMap::new();
+        let (mut last, mut offered) = (At::NOWHERE, BTreeMap::new());
         for step in 0..20_000 {
             let (observation, action) = (rng.u64(1..3_000), rng.u64(..12));
             let known = first.get(&observation).copied().filter(|_| rng.bool());
-            let at = table.visit(observation, known.unwrap_or(At::NOWHERE));
+            let mark = 1 << (step % 31);
+            let at = table.visit(observation, known.unwrap_or(At::NOWHERE), mark);
             let before = *first.entry(observation).or_insert(at);
-            let now = table.change(before, action, 0, |value| value + step);
+            let taken = Taken { action, led_to: last };
+            let now = table.change(before, taken, 0, |value| value + step);
             assert_eq!(table.find(observation), Some(now));
+            assert_eq!(table.led_to(before, action), last);
+            last = now;
+            *offered.entry(observation).or_insert(0) |= mark;
             let known = map.entry(observation).or_default();
             known.0 += 1;
             *known.1.entry(action).or_default() += step;
@@ -327,34 +377,40 @@ mod tests {
                 assert!(
                     table.taken(at).eq(actions.iter().map(|(&action, &value)| (action, value)))
                 );
-                assert_eq!(table.actions(at), actions.len());
+                assert_eq!(table.offered(at), offered[&observation]);
             }
         }
         assert!(table.find(3_001).is_none());
     }
 
     #[test]
-    fn what_was_met_after_another_is_found_beside_it() {
+    fn what_an_action_led_to_is_found_without_the_index() {
         let mut table: Table<u64> = Table::default();
-        let places = [7, 8, 9].map(|observation| table.visit(observation, At::NOWHERE));
+        let places = [7, 8, 9].map(|observation| table.visit(observation, At::NOWHERE, 0));
+        let taken = |action, led_to| Taken { action, led_to };
+        table.change(places[0], taken(3, places[1]), 0, |_| 1);
         for action in 0..5 {
-            table.change(places[1], action, 0, |_| action);
+            table.change(places[1], taken(action, places[2]), 0, |_| action);
         }
-        // The guess finds the place before the move; the index has that after it.
-        assert_eq!(table.find_after(places[0], 8), Some(places[1]));
+        // The place before the move is as good; the index has that after it.
+        assert_eq!(table.led_to(places[0], 3), places[1]);
+        assert_eq!(table.find_at(places[1], 8), Some(places[1]));
         assert_ne!(table.find(8), Some(places[1]));
-        assert_eq!(table.actions(places[1]), 5);
-        assert_eq!(table.find_after(places[1], 9), Some(places[2]));
-        assert_eq!(table.find_after(places[1], 7), Some(places[0]));
-        assert_eq!(table.find_after(At::NOWHERE, 9), Some(places[2]));
-        assert_eq!(table.find_after(places[2], 10), None);
+        assert_eq!(table.taken(places[1]).len(), 5);
+        assert_eq!(table.led_to(places[1], 4), places[2]);
+        // Another observation than last time, an action that was never taken, one unknown.
+        assert_eq!(table.find_at(places[1], 7), Some(places[0]));
+        assert_eq!(table.led_to(places[0], 4), At::NOWHERE);
+        assert_eq!(table.led_to(At::NOWHERE, 4), At::NOWHERE);
+        assert_eq!(table.find_at(places[2], 10), None);
     }
 
     fn some() -> Vec<u8> {
         let mut table = Table::<f64>::default();
-        let at = [7, 9].map(|observation| table.visit(observation, At::NOWHERE))[0];
-        table.change(at, 1, -0.5, |value| value);
-        table.change(at, 2, -4.0, |value| value);
+        let at = [7, 9].map(|observation| table.visit(observation, At::NOWHERE, 3))[0];
+        for (action, value) in [(1, -0.5), (2, -4.0)] {
+            table.change(at, Taken { action, led_to: at }, value, |value| value);
+        }
         table.write([1, 2], 40)
     }
 
@@ -384,6 +440,6 @@ mod tests {
         never[visits].fill(0);
         let (_, table) = Table::<f64>::read([1, 2], &never).unwrap();
         let at = table.find(7).unwrap();
-        assert_eq!((table.visits(at), table.actions(at)), (1, 2));
+        assert_eq!((table.visits(at), table.taken(at).len()), (1, 2));
     }
 }

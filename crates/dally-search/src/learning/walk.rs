@@ -16,8 +16,8 @@ pub(crate) struct Walk {
     here: u64,
     /// Its place in the table, if that is known.
     at: At,
-    /// The place of the observation before.
-    before: At,
+    /// Where the next observation is if the last action leads to what it led to before.
+    expected: At,
     /// The worker whose step has begun, until it chooses a value.
     stepping: Option<WorkerId>,
     /// Three words for each action.
@@ -29,8 +29,8 @@ pub(crate) struct Walk {
 pub(crate) struct Move {
     /// A worker by its bits, or a value.
     pub(crate) action: u64,
-    /// How many actions there were to choose from.
-    pub(crate) of: u32,
+    /// The [`mark`]s of the actions that there were to choose from.
+    pub(crate) offered: u32,
     pub(crate) fault: bool,
 }
 
@@ -42,13 +42,13 @@ impl Default for Walk {
 
 impl Walk {
     pub(crate) fn new(how: Observe) -> Walk {
-        let (at, before) = (At::NOWHERE, At::NOWHERE);
-        Walk { how, here: 0, at, before, stepping: None, words: Vec::new() }
+        let (at, expected) = (At::NOWHERE, At::NOWHERE);
+        Walk { how, here: 0, at, expected, stepping: None, words: Vec::new() }
     }
 
     pub(crate) fn begin(&mut self) {
         self.words.clear();
-        self.before = At::NOWHERE;
+        self.expected = At::NOWHERE;
     }
 
     /// Observes the state in which a worker is to be picked.
@@ -69,28 +69,42 @@ impl Walk {
 
     #[inline]
     pub(crate) fn look_up<V: Worth>(&mut self, table: &Table<V>) -> Option<At> {
-        let found = table.find_after(self.before, self.here);
+        let found = table.find_at(self.expected, self.here);
         self.at = found.unwrap_or(At::NOWHERE);
         found
     }
 
+    /// Notes where the observation is if it is where it is expected: where there is nothing to pick,
+    /// no more need be known of it.
     #[inline]
-    pub(crate) fn step(&mut self, worker: WorkerId, of: usize) {
-        self.write(worker.to_bits(), of as u32, worker == WorkerId::FAULTS);
+    pub(crate) fn glance<V: Worth>(&mut self, table: &Table<V>) {
+        if table.is_at(self.expected, self.here) {
+            self.at = self.expected;
+        }
+    }
+
+    /// Prefetches what an action at this observation led to when it was last taken.
+    #[inline]
+    pub(crate) fn expect<V: Worth>(&mut self, table: &Table<V>, action: u64) {
+        self.expected = table.led_to(self.at, action);
+    }
+
+    #[inline]
+    pub(crate) fn step(&mut self, worker: WorkerId, offered: u32) {
+        self.write(worker.to_bits(), offered, worker == WorkerId::FAULTS);
         self.stepping = Some(worker);
     }
 
     #[inline]
     pub(crate) fn value(&mut self, index: u32, of: u32, fault: bool) {
-        self.write(index.into(), of, fault);
+        self.write(index.into(), marks_below(of), fault);
         self.here = fingerprint::mix(self.here, index.into());
     }
 
     #[inline]
-    fn write(&mut self, action: u64, of: u32, fault: bool) {
+    fn write(&mut self, action: u64, offered: u32, fault: bool) {
         let at = std::mem::replace(&mut self.at, At::NOWHERE);
-        self.before = at;
-        let rest = u64::from(at.0) << 32 | u64::from(of.min(u32::MAX >> 1)) << 1 | u64::from(fault);
+        let rest = u64::from(at.0) << 32 | u64::from(offered) << 1 | u64::from(fault);
         self.words.extend([self.here, action, rest]);
     }
 
@@ -108,13 +122,30 @@ impl Walk {
         if let Some(system) = last {
             self.judge_last(system);
         }
-        let (observation, of) = match last {
-            Some(system) => (system.observe(self.how).unwrap_or_default(), system.enabled().len()),
-            None => (0, 0),
-        };
-        self.words.extend([observation, of as u64]);
+        let observed = last.and_then(|system| system.observe(self.how));
+        self.words.push(observed.unwrap_or_default());
         self.words.as_slice().into()
     }
+}
+
+/// One of 31 bits that stands for an action among those of an observation. Two actions may share one.
+#[inline]
+pub(crate) fn mark(action: u64) -> u32 {
+    // The ids of workers are large numbers, values mostly are not.
+    let spread = action.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59;
+    1 << if action < 31 { action } else { spread.min(30) }
+}
+
+/// The marks of these workers.
+#[inline]
+pub(crate) fn marks(workers: &[WorkerId]) -> u32 {
+    workers.iter().fold(0, |marks, worker| marks | mark(worker.to_bits()))
+}
+
+/// The marks of the values below `of`.
+#[inline]
+fn marks_below(of: u32) -> u32 {
+    (1 << of.min(31)) - 1
 }
 
 /// Finds the places of workers in a sorted list. They must be asked for in this order, too.
@@ -144,16 +175,16 @@ pub(crate) fn untaken(nth: usize, taken: &[(usize, f64)]) -> usize {
 #[derive(Clone, Copy)]
 pub(crate) struct Walked<'a> {
     moves: &'a [[u64; 3]],
-    /// The last observation, and how many workers were enabled there.
-    pub(crate) last: (u64, u32),
+    /// The last observation, at which nothing was picked.
+    last: u64,
 }
 
 impl<'a> Walked<'a> {
     /// Reads a lesson; `None` for words that no walk has written.
     pub(crate) fn read(lesson: &'a Lesson) -> Option<Walked<'a>> {
         let (moves, rest) = lesson.as_chunks();
-        let &[observation, of] = rest else { return None };
-        Some(Walked { moves, last: (observation, of as u32) })
+        let &[last] = rest else { return None };
+        Some(Walked { moves, last })
     }
 
     pub(crate) fn len(self) -> usize {
@@ -162,12 +193,12 @@ impl<'a> Walked<'a> {
 
     pub(crate) fn get(self, place: usize) -> Move {
         let [_, action, rest] = self.moves[place];
-        Move { action, of: rest as u32 >> 1, fault: rest & 1 == 1 }
+        Move { action, offered: rest as u32 >> 1, fault: rest & 1 == 1 }
     }
 
     /// All observations in order, each with its place in the table if that is known.
     pub(crate) fn observations(self) -> impl Iterator<Item = (u64, At)> + 'a {
         let moves = self.moves.iter().map(|words| (words[0], At((words[2] >> 32) as u32)));
-        moves.chain([(self.last.0, At::NOWHERE)])
+        moves.chain([(self.last, At::NOWHERE)])
     }
 }

@@ -4,7 +4,7 @@ use dally_core::{System, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashMap;
 
-use crate::learning::table::{Table, Worth};
+use crate::learning::table::{Table, Taken, Worth};
 use crate::learning::walk::{Walk, Walked};
 use crate::sampling::Sampler;
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
@@ -82,7 +82,7 @@ impl Sampler for Greedy {
         self.least.extend((0..seen.len()).filter(|&place| seen[place] == fewest));
         self.seen = seen;
         let worker = point.enabled[self.least[rng.usize(..self.least.len())]];
-        self.walk.step(worker, point.enabled.len());
+        self.walk.step(worker, 0);
         Ok(worker)
     }
 
@@ -104,11 +104,12 @@ impl Learner for Greedy {
         for walked in batch.iter().filter_map(|outcome| Walked::read(outcome.lesson.as_ref()?)) {
             let mut before = None;
             for (place, (observation, at)) in walked.observations().enumerate() {
-                let at = self.table.visit(observation, at);
+                let here = self.table.visit(observation, at, 0);
                 if let Some((at, action)) = before {
-                    self.table.change(at, action, observation, |_| observation);
+                    let taken = Taken { action, led_to: here };
+                    self.table.change(at, taken, observation, |_| observation);
                 }
-                before = (place < walked.len()).then(|| (at, walked.get(place).action));
+                before = (place < walked.len()).then(|| (here, walked.get(place).action));
             }
         }
     }

@@ -28,6 +28,15 @@ pub(crate) struct Replaying<P: Program + 'static> {
     happens_before: HappensBefore,
 }
 
+/// The end of a prefix that leads to a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PrefixEnd {
+    /// Its length in the choice log.
+    length: usize,
+    /// Its happens-before fingerprint, which it must have again.
+    happened: u64,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ExecutionPhase {
     Running,
@@ -106,8 +115,7 @@ impl<P: Program + 'static> Replaying<P> {
 
 impl<P: Program + 'static> StateSpace for Replaying<P> {
     type System = P::System;
-    /// The length of the prefix in the choice log.
-    type Snapshot = usize;
+    type Snapshot = PrefixEnd;
     type Visited = VisitedStates;
 
     fn visited(plan: &Plan, threads: usize) -> VisitedStates {
@@ -179,19 +187,29 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
         }))
     }
 
-    fn snapshot(&mut self, writer: &ChoiceWriter) -> usize {
-        writer.len()
+    fn snapshot(&mut self, writer: &ChoiceWriter) -> PrefixEnd {
+        PrefixEnd { length: writer.len(), happened: self.happens_before.fingerprint() }
     }
 
-    fn copy(snapshot: &usize) -> usize {
+    fn copy(snapshot: &PrefixEnd) -> PrefixEnd {
         *snapshot
     }
 
-    fn go_to(&mut self, snapshot: &usize, writer: &mut ChoiceWriter) -> Result<(), ReturnError> {
+    fn go_to(&mut self, end: &PrefixEnd, writer: &mut ChoiceWriter) -> Result<(), ReturnError> {
         let choices = writer.choices();
-        debug_assert_eq!(*snapshot, choices.len(), "the choice_log leads to the snapshot");
+        debug_assert_eq!(end.length, choices.len(), "the choice_log leads to the snapshot");
         self.start(writer).map_err(ReturnError::Bug)?;
-        self.follow(&choices)
+        self.follow(&choices)?;
+        if self.happens_before.fingerprint() != end.happened {
+            let steps = choices.iter().filter(|choice| matches!(choice, Choice::Worker(_))).count();
+            let message = format!(
+                "within {steps} step{}: with the same choices the workers have used other things \
+                 than the first time, or in another order",
+                if steps == 1 { "" } else { "s" }
+            );
+            return Err(ReturnError::Diverged(message));
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<(), Bug> {
@@ -214,7 +232,7 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
     }
 
     fn snapshot_bytes(&self) -> usize {
-        size_of::<usize>()
+        size_of::<PrefixEnd>()
     }
 }
 

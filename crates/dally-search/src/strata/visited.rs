@@ -5,7 +5,6 @@ mod exact;
 mod fingerprints;
 mod growth_lock;
 mod memory;
-mod prefetch;
 mod table;
 mod words;
 

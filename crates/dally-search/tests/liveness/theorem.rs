@@ -7,6 +7,7 @@ use dally_search::liveness::Fairness;
 use dally_search::strata::{Plan, RandomOrder, RoundRobin, RunToCompletion, SearchKind, explore};
 use dally_search::{Ended, Options, Report};
 
+use crate::how_many::programs;
 use crate::labelled::{Labelled, Place, Step, Target, random};
 use crate::oracle::{Explored, check_lasso};
 
@@ -57,7 +58,53 @@ pub fn to(at: usize) -> Step {
     Step::To(Target::plain(at))
 }
 
-fn check(seed: u64, fairness: Fairness) {
+/// Of what kinds the programs were that each search was tried with.
+#[derive(Debug, Default)]
+struct Tally {
+    programs: u64,
+    /// Of which each search says that no monitor is violated by a cycle that counts.
+    claimed_without_cycle: u64,
+    /// For which a cycle was found, and for which cycles of several monitors were.
+    with_cycle: u64,
+    with_cycles_of_several: u64,
+    with_sealed_states: u64,
+    with_values: u64,
+    with_faults: u64,
+    with_failing_steps: u64,
+}
+
+impl Tally {
+    fn count(&mut self, graph: &[Place], found: u64) {
+        let transitions = || graph.iter().flat_map(Place::transitions);
+        for (one, is_so) in [
+            (&mut self.programs, true),
+            (&mut self.claimed_without_cycle, found == 0),
+            (&mut self.with_cycle, found != 0),
+            (&mut self.with_cycles_of_several, found.count_ones() > 1),
+            (&mut self.with_sealed_states, graph.iter().any(|place| place.sealed)),
+            (&mut self.with_values, transitions().any(|one| !one.inside.is_empty())),
+            (&mut self.with_faults, transitions().any(|one| one.fault)),
+            (&mut self.with_failing_steps, transitions().any(|one| one.target.is_none())),
+        ] {
+            *one += u64::from(is_so);
+        }
+    }
+
+    /// Says what was tried; there must be some of every kind.
+    fn tell(&self, fairness: Fairness) {
+        for (search, threads) in SEARCHES {
+            println!("{search} on {threads}, fairness {fairness}: {self:?}");
+        }
+        let Tally { claimed_without_cycle, with_cycle, with_cycles_of_several, .. } = *self;
+        let Tally { with_sealed_states, with_values, with_faults, with_failing_steps, .. } = *self;
+        let cycles = [claimed_without_cycle, with_cycle, with_cycles_of_several];
+        let kinds = [with_sealed_states, with_values, with_faults, with_failing_steps];
+        let fewest = cycles.into_iter().chain(kinds).min();
+        assert!(fewest >= Some(self.programs / 20), "{self:?}");
+    }
+}
+
+fn check(seed: u64, fairness: Fairness, tally: &mut Tally) {
     let graph = Arc::new(random(seed, 6));
     let sealed = graph.iter().any(|place| place.sealed);
     let whole = Explored::all(&graph);
@@ -76,6 +123,9 @@ fn check(seed: u64, fairness: Fairness) {
         let expected = expected.unwrap_or_else(|| explored.violated(fairness));
         let found = found(&report);
         let monitors = found.iter().fold(0_u64, |all, (monitor, _)| all | 1 << monitor);
+        if (kind, threads) == SEARCHES[0] {
+            tally.count(&graph, monitors);
+        }
         if sealed && kind == SearchKind::IterativeNdfs {
             // It leaves a sealed state by another way when it starts again.
             assert_eq!(monitors & !expected, 0, "{}", what());
@@ -102,12 +152,13 @@ fn check(seed: u64, fairness: Fairness) {
     }
 }
 
-/// How many programs each search is tried with, a third of them under each fairness.
-const PROGRAMS: u64 = 20_001;
-
+/// Each search is tried with so many programs, a third of them under each fairness.
 fn check_all(fairness: Fairness) {
     let third = FAIRNESS.iter().position(|&one| one == fairness).expect("one of three") as u64;
-    (third..PROGRAMS).step_by(3).for_each(|seed| check(seed, fairness));
+    let seeds = (third..programs().next_multiple_of(3)).step_by(3);
+    let mut tally = Tally::default();
+    seeds.for_each(|seed| check(seed, fairness, &mut tally));
+    tally.tell(fairness);
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod copied_or_replayed;
 mod determinism;
 mod explorers;
 mod graphs;
+#[path = "../how_many/mod.rs"]
+mod how_many;
 mod limits;
 mod random;
 mod reachability;

@@ -195,6 +195,12 @@ macro_rules! interpreter {
                             notified.await;
                             "enrolled and notified".into()
                         }
+                        Op::EnrolThenNotifyAll => {
+                            let notified = self.notify.notified();
+                            self.notify.notify_waiters();
+                            notified.await;
+                            "notified by itself".into()
+                        }
                         Op::Show(counter) => format!("{:?}", self.counters[counter]),
                         Op::Arm => {
                             self.armed = Some(Armed);

@@ -68,6 +68,8 @@ pub enum Op {
     CountNow(usize),
     /// Begins to wait for the notification, and waits after giving way.
     EnrolThenWait,
+    /// Begins to wait for the notification, notifies all that wait, and waits.
+    EnrolThenNotifyAll,
     /// Shows the counter.
     Show(usize),
     /// From here on it has a value whose destructor panics.
@@ -94,14 +96,35 @@ pub struct Generated {
 
 pub const COUNTERS: usize = 2;
 
+/// How many programs a test tries: so many, or what the variable says, as for the tests of
+/// `dally-search`.
+pub fn how_many(usually: u64) -> u64 {
+    std::env::var("DALLY_PROGRAMS").map_or(usually, |number| number.parse().expect("a number"))
+}
+
+/// What some programs have nothing else of: which permit goes to whom shows only in sequences of them.
+const OF_NOTIFY: [Op; 7] = [
+    Op::NotifyOne,
+    Op::NotifyOne,
+    Op::NotifyAll,
+    Op::Notified,
+    Op::Notified,
+    Op::EnrolThenWait,
+    Op::EnrolThenNotifyAll,
+];
+
 /// The program of this seed: two or three tasks with up to `longest` ops each.
 pub fn generate(seed: u64, longest: usize) -> Generated {
     let mut random = fastrand::Rng::with_seed(seed);
     let count = random.usize(2..=3);
+    let only_notify = random.u8(0..8) == 0;
     let op = |random: &mut fastrand::Rng| {
+        if only_notify {
+            return OF_NOTIFY[random.usize(0..OF_NOTIFY.len())];
+        }
         let other = random.usize(0..count);
         let counter = random.usize(0..COUNTERS);
-        match random.u8(0..36) {
+        match random.u8(0..37) {
             0..3 => Op::Count(counter),
             3 => Op::CountSlowly(counter),
             4 => Op::TryCount(counter),
@@ -130,6 +153,7 @@ pub fn generate(seed: u64, longest: usize) -> Generated {
             32 => Op::ReceiveNow,
             33 => Op::CountNow(counter),
             34 => Op::EnrolThenWait,
+            35 => Op::EnrolThenNotifyAll,
             _ => Op::Show(counter),
         }
     };

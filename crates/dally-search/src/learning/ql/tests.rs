@@ -16,9 +16,10 @@ use crate::strategy::{Learner, Outcome, Point, Strategy};
 type Strategist = Seeded<Learning<Ql>>;
 
 /// A transition system: in each state, every worker that can step asks for one of so many values
-/// (0: for none), and each value leads to a state.
+/// (0: for none), and each value leads to a state. States whose numbers differ by a multiple of the
+/// second number look alike, although other workers may step in them.
 #[derive(Clone, Debug)]
-struct Graph(Vec<Vec<Edge>>);
+struct Graph(Vec<Vec<Edge>>, usize);
 
 #[derive(Clone, Debug)]
 struct Edge {
@@ -46,6 +47,10 @@ impl<'a> Walker<'a> {
         let edges = &self.graph.0[self.at];
         self.enabled = edges.iter().map(|edge| WorkerId::root(edge.worker)).collect();
     }
+
+    fn seen(&self) -> u64 {
+        (self.at % self.graph.1) as u64
+    }
 }
 
 impl System for Walker<'_> {
@@ -67,7 +72,7 @@ impl System for Walker<'_> {
         Status::Running
     }
     fn observe(&self, _: Observe) -> Option<u64> {
-        Some(self.at as u64)
+        Some(self.seen())
     }
     fn rare(&self) -> bool {
         self.rare
@@ -152,7 +157,7 @@ fn run(ql: &mut Strategist, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, O
         let point = Point::new(&system.enabled, None, step, &system);
         let worker = ql.worker(&point).unwrap();
         let actions = system.enabled.iter().map(|worker| worker.to_bits()).collect();
-        let (state, action) = (system.at as u64, worker.to_bits());
+        let (state, action) = (system.seen(), worker.to_bits());
         log.push(Taken { state, actions, action, fault: false });
         let here = fingerprint::mix(state, action);
         system.step(worker, &mut Asking { ql: &mut *ql, here, log: &mut log }).unwrap();
@@ -162,7 +167,7 @@ fn run(ql: &mut Strategist, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, O
     let lesson = ql.sampler.lesson(Some(&system));
     let outcome = Outcome { schedule, lesson, ..Outcome::default() };
     // Nothing was asked in the last state of a schedule that was cut.
-    (log, system.at as u64, outcome)
+    (log, system.seen(), outcome)
 }
 
 fn edge(states: usize) -> impl Generate<Value = Edge> {
@@ -183,9 +188,9 @@ fn graph() -> impl Generate<Value = Graph> {
             edges.dedup_by_key(|edge| edge.worker);
             edges
         });
-        prop::collection::vec(edges, states).prop_map(|mut all| {
+        (prop::collection::vec(edges, states), 1..=states + 1).prop_map(|(mut all, seen)| {
             all.push(Vec::new());
-            Graph(all)
+            Graph(all, seen)
         })
     })
 }
@@ -225,7 +230,7 @@ proptest! {
 #[test]
 fn a_fault_that_was_injected_is_not_injected_there_again() {
     let to = |to: usize| Edge { worker: 0, tag: Tag::Fault, rare: false, to: vec![to; 2] };
-    let graph = Graph((1..=8).map(|state| vec![to(state)]).chain([Vec::new()]).collect());
+    let graph = Graph((1..=8).map(|state| vec![to(state)]).chain([Vec::new()]).collect(), 9);
     let mut ql = Learning::by(Ql::default()).seeded(3);
     let mut injected: Vec<Vec<usize>> = Vec::new();
     for schedule in 0..40 {
@@ -245,7 +250,7 @@ fn what_the_program_calls_rare_is_not_done_there_again() {
     let on = |to: usize| Edge { worker: 0, tag: Tag::Program, rare: false, to: vec![to] };
     let fail = Edge { worker: 1, tag: Tag::Program, rare: true, to: vec![8] };
     let states = (1..=8).map(|to| vec![on(to), fail.clone()]);
-    let graph = Graph(states.chain([Vec::new()]).collect());
+    let graph = Graph(states.chain([Vec::new()]).collect(), 9);
     let mut ql = Learning::by(Ql::default()).seeded(3);
     let mut injected: Vec<u64> = Vec::new();
     for schedule in 0..40 {

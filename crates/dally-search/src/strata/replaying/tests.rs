@@ -114,7 +114,7 @@ fn going_to_a_mark_leads_to_the_same_state() {
     space.go_to(&snapshot, &mut writer).unwrap();
     assert_eq!((space.identity(), space.visible_hash()), (identity, look));
     assert_eq!(space.system().cells, [(WorkerId::root(1), 2)]);
-    assert_eq!(writer.len(), snapshot, "the choice_log is as it was");
+    assert_eq!(writer.len(), snapshot.length, "the choice_log is as it was");
 }
 
 #[test]

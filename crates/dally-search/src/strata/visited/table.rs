@@ -1,7 +1,7 @@
 //! Words in open addressing: the table under fingerprints and under exact storage.
 
 use super::memory::{BUCKET, Bucket, Memory, SLOTS};
-use super::prefetch::{prefetch, prefetch_to_write};
+use crate::prefetch::{prefetch, prefetch_to_write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 

@@ -1,7 +1,7 @@
 //! A list of numbers that threads read and write at once, in one stretch of address space.
 
 use super::memory::{BUCKET, Bucket, Memory, SLOTS};
-use super::prefetch::prefetch;
+use crate::prefetch::prefetch;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 

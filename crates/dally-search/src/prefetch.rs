@@ -3,7 +3,7 @@
 
 /// Prefetches the first cache line of a value.
 #[inline]
-pub(super) fn prefetch<T>(value: &T) {
+pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -17,7 +17,7 @@ pub(super) fn prefetch<T>(value: &T) {
 
 /// Prefetches the first cache line of a value to be written: other processors give it up early.
 #[inline]
-pub(super) fn prefetch_to_write<T>(value: &T) {
+pub(crate) fn prefetch_to_write<T>(value: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         // SAFETY: as above. The instruction is a hint that changes no register, flag or memory as
