@@ -7,6 +7,7 @@ mod commit;
 mod ring;
 mod ticking;
 
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use dally::contract::bug::Violation;
@@ -106,8 +107,8 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         let action = action_of(worker);
         if env.leeway() == 0 {
-            let text = self.shape.describe(action);
-            env.event(Event::Noted { text: Text::Str(&text) })?;
+            let text = Described::<S, N>(self.shape, action);
+            env.event(Event::Noted { text: Text::Display(&text) })?;
         }
         let done = self.shape.act(&mut self.state, action);
         done.map_err(|broken| {
@@ -136,6 +137,15 @@ impl<S: Shape<N>, const N: usize> System for Flat<S, N> {
 
     fn monitor(&self, _index: usize) -> (String, String) {
         ("Overdue".into(), "Waiting".into())
+    }
+}
+
+/// An action, written out only for those who read it.
+struct Described<S, const N: usize>(S, u32);
+
+impl<S: Shape<N>, const N: usize> fmt::Display for Described<S, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.describe(self.1))
     }
 }
 

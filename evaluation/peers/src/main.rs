@@ -5,7 +5,7 @@
 //!   shuttle;
 //! - `cargo run --release -- states [ROUNDS [TEXT]]`: exhaustive search of states, against
 //!   stateright, and against SPIN where it is installed;
-//! - `cargo run --release -- cycles [ROUNDS]`: search for cycles under weak fairness, against SPIN
+//! - `cargo run --release -- cycles [ROUNDS [TEXT]]`: search for cycles under weak fairness, against SPIN
 //!   where it is installed.
 //!
 //! With a text, only the rows with it. The exit code is 1 if a ratio is below what is promised.
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let kept = match arguments[..] {
         ["states", ref rest @ ..] => by_states(rest),
-        ["cycles", ref rest @ ..] => number(rest, 0, 1).map(cycles::compare),
+        ["cycles", ref rest @ ..] => by_cycles(rest),
         ref rest => by_schedules(rest),
     };
     match kept {
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Err(why) => {
             eprintln!(
                 "{why}\nusage: dally-peers [ROUNDS [MILLISECONDS [TEXT]]]\n       \
-                 dally-peers states [ROUNDS [TEXT]]\n       dally-peers cycles [ROUNDS]"
+                 dally-peers states [ROUNDS [TEXT]]\n       dally-peers cycles [ROUNDS [TEXT]]"
             );
             ExitCode::from(2)
         }
@@ -54,6 +54,11 @@ fn by_schedules(arguments: &[&str]) -> Result<bool, String> {
 fn by_states(arguments: &[&str]) -> Result<bool, String> {
     let rounds = number(arguments, 0, 3)?;
     Ok(states::compare(rounds, text(arguments, 1)?))
+}
+
+fn by_cycles(arguments: &[&str]) -> Result<bool, String> {
+    let rounds = number(arguments, 0, 1)?;
+    Ok(cycles::compare(rounds, text(arguments, 1)?))
 }
 
 /// The positive number at a place, or else this one.

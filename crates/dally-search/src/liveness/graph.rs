@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::chunk::Chunk;
 use super::fairness::Fairness;
+pub(crate) use super::index::Guess;
 use super::index::Index;
 use super::labels::{Label, Labels, Lately, Look};
 use crate::strata::Words;
@@ -164,8 +165,12 @@ impl Graph {
     /// The state of this identity, if there is one; it may be hidden from a thread that asks while
     /// others add.
     #[inline]
-    pub(crate) fn find(&self, identity: u64) -> Option<Node> {
-        self.index.find(identity, |node| self.identity(node))
+    pub(crate) fn find(&self, identity: u64, guess: Guess) -> Option<Node> {
+        match guess {
+            Guess::Absent => None,
+            Guess::Perhaps(node) if self.identity(node) == identity => Some(node),
+            _ => self.index.find(identity, |node| self.identity(node)),
+        }
     }
 
     /// This identity will be looked for soon: has the memory brought where its number is.
@@ -176,10 +181,12 @@ impl Graph {
 
     /// The same for what is kept of the state, which is where its number says.
     #[inline]
-    pub(crate) fn prefetch_state(&self, identity: u64) {
-        if let Some(node) = self.index.guess(identity) {
+    pub(crate) fn guess(&self, identity: u64) -> Guess {
+        let guess = self.index.guess(identity);
+        if let Guess::Perhaps(node) = guess {
             self.states.prefetch(node as usize * RECORD / 2);
         }
+        guess
     }
 
     fn apart(&self) -> MutexGuard<'_, Apart> {

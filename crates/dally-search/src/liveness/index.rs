@@ -22,6 +22,16 @@ struct Shard {
     table: Table<32>,
 }
 
+/// What a first look at the table shows of an identity.
+#[derive(Clone, Copy)]
+pub(crate) enum Guess {
+    /// It probably has this number.
+    Perhaps(Node),
+    /// There is no state of this identity.
+    Absent,
+    Unknown,
+}
+
 /// With as many shards as this, threads hardly ever wait for each other.
 const MANY: usize = 64;
 
@@ -82,11 +92,18 @@ impl Index {
         number(shard.table.find(key, usize::MAX, known))
     }
 
-    /// The number that is probably found for this identity.
+    /// What shows of the state of this identity where it is looked for first.
     #[inline]
-    pub(super) fn guess(&self, identity: u64) -> Option<Node> {
+    pub(super) fn guess(&self, identity: u64) -> Guess {
         let (key, shard) = self.place(identity);
-        number(shard.table.find(key, 1, |_| true))
+        match shard.table.find(key, 1, |_| true) {
+            Lookup::Word(word) => {
+                fence(Acquire);
+                Guess::Perhaps(word as Node)
+            }
+            Lookup::Free(_) => Guess::Absent,
+            Lookup::Full => Guess::Unknown,
+        }
     }
 
     /// This identity will be looked for soon.

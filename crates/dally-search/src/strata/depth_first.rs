@@ -2,6 +2,7 @@
 //! Qadeer and Seshia, "Systematic Testing of Asynchronous Reactive Systems", Fig. 5,
 //! `DelayBoundedDFS`), with an explicit stack.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -47,8 +48,8 @@ pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
     pub(super) places: u64,
     /// Completed states, kept for their memory.
     pub(super) spare: Vec<Entry<S, O>>,
-    /// A copy of the order that makes the offers of a state, to look ahead.
-    pub(super) offering: Option<O>,
+    /// Entries that were taken from the frontier, for later.
+    taken: VecDeque<Entry<S, O>>,
     /// The entries for the next stratum.
     pub(super) frontier: Vec<Entry<S, O>>,
     pub(super) counters: ThreadCounters,
@@ -70,7 +71,10 @@ const SHARE_EVERY: u64 = 64;
 const TELL_EVERY: u64 = 1024;
 
 /// How many completed states are kept for their memory: states are new and completed in bursts.
-const SPARE: usize = 1024;
+const SPARE: usize = 1 << 14;
+
+/// How many entries a thread takes from the frontier at once.
+const BATCH: usize = 8;
 
 impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     pub(crate) fn new(
@@ -96,7 +100,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             log_writer: LogWriter::default(),
             places: 0,
             spare: Vec::new(),
-            offering: None,
+            taken: VecDeque::new(),
             frontier: Vec::new(),
             counters: ThreadCounters::default(),
             starts: Vec::new(),
@@ -139,7 +143,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     pub(crate) fn search_within(&mut self, bound: u32) {
         let shared_state = self.shared_state.clone();
         self.keeps_states = bound < u32::MAX;
-        while let Some(entry) = shared_state.frontier.take(&|| shared_state.is_halted()) {
+        while let Some(entry) = self.next_entry() {
             shared_state.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
             self.resume(entry, i64::from(bound));
             self.writer.now(Activity::Stepping);
@@ -148,6 +152,37 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.writer.now(Activity::Nothing);
             shared_state.frontier.done();
         }
+    }
+
+    /// The next entry of the frontier. Several are taken at once, so that memory is brought before it
+    /// is needed: an entry has long left all caches.
+    fn next_entry(&mut self) -> Option<Entry<S, O>> {
+        let shared_state = self.shared_state.clone();
+        if shared_state.is_halted() {
+            for entry in self.taken.drain(..) {
+                shared_state.frontier.push(entry);
+                shared_state.frontier.done();
+            }
+        }
+        let entry = match self.taken.pop_front() {
+            Some(entry) => entry,
+            None => {
+                let entry = shared_state.frontier.take(&|| shared_state.is_halted())?;
+                shared_state.frontier.take_more(BATCH, &mut self.taken);
+                self.taken.iter().take(BATCH / 2).for_each(|entry| entry.prefetch());
+                entry
+            }
+        };
+        if let Some(later) = self.taken.get(BATCH / 2) {
+            later.prefetch();
+        }
+        if let Some(soon) = self.taken.get(BATCH / 4) {
+            soon.ahead.prefetch();
+        }
+        if let Some(next) = self.taken.get(1) {
+            self.prefetch_targets(next);
+        }
+        Some(entry)
     }
 
     /// The entries for the next stratum, and what was counted since the last call.
@@ -213,6 +248,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         self.depth = 1;
         self.at_top = false;
+        self.log_visited(0);
         self.pass_over_visited(0, bound);
         let frame = &self.frames[0];
         if !frame.ready && !frame.has_next_within(bound) {
@@ -263,10 +299,11 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             return Pick::Done;
         }
         frame.base = frame.state.cost_of(frame.next);
-        match frame.state.offer(frame.next) {
-            Ok(worker) => {
+        match frame.state.peek(frame.next) {
+            Ok(place) => {
+                frame.state.offered.add(place);
                 frame.next += 1;
-                frame.worker = worker;
+                (frame.worker, frame.place) = (frame.state.enabled[place], place);
                 Pick::Step
             }
             Err(offer) => {
@@ -312,6 +349,18 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.log_left(node);
             return self.at_the_bound();
         }
+        let child = &mut *self.frames[depth].state;
+        let system = self.space.system();
+        child.enabled.clear();
+        child.enabled.extend_from_slice(system.enabled());
+        child.sealed = self.shared_state.is_sealed(system, &self.writer);
+        child.offered = Offered::default();
+        child.ahead.clear();
+        let looks_at_once = self.looks_at_once(depth);
+        if looks_at_once {
+            // What tells whether the targets were visited is brought while the rest is done.
+            self.foresee_all(depth);
+        }
         let (below, above) = self.frames.split_at_mut(depth);
         let (parent, frame) = (&below[depth - 1], &mut above[0]);
         let child = &mut *frame.state;
@@ -321,18 +370,11 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             child.order.stepped(parent.worker, &parent.state.enabled, system, &mut self.summary);
         }
         self.space.snapshot_in(&self.writer, &mut child.snapshot, self.keeps_states);
-        let system = self.space.system();
-        let enabled = system.enabled();
-        child.enabled.clear();
-        child.enabled.extend_from_slice(enabled);
-        child.sealed = self.shared_state.is_sealed(system, &self.writer);
         child.cost = parent.transition_cost();
-        child.offered = Offered::default();
-        child.ahead.clear();
         (child.path, child.identity, child.prefix) = (length, identity, None);
         (child.node, child.bytes) = (node, 0);
         let sealed = child.sealed;
-        (frame.next, frame.end) = (0, if sealed { 1 } else { enabled.len() as u32 });
+        (frame.next, frame.end) = (0, if sealed { 1 } else { child.enabled.len() as u32 });
         frame.values.clear();
         (frame.fixed, frame.ready) = (0, false);
         self.counters.sealed += u64::from(sealed);
@@ -344,6 +386,9 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         self.at_top = true;
         if sealed {
             self.log_gap(node);
+        }
+        if looks_at_once {
+            self.log_visited(depth);
         }
     }
 

@@ -7,6 +7,7 @@ use dally_core::WorkerId;
 use super::look_ahead::LookAhead;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
+use super::visited::prefetch;
 use crate::liveness::Node;
 use crate::prefix::Prefix;
 
@@ -30,7 +31,7 @@ pub(crate) struct OpenState<S: StateSpace, O: TransitionOrder> {
     pub(crate) next: NextTransition,
     /// `None` in a blank state.
     pub(crate) snapshot: Option<S::Snapshot>,
-    /// The order before the next transition is offered.
+    /// The order, which has offered the transitions before the next, and perhaps the next.
     pub(crate) order: O,
     pub(crate) enabled: Vec<WorkerId>,
     /// The cost of the path to the state.
@@ -84,6 +85,18 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
         }))
     }
 
+    /// It will be gone on from soon: has its memory brought.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        prefetch(&self.next);
+        prefetch(&self.snapshot);
+        prefetch(&self.order);
+        prefetch(&self.enabled);
+        prefetch(&self.offered);
+        prefetch(&self.ahead);
+        prefetch(&self.node);
+    }
+
     /// About how many bytes it takes on the frontier, without its snapshot.
     pub(super) fn bytes_but_for_snapshot(&self) -> usize {
         let fixed = size_of::<Self>() + Prefix::BYTES;
@@ -94,9 +107,21 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
     /// not sound: no worker, one that cannot step, or one that was offered before.
     #[inline]
     pub(super) fn offer(&mut self, index: u32) -> Result<WorkerId, Option<WorkerId>> {
-        let place = offer(&mut self.order, index, &self.enabled)?;
-        let worker = self.enabled[place];
-        if self.offered.add(place) { Ok(worker) } else { Err(Some(worker)) }
+        let place = self.peek(index)?;
+        self.offered.add(place);
+        Ok(self.enabled[place])
+    }
+
+    /// The same, and the offer does not count as made: the place of its worker among the enabled.
+    #[inline]
+    pub(super) fn peek(&mut self, index: u32) -> Result<usize, Option<WorkerId>> {
+        let worker = self.order.offer(index, &self.enabled).ok_or(None)?;
+        let place = match self.enabled.get(index as usize) {
+            // Most orders offer workers nearly in the order of ids.
+            Some(&same) if same == worker => index as usize,
+            _ => worker.place_in(&self.enabled).map_err(|_| Some(worker))?,
+        };
+        if self.offered.has(place) { Err(Some(worker)) } else { Ok(place) }
     }
 
     /// The cost of the path up to and including the next transition.
@@ -123,22 +148,6 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
     }
 }
 
-/// Has an order offer the worker of the transition of this index; its place among the enabled. An
-/// error is an offer of no worker, or of one that cannot step.
-#[inline]
-pub(super) fn offer<O: TransitionOrder>(
-    order: &mut O,
-    index: u32,
-    enabled: &[WorkerId],
-) -> Result<usize, Option<WorkerId>> {
-    let worker = order.offer(index, enabled).ok_or(None)?;
-    match enabled.get(index as usize) {
-        // Most orders offer workers nearly in the order of ids.
-        Some(&same) if same == worker => Ok(index as usize),
-        _ => worker.place_in(enabled).map_err(|_| Some(worker)),
-    }
-}
-
 /// The next transition of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NextTransition {
@@ -157,6 +166,16 @@ pub(crate) struct Offered {
 }
 
 impl Offered {
+    /// Whether a position is there.
+    #[inline]
+    pub(crate) fn has(&self, place: usize) -> bool {
+        let word = match (place / 64).checked_sub(1) {
+            None => self.first,
+            Some(word) => self.rest.get(word).copied().unwrap_or_default(),
+        };
+        word >> (place % 64) & 1 == 1
+    }
+
     /// Adds a position; `false` if it was there.
     #[inline]
     pub(crate) fn add(&mut self, place: usize) -> bool {
@@ -170,6 +189,18 @@ impl Offered {
         let new = *word >> (place % 64) & 1 == 0;
         *word |= 1 << (place % 64);
         new
+    }
+
+    /// The positions below 64, a bit each.
+    #[inline]
+    pub(crate) fn few(&self) -> u64 {
+        self.first
+    }
+
+    /// Adds positions below 64, a bit each.
+    #[inline]
+    pub(crate) fn add_few(&mut self, places: u64) {
+        self.first |= places;
     }
 
     /// Adds so many positions, at least one, from this one on, all of them below 64.

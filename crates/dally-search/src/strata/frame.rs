@@ -12,8 +12,9 @@ pub(super) struct Frame<S: StateSpace, O: TransitionOrder> {
     /// The index of the next transition, and, in `end`, the first that is not to be taken here.
     pub(super) next: u32,
     pub(super) end: u32,
-    /// The worker of the transition that was taken last.
+    /// The worker of the transition that was taken last, and its place among the enabled.
     pub(super) worker: WorkerId,
+    pub(super) place: usize,
     /// The cost of the path up to and including that transition, without its values.
     pub(super) base: u32,
     pub(super) values: Vec<Value>,
@@ -30,7 +31,8 @@ impl<S: StateSpace, O: TransitionOrder> Frame<S, O> {
         let end = if state.sealed { all.min(1) } else { all };
         let (worker, base, values) = (WorkerId::FAULTS, 0, Vec::new());
         let next = std::mem::replace(&mut state.next, NextTransition::Worker(0));
-        let frame = Frame { state, next: 0, end, worker, base, values, fixed: 0, ready: false };
+        let (fixed, place, ready) = (0, 0, false);
+        let frame = Frame { state, next: 0, end, worker, place, base, values, fixed, ready };
         match next {
             NextTransition::Worker(next) => Frame { next, ..frame },
             NextTransition::Values(index, worker, values) => Frame {
@@ -38,6 +40,7 @@ impl<S: StateSpace, O: TransitionOrder> Frame<S, O> {
                 end: index + 1,
                 base: frame.state.cost_of(index),
                 fixed: values.len().saturating_sub(1),
+                place: worker.place_in(&frame.state.enabled).unwrap_or_default(),
                 worker,
                 values,
                 ready: true,

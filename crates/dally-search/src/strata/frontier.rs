@@ -38,7 +38,13 @@ pub trait Frontier<T>: Send + Sync {
     /// An entry; waits while others may add some. `None` when all are done, or if `stopped`.
     fn take(&self, stopped: &dyn Fn() -> bool) -> Option<T>;
 
-    /// The calling thread has finished the entry that it took.
+    /// Takes up to so many entries more, if there are so many that no thread will miss them. Only
+    /// who has taken one takes more, and each of them is to be [done](Frontier::done).
+    fn take_more(&self, most: usize, into: &mut VecDeque<T>) {
+        let _ = (most, into);
+    }
+
+    /// The calling thread has finished an entry that it took.
     fn done(&self);
 
     /// Adds an entry, for any thread.
@@ -60,6 +66,9 @@ pub struct WorkQueue<T> {
 
 /// How often a thread looks for an entry before it sleeps: waking up takes longer than most pushes.
 const LOOKS: u32 = 1000;
+
+/// Of so many entries that wait, a thread takes one more than it needs at once.
+const PLENTY: usize = 64;
 
 struct Work<T> {
     list: VecDeque<T>,
@@ -133,6 +142,14 @@ impl<T: Send> Frontier<T> for WorkQueue<T> {
             }
             self.idle.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    fn take_more(&self, most: usize, into: &mut VecDeque<T>) {
+        let mut inside = self.lock();
+        let more = most.min(inside.list.len() / PLENTY);
+        into.extend(inside.list.drain(..more));
+        inside.working += more;
+        self.recount(&inside);
     }
 
     fn done(&self) {

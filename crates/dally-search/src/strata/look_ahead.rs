@@ -12,19 +12,23 @@
 use dally_core::WorkerId;
 
 use super::depth_first::DepthFirstWorker;
-use super::entry::{OpenState, Value, offer};
+use super::entry::{OpenState, Value};
 use super::frame::Frame;
 use super::state_space::StateSpace;
+use super::transition_log::{Logged, Source};
 use super::transition_order::TransitionOrder;
-use super::visited::Visited;
+use super::visited::{Visited, prefetch};
+use crate::choice_log::Activity;
+use crate::liveness::{Guess, bits};
 
-/// What is known of the transitions out of a state, by their indices.
+/// What is known of the transitions out of a state, by the places of their workers.
 #[derive(Default)]
 pub(crate) struct LookAhead {
     looked: bool,
     /// The transitions whose targets are known: none that choose values, fail or never end.
     foreseen: u64,
-    /// The transitions that lead to visited states.
+    /// The transitions that lead to visited states; in a search that logs transitions, those are
+    /// logged.
     visited: u64,
     /// The identities of the targets that are foreseen.
     targets: Vec<u64>,
@@ -37,17 +41,45 @@ impl LookAhead {
     }
 
     #[inline]
-    fn is_foreseen(&self, index: u32) -> bool {
-        index < 64 && self.foreseen >> index & 1 == 1
+    fn is_foreseen(&self, place: usize) -> bool {
+        place < 64 && self.foreseen >> place & 1 == 1
     }
 
     #[inline]
-    pub(super) fn is_visited(&self, index: u32) -> bool {
-        index < 64 && self.visited >> index & 1 == 1
+    pub(super) fn is_visited(&self, place: usize) -> bool {
+        place < 64 && self.visited >> place & 1 == 1
+    }
+
+    /// It will be asked soon: has its memory brought.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        if let Some(first) = self.targets.first() {
+            prefetch(first);
+        }
     }
 
     pub(super) fn bytes(&self) -> usize {
         8 * self.targets.capacity()
+    }
+}
+
+/// Whether it is worth asking where the transitions of a state lead. Of a sealed state one is taken.
+fn can_look<S: StateSpace, O: TransitionOrder>(state: &OpenState<S, O>) -> bool {
+    state.enabled.len() <= 64 && !state.sealed
+}
+
+impl<S: StateSpace, O: TransitionOrder> Frame<S, O> {
+    /// Passes over all transitions that are left, if all of them lead to visited states; how many.
+    #[inline]
+    fn pass_over_rest(&mut self) -> Option<u32> {
+        let OpenState { enabled, offered, ahead, .. } = &mut *self.state;
+        let left = u64::MAX.checked_shr(64 - enabled.len() as u32).unwrap_or(0) & !offered.few();
+        let is_whole = self.next < self.end && self.end as usize == enabled.len();
+        if !is_whole || left & !ahead.visited != 0 {
+            return None;
+        }
+        offered.add_few(left);
+        Some(self.end - std::mem::replace(&mut self.next, self.end))
     }
 }
 
@@ -71,7 +103,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let frame = &self.frames[self.depth - 1];
         if !frame.state.ahead.looked {
             let is_between_workers = !frame.ready && frame.values.is_empty();
-            if !is_between_workers || !frame.has_next_within(bound) || frame.end > 64 {
+            let can_look = can_look(&frame.state);
+            if !is_between_workers || !frame.has_next_within(bound) || !can_look {
                 return;
             }
             self.look_ahead();
@@ -89,12 +122,20 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         if !frame.state.ahead.looked || !frame.values.is_empty() {
             return None;
         }
-        while self.frames[at].has_next_within(bound) {
+        let logs = self.shared_state.log.is_some();
+        loop {
             let frame = &mut self.frames[at];
+            // A state of which all is logged need not wait for a stratum to offer it.
+            if logs && let Some(passed) = frame.pass_over_rest() {
+                self.counters.transitions += u64::from(passed);
+            }
+            if !frame.has_next_within(bound) {
+                return None;
+            }
             let next = frame.next;
-            let ahead = &mut frame.state.ahead;
             if frame.state.order.is_by_id() {
-                let visited = (ahead.visited >> next).trailing_ones().min(frame.end - next);
+                let visited =
+                    (frame.state.ahead.visited >> next).trailing_ones().min(frame.end - next);
                 if visited > 0 {
                     frame.state.offered.add_all(next, visited);
                     frame.next += visited;
@@ -102,28 +143,28 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
                     continue;
                 }
             }
-            if !ahead.is_visited(next) {
-                if !ahead.is_foreseen(next) {
+            // An offer that is not sound is reported when it is made again.
+            let place = frame.state.peek(next).ok()?;
+            let ahead = &frame.state.ahead;
+            if !ahead.is_visited(place) {
+                if !ahead.is_foreseen(place) {
                     return None;
                 }
                 // A target that was new when it was asked for may have been visited since.
-                let target = ahead.targets[next as usize];
-                if self.shared_state.log.is_some() {
-                    if !self.log_foreseen(at, target) {
-                        return Some(target);
-                    }
-                    continue;
-                }
-                if !self.shared_state.visited.holds(target) {
+                let target = ahead.targets[place];
+                let is_visited = match logs {
+                    true => self.log_foreseen(at, place, target),
+                    false => self.shared_state.visited.holds(target),
+                };
+                if !is_visited {
                     return Some(target);
                 }
             }
-            // The order has made this offer once before, and it was sound.
-            let _ = frame.state.offer(next);
+            let frame = &mut self.frames[at];
+            frame.state.offered.add(place);
             frame.next += 1;
             self.counters.transitions += 1;
         }
-        None
     }
 
     /// Prefetches the memory that tells whether the targets of the frame below the top have been
@@ -131,12 +172,15 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     #[inline]
     pub(super) fn prepare_to_go_back(&self) {
         let Some(below) = self.depth.checked_sub(2) else { return };
-        let Frame { state, next, .. } = &self.frames[below];
-        let ahead = &state.ahead;
-        let mut left = ahead.foreseen & !ahead.visited & u64::MAX.checked_shl(*next).unwrap_or(0);
-        while left != 0 {
-            self.prefetch(ahead.targets[left.trailing_zeros() as usize]);
-            left &= left - 1;
+        self.prefetch_targets(&self.frames[below].state);
+    }
+
+    /// Prefetches the memory that tells whether the targets of a state have been visited.
+    #[inline]
+    pub(super) fn prefetch_targets(&self, state: &OpenState<S, O>) {
+        let OpenState { ahead, offered, .. } = state;
+        for place in bits(ahead.foreseen & !ahead.visited & !offered.few()) {
+            self.prefetch(ahead.targets[place as usize]);
         }
     }
 
@@ -149,52 +193,78 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    /// Asks where the transitions lead that are left of the top frame.
+    /// Asks where the transitions lead that are left of the top frame, and whether there was visited.
     #[inline(never)]
     fn look_ahead(&mut self) {
         if !self.at_top && !self.return_to_top() {
             return;
         }
         let top = self.depth - 1;
-        let Frame { state, next, end, .. } = &mut self.frames[top];
-        let range = *next..*end;
+        self.foresee_all(top);
+        if self.shared_state.log.is_none() {
+            let ahead = &mut self.frames[top].state.ahead;
+            let holds = |place| self.shared_state.visited.holds(ahead.targets[place as usize]);
+            ahead.visited =
+                bits(ahead.foreseen).fold(0, |all, place| all | u64::from(holds(place)) << place);
+        }
+        self.log_visited(top);
+    }
+
+    /// Whether where the transitions of a new state lead is asked as soon as it is come to. A search
+    /// that logs transitions takes the first of them at once.
+    #[inline]
+    pub(super) fn looks_at_once(&self, at: usize) -> bool {
+        self.looks_ahead && self.shared_state.log.is_some() && can_look(&self.frames[at].state)
+    }
+
+    /// Asks where the transitions lead that are left of a frame, whose state is the live state.
+    #[inline]
+    pub(super) fn foresee_all(&mut self, at: usize) {
+        let state = &mut *self.frames[at].state;
+        let left = !state.offered.few();
+        let places = 0..state.enabled.len();
         let mut targets = std::mem::take(&mut state.ahead.targets);
         targets.clear();
-        targets.resize(range.end as usize, 0);
-        let mut offered = state.offered.clone();
-        let mut copy = None;
-        if O::OFFERS_CHANGE_IT {
-            let order = self.offering.get_or_insert_with(|| state.order.clone());
-            order.clone_from(&state.order);
-            copy = self.offering.take();
-        }
+        targets.resize(places.end, 0);
         let mut foreseen = 0;
-        for index in range.clone() {
-            let OpenState { order, enabled, .. } = &mut *self.frames[top].state;
-            let order = copy.as_mut().unwrap_or(order);
-            // An offer that is not sound is reported when it is made again.
-            let Ok(place) = offer(order, index, enabled) else { break };
-            if !offered.add(place) {
-                break;
-            }
-            let worker = enabled[place];
+        for place in places.filter(|place| left >> place & 1 == 1) {
+            let worker = self.frames[at].state.enabled[place];
             if let Some(identity) = self.foresee(worker, &mut Vec::new(), false) {
                 self.prefetch(identity);
-                targets[index as usize] = identity;
-                foreseen |= 1 << index;
+                targets[place] = identity;
+                foreseen |= 1 << place;
             }
         }
-        let mut visited = 0;
-        for index in range {
-            let target = targets[index as usize];
-            match &self.shared_state.log {
-                None => visited |= u64::from(self.shared_state.visited.holds(target)) << index,
-                Some(log) => log.prefetch_state(&self.log_writer, target),
+        self.frames[at].state.ahead = LookAhead { looked: true, foreseen, visited: 0, targets };
+    }
+
+    /// Has the transitions of a frame logged that are foreseen to lead to states in the log.
+    #[inline]
+    pub(super) fn log_visited(&mut self, at: usize) {
+        let Some(log) = &self.shared_state.log else { return };
+        let OpenState { ahead, offered, enabled, node, .. } = &mut *self.frames[at].state;
+        let open = ahead.foreseen & !ahead.visited & !offered.few();
+        let mut guesses = [Guess::Absent; 64];
+        // Each waits for memory; asked for together, the waits overlap.
+        for place in bits(open) {
+            guesses[place as usize] = log.guess(&self.log_writer, ahead.targets[place as usize]);
+        }
+        self.writer.now(Activity::Nothing);
+        let mut all = Logged::Known;
+        for place in bits(open) {
+            let at = place as usize;
+            let Some(to) = log.find(&mut self.log_writer, ahead.targets[at], guesses[at]) else {
+                continue;
+            };
+            ahead.visited |= 1 << place;
+            let from = Source { node: *node, place: at };
+            let logged = log.foreseen(&mut self.log_writer, from, enabled[at], to);
+            if logged == Logged::NoRoom {
+                all = logged;
             }
         }
-        visited &= foreseen;
-        self.frames[top].state.ahead = LookAhead { looked: true, foreseen, visited, targets };
-        self.offering = copy;
+        self.writer.now(Activity::Stepping);
+        self.logged(all);
     }
 
     #[inline]
@@ -214,7 +284,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let frame = &self.frames[self.depth - 1];
         if !self.looks_ahead
             || self.shared_state.log.is_some()
-            || frame.state.ahead.is_foreseen(frame.next - 1)
+            || frame.state.ahead.is_foreseen(frame.place)
         {
             return false;
         }

@@ -34,7 +34,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Takes the next transition of the top frame.
     pub(super) fn step(&mut self) {
         let frame = &mut self.frames[self.depth - 1];
-        if frame.state.ahead.is_visited(frame.next - 1) {
+        if frame.state.ahead.is_visited(frame.place) {
             // It was not passed over, since it comes after one with values.
             self.counters.transitions += 1;
             return;
@@ -88,7 +88,9 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         chooses: bool,
         step: impl FnOnce(&mut S, &mut TransitionEnv<'_>) -> Result<(), Stop>,
     ) -> Result<(), NotTaken> {
-        if O::LISTENS {
+        // What a step would do is of no interest to explorers before it is taken.
+        let listens = O::LISTENS && chooses;
+        if listens {
             self.summary.clear();
         }
         let mut env = TransitionEnv {
@@ -99,7 +101,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             inputs: false,
             place: 0,
             places: 0,
-            summary: O::LISTENS.then_some(&mut self.summary),
+            summary: listens.then_some(&mut self.summary),
             items: EventBudget::new(self.shared_state.limits.step_items),
             endless: false,
             redundant: false,

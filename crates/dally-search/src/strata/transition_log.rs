@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use crate::choice_log::Activity;
-use crate::liveness::{Node, Transition};
+use crate::liveness::{Guess, Node, Transition};
 
 /// Where a step was taken: the state, and the place of the worker among the enabled.
 #[derive(Clone, Copy, Debug)]
@@ -73,18 +73,15 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         log.failed(&mut self.log_writer, from.node, transition);
     }
 
-    /// Has the next transition of a frame logged and passed over, if it is foreseen to lead to a
-    /// state of this identity and that is in the log.
+    /// Has the transition of the worker at this place of a frame logged, which is foreseen to lead to
+    /// a state of this identity, if that is in the log.
     #[inline]
-    pub(super) fn log_foreseen(&mut self, at: usize, identity: u64) -> bool {
+    pub(super) fn log_foreseen(&mut self, at: usize, place: usize, identity: u64) -> bool {
         let Some(log) = &self.shared_state.log else { return false };
-        let Some(to) = log.find(&mut self.log_writer, identity) else { return false };
-        let frame = &mut self.frames[at];
-        let Ok(worker) = frame.state.offer(frame.next) else { return false };
-        frame.next += 1;
-        self.counters.transitions += 1;
-        let place = worker.place_in(&frame.state.enabled).unwrap_or_default();
-        let from = Source { node: frame.state.node, place };
+        let guess = Guess::Unknown;
+        let Some(to) = log.find(&mut self.log_writer, identity, guess) else { return false };
+        let state = &self.frames[at].state;
+        let (worker, from) = (state.enabled[place], Source { node: state.node, place });
         self.writer.now(Activity::Nothing);
         let logged = log.foreseen(&mut self.log_writer, from, worker, to);
         self.writer.now(Activity::Stepping);
@@ -101,7 +98,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
     }
 
-    fn logged(&self, logged: Logged) -> Option<Node> {
+    pub(super) fn logged(&self, logged: Logged) -> Option<Node> {
         match logged {
             Logged::New(node) => Some(node),
             Logged::Known => None,
@@ -136,7 +133,6 @@ fn transition<'a, S: StateSpace, O: TransitionOrder>(
     choices: &'a [Choice],
 ) -> (Source, Transition<'a>) {
     let (worker, values) = (frame.worker, &frame.values[..]);
-    let place = worker.place_in(&frame.state.enabled).unwrap_or_default();
-    let from = Source { node: frame.state.node, place };
+    let from = Source { node: frame.state.node, place: frame.place };
     (from, Transition { worker, values, choices, places, visits: 0 })
 }

@@ -13,10 +13,6 @@ pub(crate) trait TransitionOrder: Clone + Send + 'static {
     /// Whether it needs the events of steps.
     const LISTENS: bool;
 
-    /// Whether an offer changes what is offered next. Otherwise an offer can be made any number of
-    /// times.
-    const OFFERS_CHANGE_IT: bool;
-
     fn name(&self) -> String;
 
     /// The cost of the second value of a choice; that of the `k`-th, from 0, is `k` times as much.
@@ -31,7 +27,8 @@ pub(crate) trait TransitionOrder: Clone + Send + 'static {
     /// The cost of the `index`-th transition at this state. It does not fall as the index rises.
     fn cost(&self, index: u32, enabled: &[WorkerId]) -> u32;
 
-    /// The worker of the `index`-th transition. Called once for each index, from 0, in turn.
+    /// The worker of the `index`-th transition. Called for each index, from 0, in turn; the last one
+    /// can be asked for any number of times.
     fn offer(&mut self, index: u32, enabled: &[WorkerId]) -> Option<WorkerId>;
 
     /// Whether it offers workers in the order of their ids, all at one cost.
@@ -60,28 +57,31 @@ pub(crate) struct Delayed<E: Explorer> {
     explorer: E,
     /// The explorer from the first state on.
     on_path_explorer: Option<ExplorerOnPath<E>>,
+    /// How many workers it has put off at the present state.
+    put_off: u32,
 }
 
 impl<E: Explorer> Delayed<E> {
     pub(crate) fn new(explorer: E) -> Delayed<E> {
-        Delayed { explorer, on_path_explorer: None }
+        Delayed { explorer, on_path_explorer: None, put_off: 0 }
     }
 }
 
 impl<E: Explorer> Clone for Delayed<E> {
     fn clone(&self) -> Self {
-        Delayed { explorer: self.explorer.clone(), on_path_explorer: self.on_path_explorer.clone() }
+        let on_path_explorer = self.on_path_explorer.clone();
+        Delayed { explorer: self.explorer.clone(), on_path_explorer, put_off: self.put_off }
     }
 
     /// The explorer that paths begin with is the same on all of them.
     fn clone_from(&mut self, source: &Self) {
         self.on_path_explorer.clone_from(&source.on_path_explorer);
+        self.put_off = source.put_off;
     }
 }
 
 impl<E: Explorer> TransitionOrder for Delayed<E> {
     const LISTENS: bool = true;
-    const OFFERS_CHANGE_IT: bool = true;
 
     fn name(&self) -> String {
         self.explorer.name()
@@ -99,6 +99,7 @@ impl<E: Explorer> TransitionOrder for Delayed<E> {
     fn begin(&mut self, system: &dyn System, seed: u64) {
         self.explorer.reseed(seed);
         self.on_path_explorer = Some(ExplorerOnPath::new(self.explorer.clone(), system));
+        self.put_off = 0;
     }
 
     #[inline]
@@ -109,8 +110,9 @@ impl<E: Explorer> TransitionOrder for Delayed<E> {
     #[inline]
     fn offer(&mut self, index: u32, enabled: &[WorkerId]) -> Option<WorkerId> {
         let on_path_explorer = self.on_path_explorer.as_mut()?;
-        if index > 0 {
+        if index > self.put_off {
             on_path_explorer.delay(enabled);
+            self.put_off = index;
         }
         on_path_explorer.next(enabled)
     }
@@ -125,6 +127,7 @@ impl<E: Explorer> TransitionOrder for Delayed<E> {
         if let Some(on_path_explorer) = &mut self.on_path_explorer {
             on_path_explorer.after(worker, before, system, summary);
         }
+        self.put_off = 0;
     }
 
     fn hash(&self) -> u64 {
@@ -165,7 +168,6 @@ pub(crate) enum Fixed {
 
 impl TransitionOrder for Fixed {
     const LISTENS: bool = false;
-    const OFFERS_CHANGE_IT: bool = false;
 
     fn name(&self) -> String {
         match self {

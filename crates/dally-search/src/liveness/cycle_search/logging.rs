@@ -8,7 +8,7 @@ use dally_core::WorkerId;
 use super::known::{Algorithm, Known};
 use super::{CycleSearch, lock};
 use crate::liveness::fairness::Fairness;
-use crate::liveness::graph::{Connected, Edge, Node, Writer};
+use crate::liveness::graph::{Connected, Edge, Guess, Node, Writer};
 use crate::liveness::labels::Transition;
 use crate::liveness::lasso::closed;
 use crate::strata::{Arrival, Logged, Source};
@@ -64,11 +64,12 @@ impl CycleSearch {
         if new { Logged::New(to) } else { Logged::Known }
     }
 
-    /// The state of this identity, which no monitor is relieved in coming to, if it is known.
+    /// The state of this identity, which no monitor is relieved in coming to, if it is known; with
+    /// what was guessed of it.
     #[inline]
-    pub(crate) fn find(&self, own: &mut LogWriter, identity: u64) -> Option<Node> {
+    pub(crate) fn find(&self, own: &mut LogWriter, identity: u64, guess: Guess) -> Option<Node> {
         self.refresh(own);
-        own.known.as_ref()?.graph.find(identity)
+        own.known.as_ref()?.graph.find(identity, guess)
     }
 
     /// A step that was not taken leads to this state. It chooses no values, and no monitor minds it
@@ -101,12 +102,11 @@ impl CycleSearch {
         }
     }
 
-    /// It was said before that this identity will be looked for, and now it will.
+    /// It was said before that this identity will be looked for, and now it will: what shows of it
+    /// at once.
     #[inline]
-    pub(crate) fn prefetch_state(&self, own: &LogWriter, identity: u64) {
-        if let Some(known) = &own.known {
-            known.graph.prefetch_state(identity);
-        }
+    pub(crate) fn guess(&self, own: &LogWriter, identity: u64) -> Guess {
+        own.known.as_ref().map_or(Guess::Unknown, |known| known.graph.guess(identity))
     }
 
     /// A transition was added.
