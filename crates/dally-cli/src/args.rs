@@ -41,6 +41,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Run one recorded schedule again: of a protocol, a P project or a test of this workspace.
     Replay(ReplayArgs),
+    /// Make the page of a finding: one HTML file with a diagram of what happened.
+    Page(PageArgs),
     /// Run the tests of a crate with `cargo test`, with settings of Dally as flags.
     Test(TestArgs),
     /// For P projects: the options of `p check`, foreign functions, editors.
@@ -253,6 +255,22 @@ pub struct ReplayArgs {
     /// How to run it.
     #[command(flatten)]
     pub settings: OfReplays,
+}
+
+#[derive(Args, Debug)]
+pub struct PageArgs {
+    /// A finding: the JSON trace or the schedule that `dally check` or a test wrote, or a token. A
+    /// schedule without a trace beside it is run again first.
+    #[arg(value_name = "FILE")]
+    pub finding: OsString,
+
+    /// Where to write the page, by default beside the file, and `finding.html` for a token.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// The P project of the schedule, if it is not where the schedule says.
+    #[arg(long, value_name = "PATH")]
+    pub project: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -2,6 +2,7 @@
 //!
 //! - [`text`]: what a failing test prints, and what a clean run covered;
 //! - [`json`]: the same as a documented, versioned document (`docs/json.md`);
+//! - [`page`]: a finding as one HTML file with a space-time diagram;
 //! - [`store`]: the directory where findings are kept;
 //! - [`charts`]: figures as line charts; [`diagram`]: states of machines and what was covered;
 //! - [`tell`]: how all of it is printed.
@@ -14,6 +15,8 @@ pub mod about;
 pub mod charts;
 pub mod diagram;
 pub mod json;
+pub mod page;
+mod past;
 pub mod store;
 pub mod tell;
 pub mod text;

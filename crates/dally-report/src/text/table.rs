@@ -104,7 +104,7 @@ pub(super) fn ending(story: &Story<'_>, heading: &str, style: Style) -> String {
             Some(Gone::Halted(step)) => words.push(format!("halted in step {step}")),
             Some(Gone::Crashed(step)) => words.push(format!("down since step {step}")),
             None => {
-                let state = story.states.get(&worker).map(|states| states.join(" > "));
+                let state = story.states.get(&worker).map(|states| states.0.join(" > "));
                 words.extend(state.map(|state| format!("in {state}")));
                 let waits = story.waits.get(&worker);
                 words.extend(waits.map(|on| format!("waits to {on}")));
