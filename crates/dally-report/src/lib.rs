@@ -16,7 +16,6 @@ pub mod charts;
 pub mod diagram;
 pub mod json;
 pub mod page;
-mod past;
 pub mod store;
 pub mod tell;
 pub mod text;

@@ -75,7 +75,7 @@ pub(crate) fn parts(finding: &Finding, run: &Report, about: &About) -> Parts {
         facts: facts(finding, run, &about),
         heading: heading("What happened", trace, finding, run),
         steps: steps.collect(),
-        divider: finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, 0, 0)),
+        divider: finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, 0)),
         ending: ending(&story, trace, finding, Style::Plain),
         replay: commands(finding, &about),
     }
@@ -193,7 +193,7 @@ pub fn execution(trace: &Trace, program: &str, how: &str, style: Style) -> Strin
         let workers = count(of_workers(trace), "worker");
         let heading = format!("One execution of {program}, {steps} of {workers} ({how}):");
         let mut out = format!("{}\n\n", style.paint(Ink::Heading, heading));
-        out += &table::steps(&story, trace.steps.len(), None, None, style);
+        out += &table::steps(&story, 0, |_| true, None, None, style);
         out + &table::ending(&story, "In the end:", style) + "\n"
     })
 }
@@ -215,11 +215,16 @@ fn happened(
     let style = about.style;
     let story = story(trace, finding);
     let total = trace.steps.len();
-    let shown = about.steps_shown.unwrap_or(total).min(total);
+    // Of choices alone it is not known which led to the bug.
+    let past = finding.past();
+    let is_shown = |at: usize| about.steps_shown.is_none() || past.get(at).copied().unwrap_or(true);
+    let candidates = (0..total).filter(|&at| is_shown(at));
+    let from = about.steps_shown.and_then(|most| candidates.rev().take(most).last());
+    let from = from.unwrap_or(0);
     let heading = heading(heading_word, trace, finding, run);
     let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, heading));
-    if shown < total {
-        let hidden = count((total - shown) as u64, "earlier step");
+    if from > 0 {
+        let hidden = count(from as u64, "earlier step");
         let mut text = format!("... {hidden} not shown");
         if let Some(see_all) = &about.see_all {
             text += &format!("; {see_all}");
@@ -230,8 +235,8 @@ fn happened(
         out += &format!(" {}\n", style.paint(Ink::Faint, text));
     }
     let bug = Words::of(&finding.bug).headline;
-    let divider = finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, total, shown));
-    out += &table::steps(&story, shown, divider, Some(&bug), style);
+    let divider = finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, from));
+    out += &table::steps(&story, from, is_shown, divider, Some(&bug), style);
     out + &ending(&story, trace, finding, style)
 }
 

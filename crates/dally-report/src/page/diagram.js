@@ -152,7 +152,7 @@ class Diagram {
     }
     this.width = LEFT + (this.columns.length + this.model.monitors.length) * COLUMN + 20;
     this.drawLanes();
-    this.space.style.height = `${(this.rows.length + 1) * ROW}px`;
+    this.space.style.height = `${(this.rows.length + 16) * ROW}px`;
     this.draw();
   }
 

@@ -7,7 +7,6 @@ use dally_core::words::visible;
 use dally_core::{Discard, Event, Finding, Heat, Item, Trace, Transition, WorkerId};
 use serde::Serialize;
 
-use crate::past;
 use crate::text::{Fate, Messages, Names, States};
 
 #[derive(Serialize)]
@@ -146,7 +145,7 @@ impl Model {
             monitors: spans.monitors.into_values().collect(),
             states: spans.states.done,
             waits: spans.waits.done,
-            roots: past::roots(finding),
+            roots: finding.shows_in(),
             stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
         }
     }

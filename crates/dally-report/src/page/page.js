@@ -22,7 +22,7 @@
   list.hidden = true;
   items.forEach((item, at) => item.classList.toggle("outside", !diagram.past[at]));
   diagram.layout();
-  diagram.reveal(model.steps.length - 1);
+  select(model.steps.length - 1);
 
   function button(text, pressed, title, act) {
     const made = element("button", { "aria-pressed": String(pressed), title }, text);

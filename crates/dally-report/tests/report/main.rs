@@ -4,6 +4,7 @@
 mod any;
 mod findings;
 mod json;
+mod page;
 mod store;
 mod stories;
 mod texts;
