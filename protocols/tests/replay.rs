@@ -92,7 +92,7 @@ fn a_bug_shows_without_the_steps_that_are_not_in_its_past() {
                 let past = finding.past();
                 let schedule = only(&finding.schedule, &past);
                 let replayed =
-                    program.replay(&schedule, Mode::BestEffort, 1, Duration::from_secs(10));
+                    program.clone().replay(&schedule, Mode::BestEffort, 1, Duration::from_secs(10));
                 let context = format!("{} {}: {}", protocol.name, bug.name, schedule.to_text());
                 assert_eq!(
                     replayed.bug.map(|bug| bug.cause()),

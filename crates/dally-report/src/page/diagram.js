@@ -128,6 +128,12 @@ class Diagram {
       }
       this.rows.push({ end: true });
     }
+    // What holds from a step on is drawn from the row of the next step shown.
+    this.rowFrom = new Int32Array(steps.length);
+    for (let at = steps.length - 1, next = this.rows.length; at >= 0; at--) {
+      if (this.rowOf[at] >= 0) next = this.rowOf[at];
+      this.rowFrom[at] = next;
+    }
     for (const arrow of this.model.arrows) {
       if (this.rowOf[arrow.from] >= 0) used[arrow.lane] = 1;
     }
@@ -258,14 +264,6 @@ class Diagram {
     return made;
   }
 
-  // The row at which something that holds from a step on begins: that of the next step shown.
-  rowFrom(step) {
-    for (let at = step; at < this.rowOf.length; at++) {
-      if (this.rowOf[at] >= 0) return this.rowOf[at];
-    }
-    return this.rows.length;
-  }
-
   line(parts, x, from, to, top, bottom, attributes, title) {
     if (to < top || from > bottom) return null;
     const [y1, y2] = [Math.max(from, top - 1), Math.min(to, bottom + 1)].map((row) => row * ROW + ROW / 2);
@@ -278,7 +276,7 @@ class Diagram {
     const spans = (list, attributes) => {
       for (const span of list) {
         if (this.columnOf[span.lane] < 0 || this.folded.has(this.model.lanes[span.lane].kind)) continue;
-        const [from, to] = [this.rowFrom(span.from), span.to === null ? end : this.rowFrom(span.to)];
+        const [from, to] = [this.rowFrom[span.from], span.to === null ? end : this.rowFrom[span.to]];
         const made = this.line(parts, this.x(span.lane), from, to, top, bottom, attributes(span), span.text);
         if (made && attributes(span).class === "state") made.style.stroke = hue(span.text);
       }
@@ -289,7 +287,7 @@ class Diagram {
       const x = LEFT + (this.columns.length + at) * COLUMN;
       monitor.spans.forEach((span, index) => {
         const next = monitor.spans[index + 1];
-        const [from, to] = [this.rowFrom(span.from), next ? this.rowFrom(next.from) : end];
+        const [from, to] = [this.rowFrom[span.from], next ? this.rowFrom[next.from] : end];
         this.line(parts, x, from, to, top, bottom, { class: span.heat }, `${monitor.name}: ${span.heat} ${span.state}`);
       });
     });
