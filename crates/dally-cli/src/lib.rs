@@ -51,6 +51,7 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::P(command) => p::other(&command.command),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Page(arguments) => page::page(&arguments),
+        Command::Export(arguments) => page::export(&arguments),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }

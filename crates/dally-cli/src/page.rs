@@ -4,17 +4,17 @@ use dally::checking::{ROUNDS, read_schedule, replay_on_command_line, retell};
 use dally::contract::Document as _;
 use dally::contract::draft::Draft;
 use dally::report::json::SavedTrace;
-use dally::report::{About, page as pages};
+use dally::report::{About, export as exports, page as pages};
 use dally::search::{Mode, Options};
 
-use crate::args::{Format, PageArgs};
+use crate::args::{Export, ExportArgs, FindingArgs, Format, PageArgs};
 use crate::error::CliError;
 use crate::{BAD_INPUT, CLEAN, cargo, print, replay};
 
 /// Writes the page of a finding and prints its path; answers the exit code.
 pub fn page(arguments: &PageArgs) -> Result<u8, CliError> {
-    let file = Path::new(&arguments.finding);
-    let Some((trace, saved)) = finding(arguments, file)? else { return Ok(BAD_INPUT) };
+    let Some((trace, saved)) = finding(&arguments.of)? else { return Ok(BAD_INPUT) };
+    let file = Path::new(&arguments.of.finding);
     let out = arguments.out.clone().unwrap_or_else(|| match file.exists() {
         true => file.with_extension("html"),
         false => PathBuf::from("finding.html"),
@@ -30,11 +30,22 @@ pub fn page(arguments: &PageArgs) -> Result<u8, CliError> {
     Ok(CLEAN)
 }
 
+/// Prints a finding in the format of another viewer; answers the exit code.
+pub fn export(arguments: &ExportArgs) -> Result<u8, CliError> {
+    let Some((trace, _)) = finding(&arguments.of)? else { return Ok(BAD_INPUT) };
+    let write = match arguments.format {
+        Export::Shiviz => exports::shiviz,
+        Export::Chrome => exports::chrome,
+        Export::Mermaid => exports::mermaid,
+    };
+    print(&write(&trace.finding));
+    Ok(CLEAN)
+}
+
 /// The finding with the file of its schedule, from a trace if there is one, otherwise by a replay.
-fn finding(
-    arguments: &PageArgs,
-    file: &Path,
-) -> Result<Option<(SavedTrace, Option<PathBuf>)>, CliError> {
+/// `None` if the program does not compile, which was told.
+fn finding(arguments: &FindingArgs) -> Result<Option<(SavedTrace, Option<PathBuf>)>, CliError> {
+    let file = Path::new(&arguments.finding);
     let read = |path: &Path| {
         let text = std::fs::read_to_string(path).ok().filter(|text| text.starts_with('{'))?;
         let path = path.to_owned();

@@ -2,6 +2,7 @@
 //! findings are shared.
 
 mod any;
+mod exports;
 mod findings;
 mod json;
 mod page;
