@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::contract::{Finding, Schedule};
+use dally::contract::{Choice, Finding, Schedule};
 use dally::search::{Mode, Options, StrategyKind};
 use dally_protocols::{PlantedBug, Protocol, all};
 
@@ -66,4 +66,53 @@ fn check(protocol: &Protocol, bug: &PlantedBug, strategy: &str, finding: &Findin
     let context = format!("{} {} {strategy}: {token}", protocol.name, bug.name);
     assert_eq!(replayed.left_at, None, "{context}");
     assert_eq!(replayed.bug.as_ref(), Some(&finding.bug), "{context}");
+}
+
+/// Steps outside of the causal past of a bug commute with all that led to it, so it shows without them.
+#[test]
+fn a_bug_shows_without_the_steps_that_are_not_in_its_past() {
+    let (mut bugs, mut left_out) = (0, 0);
+    for protocol in all() {
+        for bug in protocol.bugs {
+            let options = Options {
+                program: protocol.name.into(),
+                strategy: StrategyKind::default().build(1, protocol.max_steps),
+                seed: 1,
+                schedules: 60,
+                max_steps: protocol.max_steps,
+                shrink: false,
+                ..Options::default()
+            };
+            let program = (protocol.program)(Some(bug.name));
+            for finding in program.clone().run(options, Arc::new(())).findings {
+                // Other bugs are about the end of an execution, which leaving out steps changes.
+                if finding.shows_in().len() != 1 {
+                    continue;
+                }
+                let past = finding.past();
+                let schedule = only(&finding.schedule, &past);
+                let replayed =
+                    program.clone().replay(&schedule, Mode::BestEffort, 1, Duration::from_secs(10));
+                let context = format!("{} {}: {}", protocol.name, bug.name, schedule.to_text());
+                assert_eq!(
+                    replayed.bug.map(|bug| bug.cause()),
+                    Some(finding.bug.cause()),
+                    "{context}"
+                );
+                bugs += 1;
+                left_out += past.iter().filter(|past| !**past).count();
+            }
+        }
+    }
+    assert!(bugs >= 20 && left_out >= 500, "{bugs} bugs, {left_out} steps left out");
+}
+
+/// The schedule with some of its steps.
+fn only(schedule: &Schedule, kept: &[bool]) -> Schedule {
+    let mut step = 0;
+    let choices = schedule.choices.iter().filter(|choice| {
+        step += usize::from(matches!(choice, Choice::Worker(_)));
+        kept[step - 1]
+    });
+    Schedule { choices: choices.copied().collect(), enabled: Vec::new(), ..schedule.clone() }
 }

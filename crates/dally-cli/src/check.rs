@@ -112,16 +112,18 @@ impl Run {
     pub fn findings(&self, program: &str, steps_shown: Option<usize>) -> String {
         let style = Style::of(&std::io::stdout());
         let mut out = String::new();
-        for (finding, saved) in self.checked.report.findings.iter().zip(&self.checked.saved) {
+        let Checked { report, saved, pages, .. } = &self.checked;
+        for ((finding, saved), page) in report.findings.iter().zip(saved).zip(pages) {
             let about = About {
                 replay: checking::replay_on_command_line(&finding.schedule, saved.as_deref()),
                 saved: saved.clone(),
+                page: page.clone(),
                 steps_shown,
                 see_all: Some("`dally replay` shows all".into()),
                 style,
                 ..About::new(program)
             };
-            out += &text::finding(finding, &self.checked.report, &about);
+            out += &text::finding(finding, report, &about);
             out.push('\n');
         }
         out

@@ -107,6 +107,15 @@ pub enum CliError {
          renamed, or is it behind a feature?"
     )]
     TestGone { name: String, krate: String },
+    #[error("`{}`: {why}", .path.display())]
+    Trace { path: PathBuf, why: dally::contract::ReadError },
+    #[error(
+        "there is no JSON trace beside the schedule, and it is of the test `{test}`: run it again by \
+         `cargo dally replay SCHEDULE`, which writes no page, or run the test"
+    )]
+    PageOfTest { test: String },
+    #[error("the schedule shows no bug, so there is nothing to make a page of\n  {}", .remarks.join("\n  "))]
+    NoFinding { remarks: Vec<String> },
     #[error("Ctrl-C cannot be watched for: {0}")]
     Interrupt(#[from] ctrlc::Error),
 }

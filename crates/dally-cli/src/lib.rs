@@ -11,6 +11,7 @@ mod flags;
 mod interrupt;
 mod list;
 mod p;
+mod page;
 mod progress;
 mod replay;
 
@@ -50,6 +51,8 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Check(arguments) => check::check(&arguments),
         Command::P(command) => p::other(&command.command),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Page(arguments) => page::page(&arguments),
+        Command::Export(arguments) => page::export(&arguments),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }

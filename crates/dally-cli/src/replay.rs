@@ -1,10 +1,10 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dally::checking::{AnyProgram, ROUNDS, read_schedule, retell, shell_word};
 use dally::contract::Schedule;
 use dally::report::{About, Style, json, tell, text};
-use dally::search::{self, Mode, Report};
+use dally::search::{self, Mode, Replayed, Report};
 use dally::settings::Settings;
 
 use crate::args::{Format, ReplayArgs};
@@ -28,18 +28,11 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     let variable = |name: &str| std::env::var_os(name);
     let step_time = arguments.settings.over(Settings::default(), variable)?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
-    let (project, file) = (&arguments.project[..], Path::new(&arguments.schedule));
-    let replayed = if !project.is_empty() || p::recorded::is_recorded(&schedule) {
-        let Some(program) = p::recorded::program(&schedule, project, file, arguments.format)?
-        else {
-            return Ok(BAD_INPUT);
-        };
-        search::replay(Arc::new(program), &schedule, mode, rounds, step_time)
-    } else {
-        protocol(&schedule)?.replay(&schedule, mode, rounds, step_time)
-    };
-    let mut report = Report::new(&schedule.program, replayed.granularity);
-    (report.schedules, report.steps) = (1, replayed.schedule.steps() as u64);
+    let file = Path::new(&arguments.schedule);
+    let (project, format) = (&arguments.project[..], arguments.format);
+    let Some(program) = program(&schedule, project, file, format)? else { return Ok(BAD_INPUT) };
+    let replayed = program.replay(&schedule, mode, rounds, step_time);
+    let mut report = run_of(&schedule, &replayed);
     let go_on = "With --best-effort it goes on as far as it can.";
     let retold = retell(&schedule, replayed, mode, go_on);
     match (arguments.format, &retold.finding) {
@@ -66,6 +59,27 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
         None if retold.gave_up => BAD_INPUT,
         None => CLEAN,
     })
+}
+
+/// The program that a schedule is of; `None` if it does not compile, which was told.
+pub fn program(
+    schedule: &Schedule,
+    project: &[PathBuf],
+    file: &Path,
+    format: Format,
+) -> Result<Option<Arc<dyn AnyProgram>>, CliError> {
+    if project.is_empty() && !p::recorded::is_recorded(schedule) {
+        return protocol(schedule).map(Some);
+    }
+    let program = p::recorded::program(schedule, project, file, format)?;
+    Ok(program.map(|program| Arc::new(program) as Arc<dyn AnyProgram>))
+}
+
+/// The run that a replay was.
+pub fn run_of(schedule: &Schedule, replayed: &Replayed) -> Report {
+    let mut report = Report::new(&schedule.program, replayed.granularity);
+    (report.schedules, report.steps) = (1, replayed.schedule.steps() as u64);
+    report
 }
 
 fn protocol(schedule: &Schedule) -> Result<Arc<dyn AnyProgram>, CliError> {

@@ -22,6 +22,7 @@ pub mod footprint;
 pub mod input;
 pub mod monitor;
 pub mod panics;
+mod past;
 pub mod player;
 pub mod program;
 pub mod property;

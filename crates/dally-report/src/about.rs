@@ -13,7 +13,10 @@ pub struct About {
     pub replay: Vec<String>,
     /// The file in which the schedule was saved.
     pub saved: Option<PathBuf>,
-    /// How many of the last steps of a long trace to show; `None` shows all.
+    /// The page of the finding, if one was written.
+    pub page: Option<PathBuf>,
+    /// How many steps of a long trace to show: the last ones of those that led to the bug. `None` shows
+    /// all steps.
     pub steps_shown: Option<usize>,
     /// How to see all steps, as the end of a sentence such as `set DALLY_TRACE=all to see all`.
     pub see_all: Option<String>,

@@ -7,7 +7,7 @@ mod schema;
 
 use dally_core::words::is_hidden;
 use dally_core::{Document, Finding, Report};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::text;
 
@@ -33,13 +33,28 @@ pub fn run_document(report: &Report) -> impl Serialize + '_ {
 /// it is known.
 pub fn finding(finding: &Finding, run: &Report) -> String {
     let document = TraceDocument {
-        format: "dally-trace",
-        version: Report::VERSION,
+        format: SavedTrace::FORMAT,
+        version: SavedTrace::VERSION,
         text: text::bug(&finding.bug),
         finding,
         run: &run.without_findings(),
     };
     layout::write(&document, 2)
+}
+
+/// A finding and the run that showed it, as [`finding`] writes them down.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SavedTrace {
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// The run, without its findings.
+    pub run: Report,
+}
+
+impl Document for SavedTrace {
+    const FORMAT: &'static str = "dally-trace";
+    const VERSION: u32 = Report::VERSION;
 }
 
 /// A JSON document in which nothing hides: what a terminal would act on or not show is written with

@@ -2,6 +2,8 @@
 //!
 //! - [`text`]: what a failing test prints, and what a clean run covered;
 //! - [`json`]: the same as a documented, versioned document (`docs/json.md`);
+//! - [`page`]: a finding as one HTML file with a space-time diagram;
+//! - [`export`]: a trace in the formats of other viewers;
 //! - [`store`]: the directory where findings are kept;
 //! - [`charts`]: figures as line charts; [`diagram`]: states of machines and what was covered;
 //! - [`tell`]: how all of it is printed.
@@ -13,7 +15,9 @@
 pub mod about;
 pub mod charts;
 pub mod diagram;
+pub mod export;
 pub mod json;
+pub mod page;
 pub mod store;
 pub mod tell;
 pub mod text;

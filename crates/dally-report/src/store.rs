@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use dally_core::draft::Draft;
 use dally_core::{Finding, Report, fingerprint};
 
-use crate::json;
+use crate::{About, json, page};
 
-/// A directory of findings: for each a schedule file and, beside it, a JSON trace.
+/// A directory of findings: for each a schedule file and, beside it, a JSON trace and a page.
 ///
 /// Files are written whole or not at all, and exist when [`Store::save`] returns: a run that is killed
-/// later loses nothing. A trace always belongs to the schedule beside it, even if the disk is full or
+/// later loses nothing. Trace and page always belong to the schedule beside them, even if the disk is full or
 /// the process is killed in between. A finding is named after its program and its cause, so the shrunk
 /// form of a finding replaces the raw one, and a finding of a later run that of an earlier one with
 /// the same cause. The directory is made when the first finding is saved.
@@ -54,23 +54,40 @@ impl Store {
         fs::create_dir_all(&self.directory)
             .and_then(|()| {
                 let trace = json::finding(finding, run);
-                write(&path, &finding.schedule.to_text(), Some(trace.as_bytes()))
+                write(&path, &finding.schedule.to_text(), Some(trace.as_bytes()), None)
             })
-            .map_err(|why| {
-                let reason = match self.directory.is_file() {
-                    true => "it is a file".to_owned(),
-                    false => why.to_string(),
-                };
-                let message = format!(
-                    "cannot save the finding in the directory `{}`: {reason}; make it a \
-                     directory that can be written to, or name another one",
-                    self.directory.display()
-                );
-                io::Error::new(why.kind(), message)
-            })?;
+            .map_err(|why| self.cannot(why))?;
         Ok(path)
     }
+
+    /// Writes the page of a saved finding beside its schedule and answers its path.
+    pub fn save_page(&self, finding: &Finding, run: &Report, about: &About) -> io::Result<PathBuf> {
+        let saved = about.saved.clone();
+        let path = saved.unwrap_or_else(|| self.path(&about.program, &finding.bug));
+        let path = path.with_extension(PAGE);
+        let html = page::finding(finding, run, about);
+        fs::create_dir_all(&self.directory)
+            .and_then(|()| Draft::write(&path, html.as_bytes())?.publish())
+            .map_err(|why| self.cannot(why))?;
+        Ok(path)
+    }
+
+    fn cannot(&self, why: io::Error) -> io::Error {
+        let reason = match self.directory.is_file() {
+            true => "it is a file".to_owned(),
+            false => why.to_string(),
+        };
+        let message = format!(
+            "cannot save the finding in the directory `{}`: {reason}; make it a \
+             directory that can be written to, or name another one",
+            self.directory.display()
+        );
+        io::Error::new(why.kind(), message)
+    }
 }
+
+/// The extension of pages.
+const PAGE: &str = "html";
 
 /// The files of a finding as they were on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,39 +98,53 @@ pub struct Saved {
     pub schedule: String,
     /// The JSON trace beside it, if there was one.
     trace: Option<Vec<u8>>,
+    /// The page beside it, if there was one.
+    page: Option<Vec<u8>>,
 }
 
 impl Saved {
     /// The saved finding with this path of a schedule; `None` if there is no schedule.
     pub fn read(path: &Path) -> Option<Saved> {
         let schedule = fs::read_to_string(path).ok()?;
-        let trace = fs::read(path.with_extension("json")).ok();
-        Some(Saved { path: path.to_owned(), schedule, trace })
+        let [trace, page] = ["json", PAGE].map(|kind| fs::read(path.with_extension(kind)).ok());
+        Some(Saved { path: path.to_owned(), schedule, trace, page })
     }
 
     /// Writes the files to disk again, in place of those that are there now.
     pub fn put_back(&self) -> io::Result<()> {
-        write(&self.path, &self.schedule, self.trace.as_deref())
+        write(&self.path, &self.schedule, self.trace.as_deref(), self.page.as_deref())
     }
 }
 
 /// Removes the files of a finding, given the path of its schedule.
 pub fn remove(schedule: &Path) -> io::Result<()> {
+    remove_if_there(&schedule.with_extension(PAGE))?;
     let trace = fs::remove_file(schedule.with_extension("json"));
     fs::remove_file(schedule).and(trace)
 }
 
-/// Writes a schedule and its trace, in place of those that are there. Nothing is replaced before both
-/// are on disk. The old trace is removed first, so that no trace is ever beside another schedule.
-fn write(path: &Path, schedule: &str, trace: Option<&[u8]>) -> io::Result<()> {
-    let beside = path.with_extension("json");
-    let schedule = Draft::write(path, schedule.as_bytes())?;
-    let trace = trace.map(|bytes| Draft::write(&beside, bytes)).transpose()?;
-    match fs::remove_file(&beside) {
-        Err(why) if why.kind() != ErrorKind::NotFound => return Err(why),
-        _ => schedule.publish()?,
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(why) if why.kind() != ErrorKind::NotFound => Err(why),
+        _ => Ok(()),
     }
-    trace.map_or(Ok(()), Draft::publish)
+}
+
+/// Writes a schedule with its trace and page, in place of those that are there. Nothing is replaced before
+/// all are on disk. What was beside the old schedule is removed first, so that nothing is ever beside
+/// another schedule than its own.
+fn write(path: &Path, schedule: &str, trace: Option<&[u8]>, page: Option<&[u8]>) -> io::Result<()> {
+    let schedule = Draft::write(path, schedule.as_bytes())?;
+    let mut beside = Vec::new();
+    for (kind, bytes) in [("json", trace), (PAGE, page)] {
+        let path = path.with_extension(kind);
+        beside.extend(bytes.map(|bytes| Draft::write(&path, bytes)).transpose()?);
+    }
+    for kind in ["json", PAGE] {
+        remove_if_there(&path.with_extension(kind))?;
+    }
+    schedule.publish()?;
+    beside.into_iter().try_for_each(Draft::publish)
 }
 
 /// The program's name as part of a file name on any system. `::` becomes a dot. Any other character

@@ -4,7 +4,7 @@ mod bug;
 mod causality;
 mod coverage;
 mod lasso;
-mod source;
+pub(crate) mod source;
 mod story;
 mod style;
 mod summary;
@@ -18,6 +18,7 @@ use dally_core::{
 
 use self::bug::{Words, culprit, help, untold_culprit};
 pub use self::bug::{bug, line};
+pub(crate) use self::causality::{Fate, Messages, Names, States};
 pub use self::coverage::{coverage, notes, stopped};
 use self::story::Story;
 use self::style::Ink;
@@ -39,6 +40,44 @@ fn shown(style: Style, text: impl Fn(Style) -> String) -> String {
         true => visible(&plain).into_owned(),
         false if style == Style::Plain => plain,
         false => text(style),
+    }
+}
+
+/// The parts of the text of a finding, without layout and not yet made visible.
+pub(crate) struct Parts {
+    pub headline: String,
+    pub more: Vec<String>,
+    pub facts: Vec<(&'static str, String)>,
+    pub heading: String,
+    /// Each step: the name of the worker, and lines that say whether they are about a fault.
+    pub steps: Vec<(String, Vec<(bool, String)>)>,
+    /// The first step of a loop, from 1, and what is said before it.
+    pub divider: Option<(usize, String)>,
+    /// What holds after the last step, as a text.
+    pub ending: String,
+    pub replay: Vec<String>,
+}
+
+/// The parts of what [`finding`] says, for other layouts.
+pub(crate) fn parts(finding: &Finding, run: &Report, about: &About) -> Parts {
+    let Words { headline, more, .. } = Words::of(&finding.bug);
+    let about = About { style: Style::Plain, ..about.clone() };
+    let chosen = chosen(finding);
+    let trace = if finding.trace.steps.is_empty() { &chosen } else { &finding.trace };
+    let story = story(trace, finding);
+    let steps = story.steps.iter().map(|(worker, lines)| {
+        let lines = lines.iter().map(|line| (line.ink.is_some(), line.text.clone())).collect();
+        (story.names.of(*worker), lines)
+    });
+    Parts {
+        headline,
+        more,
+        facts: facts(finding, run, &about),
+        heading: heading("What happened", trace, finding, run),
+        steps: steps.collect(),
+        divider: finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, 0)),
+        ending: ending(&story, trace, finding, Style::Plain),
+        replay: commands(finding, &about),
     }
 }
 
@@ -154,7 +193,7 @@ pub fn execution(trace: &Trace, program: &str, how: &str, style: Style) -> Strin
         let workers = count(of_workers(trace), "worker");
         let heading = format!("One execution of {program}, {steps} of {workers} ({how}):");
         let mut out = format!("{}\n\n", style.paint(Ink::Heading, heading));
-        out += &table::steps(&story, trace.steps.len(), None, None, style);
+        out += &table::steps(&story, 0, |_| true, None, None, style);
         out + &table::ending(&story, "In the end:", style) + "\n"
     })
 }
@@ -167,35 +206,25 @@ fn of_workers(trace: &Trace) -> u64 {
 }
 
 fn happened(
-    heading: &str,
+    heading_word: &str,
     trace: &Trace,
     finding: &Finding,
     run: &Report,
     about: &About,
 ) -> String {
     let style = about.style;
-    let mut story = Story::of(trace);
-    if let Some(delays) = &finding.delays {
-        story.tell_delays(delays);
-    }
+    let story = story(trace, finding);
     let total = trace.steps.len();
-    let shown = about.steps_shown.unwrap_or(total).min(total);
-    let granularity = match run.granularity.as_str() {
-        "" => String::new(),
-        granularity => format!(" (granularity {granularity})"),
-    };
-    let with = match &finding.delays {
-        Some(delays) if delays.count > 0 => format!(", with {}", count(delays.count, "delay")),
-        _ => String::new(),
-    };
-    let heading = format!(
-        "{heading}{with}, {} of {}{granularity}:",
-        count(total as u64, "step"),
-        count(of_workers(trace), "worker")
-    );
+    // Of choices alone it is not known which led to the bug.
+    let past = finding.past();
+    let is_shown = |at: usize| about.steps_shown.is_none() || past.get(at).copied().unwrap_or(true);
+    let candidates = (0..total).filter(|&at| is_shown(at));
+    let from = about.steps_shown.and_then(|most| candidates.rev().take(most).last());
+    let from = from.unwrap_or(0);
+    let heading = heading(heading_word, trace, finding, run);
     let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, heading));
-    if shown < total {
-        let hidden = count((total - shown) as u64, "earlier step");
+    if from > 0 {
+        let hidden = count(from as u64, "earlier step");
         let mut text = format!("... {hidden} not shown");
         if let Some(see_all) = &about.see_all {
             text += &format!("; {see_all}");
@@ -206,21 +235,46 @@ fn happened(
         out += &format!(" {}\n", style.paint(Ink::Faint, text));
     }
     let bug = Words::of(&finding.bug).headline;
-    let lasso = finding.lasso.as_ref();
-    let divider = lasso.map(|lasso| lasso::divider(lasso, total, shown));
-    out += &table::steps(&story, shown, divider, Some(&bug), style);
-    if let Some(lasso) = lasso {
-        out += &lasso::closing(lasso, trace, &finding.schedule, style);
-        out += &table::ending(&story, "After each round:", style);
-        return out;
+    let divider = finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, from));
+    out += &table::steps(&story, from, is_shown, divider, Some(&bug), style);
+    out + &ending(&story, trace, finding, style)
+}
+
+fn story<'a>(trace: &'a Trace, finding: &Finding) -> Story<'a> {
+    let mut story = Story::of(trace);
+    if let Some(delays) = &finding.delays {
+        story.tell_delays(delays);
+    }
+    story
+}
+
+fn heading(heading: &str, trace: &Trace, finding: &Finding, run: &Report) -> String {
+    let granularity = match run.granularity.as_str() {
+        "" => String::new(),
+        granularity => format!(" (granularity {granularity})"),
+    };
+    let with = match &finding.delays {
+        Some(delays) if delays.count > 0 => format!(", with {}", count(delays.count, "delay")),
+        _ => String::new(),
+    };
+    format!(
+        "{heading}{with}, {} of {}{granularity}:",
+        count(trace.steps.len() as u64, "step"),
+        count(of_workers(trace), "worker")
+    )
+}
+
+/// What holds after the last step.
+fn ending(story: &Story<'_>, trace: &Trace, finding: &Finding, style: Style) -> String {
+    if let Some(lasso) = &finding.lasso {
+        return lasso::closing(lasso, trace, &finding.schedule, style)
+            + &table::ending(story, "After each round:", style);
     }
     // The description of a deadlock says already which workers wait for what.
-    let told =
-        matches!(&*finding.bug.problem, Problem::Deadlock { waiting } if !waiting.is_empty());
-    if !told {
-        out += &table::ending(&story, "In the end:", style);
+    match &*finding.bug.problem {
+        Problem::Deadlock { waiting } if !waiting.is_empty() => String::new(),
+        _ => table::ending(story, "In the end:", style),
     }
-    out
 }
 
 /// The trace that follows from the schedule alone, where no events were recorded.
@@ -243,18 +297,21 @@ fn replay(finding: &Finding, about: &About) -> String {
     let mut out = String::new();
     if let Some(saved) = &about.saved {
         out += &format!("\nThe schedule is saved in {}\n", saved.display());
-    }
-    let token;
-    let commands = match about.replay.as_slice() {
-        [] => {
-            token = [format!("dally replay {}", finding.schedule.to_token())];
-            &token
+        if let Some(page) = &about.page {
+            out += &format!("To see it, open     {}\n", page.display());
         }
-        commands => commands,
-    };
+    }
     let heading = about.style.paint(Ink::Heading, "Replay it with");
     out += &format!("\n{heading}\n\n");
+    let commands = commands(finding, about);
     out +=
         &commands.iter().map(|command| format!("  {command}\n")).collect::<Vec<_>>().join("or\n");
     out
+}
+
+fn commands(finding: &Finding, about: &About) -> Vec<String> {
+    match about.replay.as_slice() {
+        [] => vec![format!("dally replay {}", finding.schedule.to_token())],
+        commands => commands.to_vec(),
+    }
 }

@@ -90,6 +90,9 @@ macro_rules! with_settings {
             /// Whether to make a failing schedule small before it is shown.
             Findings shrink: bool = "true";
 
+            /// Whether to write a page beside the schedule of a finding: one HTML file with a diagram.
+            Findings page: bool = "true";
+
             /// What the JSON of a finding tells of the order of its steps.
             Findings clocks: Clocks = "shared";
 

@@ -46,6 +46,8 @@ pub struct Checked {
     pub report: Report,
     /// Where each finding was saved, in the order of the report's findings.
     pub saved: Vec<Option<PathBuf>>,
+    /// The page of each finding, in the same order.
+    pub pages: Vec<Option<PathBuf>>,
     /// Sentences about saving: errors, and files of earlier runs that were replaced.
     pub saving: Vec<String>,
 }
@@ -116,6 +118,7 @@ impl Checking {
             self.shown,
             begun,
             settings.out,
+            settings.page,
             self.replay_commands,
             self.watch,
         ));
@@ -128,8 +131,8 @@ impl Checking {
             (None, Some(own)) => by_explorer(program, own, plan, options, sink),
             (None, None) => dally_search::run(program, options, sink),
         };
-        let (saved, saving) = keeper.settle(&report);
-        Checked { report, saved, saving }
+        let (saved, pages, saving) = keeper.settle(&report);
+        Checked { report, saved, pages, saving }
     }
 }
 

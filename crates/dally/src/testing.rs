@@ -195,8 +195,9 @@ impl<E: Explorer> Test<E> {
             _ => {}
         }
         let mut out = String::new();
-        for (finding, saved) in findings.iter().zip(&checked.saved) {
+        for ((finding, saved), page) in findings.iter().zip(&checked.saved).zip(&checked.pages) {
             let about = self.about(&finding.schedule, saved.clone(), all_steps);
+            let about = About { page: page.clone(), ..about };
             out += &text::finding(finding, report, &about);
             out.push('\n');
         }

@@ -1,12 +1,12 @@
-//! What a trace tells of messages and names.
+//! What a trace tells of messages, names and states.
 
 use std::collections::BTreeMap;
 
-use dally_core::{Discard, Event, Item, MessageId, Trace, WorkerId};
+use dally_core::{Discard, Event, Item, MessageId, Trace, Transition, WorkerId};
 
 /// The sends and the fates of all messages of a trace. Steps count from 1.
 #[derive(Default)]
-pub(super) struct Messages<'a> {
+pub(crate) struct Messages<'a> {
     pub sent: BTreeMap<MessageId, Sent<'a>>,
     pub fate: BTreeMap<MessageId, Fate>,
     /// Duplicates, with the messages that they repeat.
@@ -14,14 +14,14 @@ pub(super) struct Messages<'a> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Sent<'a> {
+pub(crate) struct Sent<'a> {
     pub step: usize,
     pub to: WorkerId,
     pub payload: &'a str,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     Received(usize),
     Discarded(usize, Discard),
 }
@@ -61,7 +61,7 @@ impl<'a> Messages<'a> {
     }
 }
 
-pub(super) struct Names<'a>(pub &'a BTreeMap<WorkerId, String>);
+pub(crate) struct Names<'a>(pub &'a BTreeMap<WorkerId, String>);
 
 impl Names<'_> {
     /// The name and id of a worker, such as `Participant 0.2`.
@@ -74,5 +74,27 @@ impl Names<'_> {
             Some(name) if *name == id => id,
             Some(name) => format!("{name} {id}"),
         }
+    }
+}
+
+/// The stack of states of a machine, the top last.
+#[derive(Clone, Default)]
+pub(crate) struct States<'a>(pub Vec<&'a str>);
+
+impl<'a> States<'a> {
+    pub fn change(&mut self, how: Transition, to: &'a str) {
+        match how {
+            Transition::Start => self.0.clear(),
+            Transition::Goto => drop(self.0.pop()),
+            Transition::Push => {}
+            Transition::Pop => {
+                self.0.pop();
+                // The trace may lack the states below; the state after the pop is certain.
+                if self.0.pop() != Some(to) {
+                    self.0.clear();
+                }
+            }
+        }
+        self.0.push(to);
     }
 }

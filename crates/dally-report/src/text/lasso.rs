@@ -9,14 +9,11 @@ use super::causality::Names;
 use super::style::Style;
 use super::table::listing;
 
-/// The first step of the loop, and the text before it. The table may begin later.
-pub(super) fn divider(lasso: &Lasso, steps: usize, shown: usize) -> (usize, String) {
+/// The first step of the loop, and the text before it. The table begins after `from` steps, maybe later.
+pub(super) fn divider(lasso: &Lasso, from: usize) -> (usize, String) {
     let (start, state) = (lasso.stem + 1, lasso.states.first().map_or("", String::as_str));
-    let from = if steps.saturating_sub(shown) > lasso.stem {
-        format!("from step {start} on")
-    } else {
-        "from here on".to_owned()
-    };
+    let from =
+        if from > lasso.stem { format!("from step {start} on") } else { "from here on".to_owned() };
     (start, format!("{from} again and again, with monitor {} in {state}:", lasso.monitor))
 }
 

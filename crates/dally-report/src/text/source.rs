@@ -33,9 +33,14 @@ pub(super) fn excerpt(at: &Location, who: &str, root: Option<&Path>, style: Styl
 }
 
 fn read_line(at: &Location, root: Option<&Path>) -> Option<String> {
-    let text = fs::read_to_string(find(Path::new(&at.file), root)?).ok()?;
+    let text = read(at, root)?;
     let line = text.lines().nth((at.line as usize).checked_sub(1)?)?.trim_end();
     (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// The whole file, if it can be read.
+pub(crate) fn read(at: &Location, root: Option<&Path>) -> Option<String> {
+    fs::read_to_string(find(Path::new(&at.file), root)?).ok()
 }
 
 /// The compiler names files from the root of the workspace, and tests run in the root of their

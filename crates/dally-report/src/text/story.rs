@@ -8,17 +8,17 @@ use dally_core::{
     Transition, WorkerId,
 };
 
-use super::causality::{Fate, Messages, Names};
+use super::causality::{Fate, Messages, Names, States};
 use super::style::Ink;
 use super::words::clip;
 
 /// The steps of a trace in words, and the state at their end.
-pub(super) struct Story<'a> {
+pub(crate) struct Story<'a> {
     pub names: Names<'a>,
     pub messages: Messages<'a>,
     pub steps: Vec<(WorkerId, Vec<Line>)>,
     /// The stack of states of each machine, the top last.
-    pub states: BTreeMap<WorkerId, Vec<&'a str>>,
+    pub states: BTreeMap<WorkerId, States<'a>>,
     /// What a worker waits for since its last step.
     pub waits: BTreeMap<WorkerId, &'a str>,
     /// The workers that will not step again.
@@ -36,14 +36,14 @@ pub(super) struct Story<'a> {
     touched: BTreeMap<Resource, Touched>,
 }
 
-pub(super) struct Line {
+pub(crate) struct Line {
     pub ink: Option<Ink>,
     pub text: String,
 }
 
 /// Why a worker does not step any more, and since which step.
 #[derive(Clone, Copy)]
-pub(super) enum Gone {
+pub(crate) enum Gone {
     Halted(usize),
     Crashed(usize),
 }
@@ -269,31 +269,16 @@ impl<'a> Story<'a> {
 
     fn changed(&mut self, me: WorkerId, how: Transition, to: &'a str) -> String {
         let states = self.states.entry(me).or_default();
-        let before = states.last().copied();
-        match how {
-            Transition::Start => {
-                *states = vec![to];
-                format!("starts in {to}")
-            }
-            Transition::Goto => {
-                states.pop();
-                states.push(to);
-                before.map_or_else(|| format!("-> {to}"), |before| format!("{before} -> {to}"))
-            }
-            Transition::Push => {
-                states.push(to);
-                let on = before.map_or_else(String::new, |before| format!(" on top of {before}"));
-                format!("pushes {to}{on}")
-            }
-            Transition::Pop => {
-                states.pop();
-                // The trace may lack the states below; the state after the pop is certain.
-                if states.last() != Some(&to) {
-                    *states = vec![to];
-                }
-                let from = before.map_or_else(String::new, |before| format!("{before} "));
-                format!("pops {from}back to {to}")
-            }
+        let before = states.0.last().copied();
+        states.change(how, to);
+        match (how, before) {
+            (Transition::Start, _) => format!("starts in {to}"),
+            (Transition::Goto, None) => format!("-> {to}"),
+            (Transition::Goto, Some(before)) => format!("{before} -> {to}"),
+            (Transition::Push, None) => format!("pushes {to}"),
+            (Transition::Push, Some(before)) => format!("pushes {to} on top of {before}"),
+            (Transition::Pop, None) => format!("pops back to {to}"),
+            (Transition::Pop, Some(before)) => format!("pops {before} back to {to}"),
         }
     }
 
@@ -364,7 +349,7 @@ impl<'a> Story<'a> {
     }
 
     fn in_state(&self, worker: WorkerId) -> String {
-        let state = self.states.get(&worker).and_then(|states| states.last());
+        let state = self.states.get(&worker).and_then(|states| states.0.last());
         state.map_or_else(String::new, |state| format!(" in {state}"))
     }
 }

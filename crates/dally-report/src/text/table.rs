@@ -17,18 +17,20 @@ const MOST_LINES: usize = 40;
 const MOST_WORKERS: usize = 20;
 const MOST_MESSAGES: usize = 3;
 
-/// The last `shown` steps, a line for each event; the worker is named where it changes. The divider
-/// is the text before the step with its number, the first of a loop. The last line is the bug, if there is one.
+/// The steps from the index `from` on that are shown, a line for each event; the worker is named where it
+/// changes. The divider is the text before the step with its number, the first of a loop. The last line is
+/// the bug, if there is one.
 pub(super) fn steps(
     story: &Story<'_>,
-    shown: usize,
+    from: usize,
+    is_shown: impl Fn(usize) -> bool,
     divider: Option<(usize, String)>,
     bug: Option<&str>,
     style: Style,
 ) -> String {
-    let from = story.steps.len().saturating_sub(shown);
-    let told = &story.steps[from..];
-    let width = column(told.iter().map(|(worker, _)| story.names.of(*worker)));
+    let told = story.steps.iter().enumerate().skip(from);
+    let names = told.clone().filter(|(at, _)| is_shown(*at));
+    let width = column(names.map(|(_, (worker, _))| story.names.of(*worker)));
     let digits = story.steps.len().to_string().len().max(3);
     let mut out = String::new();
     let mut row = |number: &str, name: &str, ink: Option<Ink>, text: &str| {
@@ -39,7 +41,18 @@ pub(super) fn steps(
         out += &format!(" {number}  {name}{pad}  {text}\n");
     };
     let mut last = None;
-    for (number, (worker, lines)) in (from + 1..).zip(told) {
+    let mut left_out = 0;
+    for (at, (worker, lines)) in told {
+        let number = at + 1;
+        if !is_shown(at) {
+            left_out += 1;
+            continue;
+        }
+        if left_out > 0 {
+            let steps = count(left_out, "step");
+            row("...", "", Some(Ink::Faint), &format!("{steps} that did not lead to the bug"));
+            (left_out, last) = (0, None);
+        }
         if let Some((start, text)) = &divider
             && number == (*start).max(from + 1)
         {
@@ -104,7 +117,7 @@ pub(super) fn ending(story: &Story<'_>, heading: &str, style: Style) -> String {
             Some(Gone::Halted(step)) => words.push(format!("halted in step {step}")),
             Some(Gone::Crashed(step)) => words.push(format!("down since step {step}")),
             None => {
-                let state = story.states.get(&worker).map(|states| states.join(" > "));
+                let state = story.states.get(&worker).map(|states| states.0.join(" > "));
                 words.extend(state.map(|state| format!("in {state}")));
                 let waits = story.waits.get(&worker);
                 words.extend(waits.map(|on| format!("waits to {on}")));

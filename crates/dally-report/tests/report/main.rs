@@ -2,8 +2,10 @@
 //! findings are shared.
 
 mod any;
+mod exports;
 mod findings;
 mod json;
+mod page;
 mod store;
 mod stories;
 mod texts;

@@ -17,10 +17,15 @@ pub(super) struct Keeper {
     /// The run as far as it is known before its end.
     begun: Report,
     store: Option<Store>,
+    /// Whether findings get pages.
+    pages: bool,
     replay_commands: Box<ReplayCommands>,
     watch: Box<dyn Fn(&Progress) + Send + Sync>,
     kept: Mutex<Kept>,
 }
+
+/// A file for each finding of a report, where one was written.
+type Files = Vec<Option<PathBuf>>;
 
 #[derive(Default)]
 struct Kept {
@@ -36,19 +41,22 @@ impl Keeper {
         program: String,
         begun: Report,
         directory: Option<PathBuf>,
+        pages: bool,
         replay_commands: Box<ReplayCommands>,
         watch: Box<dyn Fn(&Progress) + Send + Sync>,
     ) -> Keeper {
         let store = directory.map(Store::new);
-        Keeper { program, begun, store, replay_commands, watch, kept: Mutex::default() }
+        Keeper { program, begun, store, pages, replay_commands, watch, kept: Mutex::default() }
     }
 
     /// Saves the findings of the report again, with the figures of the whole run, and undoes the
-    /// saving of findings of other threads that are not in the report. Answers the files, and
-    /// sentences about saving.
-    pub(super) fn settle(&self, report: &Report) -> (Vec<Option<PathBuf>>, Vec<String>) {
+    /// saving of findings of other threads that are not in the report. Answers the schedules and the
+    /// pages, and sentences about saving.
+    pub(super) fn settle(&self, report: &Report) -> (Files, Files, Vec<String>) {
         let saved: Vec<Option<PathBuf>> =
             report.findings.iter().map(|found| self.save(found, report)).collect();
+        let pages = report.findings.iter().zip(&saved);
+        let pages = pages.map(|(found, saved)| self.save_page(found, report, saved)).collect();
         let mut kept = self.kept();
         for stray in std::mem::take(&mut kept.files) {
             if !saved.iter().flatten().any(|path| *path == stray) {
@@ -59,7 +67,20 @@ impl Keeper {
         for (found, path) in report.findings.iter().zip(&saved) {
             notes.extend(path.as_ref().and_then(|path| kept.replaced(path, &found.schedule)));
         }
-        (saved, notes)
+        (saved, pages, notes)
+    }
+
+    fn save_page(
+        &self,
+        finding: &Finding,
+        run: &Report,
+        saved: &Option<PathBuf>,
+    ) -> Option<PathBuf> {
+        let store = self.store.as_ref().filter(|_| self.pages && saved.is_some())?;
+        let replay = (self.replay_commands)(&finding.schedule, saved.as_deref());
+        let about = About { replay, saved: saved.clone(), ..About::new(&self.program) };
+        let page = store.save_page(finding, run, &about);
+        page.map_err(|why| self.kept().problem(why.to_string())).ok()
     }
 
     /// Saves a finding, in place of an earlier form of it, and answers its file.
@@ -74,10 +95,7 @@ impl Keeper {
                 kept.files.insert(path);
             }
             Err(why) => {
-                let why = why.to_string();
-                if !kept.problems.contains(&why) {
-                    kept.problems.push(why);
-                }
+                kept.problem(why.to_string());
             }
         }
         kept.files.get(&path).cloned()
@@ -89,6 +107,12 @@ impl Keeper {
 }
 
 impl Kept {
+    fn problem(&mut self, why: String) {
+        if !self.problems.contains(&why) {
+            self.problems.push(why);
+        }
+    }
+
     /// Undoes a save: the file that an earlier run had left is put back.
     fn take_back(&self, schedule: &Path) {
         let undone = match self.earlier.get(schedule) {
@@ -159,7 +183,7 @@ mod tests {
         let commands: Box<ReplayCommands> = Box::new(|_, _| Vec::new());
         let directory = Some(directory.to_owned());
         let begun = Report::new("pool", "");
-        Keeper::new("pool".into(), begun, directory, commands, Box::new(|_| {}))
+        Keeper::new("pool".into(), begun, directory, true, commands, Box::new(|_| {}))
     }
 
     /// An empty directory, and the report of a run that found nothing.
@@ -180,7 +204,7 @@ mod tests {
         keeper.found(&finding(deadlock(), 5));
         assert_ne!(Saved::read(&path), before);
 
-        assert_eq!(keeper.settle(&clean), (Vec::new(), Vec::new()));
+        assert_eq!(keeper.settle(&clean), (Vec::new(), Vec::new(), Vec::new()));
         assert_eq!(Saved::read(&path), before);
         std::fs::remove_dir_all(directory).unwrap();
     }
@@ -197,8 +221,10 @@ mod tests {
         assert!(paths.iter().all(|path| path.is_file()));
 
         clean.findings = found.to_vec();
-        assert_eq!(keeper.settle(&clean), (paths.clone().map(Some).to_vec(), Vec::new()));
-        assert!(paths.iter().all(|path| path.is_file()));
+        let pages = paths.clone().map(|path| path.with_extension("html"));
+        let [saved, written] = [&paths, &pages].map(|paths| paths.clone().map(Some).to_vec());
+        assert_eq!(keeper.settle(&clean), (saved, written, Vec::new()));
+        assert!(paths.iter().chain(&pages).all(|path| path.is_file()));
         std::fs::remove_dir_all(directory).unwrap();
     }
 }

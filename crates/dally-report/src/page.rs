@@ -1,0 +1,107 @@
+//! A finding as one HTML file that needs nothing else: no network, no other file.
+//!
+//! The list of all steps is plain HTML, so it can be read without JavaScript and by screen readers. The
+//! script draws a space-time diagram from the same list and from the order of steps, which stands
+//! beside it as data. Everything that comes from the program under test is escaped, and the content policy of
+//! the page lets nothing run or load but the script and the style of this module.
+
+mod model;
+mod parts;
+
+use dally_core::{Finding, Report};
+
+use self::model::Model;
+use self::parts::{escaped, facts_table, json_in_html, replay_commands, source_lines, steps_list};
+use crate::about::About;
+use crate::text;
+
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = concat!(
+    include_str!("page/diagram.js"),
+    "\n",
+    include_str!("page/panel.js"),
+    "\n",
+    include_str!("page/page.js")
+);
+
+/// The content policy names the script and the style by their SHA-256. A test compares them.
+const STYLE_HASH: &str = "Fy+IDXzICTyG4SM8i7tvHeo1XEbqjPlxnclBFyNtWDk=";
+const SCRIPT_HASH: &str = "19an+JUSncreQe9flyMhg/HH5hzqaNYLco0cVxh5irc=";
+
+/// The page of a finding. `run` is the run that showed it, as far as it is known.
+///
+/// ```
+/// use dally_core::{Bug, Finding, Problem, Report, Schedule};
+/// use dally_report::{About, page};
+///
+/// let bug = Bug::new(Problem::StepBound { bound: 1000 });
+/// let finding = Finding::new(bug, Schedule::default(), 1);
+/// let html = page::finding(&finding, &Report::new("pool", ""), &About::new("pool"));
+/// assert!(html.contains("the execution does not end within 1,000 steps"));
+/// ```
+pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
+    let told = text::parts(finding, run, about);
+    let model = Model::of(finding);
+    let kind = escaped(finding.bug.kind().name());
+    let title = escaped(&format!("{}: {}", about.program, told.headline));
+    let more: String = told.more.iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
+         base-uri 'none'; form-action 'none'"
+    );
+    format!(
+        r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<header>
+<h1><span class="kind">bug[{kind}]</span> {headline}</h1>
+{more}{source}{facts}{replay}</header>
+<main id="main">
+<section id="diagram" hidden aria-label="Space-time diagram"></section>
+<section id="list" aria-label="All steps">
+<h2>{heading}</h2>
+{steps}</section>
+</main>
+<script type="application/json" id="model">{data}</script>
+<script>{SCRIPT}</script>
+</body>
+</html>
+"#,
+        headline = escaped(&told.headline),
+        source = source_lines(finding, about),
+        facts = facts_table(&told.facts),
+        replay = replay_commands(&told.replay, about),
+        heading = escaped(&told.heading),
+        steps = steps_list(&told),
+        data = json_in_html(&model),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    #[test]
+    fn the_content_policy_names_the_script_and_the_style_as_they_are() {
+        let hash = |text: &str| {
+            base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))
+        };
+        assert_eq!((hash(STYLE), hash(SCRIPT)), (STYLE_HASH.into(), SCRIPT_HASH.into()));
+    }
+
+    #[test]
+    fn a_page_without_its_trace_is_small() {
+        assert!(STYLE.len() + SCRIPT.len() < 100_000);
+    }
+}

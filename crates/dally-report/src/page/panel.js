@@ -1,0 +1,62 @@
+// The panel beside the diagram: one step, what was before it, and what else could have happened.
+
+class Panel {
+  constructor(diagram) {
+    this.diagram = diagram;
+    this.aside = element("aside", { class: "panel", "aria-live": "polite" });
+    this.aside.append(element("p", {}, "Choose a step to see its causes, its effects and what else could have been chosen there."));
+  }
+
+  link(step) {
+    const { name, lines } = this.diagram.texts(step);
+    const made = element("a", { href: "#", role: "button" }, `step ${step + 1}, ${name}: ${lines[0] || ""}`);
+    made.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.diagram.onSelect(step);
+    });
+    return made;
+  }
+
+  list(title, items) {
+    if (!items.length) return;
+    const list = element("ul");
+    for (const item of items) {
+      const entry = element("li");
+      entry.append(item);
+      list.append(entry);
+    }
+    this.facts.append(element("dt", {}, title));
+    const value = element("dd");
+    value.append(list);
+    this.facts.append(value);
+  }
+
+  // The text of the span of this lane that holds before a step, and after it.
+  around(spans, lane, step) {
+    const holds = (at) => spans.filter((span) => span.lane === lane && span.from <= at && (span.to === null || span.to > at)).map((span) => span.text).pop();
+    return [step > 0 ? holds(step - 1) : undefined, holds(step)];
+  }
+
+  show(step) {
+    const { model, order, texts } = this.diagram;
+    const { name, lines } = texts(step);
+    const me = model.steps[step].w;
+    this.facts = element("dl");
+    this.aside.replaceChildren(element("h2", {}, `Step ${step + 1} of ${model.steps.length}: ${name}`), this.facts);
+    this.list("What happens", lines);
+    const [before, after] = this.around(model.states, me, step);
+    if (before || after) this.list("State", [before === after || !before ? `${after || before}` : `${before} → ${after || "none"}`]);
+    const [, waits] = this.around(model.waits, me, step);
+    if (waits) this.list("Waits afterwards", [`to ${waits}`]);
+    const inbox = model.arrows.filter((arrow) => arrow.lane === me && arrow.how !== "creation" && arrow.how !== "lost" && arrow.from < step && (arrow.to === null || arrow.to >= step));
+    this.list("Inbox before", inbox.map((arrow) => `${arrow.text} (sent in step ${arrow.from + 1})`));
+    const monitors = model.monitors.map((monitor) => {
+      const span = monitor.spans.filter((span) => span.from <= step).pop();
+      return span ? `${monitor.name}: ${span.heat === "neutral" ? "" : `${span.heat} `}${span.state}` : null;
+    });
+    this.list("Monitors", monitors.filter(Boolean));
+    this.list("Could have stepped instead", (model.steps[step].could || []).map((lane) => model.lanes[lane].name));
+    this.list("Comes after", order.before[step].slice().sort((a, b) => a - b).map((at) => this.link(at)));
+    this.list("Comes before", order.next[step].slice().sort((a, b) => a - b).slice(0, 20).map((at) => this.link(at)));
+  }
+}

@@ -1,0 +1,120 @@
+// Drives the pages of findings in a real browser: node pages.mjs PAGE...
+// Needs the package playwright-core and a Chromium; `.ci/browser` sees to both and makes the pages.
+import { chromium } from "playwright-core";
+import assert from "node:assert/strict";
+import { basename, resolve } from "node:path";
+
+const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+
+async function open(path, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1300, height: 900 }, ...options });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
+  page.on("pageerror", (error) => trouble.push(String(error)));
+  page.on("request", (request) => request.url().startsWith("file:") || trouble.push(`asks for ${request.url()}`));
+  await page.goto(`file://${resolve(path)}`);
+  return { page, trouble, done: () => context.close() };
+}
+
+const chosen = (page) => page.locator(".row.chosen .number").textContent();
+
+async function check(path) {
+  const { page, trouble, done } = await open(path);
+  const total = await page.locator("#list ol > li").count();
+  assert.ok(total > 0, "steps are listed");
+  assert.match(await page.locator("h1").textContent(), /^bug\[[a-z-]+\] ./);
+
+  // Only what is in the window is drawn, whatever the number of steps.
+  const rows = await page.locator(".row").count();
+  assert.ok(rows > 0 && rows < 120, `${rows} rows are drawn`);
+  assert.ok((await page.locator("svg circle").count()) > 0, "nodes are drawn");
+  assert.equal(Number(await chosen(page)), total, "the last step is chosen first");
+  assert.match(await page.locator(".panel h2").textContent(), new RegExp(`^Step ${total} of ${total}: `));
+
+  // Keys go from step to step, and a click chooses.
+  await page.keyboard.press("Home");
+  assert.equal(Number(await chosen(page)), 1);
+  await page.keyboard.press("ArrowDown");
+  const second = Number(await chosen(page));
+  assert.ok(total === 1 || second > 1, "the next step is chosen");
+  await page.locator(".row[data-step]").first().click();
+  assert.equal(Number(await chosen(page)), 1);
+
+  // Causes and effects: the rest is dimmed.
+  await page.keyboard.press("c");
+  assert.equal(await page.locator("#causes").getAttribute("aria-pressed"), "true");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".row.dim").count(), 0);
+
+  // What did not lead to the bug can be shown and left out.
+  const only = page.locator("#only");
+  if (!(await only.isDisabled())) {
+    const inPast = Number((await only.textContent()).match(/\((\d+) of/)[1]);
+    assert.equal(await page.locator("#list li.outside").count(), total - inPast);
+    await only.click();
+    assert.equal(await page.locator(".row.gap").count(), 0, "every step has a row");
+    await only.click();
+  }
+
+  // The search counts what the list has.
+  const name = await page.locator("#list ol > li b").first().textContent();
+  await page.keyboard.press("/");
+  await page.keyboard.type(name);
+  const hits = (await page.locator("#list ol > li").allTextContents()).filter((text) => text.toLowerCase().includes(name.toLowerCase()));
+  assert.equal(await page.locator(".tools .hint").first().textContent(), `${hits.length} found`);
+  await page.keyboard.press("Enter");
+  assert.ok((await page.locator(".row.hit").count()) > 0);
+
+  // A loop can be gone round once more.
+  const again = page.locator("button", { hasText: "go round once more" });
+  if (await page.locator("#loop").count()) {
+    await page.locator(".scroll").evaluate((scroll) => (scroll.scrollTop = scroll.scrollHeight));
+    await again.click();
+    await page.locator(".row", { hasText: "round 2" }).waitFor();
+  }
+
+  await page.locator("button", { hasText: "List" }).click();
+  assert.ok(await page.locator("#list").isVisible() && !(await page.locator("#diagram").isVisible()));
+  assert.deepEqual(trouble, [], "the browser has nothing to complain about");
+  await done();
+
+  // Without JavaScript the list is there, and in the dark too.
+  const plain = await open(path, { javaScriptEnabled: false, colorScheme: "dark" });
+  assert.ok(await plain.page.locator("#list ol > li").first().isVisible());
+  assert.ok(await plain.page.locator(".command").first().isVisible());
+  await plain.done();
+  return total;
+}
+
+async function time(path) {
+  const { page, done } = await open(path);
+  const ready = await page.evaluate(() => performance.getEntriesByType("navigation")[0].domComplete);
+  const scrolled = await page.evaluate(async () => {
+    const scroll = document.querySelector(".scroll");
+    const start = performance.now();
+    for (let frame = 0; frame < 60; frame++) {
+      scroll.scrollTop = (scroll.scrollHeight * frame) / 60;
+      await new Promise(requestAnimationFrame);
+    }
+    return (performance.now() - start) / 60;
+  });
+  await done();
+  return `loaded in ${Math.round(ready)} ms, ${scrolled.toFixed(1)} ms a frame while scrolling`;
+}
+
+const pages = process.argv.slice(2);
+let failed = 0;
+for (const path of pages) {
+  try {
+    const steps = await check(path);
+    console.log(`ok    ${basename(path)}: ${steps} steps, ${await time(path)}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAIL  ${basename(path)}: ${error.message}`);
+  }
+}
+await browser.close();
+console.log(`${pages.length - failed} passed, ${failed} failed`);
+process.exit(failed || pages.length === 0 ? 1 : 0);
