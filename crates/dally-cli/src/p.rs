@@ -1,6 +1,7 @@
 //! `dally check` on a P project: all its tests, and a table of them.
 
 mod coverage;
+mod document;
 mod files;
 mod options;
 mod table;
@@ -126,7 +127,7 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
     match arguments.format {
         Format::Text if rows.is_empty() => {}
         Format::Text => print(&table::text(&rows)),
-        Format::Json => print(&as_json(paths, &project, &rows)),
+        Format::Json => print(&document::write(paths, &project, &rows)),
     }
     let failed = rows.iter().any(|row| row.run.is_failed());
     let found = rows.iter().any(|row| !row.run.checked.report.findings.is_empty());
@@ -137,14 +138,15 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
     }
 }
 
-/// The test of a schedule of a P project; `None` if the project has errors, which have been printed.
-/// `paths` are the project if it is not where the schedule says, and `file` that of the schedule.
+/// The test of a schedule of a P project, and the directory from which its files are seen; `None` if
+/// the project has errors, which have been printed. `paths` are the project if it is not where the
+/// schedule says, and `file` that of the schedule.
 pub fn recorded(
     schedule: &Schedule,
     paths: &[PathBuf],
     file: &Path,
     format: Format,
-) -> Result<Option<PProgram>, CliError> {
+) -> Result<Option<(PProgram, PathBuf)>, CliError> {
     let recorded = paths_of(schedule);
     let paths = if paths.is_empty() { &recorded } else { paths };
     let Some(first) = paths.first() else {
@@ -161,10 +163,14 @@ pub fn recorded(
     };
     let paths: Vec<PathBuf> = paths.iter().map(|path| place.join(path)).collect();
     let Some(project) = open(&paths, &stubs, format)? else { return Ok(None) };
+    // As when it was recorded: where a bug showed is part of what it is.
+    let moved = paths.first().zip(recorded.first()).and_then(|(now, then)| seen_from(now, then));
+    let place = moved.unwrap_or(place);
+    let project = project.shown_from(&place);
     match project.test(&schedule.program, Foreign::default()) {
         Ok(program) => {
             let atomic = schedule.setting(ATOMIC_SETTING).is_some();
-            Ok(Some(program.atomic_handlers(atomic)))
+            Ok(Some((program.atomic_handlers(atomic), place)))
         }
         Err(error) => refuse(error, format).map(|()| None),
     }
@@ -211,6 +217,14 @@ fn place_of(paths: &[PathBuf], file: &Path) -> Option<PathBuf> {
     let above = there.ancestors().chain(here.ancestors()).skip(1).map(Path::to_owned);
     let mut places = std::iter::once(PathBuf::new()).chain(above);
     places.find(|place| paths.iter().all(|path| place.join(path).exists()))
+}
+
+/// The directory from which a path, or what is in it, is the one that was recorded.
+fn seen_from(path: &Path, recorded: &Path) -> Option<PathBuf> {
+    match path.ends_with(recorded) {
+        true => path.ancestors().nth(recorded.components().count()).map(Path::to_owned),
+        false => path.join(recorded).exists().then(|| path.to_owned()),
+    }
 }
 
 /// What stands for foreign functions.
@@ -405,28 +419,6 @@ fn exhaustive(program: &Program, test: &Test) -> SearchKind {
         states.iter().any(|state| state.heat == Heat::Hot)
     });
     if hot { SearchKind::Map } else { SearchKind::Ses }
-}
-
-fn as_json(paths: &[PathBuf], project: &Project, rows: &[Row]) -> String {
-    let tests: Vec<serde_json::Value> = rows
-        .iter()
-        .map(|row| {
-            json!({
-                "test": row.test,
-                "verdict": table::verdict(row),
-                "coverage": coverage::json(&row.coverage),
-                "run": json::run_document(&row.run.checked.report),
-            })
-        })
-        .collect();
-    let document = json!({
-        "format": "dally-p-run",
-        "version": 2,
-        "project": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
-        "warnings": diagnostic::Report::all(&project.warnings, &project.program.sources),
-        "tests": tests,
-    });
-    as_text(&document)
 }
 
 fn as_text(document: &serde_json::Value) -> String {

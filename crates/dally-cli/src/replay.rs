@@ -29,10 +29,13 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     let step_time = arguments.settings.over(Settings::default(), variable)?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let (project, file) = (&arguments.project[..], Path::new(&arguments.schedule));
+    let mut source_root = None;
     let replayed = if !project.is_empty() || p::is_recorded(&schedule) {
-        let Some(program) = p::recorded(&schedule, project, file, arguments.format)? else {
+        let Some((program, place)) = p::recorded(&schedule, project, file, arguments.format)?
+        else {
             return Ok(BAD_INPUT);
         };
+        source_root = Some(place).filter(|place| !place.as_os_str().is_empty());
         search::replay(Arc::new(program), &schedule, mode, rounds, step_time)
     } else {
         protocol(&schedule)?.replay(&schedule, mode, rounds, step_time)
@@ -49,6 +52,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
         (Format::Text, Some(finding)) => {
             let about = About {
                 steps_shown: None,
+                source_root,
                 replay: vec![format!("dally replay {}", shell_word(&arguments.schedule))],
                 style: Style::of(&std::io::stdout()),
                 ..About::new(&schedule.program)

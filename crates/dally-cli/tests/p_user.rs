@@ -115,9 +115,20 @@ mod seeing {
         std::fs::create_dir_all(scratch.0.join("below/deep")).unwrap();
         let elsewhere = Scratch::new("found-from-here");
         for place in [&elsewhere.0, &scratch.0.join("below/deep"), &found.0] {
-            let ran = command::command(&["replay", &schedule], place).output().unwrap();
-            let ran = command::ran(ran, place);
-            assert_eq!(ran.code, 1, "{}: {}", place.display(), ran.err);
+            let folder = scratch.0.display().to_string();
+            let file = scratch.0.join("assertion.p").display().to_string();
+            for line in [
+                &["replay", &schedule][..],
+                &["check", "-r", &schedule],
+                &["check", &file, "-r", &schedule],
+                &["check", &folder, "-r", &schedule],
+            ] {
+                let ran = command::command(line, place).output().unwrap();
+                let ran = command::ran(ran, place);
+                assert_eq!((ran.code, &*ran.err), (1, ""), "{line:?} in {}", place.display());
+                assert!(ran.out.contains("  --> assertion.p:"), "{}", ran.out);
+                assert!(ran.out.contains(" |     assert "), "{}", ran.out);
+            }
         }
     }
 }

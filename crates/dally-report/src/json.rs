@@ -29,6 +29,17 @@ pub fn run_document(report: &Report) -> impl Serialize + '_ {
     }
 }
 
+/// A document that has runs or findings as its parts: as text, ending with a line break, in which
+/// what is nested deeper than `deepest` shares the line of its container.
+///
+/// ```
+/// let text = dally_report::json::write(&vec![vec![1, 2], vec![3]], 1);
+/// assert_eq!(text, "[\n  [1, 2],\n  [3]\n]\n");
+/// ```
+pub fn write(document: &impl Serialize, deepest: usize) -> String {
+    layout::write(document, deepest)
+}
+
 /// A finding as a document of the format `dally-trace`. `run` is the run that showed it, as far as
 /// it is known.
 pub fn finding(finding: &Finding, run: &Report) -> String {
