@@ -15,7 +15,7 @@ use crate::text;
 /// [`Report::read`](Document::read) reads.
 pub fn run(report: &Report) -> String {
     // Findings are two levels deep in a run.
-    layout::write(&run_document(report), 4)
+    layout::write(&run_document(report), 4, "  ")
 }
 
 /// [`run`] as data, to be a part of another document.
@@ -34,10 +34,11 @@ pub fn run_document(report: &Report) -> impl Serialize + '_ {
 ///
 /// ```
 /// let text = dally_report::json::write(&vec![vec![1, 2], vec![3]], 1);
-/// assert_eq!(text, "[\n  [1, 2],\n  [3]\n]\n");
+/// assert_eq!(text, "[\n [1, 2],\n [3]\n]\n");
 /// ```
 pub fn write(document: &impl Serialize, deepest: usize) -> String {
-    layout::write(document, deepest)
+    // Its steps are nested deeply: with two spaces a level, a tenth of it would be spaces.
+    layout::write(document, deepest, " ")
 }
 
 /// A finding as a document of the format `dally-trace`. `run` is the run that showed it, as far as
@@ -50,7 +51,7 @@ pub fn finding(finding: &Finding, run: &Report) -> String {
         finding,
         run: &run.without_findings(),
     };
-    layout::write(&document, 2)
+    layout::write(&document, 2, "  ")
 }
 
 /// A JSON document in which nothing hides: what a terminal would act on or not show is written with
