@@ -28,6 +28,8 @@ pub const BUG_SETTING: &str = "bug";
 /// Checks a P project or a protocol and prints the result; answers the exit code.
 pub fn check(arguments: &CheckArgs) -> Result<u8, CliError> {
     match &arguments.subjects[..] {
+        // A schedule knows its project.
+        [] if arguments.p.replay.is_some() => p::check(arguments, &[]),
         [] => p::check(arguments, &[p::here()?]),
         [subject] if p::path(subject).is_none() => protocol(arguments, &subject.to_string_lossy()),
         subjects => p::check(arguments, &p::paths(subjects)?),

@@ -1,6 +1,7 @@
 //! `dally check` on a P project: all its tests, and a table of them.
 
 mod coverage;
+mod document;
 mod files;
 mod opening;
 mod options;
@@ -87,7 +88,7 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
     match arguments.format {
         Format::Text if rows.is_empty() => {}
         Format::Text => print(&table::text(&rows)),
-        Format::Json => print(&as_json(paths, &project, &rows)),
+        Format::Json => print(&document::write(paths, &project, &rows)),
     }
     let failed = rows.iter().any(|row| row.run.is_failed());
     let found = rows.iter().any(|row| !row.run.checked.report.findings.is_empty());
@@ -233,28 +234,6 @@ fn exhaustive(program: &Program, test: &Test) -> SearchKind {
         states.iter().any(|state| state.heat == Heat::Hot)
     });
     if hot { SearchKind::Map } else { SearchKind::Ses }
-}
-
-fn as_json(paths: &[PathBuf], project: &Project, rows: &[Row]) -> String {
-    let tests: Vec<serde_json::Value> = rows
-        .iter()
-        .map(|row| {
-            json!({
-                "test": row.test,
-                "verdict": table::verdict(row),
-                "coverage": coverage::json(&row.coverage),
-                "run": json::run_document(&row.run.checked.report),
-            })
-        })
-        .collect();
-    let document = json!({
-        "format": "dally-p-run",
-        "version": 2,
-        "project": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
-        "warnings": diagnostic::Report::all(&project.warnings, &project.program.sources),
-        "tests": tests,
-    });
-    as_text(&document)
 }
 
 fn as_text(document: &serde_json::Value) -> String {

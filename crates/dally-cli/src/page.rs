@@ -13,7 +13,9 @@ use crate::{BAD_INPUT, CLEAN, cargo, print, replay};
 
 /// Writes the page of a finding and prints its path; answers the exit code.
 pub fn page(arguments: &PageArgs) -> Result<u8, CliError> {
-    let Some((trace, saved)) = finding(&arguments.of)? else { return Ok(BAD_INPUT) };
+    let Some(Shown { trace, saved, source_root }) = finding(&arguments.of)? else {
+        return Ok(BAD_INPUT);
+    };
     let file = Path::new(&arguments.of.finding);
     let out = arguments.out.clone().unwrap_or_else(|| match file.exists() {
         true => file.with_extension("html"),
@@ -21,7 +23,7 @@ pub fn page(arguments: &PageArgs) -> Result<u8, CliError> {
     });
     let schedule = &trace.finding.schedule;
     let replay = replay_on_command_line(schedule, saved.as_deref());
-    let about = About { replay, saved, ..About::new(&schedule.program) };
+    let about = About { replay, saved, source_root, ..About::new(&schedule.program) };
     let html = pages::finding(&trace.finding, &trace.run, &about);
     Draft::write(&out, html.as_bytes())
         .and_then(Draft::publish)
@@ -32,7 +34,7 @@ pub fn page(arguments: &PageArgs) -> Result<u8, CliError> {
 
 /// Prints a finding in the format of another viewer; answers the exit code.
 pub fn export(arguments: &ExportArgs) -> Result<u8, CliError> {
-    let Some((trace, _)) = finding(&arguments.of)? else { return Ok(BAD_INPUT) };
+    let Some(Shown { trace, .. }) = finding(&arguments.of)? else { return Ok(BAD_INPUT) };
     let write = match arguments.format {
         Export::Shiviz => exports::shiviz,
         Export::Chrome => exports::chrome,
@@ -42,9 +44,18 @@ pub fn export(arguments: &ExportArgs) -> Result<u8, CliError> {
     Ok(CLEAN)
 }
 
-/// The finding with the file of its schedule, from a trace if there is one, otherwise by a replay.
+/// A finding and where it comes from.
+struct Shown {
+    trace: SavedTrace,
+    /// The file of its schedule.
+    saved: Option<PathBuf>,
+    /// The directory from which its sources are seen, if not the present one.
+    source_root: Option<PathBuf>,
+}
+
+/// The finding, from a trace if there is one, otherwise by a replay.
 /// `None` if the program does not compile, which was told.
-fn finding(arguments: &FindingArgs) -> Result<Option<(SavedTrace, Option<PathBuf>)>, CliError> {
+fn finding(arguments: &FindingArgs) -> Result<Option<Shown>, CliError> {
     let file = Path::new(&arguments.finding);
     let read = |path: &Path| {
         let text = std::fs::read_to_string(path).ok().filter(|text| text.starts_with('{'))?;
@@ -53,25 +64,29 @@ fn finding(arguments: &FindingArgs) -> Result<Option<(SavedTrace, Option<PathBuf
     };
     if let Some(trace) = read(file) {
         let schedule = file.with_extension("schedule");
-        return Ok(Some((trace?, Some(schedule).filter(|path| path.is_file()))));
+        let saved = Some(schedule).filter(|path| path.is_file());
+        return Ok(Some(Shown { trace: trace?, saved, source_root: None }));
     }
     let schedule = read_schedule(&arguments.finding).map_err(CliError::Schedule)?;
     let saved = Some(file.to_owned()).filter(|file| file.is_file());
     if let Some(Ok(trace)) = read(&file.with_extension("json"))
         && trace.finding.schedule.choices == schedule.choices
     {
-        return Ok(Some((trace, saved)));
+        return Ok(Some(Shown { trace, saved, source_root: None }));
     }
     if cargo::is_of_test(&schedule) {
         return Err(CliError::PageOfTest { test: schedule.program });
     }
     let program = replay::program(&schedule, &arguments.project, file, Format::Text)?;
-    let Some(program) = program else { return Ok(None) };
+    let Some((program, source_root)) = program else { return Ok(None) };
     let replayed = program.replay(&schedule, Mode::Exact, ROUNDS, Options::default().step_time);
     let run = replay::run_of(&schedule, &replayed);
     let retold = retell(&schedule, replayed, Mode::Exact, "");
     match retold.finding {
-        Some(finding) => Ok(Some((SavedTrace { finding, run }, saved))),
+        Some(finding) => {
+            let trace = SavedTrace { finding, run };
+            Ok(Some(Shown { trace, saved, source_root }))
+        }
         None => Err(CliError::NoFinding { remarks: retold.remarks }),
     }
 }

@@ -30,7 +30,9 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let file = Path::new(&arguments.schedule);
     let (project, format) = (&arguments.project[..], arguments.format);
-    let Some(program) = program(&schedule, project, file, format)? else { return Ok(BAD_INPUT) };
+    let Some((program, source_root)) = program(&schedule, project, file, format)? else {
+        return Ok(BAD_INPUT);
+    };
     let replayed = program.replay(&schedule, mode, rounds, step_time);
     let mut report = run_of(&schedule, &replayed);
     let go_on = "With --best-effort it goes on as far as it can.";
@@ -43,6 +45,7 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
         (Format::Text, Some(finding)) => {
             let about = About {
                 steps_shown: None,
+                source_root,
                 replay: vec![format!("dally replay {}", shell_word(&arguments.schedule))],
                 style: Style::of(&std::io::stdout()),
                 ..About::new(&schedule.program)
@@ -61,18 +64,22 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     })
 }
 
-/// The program that a schedule is of; `None` if it does not compile, which was told.
+/// The program that a schedule is of, and the directory from which its sources are seen if that is not the
+/// present one; `None` if it does not compile, which was told.
 pub fn program(
     schedule: &Schedule,
     project: &[PathBuf],
     file: &Path,
     format: Format,
-) -> Result<Option<Arc<dyn AnyProgram>>, CliError> {
+) -> Result<Option<(Arc<dyn AnyProgram>, Option<PathBuf>)>, CliError> {
     if project.is_empty() && !p::recorded::is_recorded(schedule) {
-        return protocol(schedule).map(Some);
+        return Ok(Some((protocol(schedule)?, None)));
     }
     let program = p::recorded::program(schedule, project, file, format)?;
-    Ok(program.map(|program| Arc::new(program) as Arc<dyn AnyProgram>))
+    Ok(program.map(|(program, place)| {
+        let root = Some(place).filter(|place| !place.as_os_str().is_empty());
+        (Arc::new(program) as Arc<dyn AnyProgram>, root)
+    }))
 }
 
 /// The run that a replay was.

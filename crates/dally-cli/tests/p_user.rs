@@ -130,9 +130,20 @@ mod seeing {
         std::fs::create_dir_all(scratch.0.join("below/deep")).unwrap();
         let elsewhere = Scratch::new("found-from-here");
         for place in [&elsewhere.0, &scratch.0.join("below/deep"), &found.0] {
-            let ran = command::command(&["replay", &schedule], place).output().unwrap();
-            let ran = command::ran(ran, place);
-            assert_eq!(ran.code, 1, "{}: {}", place.display(), ran.err);
+            let folder = scratch.0.display().to_string();
+            let file = scratch.0.join("assertion.p").display().to_string();
+            for line in [
+                &["replay", &schedule][..],
+                &["check", "-r", &schedule],
+                &["check", &file, "-r", &schedule],
+                &["check", &folder, "-r", &schedule],
+            ] {
+                let ran = command::command(line, place).output().unwrap();
+                let ran = command::ran(ran, place);
+                assert_eq!((ran.code, &*ran.err), (1, ""), "{line:?} in {}", place.display());
+                assert!(ran.out.contains("  --> assertion.p:"), "{}", ran.out);
+                assert!(ran.out.contains(" |     assert "), "{}", ran.out);
+            }
         }
     }
 }
@@ -234,6 +245,61 @@ mod foreign {
 
 mod files {
     use super::*;
+
+    /// What a finding of a ring of so many machines takes as JSON, for each of its steps: on standard
+    /// output, and in its file.
+    fn bytes_per_step(machines: usize) -> [usize; 2] {
+        let scratch = Scratch::new(&format!("ring-{machines}"));
+        let source = RING.replace("SIZE", &machines.to_string());
+        std::fs::write(scratch.0.join("ring.p"), source).unwrap();
+        let line =
+            ["check", "ring.p", "--strategy", "random", "--schedules", "1", "--format", "json"];
+        let ran = dally(&line, &scratch);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        let steps = &document["tests"][0]["run"]["findings"][0]["steps"];
+        let steps = steps.as_array().unwrap().len();
+        assert!(steps > 10 * machines, "{steps}");
+        let found = Scratch(scratch.0.join(".dally"));
+        let saved = found.schedules()[0].with_extension("json");
+        [ran.out.len(), std::fs::metadata(saved).unwrap().len() as usize].map(|all| all / steps)
+    }
+
+    const RING: &str = r#"
+        event eToken: (from: machine, n: int); event eNext: machine; event eDone;
+        machine Node {
+          var next: machine;
+          start state Ring {
+            on eNext do (it: machine) { next = it; }
+            on eToken do (it: (from: machine, n: int)) {
+              if (it.n == 0) { send it.from, eDone; }
+              else { send next, eToken, (from = it.from, n = it.n - 1); }
+            }
+          }
+        }
+        machine Main {
+          start state Begin {
+            entry {
+              var nodes: seq[machine];
+              var i: int;
+              while (i < SIZE) { nodes += (i, new Node()); i = i + 1; }
+              i = 0;
+              while (i < SIZE) { send nodes[i], eNext, nodes[(i + 1) % SIZE]; i = i + 1; }
+              send nodes[0], eToken, (from = this, n = 5 * SIZE);
+            }
+            on eDone do { assert false, "the token is back"; }
+          }
+        }
+        test tc [main=Main]: { Main, Node };"#;
+
+    /// A hundred thousand steps of thousands of machines stay below twenty megabytes.
+    #[test]
+    fn the_json_of_a_finding_grows_with_its_steps_and_not_with_machines_times_steps() {
+        for machines in [20, 200] {
+            let [printed, saved] = bytes_per_step(machines);
+            assert!(printed < 215 && saved < 200, "{machines}: {printed} and {saved} a step");
+        }
+    }
 
     #[test]
     fn the_trace_and_the_coverage_are_written_as_p_writes_them() {

@@ -98,9 +98,15 @@ impl Footprint {
 
     /// The step sends this message to this worker.
     pub fn sends(&mut self, message: MessageId, to: WorkerId) {
-        self.add(Access::read(Resource::Life(to)));
-        self.add(Access::update(Resource::Inbox(to)));
-        self.add(Access::write(Resource::Message(message)));
+        let accesses = [
+            Access::read(Resource::Life(to)),
+            Access::update(Resource::Inbox(to)),
+            Access::write(Resource::Message(message)),
+        ];
+        match self.accesses.is_empty() {
+            true => self.accesses.extend(accesses),
+            false => accesses.into_iter().for_each(|access| self.add(access)),
+        }
     }
 
     /// Something happened in the step.

@@ -55,6 +55,14 @@ impl Project {
         Ok(project)
     }
 
+    /// Shows the paths of files in this folder without it, as they are seen from there. Which bugs are
+    /// the same goes by paths as they are shown.
+    #[must_use]
+    pub fn shown_from(mut self, folder: &Path) -> Project {
+        Arc::make_mut(&mut self.program).sources.show_from(folder);
+        self
+    }
+
     /// A project of one file that is not on disk.
     pub fn of_source(path: &str, text: &str) -> Result<Project, OpenError> {
         let mut sources = Sources::default();

@@ -1,5 +1,7 @@
 //! Source files and places in them.
 
+use std::path::Path;
+
 use dally_core::Location;
 
 /// A file of a project: its index in [`Sources`].
@@ -91,6 +93,15 @@ impl Sources {
         let file = self.add(path, text);
         self.files[file.0 as usize].stubs = true;
         file
+    }
+
+    /// Shows the paths of files in this folder without it.
+    pub fn show_from(&mut self, folder: &Path) {
+        for file in &mut self.files {
+            if let Ok(inside) = Path::new(&file.path).strip_prefix(folder) {
+                file.path = inside.display().to_string();
+            }
+        }
     }
 
     /// A file of this project.

@@ -15,7 +15,7 @@ use crate::text;
 /// [`Report::read`](Document::read) reads.
 pub fn run(report: &Report) -> String {
     // Findings are two levels deep in a run.
-    layout::write(&run_document(report), 4)
+    layout::write(&run_document(report), 4, "  ")
 }
 
 /// [`run`] as data, to be a part of another document.
@@ -29,6 +29,18 @@ pub fn run_document(report: &Report) -> impl Serialize + '_ {
     }
 }
 
+/// A document that has runs or findings as its parts: as text, ending with a line break, in which
+/// what is nested deeper than `deepest` shares the line of its container.
+///
+/// ```
+/// let text = dally_report::json::write(&vec![vec![1, 2], vec![3]], 1);
+/// assert_eq!(text, "[\n [1, 2],\n [3]\n]\n");
+/// ```
+pub fn write(document: &impl Serialize, deepest: usize) -> String {
+    // Its steps are nested deeply: with two spaces a level, a tenth of it would be spaces.
+    layout::write(document, deepest, " ")
+}
+
 /// A finding as a document of the format `dally-trace`. `run` is the run that showed it, as far as
 /// it is known.
 pub fn finding(finding: &Finding, run: &Report) -> String {
@@ -39,7 +51,7 @@ pub fn finding(finding: &Finding, run: &Report) -> String {
         finding,
         run: &run.without_findings(),
     };
-    layout::write(&document, 2)
+    layout::write(&document, 2, "  ")
 }
 
 /// A finding and the run that showed it, as [`finding`] writes them down.

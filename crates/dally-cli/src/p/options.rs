@@ -54,6 +54,12 @@ const OPTIONS: &[Known] = &[
 pub fn translated(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, CliError> {
     let mut arguments = arguments.peekable();
     let mut out: Vec<OsString> = arguments.by_ref().take(2).collect();
+    // `dally p check` is what a hand that knows `p check` writes.
+    if out.get(1).is_some_and(|command| command == "p")
+        && let Some(check) = arguments.next_if(|command| command == "check")
+    {
+        out[1] = check;
+    }
     if out.get(1).is_none_or(|command| command != "check") {
         out.extend(arguments);
         return Ok(out);
@@ -188,6 +194,8 @@ mod tests {
             of("dally check a.p -tc:tcOne --timeout=5").unwrap(),
             "dally check a.p -t tcOne --time 5s"
         );
+        assert_eq!(of("dally p check -tc X").unwrap(), "dally check -t X");
+        assert_eq!(of("dally p help").unwrap(), "dally p help");
         assert_eq!(of("dally replay -r x").unwrap(), "dally replay -r x");
     }
 

@@ -30,14 +30,15 @@ pub fn settings(paths: &[PathBuf], asked: &PArgs) -> Vec<(String, String)> {
     settings
 }
 
-/// The test of a schedule of a P project; `None` if the project has errors, which have been printed.
-/// `paths` are the project if it is not where the schedule says, and `file` that of the schedule.
+/// The test of a schedule of a P project, and the directory from which its files are seen; `None` if
+/// the project has errors, which have been printed. `paths` are the project if it is not where the
+/// schedule says, and `file` that of the schedule.
 pub fn program(
     schedule: &Schedule,
     paths: &[PathBuf],
     file: &Path,
     format: Format,
-) -> Result<Option<PProgram>, CliError> {
+) -> Result<Option<(PProgram, PathBuf)>, CliError> {
     let recorded = paths_of(schedule);
     let paths = if paths.is_empty() { &recorded } else { paths };
     let Some(first) = paths.first() else {
@@ -54,10 +55,14 @@ pub fn program(
     };
     let paths: Vec<PathBuf> = paths.iter().map(|path| place.join(path)).collect();
     let Some(project) = open(&paths, &stubs, format)? else { return Ok(None) };
+    // As when it was recorded: where a bug showed is part of what it is.
+    let moved = paths.first().zip(recorded.first()).and_then(|(now, then)| seen_from(now, then));
+    let place = moved.unwrap_or(place);
+    let project = project.shown_from(&place);
     match project.test(&schedule.program, Foreign::default()) {
         Ok(program) => {
             let atomic = schedule.setting(ATOMIC_SETTING).is_some();
-            Ok(Some(program.atomic_handlers(atomic)))
+            Ok(Some((program.atomic_handlers(atomic), place)))
         }
         Err(error) => refuse(error, format).map(|()| None),
     }
@@ -106,4 +111,12 @@ fn place_of(paths: &[PathBuf], file: &Path) -> Option<PathBuf> {
     let above = there.ancestors().chain(here.ancestors()).skip(1).map(Path::to_owned);
     let mut places = std::iter::once(PathBuf::new()).chain(above);
     places.find(|place| paths.iter().all(|path| place.join(path).exists()))
+}
+
+/// The directory from which a path, or what is in it, is the one that was recorded.
+fn seen_from(path: &Path, recorded: &Path) -> Option<PathBuf> {
+    match path.ends_with(recorded) {
+        true => path.ancestors().nth(recorded.components().count()).map(Path::to_owned),
+        false => path.join(recorded).exists().then(|| path.to_owned()),
+    }
 }

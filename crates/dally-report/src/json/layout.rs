@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
 /// The document as text, ending with a line break. What is nested deeper than `deepest` shares
-/// the line of its container.
-pub(super) fn write(document: &impl Serialize, deepest: usize) -> String {
+/// the line of its container. A line begins with `indent` for each level.
+pub(super) fn write(document: &impl Serialize, deepest: usize, indent: &'static str) -> String {
     let mut out = Vec::new();
-    let layout = Layout { depth: 0, deepest, empty: true };
+    let layout = Layout { depth: 0, deepest, indent, empty: true };
     // Neither writing to memory nor serialising these documents, whose keys are strings, can fail.
     let _ = document.serialize(&mut Serializer::with_formatter(&mut out, layout));
     out.push(b'\n');
@@ -20,6 +20,7 @@ pub(super) fn write(document: &impl Serialize, deepest: usize) -> String {
 struct Layout {
     depth: usize,
     deepest: usize,
+    indent: &'static str,
     empty: bool,
 }
 
@@ -52,7 +53,7 @@ impl Layout {
 
     fn line<W: ?Sized + Write>(&self, out: &mut W) -> io::Result<()> {
         out.write_all(b"\n")?;
-        (0..self.depth).try_for_each(|_| out.write_all(b"  "))
+        (0..self.depth).try_for_each(|_| out.write_all(self.indent.as_bytes()))
     }
 }
 

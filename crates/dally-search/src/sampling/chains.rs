@@ -12,11 +12,16 @@ use rustc_hash::FxHashMap;
 
 use crate::strategy::{EndSchedule, Point};
 
-/// For each chain, how many of its steps a step follows from.
-type Past = Vec<u32>;
+/// For each chain, how many of its steps a step follows from: a range of [`Partition::numbers`],
+/// since every step hands its past on to several others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    start: usize,
+    length: usize,
+}
 
 /// A step that can be taken now or later.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Pending {
     chain: usize,
     /// How many steps came up before it.
@@ -31,11 +36,12 @@ const HIGH: u64 = 1 << 32;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chains {
     partition: Partition,
-    workers: FxHashMap<WorkerId, Standing>,
-    inboxes: FxHashMap<WorkerId, Vec<(MessageId, Pending)>>,
-    /// The worker in whose inbox a message is.
-    receivers: FxHashMap<MessageId, WorkerId>,
-    stepping: Option<(WorkerId, Past)>,
+    places: FxHashMap<WorkerId, usize>,
+    /// Those of this schedule are as many as `places`; more are kept for their memory.
+    standings: Vec<Standing>,
+    /// The places of the enabled workers, in their order.
+    enabled: Vec<usize>,
+    stepping: Option<Stepping>,
     /// What the step under way has sent and, in `started`, created or set.
     sent: Vec<(MessageId, WorkerId)>,
     started: Vec<WorkerId>,
@@ -74,11 +80,21 @@ impl Mailbox {
     }
 }
 
+/// What is known of a worker.
 #[derive(Clone, Debug, Default)]
 struct Standing {
     /// What its next step follows from, if that is not a receipt.
     past: Past,
     next: Option<Pending>,
+    inbox: Vec<(MessageId, Pending)>,
+}
+
+/// The step under way.
+#[derive(Clone, Copy, Debug)]
+struct Stepping {
+    worker: WorkerId,
+    place: usize,
+    past: Past,
 }
 
 impl Chains {
@@ -86,9 +102,7 @@ impl Chains {
     pub(crate) fn begin(&mut self, d: u32, length: u64, rng: &mut Rng) {
         self.mailbox = self.learnt;
         self.partition.clear();
-        self.workers.clear();
-        self.inboxes.clear();
-        self.receivers.clear();
+        self.places.clear();
         self.stepping = None;
         self.sent.clear();
         self.started.clear();
@@ -118,14 +132,15 @@ impl Chains {
     ) -> Result<WorkerId, EndSchedule> {
         self.catch_up(point, rng);
         loop {
-            let steps = point.enabled.iter().filter_map(|&w| Some((w, self.next(w)?)));
-            let highest = steps.max_by_key(|(_, step)| self.partition.priority(step));
-            let (worker, step) = highest.ok_or(EndSchedule::Cut)?;
-            let (chain, turn) = (step.chain, step.number);
+            let places = point.enabled.iter().zip(&self.enabled);
+            let steps = places.filter_map(|(&w, &place)| Some((w, place, self.next(place)?)));
+            let highest = steps.max_by_key(|(.., step)| self.partition.priority(step));
+            let (worker, place, &Pending { chain, number: turn, past }) =
+                highest.ok_or(EndSchedule::Cut)?;
             let number = number(worker, turn, self.fallen.contains(&turn));
             let fall = number.and_then(|number| self.falls.iter().position(|&at| at == number));
             let Some(level) = fall else {
-                self.stepping = Some((worker, step.past.clone()));
+                self.stepping = Some(Stepping { worker, place, past });
                 self.chose = false;
                 return Ok(worker);
             };
@@ -136,26 +151,65 @@ impl Chains {
         }
     }
 
+    /// The place of a worker, which may be new.
+    fn place(&mut self, worker: WorkerId) -> usize {
+        let new = self.places.len();
+        let place = *self.places.entry(worker).or_insert(new);
+        if place == new {
+            match self.standings.get_mut(new) {
+                Some(Standing { past, next, inbox }) => {
+                    (*past, *next) = (Past::default(), None);
+                    inbox.clear();
+                }
+                None => self.standings.push(Standing::default()),
+            }
+        }
+        place
+    }
+
     /// Adds the steps that the last step has brought up.
     fn catch_up(&mut self, point: &Point<'_>, rng: &mut Rng) {
-        if let Some((worker, past)) = self.stepping.take() {
-            self.workers.insert(worker, Standing { past: past.clone(), next: None });
+        if self.partition.is_crowded() {
+            self.forget();
+        }
+        if let Some(Stepping { worker, place, past }) = self.stepping.take() {
+            let standing = &mut self.standings[place];
+            (standing.past, standing.next) = (past, None);
             // The worker's own next step, if it has one, continues the chain.
             if worker.place_in(point.enabled).is_ok() {
-                self.bring_up(worker, point, rng);
+                self.bring_up(worker, place, point, rng);
             }
-            for (message, to) in std::mem::take(&mut self.sent) {
-                let pending = self.pending(past.clone(), rng);
-                self.receivers.insert(message, to);
-                self.inboxes.entry(to).or_default().push((message, pending));
+            for at in 0..self.sent.len() {
+                let (message, to) = self.sent[at];
+                let pending = self.pending(past, rng);
+                let to = self.place(to);
+                self.standings[to].inbox.push((message, pending));
             }
-            for started in std::mem::take(&mut self.started) {
-                self.workers.insert(started, Standing { past: past.clone(), next: None });
+            self.sent.clear();
+            for at in 0..self.started.len() {
+                let started = self.place(self.started[at]);
+                let standing = &mut self.standings[started];
+                (standing.past, standing.next) = (past, None);
             }
+            self.started.clear();
         }
+        self.enabled.clear();
         for &worker in point.enabled {
-            self.bring_up(worker, point, rng);
+            let place = self.place(worker);
+            self.enabled.push(place);
+            self.bring_up(worker, place, point, rng);
         }
+    }
+
+    /// Drops the pasts of steps that nobody needs any more.
+    #[cold]
+    fn forget(&mut self) {
+        let standings = &mut self.standings[..self.places.len()];
+        let pasts = standings.iter_mut().flat_map(|Standing { past, next, inbox }| {
+            let inbox = inbox.iter_mut().map(|(_, pending)| &mut pending.past);
+            inbox.chain(next.as_mut().map(|pending| &mut pending.past)).chain([past])
+        });
+        self.partition.keep(pasts.chain(self.stepping.as_mut().map(|step| &mut step.past)));
     }
 
     /// The position of the message whose chain has the highest priority.
@@ -163,7 +217,7 @@ impl Chains {
         if candidates.len() > 1 {
             (self.mailbox, self.chose) = (Mailbox::Unordered, true);
         }
-        let inbox = self.stepping.as_ref().and_then(|(worker, _)| self.inboxes.get(worker));
+        let inbox = self.stepping.map(|Stepping { place, .. }| &self.standings[place].inbox);
         let priority = |message: &MessageId| {
             let pending = inbox?.iter().find(|(known, _)| known == message)?;
             Some(self.partition.priority(&pending.1))
@@ -177,23 +231,30 @@ impl Chains {
             Event::Sent { message, to, .. } => self.sent.push((message, to)),
             Event::Duplicated { message, copy } => {
                 let sent = self.sent.iter().find(|sent| sent.0 == message).map(|sent| sent.1);
-                if let Some(to) = sent.or_else(|| self.receivers.get(&message).copied()) {
+                if let Some(to) = sent.or_else(|| self.receiver(message)) {
                     self.sent.push((copy, to));
                 }
             }
             Event::Received { message, .. } => {
-                if !self.chose && self.waits_with_others(message) {
+                let Some((place, at)) = self.locate(message) else {
+                    return self.sent.retain(|sent| sent.0 != message);
+                };
+                let inbox = &mut self.standings[place].inbox;
+                let others = |(other, _): &(MessageId, _)| other.sender != message.sender;
+                if !self.chose && inbox.iter().any(others) {
                     self.mailbox = self.mailbox.max(Mailbox::Queue);
                 }
-                if let Some(pending) = self.take(message)
-                    && let Some((_, past)) = &mut self.stepping
-                {
-                    *past = pending.past;
+                let (_, pending) = inbox.remove(at);
+                if let Some(step) = &mut self.stepping {
+                    step.past = pending.past;
                 }
             }
-            Event::Discarded { message, .. } => {
-                self.take(message);
-            }
+            Event::Discarded { message, .. } => match self.locate(message) {
+                Some((place, at)) => {
+                    self.standings[place].inbox.remove(at);
+                }
+                None => self.sent.retain(|sent| sent.0 != message),
+            },
             Event::Created { worker, .. } | Event::TimerSet { timer: worker, .. } => {
                 self.started.push(worker);
             }
@@ -201,25 +262,30 @@ impl Chains {
         }
     }
 
-    /// Whether messages of other senders wait in the inbox of this one.
-    fn waits_with_others(&self, message: MessageId) -> bool {
-        let inbox = self.receivers.get(&message).and_then(|to| self.inboxes.get(to));
-        inbox.is_some_and(|inbox| inbox.iter().any(|(other, _)| other.sender != message.sender))
+    /// The place of the worker in whose inbox a message is, and that of the message there. Most are
+    /// received, or dropped, by the worker that steps.
+    fn locate(&self, message: MessageId) -> Option<(usize, usize)> {
+        let within = |place: usize| {
+            let mut inbox = self.standings[place].inbox.iter();
+            inbox.position(|(known, _)| *known == message).map(|at| (place, at))
+        };
+        let own = self.stepping.and_then(|step| within(step.place));
+        own.or_else(|| match self.sent.iter().any(|sent| sent.0 == message) {
+            true => None,
+            false => (0..self.places.len()).find_map(within),
+        })
     }
 
-    /// Takes a message out of its inbox. The strategy need not have picked the receiver.
-    fn take(&mut self, message: MessageId) -> Option<Pending> {
-        self.sent.retain(|sent| sent.0 != message);
-        let inbox = self.inboxes.get_mut(&self.receivers.remove(&message)?)?;
-        let place = inbox.iter().position(|(known, _)| *known == message)?;
-        Some(inbox.remove(place).1)
+    fn receiver(&self, message: MessageId) -> Option<WorkerId> {
+        let (place, _) = self.locate(message)?;
+        self.places.iter().find(|known| *known.1 == place).map(|known| *known.0)
     }
 
     /// The next step of an enabled worker: to receive the first message of a queue or, if the inbox
     /// is no queue, the one of the highest priority.
-    fn next(&self, worker: WorkerId) -> Option<&Pending> {
-        self.workers.get(&worker)?.next.as_ref().or_else(|| {
-            let inbox = self.inboxes.get(&worker)?;
+    fn next(&self, place: usize) -> Option<&Pending> {
+        let Standing { next, inbox, .. } = &self.standings[place];
+        next.as_ref().or_else(|| {
             if self.mailbox != Mailbox::Unordered {
                 return inbox.first().map(|(_, step)| step);
             }
@@ -229,20 +295,20 @@ impl Chains {
     }
 
     /// Makes a next step for an enabled worker that has none.
-    fn bring_up(&mut self, worker: WorkerId, point: &Point<'_>, rng: &mut Rng) {
-        let standing = self.workers.entry(worker).or_default();
-        if standing.next.is_some() {
+    fn bring_up(&mut self, worker: WorkerId, place: usize, point: &Point<'_>, rng: &mut Rng) {
+        let Standing { past, next, inbox } = &self.standings[place];
+        if next.is_some() {
             return;
         }
-        let past = standing.past.clone();
-        if self.inboxes.get(&worker).is_some_and(|inbox| !inbox.is_empty()) {
+        let past = *past;
+        if !inbox.is_empty() {
             point.system.pending(worker, &mut self.touched);
             if self.touched.receives() {
                 return;
             }
         }
-        let next = Some(self.pending(past.clone(), rng));
-        self.workers.insert(worker, Standing { past, next });
+        let next = Some(self.pending(past, rng));
+        self.standings[place].next = next;
     }
 
     fn pending(&mut self, past: Past, rng: &mut Rng) -> Pending {
@@ -260,6 +326,10 @@ struct Partition {
     chains: Vec<Chain>,
     /// The `i`-th set has at most `i + 1` chains.
     sets: Vec<Vec<usize>>,
+    /// The pasts of steps, one after another.
+    numbers: Vec<u32>,
+    /// How many of them were needed when that was last looked at.
+    needed: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -272,6 +342,24 @@ impl Partition {
     fn clear(&mut self) {
         self.chains.clear();
         self.sets.clear();
+        self.numbers.clear();
+        self.needed = 0;
+    }
+
+    /// Whether most of the pasts are likely to be those of steps long taken.
+    fn is_crowded(&self) -> bool {
+        self.numbers.len() > (4 * self.needed).max(1 << 16)
+    }
+
+    /// Keeps these pasts alone.
+    fn keep<'p>(&mut self, pasts: impl Iterator<Item = &'p mut Past>) {
+        let all = std::mem::take(&mut self.numbers);
+        for past in pasts {
+            let start = self.numbers.len();
+            self.numbers.extend_from_slice(&all[past.start..][..past.length]);
+            past.start = start;
+        }
+        self.needed = self.numbers.len();
     }
 
     fn priority(&self, step: &Pending) -> u64 {
@@ -279,8 +367,8 @@ impl Partition {
     }
 
     /// Adds a maximal step that follows from `past`.
-    fn add(&mut self, mut past: Past, number: u64, rng: &mut Rng) -> Pending {
-        let (set, chain) = self.place(&past, rng);
+    fn add(&mut self, past: Past, number: u64, rng: &mut Rng) -> Pending {
+        let (set, chain) = self.place(past, rng);
         if set > 0 {
             // This set and the one below exchange their chains, all but `chain`.
             self.sets[set].retain(|&other| other != chain);
@@ -289,14 +377,17 @@ impl Partition {
             high[0].push(chain);
         }
         self.chains[chain].length += 1;
-        past.resize(past.len().max(chain + 1), 0);
-        past[chain] = self.chains[chain].length;
-        Pending { chain, number, past }
+        let (start, length) = (self.numbers.len(), past.length.max(chain + 1));
+        self.numbers.extend_from_within(past.start..past.start + past.length);
+        self.numbers.resize(start + length, 0);
+        self.numbers[start + chain] = self.chains[chain].length;
+        Pending { chain, number, past: Past { start, length } }
     }
 
     /// The chain that the step continues, in the lowest set that has one: a chain whose last step
     /// is in the past, or a new one if the set has room.
-    fn place(&mut self, past: &Past, rng: &mut Rng) -> (usize, usize) {
+    fn place(&mut self, past: Past, rng: &mut Rng) -> (usize, usize) {
+        let past = &self.numbers[past.start..past.start + past.length];
         for (index, set) in self.sets.iter().enumerate() {
             let goes_on = |&&chain: &&usize| {
                 past.get(chain).is_some_and(|&known| known == self.chains[chain].length)
@@ -364,7 +455,7 @@ mod tests {
             let mut pending: Vec<Pending> = Vec::new();
             let mut lasts: Vec<usize> = Vec::new();
             for (at, parent) in forest.iter().enumerate() {
-                let past = parent.map_or_else(Past::new, |parent| pending[parent].past.clone());
+                let past = parent.map_or_else(Past::default, |parent| pending[parent].past);
                 let step = partition.add(past, at as u64, &mut rng);
                 match lasts.get_mut(step.chain) {
                     None => lasts.push(at),

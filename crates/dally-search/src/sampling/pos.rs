@@ -18,6 +18,8 @@ use crate::strategy::{EndSchedule, Point, Properties};
 pub struct Pos {
     /// Sorted by worker.
     priorities: Vec<(WorkerId, u64)>,
+    /// The places of the enabled workers among them, which are in the same order. Kept for its memory.
+    places: Vec<usize>,
     /// The footprints of the step that is taken and of another.
     touched: [Footprint; 2],
 }
@@ -48,23 +50,26 @@ impl Sampler for Pos {
     }
 
     fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
-        let Pos { priorities, touched: [taken, other] } = self;
+        let Pos { priorities, places, touched: [taken, other] } = self;
+        places.clear();
         for &worker in point.enabled {
-            Pos::place(priorities, worker, rng);
+            // Most workers come right after the one before.
+            let next = places.last().map_or(0, |place| place + 1);
+            let place = match priorities.get(next) {
+                Some(entry) if entry.0 == worker => next,
+                _ => Pos::place(priorities, worker, rng),
+            };
+            places.push(place);
         }
-        let priority = |&worker: &WorkerId| {
-            let place = priorities.binary_search_by_key(&worker, |entry| entry.0);
-            place.map_or(0, |place| priorities[place].1)
-        };
-        let picked = point.enabled.iter().copied().max_by_key(priority).ok_or(EndSchedule::Cut)?;
+        let picked = (0..places.len()).max_by_key(|&at| priorities[places[at]].1);
+        let picked = picked.map(|at| point.enabled[at]).ok_or(EndSchedule::Cut)?;
         point.system.pending(picked, taken);
         let mut races = |worker| {
             point.system.pending(worker, other);
             taken.races(other)
         };
-        for &worker in point.enabled {
+        for (&worker, &place) in point.enabled.iter().zip(&*places) {
             if worker == picked || !taken.is_local() && races(worker) {
-                let place = Pos::place(priorities, worker, rng);
                 priorities[place].1 = Pos::fresh(worker, rng);
             }
         }
