@@ -65,6 +65,7 @@ mod coroutine;
 mod current;
 mod exec;
 mod join;
+mod model;
 mod observe;
 mod overflow;
 mod program;
@@ -80,6 +81,7 @@ mod waker;
 
 pub use choice::{announce, choose, flip, hint, input, input_in, note, pick};
 pub use join::{AbortHandle, JoinError, JoinHandle};
+pub use model::{Clock, Points, TaskPanics};
 pub use observe::{observe, observe_only_shown, observe_shared, rare};
 pub use program::TaskProgram;
 pub use seal::{Sealed, seal};
