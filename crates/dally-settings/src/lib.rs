@@ -16,7 +16,8 @@ mod values;
 
 pub use misspelt::nearest;
 pub use names::{
-    CACHES, CLOCKS, EXPLORERS, FAIRNESS, Name, Names, SEARCHES, STRATEGIES, UnknownName,
+    CACHES, CLOCKS, EXPLORERS, FAIRNESS, Name, Names, POINTS, SEARCHES, STRATEGIES, TASK_PANICS,
+    TIMERS, UnknownName,
     parse_strategy,
 };
 pub use page::{options, page};

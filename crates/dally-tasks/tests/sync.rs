@@ -223,5 +223,5 @@ fn a_static_belongs_to_one_execution_after_the_other() {
     });
     let explored = explore(&program);
     assert_eq!(explored.kinds(), ["done"]);
-    assert!(explored.schedules > 10);
+    assert!(explored.schedules > 2, "{explored:?}");
 }
