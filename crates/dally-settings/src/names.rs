@@ -145,7 +145,10 @@ pub const TASK_PANICS: Names = Names {
     what: "notion of a task's panic",
     all: &[
         name("all", "every one is a bug"),
-        name("unobserved", "whoever joins the task gets the panic, as in tokio; if nobody does it is a bug"),
+        name(
+            "unobserved",
+            "whoever joins the task gets the panic, as in tokio; if nobody does it is a bug",
+        ),
     ],
 };
 

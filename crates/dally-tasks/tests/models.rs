@@ -164,7 +164,10 @@ fn another_thread_can_cut_in_before_a_guard_is_dropped_and_between_a_look_and_a_
         note(if other.await.unwrap() { "other too" } else { "other not" });
     });
     assert_eq!(awaits, ["held other too done"]);
-    assert_eq!(operations, ["held other not done", "held other too done", "not held other too done"]);
+    assert_eq!(
+        operations,
+        ["held other not done", "held other too done", "not held other too done"]
+    );
 
     let [awaits, operations] = outcomes(|| async {
         let (tx, mut rx) = watch::channel(0);

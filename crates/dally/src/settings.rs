@@ -16,8 +16,8 @@ pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
 use dally_settings::{SEARCHES, SETTINGS, with_settings};
 use thiserror::Error;
 
-pub use self::value::{Points, TaskPanics, Timers};
 pub(crate) use self::value::Value;
+pub use self::value::{Points, TaskPanics, Timers};
 
 /// The type of a setting's field: an option unless there is a default.
 macro_rules! field {
