@@ -59,8 +59,11 @@ impl Wake for Flag {
 
 /// Futures that are polled by hand, each with a waker of its own.
 pub struct Futures<T> {
-    all: Vec<(Option<Pin<Box<dyn Future<Output = T>>>>, Arc<Flag>)>,
+    /// One that is done or dropped is absent.
+    all: Vec<(Option<BoxFuture<T>>, Arc<Flag>)>,
 }
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T>>>;
 
 impl<T> Default for Futures<T> {
     fn default() -> Futures<T> {
@@ -69,6 +72,7 @@ impl<T> Default for Futures<T> {
 }
 
 impl<T> Futures<T> {
+    /// Another one.
     pub fn add(&mut self, future: impl Future<Output = T> + 'static) {
         self.all.push((Some(Box::pin(future)), Arc::default()));
     }
@@ -93,6 +97,7 @@ impl<T> Futures<T> {
         }
     }
 
+    /// Drops a future, done or not.
     pub fn drop_one(&mut self, at: usize) {
         self.all[at].0 = None;
     }
@@ -112,6 +117,7 @@ impl<T> Futures<T> {
 pub struct Gate(Rc<Cell<bool>>);
 
 impl Gate {
+    /// Opens it.
     pub fn open(&self) {
         self.0.set(true);
     }
@@ -130,6 +136,7 @@ impl Future for Gate {
 pub struct Log(Vec<String>);
 
 impl Log {
+    /// Another line: the operation, its result, and who was woken.
     pub fn add(&mut self, what: &str, result: impl Debug, woken: String) {
         self.0.push(format!("{what} = {result:?}{woken}"));
     }
