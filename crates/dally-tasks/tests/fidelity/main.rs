@@ -14,11 +14,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-use dally_core::{Cut, Env, Event, MessageId, Program, System, Tag, Text, WorkerId};
+use dally_core::{Program, System, WorkerId};
 use dally_tasks::{TaskPanics, TaskProgram};
+use driver::Quiet;
 
 mod barrier;
 mod broadcast;
+#[path = "../driver/mod.rs"]
+mod driver;
 mod join_set;
 mod mpsc;
 mod mutex;
@@ -146,23 +149,6 @@ impl Log {
 fn sequences() -> u64 {
     let given = std::env::var("DALLY_FIDELITY").ok();
     given.map_or(1_000, |text| text.parse().expect("DALLY_FIDELITY is a number"))
-}
-
-/// Takes the first option and listens to nothing.
-struct Quiet;
-
-impl Env for Quiet {
-    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
-        Ok(0)
-    }
-
-    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
-        Ok(0)
-    }
-
-    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
-        Ok(())
-    }
 }
 
 /// Runs sequences on both and compares what happened. `ours` runs in a task under Dally.
