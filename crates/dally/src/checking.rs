@@ -100,13 +100,14 @@ impl Checking {
 
     /// Runs schedules of this program, or searches its states. `own` is the explorer if the settings
     /// name none.
-    pub fn run<P, E>(self, program: Arc<P>, own: Option<E>) -> Checked
+    pub fn run<P, E>(self, mut program: Arc<P>, own: Option<E>) -> Checked
     where
         P: Program + 'static,
         E: Explorer,
     {
         let options = self.options();
         let settings = self.settings;
+        settings.apply(&mut program);
         let plan = settings.plan();
         let mut begun = Report::new(options.program.clone(), "");
         begun.strategy = match plan.as_ref() {

@@ -83,6 +83,9 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .cache("stop")
         .exact(true)
         .with_explorer(true)
+        .task_panics("unobserved")
+        .timers("idle")
+        .points("operations")
         .settings()
         .clone();
     let by_values = Test::new("crate", "crate::test")
@@ -111,6 +114,9 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .cache(CachePolicy::Stop)
         .exact(true)
         .with_explorer(true)
+        .task_panics("unobserved")
+        .timers("idle")
+        .points("operations")
         .settings()
         .clone();
     assert_eq!(format!("{by_texts:?}"), format!("{by_values:?}"));
@@ -175,3 +181,19 @@ async fn options_of_schedules() {}
     exact = false
 )]
 async fn options_of_a_search() {}
+
+/// A supervisor, whose worker panics.
+fn supervisor() -> dally::tasks::TaskProgram {
+    dally::tasks::TaskProgram::new("supervisor", || async {
+        let worker = dally::tasks::spawn(async { panic!("a fault") });
+        let error: dally::tasks::JoinError = worker.await.map(|never: ()| never).unwrap_err();
+        assert!(error.is_panic());
+    })
+}
+
+#[test]
+fn a_setting_of_tasks_reaches_the_program() {
+    let test = || Test::new("dally", "settings::supervisor").schedules(2);
+    test().task_panics("unobserved").timers("idle").points("operations").run(supervisor());
+    test().should_fail("a fault").run(supervisor());
+}
