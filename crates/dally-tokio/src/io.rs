@@ -1,0 +1,3 @@
+//! Traits and adapters of tokio itself.
+
+pub use tokio_real::io::*;
