@@ -11,15 +11,22 @@ use dally_settings::{Kind, SETTINGS, Setting};
 use serde_json::Value;
 
 use crate::error::CliError;
+use crate::tokio::Replaced;
 use crate::{BAD_INPUT, BUG, CLEAN};
 
 /// Runs `cargo test`. Arguments that are settings of Dally become environment variables, all others
 /// are cargo's.
 pub fn test(arguments: &[OsString]) -> Result<u8, CliError> {
     let (settings, rest) = split(arguments)?;
-    let mut cargo = cargo();
-    cargo.arg("test").args(rest).envs(settings);
-    let status = cargo.status().map_err(CliError::Cargo)?;
+    let mut cargo = match Replaced::by(&rest)? {
+        Some(replaced) => replaced.test(&rest),
+        None => {
+            let mut cargo = cargo();
+            cargo.arg("test").args(rest);
+            cargo
+        }
+    };
+    let status = cargo.envs(settings).status().map_err(CliError::Cargo)?;
     // Cargo itself has reported a crate that does not compile.
     Ok(status.code().map_or(BAD_INPUT, |code| u8::try_from(code).unwrap_or(BAD_INPUT)))
 }
@@ -33,8 +40,8 @@ pub fn is_of_test(schedule: &Schedule) -> bool {
 pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u8, CliError> {
     let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
     let test = || schedule.program.clone();
-    let metadata =
-        metadata().map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
+    let metadata = metadata(cargo().args(["metadata", "--format-version", "1", "--no-deps"]))
+        .map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
     let selection = selection(&metadata, target)
         .ok_or_else(|| CliError::NoCrate { test: test(), krate: target.to_owned() })?;
     let of_test = |last: &[&str]| {
@@ -74,7 +81,7 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
 }
 
 /// The cargo that called this program, or else the one in `PATH`.
-fn cargo() -> Command {
+pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").as_deref().unwrap_or(OsStr::new("cargo")))
 }
 
@@ -83,10 +90,9 @@ fn run(command: &mut Command) -> Result<Output, CliError> {
     child.and_then(|child| child.wait_with_output()).map_err(CliError::Cargo)
 }
 
-fn metadata() -> Result<Value, CliError> {
-    let mut cargo = cargo();
-    cargo.args(["metadata", "--format-version", "1", "--no-deps"]).stderr(Stdio::piped());
-    let output = run(&mut cargo)?;
+/// What `cargo metadata`, called so, answers.
+pub fn metadata(command: &mut Command) -> Result<Value, CliError> {
+    let output = run(command.stderr(Stdio::piped()))?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr);
         return Err(CliError::Metadata(why.trim().trim_start_matches("error: ").to_owned()));

@@ -13,6 +13,7 @@ mod list;
 mod p;
 mod progress;
 mod replay;
+mod tokio;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -64,7 +64,8 @@ impl Options {
                 let flavor = input.parse::<LitStr>()?;
                 if !FLAVORS.contains(&flavor.value().as_str()) {
                     let known = names::list(FLAVORS);
-                    let message = format!("no flavor of a runtime has this name; there are {known}");
+                    let message =
+                        format!("no flavor of a runtime has this name; there are {known}");
                     return Err(Error::new(flavor.span(), message));
                 }
             }
@@ -177,7 +178,8 @@ fn main(function: &ItemFn, options: &Options, problems: &mut Problems) -> Option
     must_be_async(function, problems)?;
     let mut sync = function.clone();
     sync.sig.asyncness = None;
-    let (attrs, vis, sig, block) = (&sync.attrs, &sync.vis, sync.sig.to_token_stream(), &sync.block);
+    let (attrs, vis, sig, block) =
+        (&sync.attrs, &sync.vis, sync.sig.to_token_stream(), &sync.block);
     let tokio = options.tokio();
     let paused = options.start_paused.then(|| quote!(.start_paused(true)));
     Some(quote! {
@@ -204,9 +206,12 @@ mod tests {
 
     #[test]
     fn the_path_of_tokio_is_what_the_attribute_says() {
-        let code = expanded(quote!(crate = "my::rt", flavor = "multi_thread"), quote! {
-            async fn works() {}
-        });
+        let code = expanded(
+            quote!(crate = "my::rt", flavor = "multi_thread"),
+            quote! {
+                async fn works() {}
+            },
+        );
         assert!(code.contains("my :: rt :: __private :: test"), "{code}");
         assert!(!code.contains(":: tokio"), "{code}");
     }

@@ -99,7 +99,9 @@ impl<E: Explorer> Test<E> {
     #[must_use]
     #[track_caller]
     pub fn explorer<F: IntoExplorer>(self, explorer: F) -> Test<F::Explorer> {
-        let Test { package, path, settings, strategy, expected, command, cargo, mut mistake, .. } = self;
+        let Test {
+            package, path, settings, strategy, expected, command, cargo, mut mistake, ..
+        } = self;
         let explorer = match explorer.into_explorer() {
             Ok(explorer) => Some(explorer),
             Err(why) => {
