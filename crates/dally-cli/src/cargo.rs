@@ -3,7 +3,7 @@
 //! Cargo builds and runs the tests. Settings on the command line reach them as environment variables.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use dally::contract::Schedule;
@@ -11,7 +11,7 @@ use dally_settings::{Kind, SETTINGS, Setting};
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::tokio::Replaced;
+use crate::tokio::{Given, Replaced};
 use crate::{BAD_INPUT, BUG, CLEAN};
 
 /// Runs `cargo test`. Arguments that are settings of Dally become environment variables, all others
@@ -26,7 +26,14 @@ pub fn test(arguments: &[OsString]) -> Result<u8, CliError> {
             cargo
         }
     };
+    let replayed = std::env::var_os("DALLY_REPLAY").is_some().then(|| marker("replayed"));
+    if let Some(file) = &replayed {
+        cargo.env("DALLY_REPLAYED", file);
+    }
     let status = cargo.envs(settings).status().map_err(CliError::Cargo)?;
+    if replayed.is_some_and(|file| std::fs::remove_file(file).is_err()) && status.success() {
+        return Err(CliError::NothingReplayed);
+    }
     // Cargo itself has reported a crate that does not compile.
     Ok(status.code().map_or(BAD_INPUT, |code| u8::try_from(code).unwrap_or(BAD_INPUT)))
 }
@@ -44,10 +51,19 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
         .map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
     let selection = selection(&metadata, target)
         .ok_or_else(|| CliError::NoCrate { test: test(), krate: target.to_owned() })?;
+    let replaced = Replaced::in_workspace(&metadata, &Given::default())?;
     let of_test = |last: &[&str]| {
-        let mut cargo = cargo();
-        cargo.arg("test").args(&selection).args([name, "--", "--exact"]).args(last);
-        cargo
+        let selected = selection.iter().map(String::as_str);
+        let of_harness = [name, "--", "--exact"].into_iter().chain(last.iter().copied());
+        let arguments: Vec<&str> = selected.chain(of_harness).collect();
+        match &replaced {
+            Some(replaced) => replaced.test(&arguments),
+            None => {
+                let mut cargo = cargo();
+                cargo.arg("test").args(arguments);
+                cargo
+            }
+        }
     };
     // If no test matches the filter, cargo runs nothing and succeeds.
     let listed = run(of_test(&["--list"]).stderr(Stdio::inherit()))?;
@@ -70,7 +86,7 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
     }
     // Cargo cannot tell a test that gives the replay up from one that shows its bug. The former makes
     // this file.
-    let gave_up = std::env::temp_dir().join(format!("dally-gave-up-{}", std::process::id()));
+    let gave_up = marker("gave-up");
     let status = cargo.env("DALLY_GAVE_UP", &gave_up).status().map_err(CliError::Cargo)?;
     let gave_up = std::fs::remove_file(gave_up).is_ok();
     Ok(match status.success() {
@@ -78,6 +94,11 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
         false if gave_up => BAD_INPUT,
         false => BUG,
     })
+}
+
+/// A file that a test makes to tell this process something.
+fn marker(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("dally-{name}-{}", std::process::id()))
 }
 
 /// The cargo that called this program, or else the one in `PATH`.

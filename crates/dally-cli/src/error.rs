@@ -138,6 +138,11 @@ pub enum CliError {
          another place: --target-dir DIR", .place.display()
     )]
     NoShadow { place: PathBuf, why: io::Error },
+    #[error(
+        "no test took the schedule in DALLY_REPLAY, so nothing was replayed\n  was the test renamed, is it \
+         behind a feature, or do the arguments leave it out? `cargo dally replay SCHEDULE` finds it"
+    )]
+    NothingReplayed,
     #[error("the sources of dally-tokio {version} cannot be had: {why}")]
     NoSources { version: &'static str, why: Box<CliError> },
     #[error("Ctrl-C cannot be watched for: {0}")]

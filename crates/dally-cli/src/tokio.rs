@@ -46,15 +46,17 @@ impl Replaced {
     /// whose tests control what they run.
     pub fn by(arguments: &[&OsString]) -> Result<Option<Replaced>, CliError> {
         let given = Given::of(arguments);
-        let manifest: Vec<OsString> = given
-            .manifest
-            .iter()
-            .flat_map(|path| [OsString::from("--manifest-path"), path.clone().into()])
-            .collect();
-        let workspace = metadata(
-            cargo().args(["metadata", "--format-version", "1", "--no-deps"]).args(&manifest),
-        )?;
-        if uses_dally(&workspace) {
+        let mut command = cargo();
+        command.args(["metadata", "--format-version", "1", "--no-deps"]);
+        if let Some(manifest) = &given.manifest {
+            command.arg("--manifest-path").arg(manifest);
+        }
+        Replaced::in_workspace(&metadata(&mut command)?, &given)
+    }
+
+    /// As [`Replaced::by`] in the workspace of which `cargo metadata --no-deps` has said this.
+    pub fn in_workspace(workspace: &Value, given: &Given) -> Result<Option<Replaced>, CliError> {
+        if uses_dally(workspace) {
             return Ok(None);
         }
         let path = |key: &str| workspace[key].as_str().map(PathBuf::from);
@@ -65,22 +67,38 @@ impl Replaced {
             None => path("target_directory").ok_or_else(unreadable)?,
         };
         let made = target.join("dally");
-        let shadow = Shadow::of(&root, &outside(&workspace, &root), &made.join("shadow"))?;
+        let shadow = Shadow::of(&root, &outside(workspace, &root), &made.join("shadow"))?;
         let manifest = shadow.path_of(&nearest_manifest(given.manifest.as_deref(), &root)?);
-        let resolved = metadata(
-            Self::command(&shadow, &manifest)
-                .args(["--format-version", "1"])
-                .args(given.offline.then_some("--offline")),
-        )?;
-        let real = stand_in::real(&resolved)?;
-        let stand_in = StandIn::make(&real, &made, given.offline)?;
-        let replaced = Replaced { shadow, stand_in, manifest, target: made.join("build") };
-        replaced.check_that_it_is_used(given.offline)?;
-        Ok(Some(replaced))
+        let target = made.join("build");
+        // What an earlier run has found out mostly holds still.
+        if let Some(stand_in) = StandIn::of_earlier_run(&made).filter(|_| !shadow.is_new) {
+            let replaced = Replaced { shadow, stand_in, manifest, target };
+            if replaced.check_that_it_is_used(given.offline).is_ok() {
+                return Ok(Some(replaced));
+            }
+            let Replaced { shadow, manifest, target, .. } = replaced;
+            return Replaced::anew(shadow, manifest, target, &made, given.offline).map(Some);
+        }
+        Replaced::anew(shadow, manifest, target, &made, given.offline).map(Some)
+    }
+
+    fn anew(
+        shadow: Shadow,
+        manifest: PathBuf,
+        target: PathBuf,
+        made: &Path,
+        offline: bool,
+    ) -> Result<Replaced, CliError> {
+        let mut command = Self::metadata_of(&shadow, &manifest);
+        let resolved = metadata(command.args(offline.then_some("--offline")))?;
+        let stand_in = StandIn::make(stand_in::real(&resolved)?, made, offline)?;
+        let replaced = Replaced { shadow, stand_in, manifest, target };
+        replaced.check_that_it_is_used(offline)?;
+        Ok(replaced)
     }
 
     /// `cargo test` with these arguments, which may have been split off those of [`Replaced::by`].
-    pub fn test(&self, arguments: &[&OsString]) -> Command {
+    pub fn test(&self, arguments: &[impl AsRef<OsStr>]) -> Command {
         let mut cargo = cargo();
         cargo.current_dir(self.shadow.root()).arg("test").args(self.patch());
         for krate in HOT {
@@ -94,9 +112,10 @@ impl Replaced {
         cargo
     }
 
-    fn command(shadow: &Shadow, manifest: &Path) -> Command {
+    fn metadata_of(shadow: &Shadow, manifest: &Path) -> Command {
         let mut cargo = cargo();
-        cargo.current_dir(shadow.root()).args(["metadata", "--manifest-path"]).arg(manifest);
+        cargo.current_dir(shadow.root()).args(["metadata", "--format-version", "1"]);
+        cargo.arg("--manifest-path").arg(manifest);
         cargo
     }
 
@@ -108,8 +127,8 @@ impl Replaced {
     /// Cargo only warns of a patch that it does not use, and then everything passes and nothing is
     /// explored.
     fn check_that_it_is_used(&self, offline: bool) -> Result<(), CliError> {
-        let mut command = Self::command(&self.shadow, &self.manifest);
-        command.args(["--format-version", "1"]).args(self.patch());
+        let mut command = Self::metadata_of(&self.shadow, &self.manifest);
+        command.args(self.patch());
         let resolved = metadata(command.args(offline.then_some("--offline")))
             .map_err(|why| if offline { CliError::Offline { why: Box::new(why) } } else { why })?;
         let ours = self.stand_in.package.join("Cargo.toml");
@@ -139,7 +158,7 @@ impl Replaced {
 
 /// What the arguments of cargo say that matters here.
 #[derive(Default)]
-struct Given {
+pub struct Given {
     manifest: Option<PathBuf>,
     target: Option<PathBuf>,
     offline: bool,
@@ -170,14 +189,14 @@ impl Given {
 
 /// The arguments without those that are given otherwise. `--locked` is about the user's lock file, which
 /// is not touched; the shadow's must change.
-fn without_those_that_are_ours<'a>(arguments: &[&'a OsString]) -> Vec<&'a OsStr> {
+fn without_those_that_are_ours(arguments: &[impl AsRef<OsStr>]) -> Vec<&OsStr> {
     let mut rest = Vec::new();
-    let mut arguments = arguments.iter();
+    let mut arguments = arguments.iter().map(AsRef::as_ref);
     while let Some(argument) = arguments.next() {
         match argument.to_str().unwrap_or_default() {
             "--" => {
-                rest.push(argument.as_os_str());
-                rest.extend(arguments.map(|argument| argument.as_os_str()));
+                rest.push(argument);
+                rest.extend(arguments);
                 break;
             }
             "--manifest-path" | "--target-dir" => {

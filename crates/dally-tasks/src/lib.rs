@@ -67,6 +67,7 @@ mod exec;
 mod join;
 mod observe;
 mod overflow;
+pub mod pipe;
 mod program;
 mod roster;
 mod seal;

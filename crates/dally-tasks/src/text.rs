@@ -13,6 +13,8 @@ pub(crate) enum Kind {
     Oneshot,
     Mutex,
     Notify,
+    /// A queue of bytes, connections or datagrams, by what it is called.
+    Pipe(&'static str),
     /// A task's result.
     Task,
     Clock,
@@ -27,6 +29,7 @@ impl Kind {
             Kind::Oneshot => "oneshot",
             Kind::Mutex => "mutex",
             Kind::Notify => "notify",
+            Kind::Pipe(name) => name,
             Kind::Task => "task",
             Kind::Clock => "clock",
             Kind::Wakers => "wakers",

@@ -18,6 +18,8 @@ pub struct Shadow {
     place: PathBuf,
     /// The shadow of the workspace.
     root: PathBuf,
+    /// Its manifest or its lock file is not that of an earlier run.
+    pub is_new: bool,
 }
 
 impl Shadow {
@@ -26,10 +28,11 @@ impl Shadow {
         let top = outside.iter().fold(root, |top, path| {
             top.ancestors().find(|above| path.starts_with(above)).unwrap_or(top)
         });
-        let shadow = Shadow {
+        let mut shadow = Shadow {
             top: top.to_owned(),
             place: place.to_owned(),
             root: place.join(root.strip_prefix(top).unwrap_or(Path::new(""))),
+            is_new: false,
         };
         shadow.update(root).map_err(|why| CliError::NoShadow { place: place.to_owned(), why })?;
         Ok(shadow)
@@ -45,7 +48,7 @@ impl Shadow {
         path.strip_prefix(&self.top).map_or_else(|_| path.to_owned(), |rest| self.place.join(rest))
     }
 
-    fn update(&self, root: &Path) -> io::Result<()> {
+    fn update(&mut self, root: &Path) -> io::Result<()> {
         // From the top down to the workspace.
         let mut levels: Vec<&Path> =
             root.ancestors().take_while(|above| above.starts_with(&self.top)).collect();
@@ -57,7 +60,7 @@ impl Shadow {
         for name in ["Cargo.toml", "Cargo.lock"] {
             let (from, to) = (root.join(name), self.root.join(name));
             match fs::read(&from) {
-                Ok(bytes) => write_if_changed(&to, &bytes)?,
+                Ok(bytes) => self.is_new |= write_if_changed(&to, &bytes)?,
                 Err(why) if why.kind() == io::ErrorKind::NotFound => {}
                 Err(why) => return Err(why),
             }
@@ -94,8 +97,8 @@ impl Shadow {
     }
 }
 
-/// The lock file of the shadow goes on from the user's wherever that has changed.
-fn write_if_changed(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The lock file of the shadow goes on from the user's wherever that has changed. Answers whether it has.
+fn write_if_changed(path: &Path, bytes: &[u8]) -> io::Result<bool> {
     // What an earlier run was given is kept beside what cargo has made of it.
     let mut given = path.as_os_str().to_owned();
     given.push(".given");
@@ -104,7 +107,7 @@ fn write_if_changed(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::write(path, bytes)?;
         fs::write(given, bytes)?;
     }
-    Ok(())
+    Ok(!same)
 }
 
 #[cfg(unix)]

@@ -27,6 +27,14 @@ pub struct StandIn {
 /// The feature of tokio that the stand-in needs.
 const NEEDED: &str = "io-util";
 
+/// The file that says what wrote the package, and for which version of tokio.
+const MADE_BY: &str = "made-by";
+
+fn made_by() -> String {
+    let (version, sources) = (env!("CARGO_PKG_VERSION"), env!("CARGO_MANIFEST_DIR"));
+    format!("dally-cli {version} of {sources}, for tokio ")
+}
+
 /// The tokio that the workspace would use.
 pub fn real(resolved: &Value) -> Result<&Value, CliError> {
     let all: Vec<&Value> =
@@ -63,7 +71,17 @@ impl StandIn {
         };
         written((&renamed.join("Cargo.toml"), manifest_of_real(real)))?;
         written((&package.join("Cargo.toml"), manifest(real, &sources, &renamed)))?;
-        Ok(StandIn { package, version: real["version"].as_str().unwrap_or_default().to_owned() })
+        let version = real["version"].as_str().unwrap_or_default().to_owned();
+        written((&package.join(MADE_BY), format!("{}{version}", made_by())))?;
+        Ok(StandIn { package, version })
+    }
+
+    /// The package that an earlier run of the same command has written there.
+    pub fn of_earlier_run(place: &Path) -> Option<StandIn> {
+        let package = place.join("tokio");
+        let text = fs::read_to_string(package.join(MADE_BY)).ok()?;
+        let version = text.strip_prefix(&made_by())?.to_owned();
+        Some(StandIn { package, version })
     }
 }
 

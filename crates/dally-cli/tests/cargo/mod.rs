@@ -16,7 +16,7 @@ echo "cargo $*" >> calls
 env | grep ^DALLY_ | grep -v GAVE_UP | sort | sed "s/^/  /" >> calls
 test ! -e misfit || test -z "$DALLY_GAVE_UP" || touch "$DALLY_GAVE_UP"
 case "$1 $*" in
-metadata*) echo '{"packages": [{"name": "my-bank", "targets": [
+metadata*) echo '{"packages": [{"name": "my-bank", "dependencies": [{"name": "dally"}], "targets": [
     {"name": "my-bank", "kind": ["lib"], "test": true},
     {"name": "accounts", "kind": ["test"], "test": true}]}]}' ;;
 *--list*) echo "transfers::nobody_loses_money: test" ;;
