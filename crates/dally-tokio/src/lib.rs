@@ -18,6 +18,7 @@ pub mod io;
 mod macros;
 pub mod net;
 pub mod runtime;
+pub mod signal;
 pub mod task;
 
 /// Attributes for entry points and tests.
