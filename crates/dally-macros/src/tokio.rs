@@ -40,6 +40,7 @@ const FLAVORS: [&str; 3] = ["current_thread", "multi_thread", "local"];
 /// The arguments of tokio's attributes.
 #[derive(Default)]
 struct Options {
+    multi_thread: bool,
     start_paused: bool,
     /// Where the crate tokio is, as in `crate = "path"`.
     tokio: Option<Path>,
@@ -68,6 +69,7 @@ impl Options {
                         format!("no flavor of a runtime has this name; there are {known}");
                     return Err(Error::new(flavor.span(), message));
                 }
+                self.multi_thread = flavor.value() == "multi_thread";
             }
             // The engine decides who runs where; the number is checked for what it is.
             "worker_threads" => {
@@ -130,8 +132,10 @@ fn test(function: &ItemFn, options: &Options, problems: &mut Problems) -> Option
     // panic that ends the test, which says only that there was one.
     let expected = should_panic.first().map(|attribute| {
         let text = expected_text(&attribute.meta).unwrap_or_default();
-        quote!(.should_fail(#text))
+        quote!(::core::option::Option::Some(#text))
     });
+    let expected = expected.unwrap_or_else(|| quote!(::core::option::Option::None));
+    let multi_thread = options.multi_thread;
     let paused = options.start_paused.then(|| quote!(#tokio::time::pause();));
     let private = quote!(#tokio::__private);
     Some(quote! {
@@ -143,15 +147,13 @@ fn test(function: &ItemFn, options: &Options, problems: &mut Problems) -> Option
             #private::test(
                 ::core::env!("CARGO_PKG_NAME"),
                 ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
-            )
-            #expected
-            .run(#private::TaskProgram::new(
-                ::core::stringify!(#name),
+                #multi_thread,
+                #expected,
                 || async {
                     #paused
                     #private::Verdict::check(#name().await)
                 },
-            ))
+            )
         }
     })
 }
@@ -220,7 +222,7 @@ mod tests {
     fn an_expected_panic_is_an_expected_finding() {
         for attribute in [quote!(should_panic = "boom"), quote!(should_panic(expected = "boom"))] {
             let code = expanded(quote!(), quote! { #[#attribute] async fn breaks() {} });
-            assert!(code.contains(r#"should_fail ("boom")"#), "{code}");
+            assert!(code.contains(r#"Some ("boom")"#), "{code}");
             assert!(!code.contains("should_panic"), "{code}");
         }
     }

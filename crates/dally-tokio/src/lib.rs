@@ -23,16 +23,8 @@ pub mod task;
 
 /// Attributes for entry points and tests.
 pub use dally_macros::{tokio_main as main, tokio_test as test};
-pub use dally_tasks::{select, spawn, sync, time};
+pub use dally_tasks::{select, spawn, sync, task_local, time};
 
 /// What the macros expand to.
 #[doc(hidden)]
-pub mod __private {
-    pub use dally::testing::{Test, Verdict};
-    pub use dally_tasks::TaskProgram;
-
-    /// The test of this path in this package.
-    pub fn test(package: &'static str, path: &'static str) -> Test {
-        Test::new(package, path).cargo("cargo dally test")
-    }
-}
+pub mod __private;

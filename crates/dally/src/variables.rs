@@ -6,16 +6,19 @@ use dally_settings::{OF_REPLAYS, SETTINGS, Setting, nearest};
 
 const PREFIX: &str = "DALLY_";
 
-/// Variables that only Dally's own commands and tests set.
-const OF_DALLY: [&str; 9] = [
+/// Variables that only Dally's own commands and tests set, and those of tests that use tokio.
+const OF_DALLY: [&str; 12] = [
+    "DALLY_CLOCK",
     "DALLY_FEWER",
     "DALLY_FIXED",
     "DALLY_FIXTURES",
     "DALLY_GAVE_UP",
     "DALLY_PATIENCE",
+    "DALLY_POINTS",
     "DALLY_P_PROGRAMS",
     "DALLY_REPLAYED",
     "DALLY_REPLAYS",
+    "DALLY_TASK_PANICS",
     "DALLY_TEST_ABORT_FILE",
 ];
 
