@@ -20,10 +20,20 @@ use crate::system::{Cut, Stop};
 /// ```
 #[inline]
 pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
+    catch_payload(code).map_err(|payload| {
+        let stop = stop_of(&*payload);
+        discard(payload);
+        stop
+    })
+}
+
+/// As [`catch`], with what the panic carries: [`stop_of`] says what that is, and [`discard`] drops it.
+#[inline]
+pub fn catch_payload<R>(code: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     let inside = Inside::new();
     let result = panic::catch_unwind(AssertUnwindSafe(code));
     drop(inside);
-    result.map_err(stop_of)
+    result
 }
 
 /// While this lives, code of the program under test runs on this thread, whose panics are kept off
@@ -72,20 +82,26 @@ pub fn forget() {
     RAISED.with_borrow_mut(Vec::clear);
 }
 
+/// Why code of the program under test has unwound with this.
 #[cold]
-fn stop_of(payload: Box<dyn Any + Send>) -> Stop {
+pub fn stop_of(payload: &(dyn Any + Send)) -> Stop {
     if payload.is::<Cut>() {
         return Stop::Cut;
     }
     // The hook has recorded this panic, perhaps among others that the program caught itself. It
     // does not run for `resume_unwind`, which therefore has no location.
-    let text = text_of(&*payload);
+    let text = text_of(payload);
     let raised = RAISED.take().into_iter().rfind(|seen| seen.message() == text);
-    // The payload may have a destructor of the program's, and that may panic too.
+    raised.unwrap_or_else(|| Bug::panic(text)).into()
+}
+
+/// Drops what a panic carried. It may have a destructor of the program's, and that may panic too.
+#[cold]
+pub fn discard(payload: Box<dyn Any + Send>) {
+    let _inside = Inside::new();
     if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);
     }
-    raised.unwrap_or_else(|| Bug::panic(text)).into()
 }
 
 /// Leaves the program's code by a panic that no hook sees, for operations that were told [`Cut`].

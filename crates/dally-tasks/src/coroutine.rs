@@ -9,6 +9,7 @@
 // An operation is deep inside of the program's code, and reaches its coroutine by a pointer.
 #![allow(unsafe_code)]
 
+use std::any::Any;
 use std::cell::Cell;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -45,6 +46,8 @@ pub(crate) struct Body {
     future: Option<NonNull<dyn Future<Output = ()>>>,
     /// The task's own.
     waker: Waker,
+    /// What the last poll has unwound with.
+    payload: Option<Box<dyn Any + Send>>,
 }
 
 /// How far a poll has come.
@@ -52,6 +55,8 @@ pub(crate) struct Body {
 pub(crate) enum Progress {
     /// It stands before an operation.
     Suspended,
+    /// It blocks its thread until it is woken.
+    Parked,
     Pending,
     Ready,
 }
@@ -59,7 +64,7 @@ pub(crate) enum Progress {
 impl Body {
     /// What the task of this waker runs.
     pub fn new(future: Option<BoxFuture>, waker: Waker) -> Body {
-        let mut body = Body { stack: None, future: None, waker };
+        let mut body = Body { stack: None, future: None, waker, payload: None };
         body.set_future(future);
         body
     }
@@ -69,9 +74,15 @@ impl Body {
         &self.waker
     }
 
+    /// What the last poll has unwound with.
+    pub fn take_payload(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.payload.take()
+    }
+
     /// Begins again with this future, in the place of one that is over.
     pub fn begin_again(&mut self, future: Option<BoxFuture>) {
         drop(self.take());
+        self.payload = None;
         self.set_future(future);
     }
 
@@ -126,15 +137,22 @@ impl Body {
     fn resume(&mut self, idle: &mut IdleStacks) -> Result<Progress, Stop> {
         let Some(stack) = &mut self.stack else { return Ok(Progress::Ready) };
         match stack.resume() {
-            Some(Progress::Suspended) => Ok(Progress::Suspended),
+            Some(progress @ (Progress::Suspended | Progress::Parked)) => Ok(progress),
             Some(ended) => {
                 idle.stacks.extend(self.stack.take());
                 Ok(ended)
             }
             None => {
-                let stop = stack.switch.stop.take();
+                let unwound = stack.switch.unwound.take();
                 idle.stacks.extend(self.stack.take());
-                Err(stop.unwrap_or(Stop::Cut))
+                Err(match unwound {
+                    Some(payload) => {
+                        let stop = panics::stop_of(&*payload);
+                        self.payload = Some(payload);
+                        stop
+                    }
+                    None => Stop::Cut,
+                })
             }
         }
     }
@@ -212,8 +230,8 @@ struct Switch {
     waker: Cell<*const Waker>,
     /// How many operations the poll may still do, if the execution is over and nobody would resume it.
     left: Cell<Option<u32>>,
-    /// What the poll has unwound from.
-    stop: Cell<Option<Stop>>,
+    /// What the poll has unwound with.
+    unwound: Cell<Option<Box<dyn Any + Send>>>,
 }
 
 impl PollStack {
@@ -227,7 +245,7 @@ impl PollStack {
             future: Cell::new(None),
             waker: Cell::new(ptr::null()),
             left: Cell::new(None),
-            stop: Cell::new(None),
+            unwound: Cell::new(None),
         });
         let inside = switch.clone();
         let coroutine = Coroutine::with_stack(stack, move |yielder, ()| inside.run_polls(yielder));
@@ -251,8 +269,8 @@ impl Switch {
         self.yielder.set(Some(NonNull::from(yielder)));
         // What is left of a future after a panic is dropped by whoever ends the execution, and not
         // while this stack unwinds.
-        while let Err(stop) = panics::catch(|| self.poll_each(yielder)) {
-            self.stop.set(Some(stop));
+        while let Err(payload) = panics::catch_payload(|| self.poll_each(yielder)) {
+            self.unwound.set(Some(payload));
             yielder.suspend(None);
         }
     }
@@ -280,6 +298,21 @@ impl Switch {
 /// may go on. It may not where the execution is over and it has gone on often enough. Where no poll runs it goes on.
 #[inline(always)]
 pub(crate) fn suspend() -> bool {
+    suspend_as(Progress::Suspended)
+}
+
+/// As [`suspend`], of a poll that blocks its thread until it is woken.
+pub(crate) fn park() -> bool {
+    suspend_as(Progress::Parked)
+}
+
+/// Whether a poll runs on this thread.
+pub(crate) fn is_running() -> bool {
+    RUNNING.get().is_some()
+}
+
+#[inline(always)]
+fn suspend_as(progress: Progress) -> bool {
     let Some(running) = RUNNING.get() else { return true };
     // SAFETY: `RUNNING` is the switch of the coroutine that this code runs on: `resume` sets it
     // before it switches there and takes it back afterwards, and holds the stack meanwhile.
@@ -288,7 +321,7 @@ pub(crate) fn suspend() -> bool {
         let Some(yielder) = switch.yielder.get() else { return true };
         // SAFETY: it is on the stack that this code runs on, below it. Coroutines stay on their
         // thread, because they are not `Send`.
-        unsafe { yielder.as_ref() }.suspend(Some(Progress::Suspended));
+        unsafe { yielder.as_ref() }.suspend(Some(progress));
     }
     // Whoever has resumed it may have said that the execution is over.
     match switch.left.get() {

@@ -13,6 +13,7 @@ use dally_core::{Access, Bug, Env, Mode, panics};
 
 use crate::coroutine;
 use crate::exec::{Exec, Phase};
+use crate::model::Points;
 use crate::text::{Object, Wait};
 
 thread_local! {
@@ -150,7 +151,7 @@ pub(crate) fn with_own<R>(
 }
 
 #[cold]
-fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location<'static>) -> bool {
+pub(crate) fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location<'static>) -> bool {
     // Destructors are left in peace.
     if exec.phase.is_over() || std::thread::panicking() {
         return false;
@@ -239,4 +240,17 @@ pub(crate) fn change(object: &Object) {
 /// Says what the running task waits for if this poll leaves it blocked.
 pub(crate) fn wait(wait: Wait, next: Access, waker: &Waker) {
     try_with(|exec| exec.wait(wait, next, waker));
+}
+
+/// The scheduling point before an operation that is not awaited, where the program has such points: the worker
+/// is suspended where it stands. Nothing may be locked.
+#[inline]
+pub(crate) fn point(next: impl FnOnce() -> Access) {
+    let before = try_with(|exec| exec.model.points == Points::Operations && exec.polling);
+    if before == Some(true) && !std::thread::panicking() {
+        let next = next();
+        try_with(|exec| exec.tasks[exec.current].stand_before(Some(next)));
+        // Where the execution is over the operation is done all the same.
+        coroutine::suspend();
+    }
 }

@@ -10,6 +10,8 @@ use std::task::Waker;
 use dally_core::{Access, Bug, Env, Mode, Monitors, Resource, WorkerId};
 
 use crate::join;
+use crate::join::Unwinding;
+use crate::model::Model;
 use crate::observe::Shown;
 use crate::roster::{Roster, Who};
 use crate::text::{Deed, TaskName, Wait};
@@ -72,6 +74,9 @@ pub(crate) struct Exec {
     pub cut: bool,
     /// A bug that an operation met while the program's code was running.
     pub bug: Option<Box<Bug>>,
+    /// The result of the task whose poll unwinds.
+    pub unwinding: Option<Arc<dyn Unwinding>>,
+    pub model: Model,
     pub monitors: Monitors,
     /// Who is asked and told in this step: see `current`.
     pub env: Option<NonNull<dyn Env>>,
@@ -105,6 +110,8 @@ impl Exec {
             untold: UntoldEvents::default(),
             cut: false,
             bug: None,
+            unwinding: None,
+            model: Model::default(),
             monitors: Monitors::default(),
             env: None,
             seals: 0,
@@ -121,7 +128,8 @@ impl Exec {
     }
 
     /// Begins an execution with the main task.
-    pub fn begin(&mut self) {
+    pub fn begin(&mut self, model: Model) {
+        self.model = model;
         static RUNS: AtomicU64 = AtomicU64::new(1);
         self.run = RUNS.fetch_add(1, Ordering::Relaxed);
         self.phase = Phase::Setup;
@@ -129,7 +137,7 @@ impl Exec {
         self.cut = false;
         // A wake from outside that came after the last step of the execution before.
         self.shared.take_foreign();
-        self.bug = None;
+        (self.bug, self.unwinding) = (None, None);
         (self.seals, self.rare, self.linked) = (0, false, false);
         self.roster.clear();
         self.tasks.clear();
@@ -192,10 +200,10 @@ impl Exec {
     pub fn resume_poll(&mut self, index: usize) {
         self.current = index;
         let task = &mut self.tasks[index];
-        task.resume_poll();
+        let woken = task.resume_poll();
         let linked = task.linked;
         self.polling = true;
-        self.woken = false;
+        self.woken = woken;
         if linked {
             self.touch_wakers();
         }
@@ -217,6 +225,7 @@ impl Exec {
         if blocked {
             let id = task.id;
             self.roster.disable(id);
+            self.idle();
         }
         blocked
     }
@@ -272,6 +281,7 @@ impl Exec {
             self.tell(|| Told::Brushed(Access::write(Resource::Execution)));
         } else {
             self.roster.disable(id);
+            self.idle();
         }
         let result = join::result_of(id, self.run);
         self.touch(&result, Mode::ReadModifyWrite, const { &Deed::plain("end") });

@@ -1,5 +1,7 @@
 //! The results of tasks: joining and aborting.
 
+mod error;
+
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
@@ -9,12 +11,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use dally_core::bug::PlaceOf;
-use dally_core::{Access, Mode, ObjectId, Resource, WorkerId};
+use dally_core::{Access, Bug, Mode, ObjectId, Resource, WorkerId};
 
+pub use self::error::JoinError;
 use crate::current;
 use crate::exec::State;
 use crate::sync::Inner;
 use crate::task::Id;
+use crate::task::join_set::Ended;
 use crate::text::{Deed, Kind, Object, RESULT, Wait};
 use crate::waker::rouse;
 
@@ -49,6 +53,21 @@ impl<T> JoinHandle<T> {
     pub fn id(&self) -> Id {
         Id(self.task.worker)
     }
+
+    /// Has this set hear of the end of the task, by this number; answers whether it has ended already.
+    pub(crate) fn tell_end_to(&self, set: &Arc<Ended>, key: u64) -> bool {
+        let mut content = self.cell.content.lock();
+        if !content.is_over() {
+            content.set = Some((set.clone(), key));
+        }
+        content.is_over()
+    }
+
+    /// The result of a task that has ended.
+    pub(crate) fn take_result(self) -> Result<T, JoinError> {
+        current::look(&self.task.result());
+        self.cell.take(self.id())
+    }
 }
 
 impl<T> Unpin for JoinHandle<T> {}
@@ -80,13 +99,7 @@ impl<T> Future for JoinHandle<T> {
         current::with("`JoinHandle`", |exec| {
             exec.touch(&result, Mode::Read, JOIN);
         });
-        match std::mem::replace(&mut this.cell.content.lock().outcome, Outcome::Taken) {
-            Outcome::Output(output) => Poll::Ready(Ok(output)),
-            Outcome::Cancelled => Poll::Ready(Err(JoinError { id: this.id() })),
-            Outcome::Running | Outcome::Taken => {
-                panic!("a JoinHandle was polled after it had given its result")
-            }
-        }
+        Poll::Ready(this.cell.take(this.id()))
     }
 }
 
@@ -102,10 +115,15 @@ impl<T> Drop for JoinHandle<T> {
         let mut content = self.cell.content.lock();
         content.detached = true;
         let joiner = content.joiner.take();
-        let output =
+        let outcome =
             content.is_over().then(|| std::mem::replace(&mut content.outcome, Outcome::Taken));
         drop(content);
-        drop((output, joiner));
+        if let Some(Outcome::Panicked(panic)) = outcome {
+            panic.was_not_observed();
+        } else {
+            drop(outcome);
+        }
+        drop(joiner);
     }
 }
 
@@ -132,54 +150,6 @@ impl AbortHandle {
     }
 }
 
-/// Why a task has no result.
-///
-/// The only reason here is that it was aborted: a panic in a task ends the execution as a bug,
-/// before anybody could join.
-#[derive(Debug)]
-pub struct JoinError {
-    id: Id,
-}
-
-impl JoinError {
-    /// Whether the task was aborted: always.
-    pub fn is_cancelled(&self) -> bool {
-        true
-    }
-
-    /// Whether the task panicked: never, see [`JoinError`].
-    pub fn is_panic(&self) -> bool {
-        false
-    }
-
-    /// The payload of the panic.
-    ///
-    /// # Panics
-    /// Always, because there was none.
-    #[track_caller]
-    pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
-        panic!("`JoinError` reason is not a panic: {self}")
-    }
-
-    /// The payload of the panic, or the error itself: always the latter.
-    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
-        Err(self)
-    }
-
-    /// The identity of the task.
-    pub fn id(&self) -> Id {
-        self.id
-    }
-}
-
-impl fmt::Display for JoinError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "task {} was cancelled", self.id)
-    }
-}
-
-impl std::error::Error for JoinError {}
-
 /// Where the result of a task is put and taken.
 struct Cell<T> {
     content: Inner<Content<T>>,
@@ -188,6 +158,8 @@ struct Cell<T> {
 struct Content<T> {
     outcome: Outcome<T>,
     joiner: Option<Waker>,
+    /// The set that hears of the end, and the task's number there.
+    set: Option<(Arc<Ended>, u64)>,
     /// Nobody will join.
     detached: bool,
 }
@@ -196,22 +168,54 @@ enum Outcome<T> {
     Running,
     Output(T),
     Cancelled,
+    Panicked(TaskPanic),
     Taken,
 }
 
+/// A panic of a task that is kept for whoever joins it.
+pub(crate) struct TaskPanic {
+    pub payload: Box<dyn Any + Send>,
+    /// What it is if nobody does.
+    pub bug: Box<Bug>,
+}
+
+impl TaskPanic {
+    /// Nobody will hear of it: that is a bug, found here. Destructors run to their end first.
+    fn was_not_observed(self) {
+        current::try_with(|exec| {
+            exec.bug.get_or_insert(self.bug);
+            exec.cut = !exec.phase.is_over();
+        });
+    }
+}
+
 impl<T> Cell<T> {
+    fn take(&self, id: Id) -> Result<T, JoinError> {
+        match std::mem::replace(&mut self.content.lock().outcome, Outcome::Taken) {
+            Outcome::Output(output) => Ok(output),
+            Outcome::Cancelled => Err(JoinError::cancelled(id)),
+            Outcome::Panicked(panic) => Err(JoinError::panic(id, panic.payload)),
+            Outcome::Running | Outcome::Taken => {
+                panic!("a JoinHandle was polled after it had given its result")
+            }
+        }
+    }
+
     fn end(&self, outcome: Outcome<T>) {
         let mut unwanted = None;
-        let joiner = {
+        let (joiner, set) = {
             let mut content = self.content.lock();
             if content.detached {
                 unwanted = Some(outcome);
             } else {
                 content.outcome = outcome;
             }
-            content.joiner.take()
+            (content.joiner.take(), content.set.take())
         };
         drop(unwanted);
+        if let Some((set, key)) = set {
+            set.push(key);
+        }
         if let Some(joiner) = joiner {
             rouse(joiner);
         }
@@ -224,12 +228,29 @@ impl<T> Content<T> {
     }
 }
 
-/// The task's end of its cell. Dropped with the future before it is done, it cancels.
-pub(crate) struct Completion<T> {
+/// The task's end of its cell. Dropped with the future before it is done, it cancels, or tells of the panic.
+pub(crate) struct Completion<T: 'static> {
     cell: Option<Arc<Cell<T>>>,
 }
 
-impl<T> Completion<T> {
+/// The result of a task that unwinds.
+pub(crate) trait Unwinding {
+    /// The task has unwound with this panic.
+    fn panicked(&self, panic: TaskPanic);
+}
+
+impl<T> Unwinding for Cell<T> {
+    fn panicked(&self, panic: TaskPanic) {
+        let detached = self.content.lock().detached;
+        if detached {
+            panic.was_not_observed();
+        } else {
+            self.end(Outcome::Panicked(panic));
+        }
+    }
+}
+
+impl<T: 'static> Completion<T> {
     pub fn complete(mut self, output: T) {
         if let Some(cell) = self.cell.take() {
             cell.end(Outcome::Output(output));
@@ -237,9 +258,13 @@ impl<T> Completion<T> {
     }
 }
 
-impl<T> Drop for Completion<T> {
+impl<T: 'static> Drop for Completion<T> {
     fn drop(&mut self) {
-        if let Some(cell) = self.cell.take() {
+        let Some(cell) = self.cell.take() else { return };
+        if std::thread::panicking() {
+            // The poll of the task unwinds: what with is known when it has.
+            current::try_with(|exec| exec.unwinding = Some(cell));
+        } else {
             cell.end(Outcome::Cancelled);
         }
     }
@@ -254,7 +279,7 @@ pub(crate) struct Unbound<T> {
 /// A cell and its two ends.
 #[track_caller]
 pub(crate) fn pair<T>() -> (Unbound<T>, Completion<T>) {
-    let content = Content { outcome: Outcome::Running, joiner: None, detached: false };
+    let content = Content { outcome: Outcome::Running, joiner: None, set: None, detached: false };
     let cell = Arc::new(Cell { content: Inner::new(content) });
     let unbound = Unbound { cell: cell.clone(), at: Location::caller() };
     (unbound, Completion { cell: Some(cell) })
@@ -270,7 +295,7 @@ impl<T> Unbound<T> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct TaskRef {
+pub(crate) struct TaskRef {
     index: usize,
     worker: WorkerId,
     run: u64,

@@ -65,7 +65,9 @@ mod coroutine;
 mod current;
 mod exec;
 mod join;
+mod model;
 mod observe;
+mod once;
 mod overflow;
 pub mod pipe;
 mod program;
@@ -81,7 +83,9 @@ mod waker;
 
 pub use choice::{announce, choose, flip, hint, input, input_in, note, pick};
 pub use join::{AbortHandle, JoinError, JoinHandle};
+pub use model::{Clock, Points, TaskPanics};
 pub use observe::{observe, observe_only_shown, observe_shared, rare};
+pub use once::run_once;
 pub use program::TaskProgram;
 pub use seal::{Sealed, seal};
 #[doc(hidden)]

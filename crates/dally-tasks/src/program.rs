@@ -7,6 +7,7 @@ use std::sync::Arc;
 use dally_core::{Bug, IntoMonitor, Monitors, Program};
 
 use crate::exec::BoxFuture;
+use crate::model::{Clock, Model, Points, TaskPanics};
 use crate::system::TaskSystem;
 
 type Main = dyn Fn() -> BoxFuture + Send + Sync;
@@ -31,6 +32,7 @@ type AddMonitor = dyn Fn(&mut Monitors) -> Result<(), Bug> + Send + Sync;
 pub struct TaskProgram {
     name: String,
     main: Arc<Main>,
+    model: Model,
     monitors: Vec<Arc<AddMonitor>>,
 }
 
@@ -44,7 +46,7 @@ impl TaskProgram {
         F: Future<Output = ()> + 'static,
     {
         let main = Arc::new(move || Box::pin(main()) as BoxFuture);
-        TaskProgram { name: name.into(), main, monitors: Vec::new() }
+        TaskProgram { name: name.into(), main, model: Model::default(), monitors: Vec::new() }
     }
 
     /// The same program with a monitor more; `make` is called for every execution.
@@ -61,6 +63,27 @@ impl TaskProgram {
             monitors.add(make().into_monitor()?);
             Ok(())
         }));
+        self
+    }
+
+    /// The same program where these panics of tasks are bugs.
+    #[must_use]
+    pub fn task_panics(mut self, task_panics: TaskPanics) -> TaskProgram {
+        self.model.task_panics = task_panics;
+        self
+    }
+
+    /// The same program where time moves like this.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> TaskProgram {
+        self.model.clock = clock;
+        self
+    }
+
+    /// The same program where steps end at these points.
+    #[must_use]
+    pub fn points(mut self, points: Points) -> TaskProgram {
+        self.model.points = points;
         self
     }
 
@@ -90,10 +113,10 @@ impl Program for TaskProgram {
     }
 
     fn restart(&self, system: &mut TaskSystem) -> Result<(), Bug> {
-        system.begin(&*self.main, |monitors| self.monitors.iter().try_for_each(|add| add(monitors)))
+        system.begin(self.model, &*self.main, |monitors| self.monitors.iter().try_for_each(|add| add(monitors)))
     }
 
     fn granularity(&self) -> &'static str {
-        "await points"
+        self.model.granularity()
     }
 }

@@ -11,6 +11,8 @@ use dally_core::{
 use crate::coroutine::{Body, IdleStacks, Progress};
 use crate::current;
 use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told};
+use crate::join::TaskPanic;
+use crate::model::{Model, TaskPanics};
 use crate::roster::Who;
 use crate::waker::rouse;
 
@@ -144,7 +146,10 @@ impl System for TaskSystem {
             }
         }
         self.idle.give_back();
-        let Some((mut bug, index)) = first else { return Ok(()) };
+        let Some((mut bug, index)) = first else {
+            // A panic of a task that nobody has observed, and whose handle was dropped only now.
+            return self.exec.bug.take().map_or(Ok(()), |bug| Err(*bug));
+        };
         if let Problem::Panic { at_tear_down, .. } = &mut *bug.problem {
             *at_tear_down = true;
         }
@@ -170,6 +175,7 @@ impl TaskSystem {
     /// Starts afresh with the main task that `main` makes.
     pub(crate) fn begin(
         &mut self,
+        model: Model,
         main: &dyn Fn() -> BoxFuture,
         add_monitors: impl FnOnce(&mut Monitors) -> Result<(), Bug>,
     ) -> Result<(), Bug> {
@@ -177,7 +183,7 @@ impl TaskSystem {
             // It is given up half-way: what its destructors do is not the fault of the next one.
             let _ = self.end();
         }
-        self.exec.begin();
+        self.exec.begin(model);
         let mut monitors = Monitors::default();
         let entered = current::enter(&mut self.exec);
         let made = panics::catch(|| {
@@ -236,14 +242,19 @@ impl TaskSystem {
         mut polled: Result<Progress, Stop>,
         env: &mut dyn Env,
     ) -> Result<(), Stop> {
+        if polled.is_err() {
+            polled = self.unwound(index, polled, env);
+        }
         let TaskSystem { exec, bodies, .. } = self;
         exec.polling = false;
-        if let Ok(progress @ (Progress::Pending | Progress::Ready)) = polled
+        if let Ok(progress @ (Progress::Pending | Progress::Ready | Progress::Parked)) = polled
             && !exec.cut
         {
             // The poll has come to its end: those who gave way are woken.
             let task = &mut exec.tasks[index];
-            let over = task.aborted || progress == Progress::Ready;
+            // What blocks its thread cannot be aborted.
+            let aborted = task.aborted && progress == Progress::Pending;
+            let over = aborted || progress == Progress::Ready;
             if over || !task.deferred.is_empty() {
                 let deferred = std::mem::take(&mut task.deferred);
                 let _entered = current::enter_step(exec, env);
@@ -253,7 +264,7 @@ impl TaskSystem {
                         drop(bodies[index].take());
                     }
                 });
-                let progress = if over { Progress::Ready } else { Progress::Pending };
+                let progress = if over { Progress::Ready } else { progress };
                 polled = ended.map(|()| progress);
             }
         }
@@ -271,7 +282,7 @@ impl TaskSystem {
                 exec.finish();
                 exec.flush(env);
             }
-            Ok(Progress::Pending) => {
+            Ok(Progress::Pending | Progress::Parked) => {
                 if exec.end_poll() {
                     exec.tell(|| Told::Blocked(index));
                     exec.flush(env);
@@ -279,6 +290,30 @@ impl TaskSystem {
             }
         }
         if exec.cut { Err(Stop::Cut) } else { Ok(()) }
+    }
+
+    /// What comes of a poll that has unwound: a panic that is kept for whoever joins the task ends it.
+    #[cold]
+    fn unwound(
+        &mut self,
+        index: usize,
+        polled: Result<Progress, Stop>,
+        env: &mut dyn Env,
+    ) -> Result<Progress, Stop> {
+        let exec = &mut *self.exec;
+        let result = exec.unwinding.take();
+        let payload = self.bodies[index].take_payload();
+        let kept = exec.model.task_panics == TaskPanics::Unobserved && !exec.cut;
+        let (Some(result), Some(payload), true) = (result, payload, kept) else { return polled };
+        let Err(Stop::Bug(mut bug)) = polled else { return polled };
+        exec.flush(env);
+        let text = format_args!("panics: {}", bug.message());
+        env.event(Event::Noted { text: Text::Display(&text) })?;
+        bug.culprit.get_or_insert_with(|| exec.tasks[index].name.to_string());
+        exec.polling = false;
+        let _entered = current::enter_step(exec, env);
+        panics::catch(|| result.panicked(TaskPanic { payload, bug }))?;
+        Ok(Progress::Ready)
     }
 
     /// Lets a poll that was suspended come to its end now that the execution is over. What it does is
@@ -330,6 +365,7 @@ impl TaskSystem {
             panics::catch(|| rouse(waker))?;
         }
         let exec = &mut *self.exec;
+        exec.idle();
         exec.flush(env);
         if exec.cut { Err(Stop::Cut) } else { Ok(()) }
     }

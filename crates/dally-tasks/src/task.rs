@@ -1,5 +1,11 @@
 //! Tasks: spawning them and giving way to others.
 
+mod blocking;
+pub mod coop;
+pub mod join_set;
+mod local;
+mod task_local;
+
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
@@ -8,7 +14,18 @@ use std::task::{Context, Poll};
 
 use dally_core::WorkerId;
 
+pub use self::blocking::{block_in_place, block_on, spawn_blocking};
+pub(crate) use self::blocking::{block, stall};
+pub use self::coop::{Unconstrained, consume_budget, unconstrained};
+pub use self::join_set::JoinSet;
+pub use self::local::{LocalEnterGuard, LocalSet, spawn_local};
+pub use self::task_local::{AccessError, LocalKey};
 pub use crate::join::{AbortHandle, JoinError, JoinHandle};
+
+/// The futures of this module that have names.
+pub mod futures {
+    pub use super::task_local::TaskLocalFuture;
+}
 
 use crate::current;
 use crate::exec::{Phase, Told};
@@ -18,7 +35,8 @@ use crate::text::TaskName;
 /// Starts a task. It is named after the future's function and the line of this call; see
 /// [`Builder`] to name it otherwise.
 ///
-/// A panic in a task is a bug of the program, also when nobody joins the task.
+/// A panic in a task is a bug of the program, or reaches whoever joins the task: see
+/// [`TaskPanics`](crate::TaskPanics).
 ///
 /// # Panics
 /// Outside of a Dally execution.
@@ -34,8 +52,8 @@ where
 #[track_caller]
 fn spawn_as<F>(name: TaskName, future: F) -> JoinHandle<F::Output>
 where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
+    F: Future + 'static,
+    F::Output: 'static,
 {
     let (handle, completion) = join::pair();
     let body = Box::pin(async move {
@@ -98,6 +116,34 @@ impl<'a> Builder<'a> {
         };
         Ok(spawn_as(name, future))
     }
+
+    /// As [`Builder::spawn`], in the [`LocalSet`] that the running task belongs to or drives.
+    #[track_caller]
+    pub fn spawn_local<F>(self, future: F) -> std::io::Result<JoinHandle<F::Output>>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let name = match self.name {
+            Some(name) => TaskName::Given(name.to_owned()),
+            None => TaskName::Spawned(std::any::type_name::<F>(), Location::caller()),
+        };
+        Ok(local::spawn_local_as(name, future))
+    }
+
+    /// As [`spawn_blocking`], with the name.
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(self, function: F) -> std::io::Result<JoinHandle<R>>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        let name = match self.name {
+            Some(name) => TaskName::Given(name.to_owned()),
+            None => TaskName::Spawned(std::any::type_name::<F>(), Location::caller()),
+        };
+        Ok(blocking::spawn_blocking_as(name, function))
+    }
 }
 
 /// Lets any other task step before this one goes on.
@@ -156,4 +202,9 @@ impl fmt::Display for Id {
 #[track_caller]
 pub fn id() -> Id {
     current::with("`task::id`", |exec| Id(exec.tasks[exec.current].id))
+}
+
+/// The identity of the task that runs, if one does.
+pub fn try_id() -> Option<Id> {
+    current::try_with(|exec| Id(exec.tasks[exec.current].id))
 }

@@ -52,6 +52,11 @@ impl Exec {
         self.held(object, 1, Some(self.current as u32));
     }
 
+    /// Notes that the running task has some of what an object holds, for observations.
+    pub fn locks_some(&mut self, object: &Object, left: usize) {
+        self.held(object, left as u64, Some(self.current as u32));
+    }
+
     #[inline]
     fn held(&mut self, object: &Object, amount: u64, holder: Option<u32>) {
         if object.run == self.run

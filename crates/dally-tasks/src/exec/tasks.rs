@@ -42,6 +42,8 @@ pub(crate) struct Task {
     pub waits: Vec<Wait>,
     /// Whom `yield_now` is to wake when the poll ends.
     pub deferred: Vec<Waker>,
+    /// Its code may block its thread: it is no async code.
+    pub may_block: bool,
     wake: Arc<TaskWaker>,
     children: u32,
     objects: u32,
@@ -120,11 +122,19 @@ impl Task {
         std::mem::take(&mut self.woken)
     }
 
-    /// A poll that was suspended goes on.
+    /// A poll that was suspended goes on; answers whether it had blocked its thread and was woken.
     #[inline]
-    pub fn resume_poll(&mut self) {
+    pub fn resume_poll(&mut self) -> bool {
         self.state = State::Running;
         self.stands_before = None;
+        std::mem::take(&mut self.woken)
+    }
+
+    /// A poll that has blocked its thread goes on.
+    pub fn unpark(&mut self) {
+        self.ready = false;
+        self.points = 0;
+        self.waits.clear();
     }
 
     fn new(id: WorkerId, name: TaskName, wake: Arc<TaskWaker>) -> Task {
@@ -142,6 +152,7 @@ impl Task {
             points: 0,
             waits: Vec::new(),
             deferred: Vec::new(),
+            may_block: false,
             wake,
             children: 0,
             objects: 0,
@@ -158,7 +169,7 @@ impl Task {
             self.name = name;
         }
         self.state = State::Runnable;
-        self.aborted = false;
+        (self.aborted, self.may_block) = (false, false);
         (self.ready, self.woken, self.linked) = (false, false, false);
         self.stands_before = None;
         self.points = 0;
@@ -180,6 +191,11 @@ impl Tasks {
     #[inline]
     pub fn live(&self) -> &[Task] {
         &self.all[..self.live]
+    }
+
+    /// The task of this place, if there is one.
+    pub fn get_mut(&mut self, place: usize) -> Option<&mut Task> {
+        self.all.get_mut(place)
     }
 
     /// An execution begins, which has none yet.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use dally_core::WorkerId;
 
 use crate::exec::{Exec, Task};
+use crate::model::Clock;
 use crate::roster::Who;
 
 /// A timer that is armed, or has fired and is still held by its `Sleep`.
@@ -15,6 +16,8 @@ pub(crate) struct Timer {
     pub owner: WorkerId,
     deadline: Duration,
     pub fired: bool,
+    /// It is to fire, and its `Sleep` is there.
+    armed: bool,
     pub waker: Option<Waker>,
 }
 
@@ -27,6 +30,8 @@ pub(crate) struct Timers {
     pub all: Vec<Timer>,
     /// The places whose timers are gone.
     free: Vec<usize>,
+    /// The program has stopped the clock.
+    paused: bool,
 }
 
 impl Timers {
@@ -35,6 +40,7 @@ impl Timers {
         self.now = Duration::ZERO;
         self.all.clear();
         self.free.clear();
+        self.paused = false;
     }
 }
 
@@ -43,7 +49,7 @@ impl Exec {
     pub fn arm(&mut self, deadline: Duration, waker: Waker) -> usize {
         let task = &mut self.tasks[self.current];
         let (id, owner) = (task.next_timer(), task.id);
-        let timer = Timer { id, owner, deadline, fired: false, waker: Some(waker) };
+        let timer = Timer { id, owner, deadline, fired: false, armed: true, waker: Some(waker) };
         let Timers { all, free, .. } = &mut self.timers;
         let index = match free.pop() {
             Some(index) => {
@@ -56,17 +62,89 @@ impl Exec {
             }
         };
         self.roster.meet(id, Who::Timer(index));
+        if self.clock_model() != Clock::Any {
+            self.order_timers();
+        }
         index
+    }
+
+    /// When time moves.
+    fn clock_model(&self) -> Clock {
+        if self.timers.paused { Clock::Idle } else { self.model.clock }
+    }
+
+    /// Lets those timers fire that may.
+    #[cold]
+    fn order_timers(&mut self) {
+        let Exec { timers, roster, .. } = self;
+        let armed = || timers.all.iter().filter(|timer| timer.armed);
+        let first = armed().map(|timer| timer.deadline).min();
+        armed().for_each(|timer| roster.disable(timer.id));
+        let may = match self.clock_model() {
+            Clock::Any => |_: &Timer, _: Option<Duration>| true,
+            Clock::Ordered => |timer: &Timer, first: Option<Duration>| Some(timer.deadline) == first,
+            // Whoever could step has not been told to stop yet.
+            Clock::Idle if self.roster.enabled.is_empty() => {
+                |timer: &Timer, first: Option<Duration>| Some(timer.deadline) == first
+            }
+            Clock::Idle => |_: &Timer, _: Option<Duration>| false,
+        };
+        let Exec { timers, roster, .. } = self;
+        let armed = timers.all.iter().filter(|timer| timer.armed);
+        armed.filter(|timer| may(timer, first)).for_each(|timer| roster.enable(timer.id));
+    }
+
+    /// Somebody can step no more: if nobody can, time may move.
+    #[inline]
+    pub fn idle(&mut self) {
+        if self.roster.enabled.is_empty() && self.clock_model() == Clock::Idle {
+            self.order_timers();
+        }
+    }
+
+    /// Stops the clock or lets it run; answers whether it was stopped.
+    pub fn set_paused(&mut self, paused: bool) -> bool {
+        let before = std::mem::replace(&mut self.timers.paused, paused);
+        self.order_timers();
+        before
+    }
+
+    /// Moves the stopped clock; answers whom to wake, in the order of deadlines.
+    pub fn advance(&mut self, duration: Duration) -> Option<Vec<Waker>> {
+        let Timers { now, all, paused, .. } = &mut self.timers;
+        if !*paused {
+            return None;
+        }
+        *now = now.saturating_add(duration);
+        let now = *now;
+        let mut due: Vec<_> =
+            all.iter_mut().filter(|timer| timer.armed && timer.deadline <= now).collect();
+        due.sort_by_key(|timer| (timer.deadline, timer.id));
+        let wake = due.into_iter().filter_map(|timer| {
+            (timer.fired, timer.armed) = (true, false);
+            self.roster.disable(timer.id);
+            timer.waker.take()
+        });
+        Some(wake.collect())
     }
 
     /// Fires a timer: time is now at least its deadline. Answers whom to wake.
     pub fn fire(&mut self, index: usize) -> Option<Waker> {
         let Timers { now, all, .. } = &mut self.timers;
         let timer = &mut all[index];
-        timer.fired = true;
+        (timer.fired, timer.armed) = (true, false);
         *now = timer.deadline.max(*now);
         let (id, waker) = (timer.id, timer.waker.take());
         self.roster.disable(id);
+        match self.clock_model() {
+            Clock::Any => {}
+            Clock::Ordered => self.order_timers(),
+            // Whoever is woken steps first.
+            Clock::Idle => {
+                let Exec { timers, roster, .. } = self;
+                timers.all.iter().for_each(|timer| roster.disable(timer.id));
+            }
+        }
         waker
     }
 
@@ -75,12 +153,16 @@ impl Exec {
     pub fn disarm(&mut self, index: usize) -> (Option<WorkerId>, Option<Waker>) {
         let timer = &mut self.timers.all[index];
         let (id, fired, waker) = (timer.id, timer.fired, timer.waker.take());
+        timer.armed = false;
         self.timers.free.push(index);
         self.roster.forget(id);
         if fired || self.phase.is_over() {
             return (None, waker);
         }
         self.roster.disable(id);
+        if self.clock_model() != Clock::Any {
+            self.order_timers();
+        }
         (Some(id), waker)
     }
 

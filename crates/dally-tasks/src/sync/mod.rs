@@ -1,13 +1,41 @@
 //! Where tasks meet: channels, locks and notifications.
 
+mod barrier;
+pub(crate) mod bound;
+pub mod broadcast;
 pub mod mpsc;
 mod mutex;
 mod notify;
+mod once_cell;
 pub mod oneshot;
+mod permits;
 mod queue;
+mod rwlock;
+mod semaphore;
+mod set_once;
+mod until;
+pub mod watch;
 
-pub use mutex::{Lock, LockOwned, Mutex, MutexGuard, OwnedMutexGuard, TryLockError};
-pub use notify::{Notified, Notify};
+pub use barrier::{Barrier, BarrierWaitResult};
+pub use mutex::{
+    Lock, LockOwned, MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard,
+    TryLockError,
+};
+pub use notify::{Notified, Notify, OwnedNotified};
+pub use once_cell::{OnceCell, SetError};
+pub use rwlock::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock,
+    RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,
+};
+pub use semaphore::{
+    AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError,
+};
+pub use set_once::{SetOnce, SetOnceError};
+
+/// The futures of this module that have names.
+pub mod futures {
+    pub use super::notify::{Notified, OwnedNotified};
+}
 
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
@@ -22,8 +50,12 @@ impl<S> RefUnwindSafe for Inner<S> {}
 impl<S> UnwindSafe for Inner<S> {}
 
 impl<S> Inner<S> {
-    pub fn new(state: S) -> Inner<S> {
+    pub const fn new(state: S) -> Inner<S> {
         Inner(spin::Mutex::new(state))
+    }
+
+    pub fn into_inner(self) -> S {
+        self.0.into_inner()
     }
 
     #[inline]

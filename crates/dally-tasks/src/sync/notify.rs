@@ -2,17 +2,19 @@
 
 use std::fmt;
 use std::future::Future;
+use std::ops::Deref;
 use std::panic::Location;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use dally_core::bug::PlaceOf;
 use dally_core::{Access, Mode, Resource};
 
-use super::Inner;
+use super::bound::Bound;
 use super::queue::{Queue, Turn};
 use crate::current;
-use crate::text::{Deed, Kind, Object, Wait};
+use crate::text::{Deed, Kind, Wait};
 use crate::waker::rouse;
 
 const NOTIFIED: &Deed = &Deed::plain("be notified by");
@@ -24,11 +26,9 @@ const NOTIFIED_BY: &str = "`Notify::notified`";
 /// next that waits. [`notify_waiters`](Notify::notify_waiters) wakes all that wait and keeps
 /// nothing.
 pub struct Notify {
-    object: Object,
-    inner: Inner<State>,
+    state: Bound<State>,
 }
 
-#[derive(Default)]
 struct State {
     /// A `notify_one` that nobody has taken.
     permit: bool,
@@ -37,15 +37,29 @@ struct State {
     queue: Queue,
 }
 
+impl State {
+    const fn new() -> State {
+        State { permit: false, rounds: 0, queue: Queue::new() }
+    }
+}
+
+/// Which of those who wait is woken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Which {
+    First,
+    Last,
+}
+
 impl Notify {
     /// A notification that nobody has given.
-    ///
-    /// # Panics
-    /// Outside of a Dally execution.
     #[track_caller]
     pub fn new() -> Notify {
-        let object = current::with("`Notify::new`", |exec| exec.object(Kind::Notify));
-        Notify { object, inner: Inner::new(State::default()) }
+        Notify { state: Bound::new(Kind::Notify, State::new()) }
+    }
+
+    /// As [`Notify::new`], for statics.
+    pub const fn const_new() -> Notify {
+        Notify { state: Bound::late(Kind::Notify, State::new()) }
     }
 
     /// Waits to be notified. The future counts as waiting for
@@ -53,58 +67,61 @@ impl Notify {
     /// [`notify_one`](Notify::notify_one) from its first poll, or [`Notified::enable`].
     #[track_caller]
     pub fn notified(&self) -> Notified<'_> {
-        current::look(&self.object);
-        let round = self.inner.lock().rounds;
-        Notified { notify: self, round, stage: Stage::Start, at: Location::caller() }
+        Notified(Waiting::new(self))
+    }
+
+    /// As [`Notify::notified`], with a future that keeps the notification alive by itself.
+    #[track_caller]
+    pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
+        OwnedNotified(Waiting::new(self))
     }
 
     /// Wakes the task that has waited longest, or is kept for the next that waits.
     #[track_caller]
     pub fn notify_one(&self) {
-        current::with_own("`Notify::notify_one`", &self.object, Location::caller(), |exec| {
-            exec.touch(
-                &self.object,
-                Mode::ReadModifyWrite,
-                const { &Deed::plain("notify one by") },
-            );
-        });
-        self.pass_on();
+        self.notify(Which::First, const { &Deed::plain("notify one by") });
+    }
+
+    /// Wakes the task that has waited shortest, or is kept for the next that waits.
+    #[track_caller]
+    pub fn notify_last(&self) {
+        self.notify(Which::Last, const { &Deed::plain("notify the last by") });
     }
 
     /// Wakes all tasks that wait.
     #[track_caller]
     pub fn notify_waiters(&self) {
-        current::with_own("`Notify::notify_waiters`", &self.object, Location::caller(), |exec| {
-            exec.touch(
-                &self.object,
-                Mode::ReadModifyWrite,
-                const { &Deed::plain("notify all by") },
-            );
-        });
-        let woken = {
-            let mut state = self.inner.lock();
+        self.state.point();
+        let at = Location::caller();
+        let woken = self.state.with("`Notify::notify_waiters`", at, |exec, state, object| {
+            exec.touch(object, Mode::ReadModifyWrite, const { &Deed::plain("notify all by") });
             state.rounds += 1;
             state.queue.dismiss()
-        };
+        });
         woken.into_iter().for_each(rouse);
     }
 
-    fn pass_on(&self) {
-        let next = {
-            let mut state = self.inner.lock();
-            let next = state.queue.grant();
+    #[track_caller]
+    fn notify(&self, which: Which, deed: &'static Deed) {
+        self.state.point();
+        // An object of another execution is refused here.
+        self.state.with("`Notify::notify_one`", Location::caller(), |_, _, _| ());
+        self.pass_on(which, deed);
+    }
+
+    fn pass_on(&self, which: Which, deed: &'static Deed) {
+        let wake = |state: &mut State| {
+            let next = match which {
+                Which::First => state.queue.grant(),
+                Which::Last => state.queue.grant_last(),
+            };
             state.permit |= next.is_none();
             next
         };
-        self.tell_permit();
+        let next = self.state.settle_held(wake, |state| usize::from(state.permit), deed);
         if let Some(waker) = next.flatten() {
             rouse(waker);
         }
-    }
-
-    fn tell_permit(&self) {
-        let permit = self.inner.lock().permit;
-        current::try_with(|exec| exec.holds(&self.object, usize::from(permit)));
     }
 }
 
@@ -117,8 +134,8 @@ impl Default for Notify {
 
 impl fmt::Debug for Notify {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        current::look(&self.object);
-        f.debug_struct("Notify").field("permit", &self.inner.lock().permit).finish_non_exhaustive()
+        let permit = self.state.look(|state| state.permit);
+        f.debug_struct("Notify").field("permit", &permit).finish_non_exhaustive()
     }
 }
 
@@ -129,28 +146,25 @@ enum Stage {
     Done,
 }
 
-/// The future of [`Notify::notified`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless they are awaited"]
-pub struct Notified<'a> {
-    notify: &'a Notify,
-    /// The rounds of `notify_waiters` before this future was made.
+/// Somebody who waits, whoever keeps the notification alive.
+struct Waiting<N: Deref<Target = Notify>> {
+    notify: N,
+    /// The rounds of `notify_waiters` before this was made.
     round: u64,
     stage: Stage,
     at: &'static Location<'static>,
 }
 
-impl Notified<'_> {
-    /// Begins to wait without being awaited; answers whether it has been notified already.
-    pub fn enable(mut self: Pin<&mut Self>) -> bool {
-        self.attempt(None)
+impl<N: Deref<Target = Notify>> Waiting<N> {
+    #[track_caller]
+    fn new(notify: N) -> Waiting<N> {
+        let round = notify.state.peek(|state| state.rounds);
+        Waiting { notify, round, stage: Stage::Start, at: Location::caller() }
     }
 
     fn attempt(&mut self, waker: Option<&Waker>) -> bool {
         let mut old = None;
-        let notify = self.notify;
-        let notified = current::with_own(NOTIFIED_BY, &notify.object, self.at, |exec| {
-            let mut state = self.notify.inner.lock();
+        let notified = self.notify.state.with(NOTIFIED_BY, self.at, |exec, state, object| {
             match self.stage {
                 Stage::Done => {}
                 // All were woken, this one too: the permit is for others.
@@ -159,40 +173,38 @@ impl Notified<'_> {
                 Stage::Start => {
                     self.stage = Stage::Waiting(state.queue.push(waker.cloned()));
                     // Its place in the queue depends on who came before.
-                    exec.brush(&notify.object, Mode::ReadModifyWrite);
+                    exec.brush(object, Mode::ReadModifyWrite);
                     return false;
                 }
                 Stage::Waiting(ticket) => {
                     let (turn, replaced) = state.queue.ask(ticket, waker);
                     old = replaced;
                     if turn == Turn::NotYet {
-                        exec.brush(&notify.object, Mode::Read);
+                        exec.brush(object, Mode::Read);
                         return false;
                     }
                 }
             }
-            exec.holds(&self.notify.object, usize::from(state.permit));
+            exec.holds(object, usize::from(state.permit));
             self.stage = Stage::Done;
-            exec.touch(&self.notify.object, Mode::ReadModifyWrite, NOTIFIED);
+            exec.touch(object, Mode::ReadModifyWrite, NOTIFIED);
             true
         });
         drop(old);
         notified
     }
-}
-
-impl Future for Notified<'_> {
-    type Output = ();
 
     #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let next = Access::update(Resource::Object(self.notify.object.id));
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let (object, over) = self.notify.state.glance(|state| match self.stage {
+            Stage::Waiting(ticket) => state.queue.is_over(ticket),
+            Stage::Start | Stage::Done => false,
+        });
+        let next = Access::update(Resource::Object(object.id));
         let waited = match self.stage {
             // Beginning to wait has an effect: a notification before it is missed.
             Stage::Start => Some(false),
-            Stage::Waiting(ticket) => {
-                self.notify.inner.lock().queue.is_over(ticket).then_some(true)
-            }
+            Stage::Waiting(_) => over.then_some(true),
             Stage::Done => None,
         };
         if waited.is_some_and(|waited| !current::pass(cx, NOTIFIED_BY, waited, next)) {
@@ -201,22 +213,63 @@ impl Future for Notified<'_> {
         if self.attempt(Some(cx.waker())) {
             return Poll::Ready(());
         }
-        let object = self.notify.object;
         let wait = Wait { object, deed: NOTIFIED, place: PlaceOf::Operation, at: self.at };
         current::wait(wait, next, cx.waker());
         Poll::Pending
     }
 }
 
-impl Drop for Notified<'_> {
+impl<N: Deref<Target = Notify>> Drop for Waiting<N> {
     fn drop(&mut self) {
         let Stage::Waiting(ticket) = self.stage else { return };
-        let (granted, waker) = self.notify.inner.lock().queue.leave(ticket);
+        let leave = |state: &mut State| {
+            let which = state.queue.granted_as(ticket);
+            (which, state.queue.leave(ticket))
+        };
+        let (which, (granted, waker)) =
+            self.notify.state.settle(leave, Deed::SILENT, Mode::ReadModifyWrite);
         drop(waker);
-        current::change(&self.notify.object);
         if granted {
-            // A `notify_one` that this future got and did not use belongs to the next.
-            self.notify.pass_on();
+            // A notification that this got and did not use belongs to the next.
+            self.notify.pass_on(which, Deed::SILENT);
         }
     }
 }
+
+impl<N: Deref<Target = Notify>> fmt::Debug for Waiting<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notified").field("stage", &self.stage).finish_non_exhaustive()
+    }
+}
+
+/// The future of [`Notify::notified`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Notified<'a>(Waiting<&'a Notify>);
+
+/// The future of [`Notify::notified_owned`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct OwnedNotified(Waiting<Arc<Notify>>);
+
+macro_rules! notified {
+    ($($notified:ty),*) => {$(
+        impl $notified {
+            /// Begins to wait without being awaited; answers whether it has been notified already.
+            pub fn enable(mut self: Pin<&mut Self>) -> bool {
+                self.0.attempt(None)
+            }
+        }
+
+        impl Future for $notified {
+            type Output = ();
+
+            #[inline(always)]
+            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+                self.0.poll(cx)
+            }
+        }
+    )*};
+}
+
+notified!(Notified<'_>, OwnedNotified);

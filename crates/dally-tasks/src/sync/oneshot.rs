@@ -45,6 +45,11 @@ struct State<T> {
 }
 
 impl<T> Shared<T> {
+    /// The scheduling point before an operation that is not awaited, where the program has such points.
+    fn point(&self) {
+        current::point(|| Access::update(Resource::Object(self.object.id)));
+    }
+
     fn tell(&self, deed: &'static Deed, holds: usize) {
         current::try_with(|exec| {
             exec.touch(&self.object, Mode::ReadModifyWrite, deed);
@@ -71,6 +76,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(mut self, value: T) -> Result<(), T> {
         let Some(shared) = self.shared.take() else { return Err(value) };
+        shared.point();
         current::with_own("`oneshot::Sender::send`", &shared.object, Location::caller(), |_| ());
         let mut state = shared.inner.lock();
         state.sender = false;
@@ -97,6 +103,13 @@ impl<T> Sender<T> {
         })
     }
 
+    /// As [`Sender::closed`], for futures written by hand.
+    #[track_caller]
+    pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let shared = self.shared.as_deref();
+        Pin::new(&mut Closed { shared, waited: true, at: Location::caller() }).poll(cx)
+    }
+
     /// Waits until the receiver is gone or has closed.
     #[track_caller]
     pub fn closed(&mut self) -> Closed<'_, T> {
@@ -108,6 +121,7 @@ impl<T> Sender<T> {
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         let Some(shared) = self.shared.take() else { return };
+        shared.point();
         let wakers = {
             let mut state = shared.inner.lock();
             state.sender = false;
@@ -178,6 +192,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, error::TryRecvError> {
         let Some(shared) = &self.shared else { return Err(error::TryRecvError::Closed) };
+        shared.point();
         current::with_own(
             "`oneshot::Receiver::try_recv`",
             &shared.object,
@@ -196,6 +211,25 @@ impl<T> Receiver<T> {
                 value.ok_or(error::TryRecvError::Closed)
             }
         }
+    }
+
+    /// Waits for the value, blocking the thread.
+    #[track_caller]
+    pub fn blocking_recv(self) -> Result<T, error::RecvError> {
+        crate::task::block("`oneshot::Receiver::blocking_recv`", self)
+    }
+
+    /// Whether it has given the value, or has said that there is none.
+    pub fn is_terminated(&self) -> bool {
+        self.shared.is_none()
+    }
+
+    /// Whether there is no value to receive now.
+    pub fn is_empty(&self) -> bool {
+        self.shared.as_ref().is_none_or(|shared| {
+            current::look(&shared.object);
+            shared.inner.lock().value.is_none()
+        })
     }
 
     /// Lets nothing more be sent; what was sent can still be received.
@@ -256,6 +290,7 @@ impl<T> Future for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let Some(shared) = self.shared.take() else { return };
+        shared.point();
         let waker = shared.close();
         let (value, own) = {
             let mut state = shared.inner.lock();

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
+use super::notify::Which;
+
 /// A queue that is served first come, first served, as tokio's primitives promise. What is
 /// granted to a waiter is its own, even before it steps: nobody overtakes.
 #[derive(Debug, Default)]
@@ -16,6 +18,8 @@ pub(super) struct Queue {
 struct Entry {
     ticket: u64,
     granted: bool,
+    /// Its turn came because it was the last.
+    as_last: bool,
     waker: Option<Waker>,
 }
 
@@ -30,10 +34,14 @@ pub(super) enum Turn {
 }
 
 impl Queue {
+    pub const fn new() -> Queue {
+        Queue { entries: VecDeque::new(), next: 0 }
+    }
+
     pub fn push(&mut self, waker: Option<Waker>) -> u64 {
         let ticket = self.next;
         self.next += 1;
-        self.entries.push_back(Entry { ticket, granted: false, waker });
+        self.entries.push_back(Entry { ticket, granted: false, as_last: false, waker });
         ticket
     }
 
@@ -46,6 +54,21 @@ impl Queue {
         let first = self.entries.iter_mut().find(|entry| !entry.granted)?;
         first.granted = true;
         Some(first.waker.take())
+    }
+
+    /// It is the last one's turn; answers as [`Queue::grant`].
+    pub fn grant_last(&mut self) -> Option<Option<Waker>> {
+        let last = self.entries.iter_mut().rfind(|entry| !entry.granted)?;
+        (last.granted, last.as_last) = (true, true);
+        Some(last.waker.take())
+    }
+
+    /// As the first or the last of those who waited a waiter's turn has come.
+    pub fn granted_as(&self, ticket: u64) -> Which {
+        match self.entries.binary_search_by_key(&ticket, |entry| entry.ticket) {
+            Ok(place) if self.entries[place].as_last => Which::Last,
+            _ => Which::First,
+        }
     }
 
     /// Asks for a turn. While it has not come, `waker` is the one to call, if there is one; the

@@ -1,12 +1,14 @@
 //! Channels with a capacity.
 
 use std::fmt;
+use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use super::chan::{Chan, Steps};
 use super::ends::ends;
-use super::error::{TryRecvError, TrySendError};
+use super::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::recv::{Recv, RecvMany};
 use super::send::{Closed, Send};
 use crate::text::Deed;
@@ -24,7 +26,7 @@ pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 
 /// The sending end of a bounded channel; clones send to the same receiver.
 pub struct Sender<T> {
-    chan: Arc<Chan<T>>,
+    pub(super) chan: Arc<Chan<T>>,
 }
 
 impl<T> Sender<T> {
@@ -40,9 +42,47 @@ impl<T> Sender<T> {
         self.chan.try_send("`mpsc::Sender::try_send`", value)
     }
 
+    /// As [`Sender::send`], for at most this long.
+    #[track_caller]
+    pub fn send_timeout(
+        &self,
+        value: T,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<(), SendTimeoutError<T>>> {
+        let permit = crate::time::timeout(timeout, self.reserve());
+        async move {
+            match permit.await {
+                Err(_) => Err(SendTimeoutError::Timeout(value)),
+                Ok(Err(_)) => Err(SendTimeoutError::Closed(value)),
+                Ok(Ok(permit)) => {
+                    permit.send(value);
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// As [`Sender::send`], blocking the thread.
+    #[track_caller]
+    pub fn blocking_send(&self, value: T) -> Result<(), SendError<T>> {
+        crate::task::block("`mpsc::Sender::blocking_send`", self.send(value))
+    }
+
     /// How many more values fit.
     pub fn capacity(&self) -> usize {
-        self.chan.look(|state| state.free)
+        self.chan.look(|state| state.room.free)
+    }
+
+    /// How many values the channel holds at most.
+    pub fn max_capacity(&self) -> usize {
+        self.chan.capacity.unwrap_or(usize::MAX)
+    }
+}
+
+impl<T> Receiver<T> {
+    /// How many more values fit.
+    pub fn capacity(&self) -> usize {
+        self.chan.look(|state| state.room.free)
     }
 
     /// How many values the channel holds at most.

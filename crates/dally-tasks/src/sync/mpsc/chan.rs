@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::panic::Location;
 use std::task::Waker;
 
-use dally_core::Mode;
+use dally_core::{Access, Mode, Resource};
 
 use crate::current;
 use crate::sync::Inner;
+use crate::sync::permits::Permits;
 use crate::sync::queue::Queue;
 use crate::text::{Deed, Kind, Object};
 use crate::waker::{Sleeper, rouse};
@@ -29,11 +30,9 @@ pub(super) struct State<T> {
     pub weak: usize,
     /// The receiver wants nothing more.
     pub closed: bool,
-    /// How many more fit, those that are promised to waiters left out.
-    pub free: usize,
+    /// How many more fit, and who waits for room.
+    pub room: Permits,
     pub receiver: Option<Sleeper>,
-    /// Those who wait for room.
-    pub room: Queue,
     /// Those who wait for the receiver to close.
     pub watchers: Queue,
 }
@@ -48,12 +47,17 @@ impl<T> Chan<T> {
             senders: 1,
             weak: 0,
             closed: false,
-            free: capacity.unwrap_or(usize::MAX),
+            room: Permits::new(capacity.unwrap_or(usize::MAX)),
             receiver: None,
-            room: Queue::default(),
             watchers: Queue::default(),
         };
         Chan { object, capacity, inner: Inner::new(state) }
+    }
+
+    /// The scheduling point before an operation that is not awaited, where the program has such points.
+    #[inline]
+    pub fn point(&self) {
+        current::point(|| Access::update(Resource::Object(self.object.id)));
     }
 
     /// The receiver wants nothing more.
@@ -61,7 +65,7 @@ impl<T> Chan<T> {
         let woken = {
             let mut state = self.inner.lock();
             state.closed = true;
-            let mut woken = state.room.dismiss();
+            let mut woken = state.room.close();
             woken.extend(state.watchers.dismiss());
             woken
         };
@@ -75,9 +79,8 @@ impl<T> Chan<T> {
         let (rest, own) = {
             let mut state = self.inner.lock();
             let rest = std::mem::take(&mut state.queue);
-            if self.capacity.is_some() {
-                state.free += rest.len();
-            }
+            let woken = if self.capacity.is_some() { state.room.add(rest.len()) } else { Vec::new() };
+            debug_assert!(woken.is_empty(), "nobody waits for room in a channel that is closed");
             (rest, state.receiver.take())
         };
         current::try_with(|exec| exec.holds(&self.object, 0));
@@ -109,6 +112,7 @@ impl<T> Chan<T> {
     }
 
     pub fn drop_sender(&self) {
+        self.point();
         let receiver = {
             let mut state = self.inner.lock();
             state.senders -= 1;
@@ -142,19 +146,15 @@ impl<T> State<T> {
     }
 
     /// One more fits: it is promised to the first who waits.
+    #[inline]
     pub fn make_room(&mut self) -> Option<Waker> {
-        match self.room.grant() {
-            Some(waker) => waker,
-            None => {
-                self.free += 1;
-                None
-            }
-        }
+        self.room.add_one()
     }
 
-    /// Nothing more will come.
-    pub fn is_over(&self) -> bool {
-        self.closed || self.senders == 0
+    /// Nothing more will come, if nothing is there: no sender is left, or it is closed and nobody has room
+    /// for a value in it, which could still be sent.
+    pub fn is_over(&self, capacity: Option<usize>) -> bool {
+        self.senders == 0 || self.closed && capacity.is_none_or(|all| self.room.free == all)
     }
 
     pub fn len(&self) -> usize {

@@ -76,6 +76,18 @@ macro_rules! ends {
             }
         }
 
+        impl<T> $Weak<T> {
+            /// How many senders there are.
+            pub fn strong_count(&self) -> usize {
+                self.chan.count(|state| state.senders)
+            }
+
+            /// How many handles there are that do not keep the channel open.
+            pub fn weak_count(&self) -> usize {
+                self.chan.count(|state| state.weak)
+            }
+        }
+
         impl<T> Clone for $Weak<T> {
             fn clone(&self) -> $Weak<T> {
                 $Weak::new(&self.chan)
@@ -129,6 +141,40 @@ macro_rules! ends {
                 self.chan.poll_recv(&mut Steps::unknown(), cx)
             }
 
+            /// As [`recv_many`](Self::recv_many), for futures written by hand.
+            #[track_caller]
+            pub fn poll_recv_many(
+                &mut self,
+                cx: &mut Context<'_>,
+                buffer: &mut Vec<T>,
+                limit: usize,
+            ) -> Poll<usize> {
+                self.chan.poll_recv_many(&mut Steps::unknown(), cx, buffer, limit)
+            }
+
+            /// As [`recv`](Self::recv), blocking the thread.
+            #[track_caller]
+            pub fn blocking_recv(&mut self) -> Option<T> {
+                crate::task::block("`mpsc::Receiver::blocking_recv`", self.recv())
+            }
+
+            /// As [`recv_many`](Self::recv_many), blocking the thread.
+            #[track_caller]
+            pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+                let received = self.recv_many(buffer, limit);
+                crate::task::block("`mpsc::Receiver::blocking_recv_many`", received)
+            }
+
+            /// How many senders there are.
+            pub fn sender_strong_count(&self) -> usize {
+                self.chan.count(|state| state.senders)
+            }
+
+            /// How many handles there are that do not keep the channel open.
+            pub fn sender_weak_count(&self) -> usize {
+                self.chan.count(|state| state.weak)
+            }
+
             /// Lets nothing more be sent; what was sent can still be received.
             pub fn close(&mut self) {
                 self.chan.close(const { &Deed::plain("close") });
@@ -136,7 +182,7 @@ macro_rules! ends {
 
             /// Whether nothing more can be sent.
             pub fn is_closed(&self) -> bool {
-                self.chan.look(|state| state.is_over())
+                self.chan.look(|state| state.closed || state.senders == 0)
             }
 
             /// Whether nothing is there.

@@ -7,11 +7,13 @@ mod bounded;
 mod chan;
 mod ends;
 pub mod error;
+mod permit;
 mod recv;
 mod send;
 mod unbounded;
 
 pub use bounded::{Receiver, Sender, WeakSender, channel};
+pub use permit::{OwnedPermit, Permit, PermitIterator};
 pub use recv::{Recv, RecvMany};
 pub use send::{Closed, Send};
 pub use unbounded::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};

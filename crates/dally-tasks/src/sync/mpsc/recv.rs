@@ -48,34 +48,51 @@ impl<T> Future for RecvMany<'_, T> {
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<usize> {
         let this = &mut *self;
-        if this.limit == 0 {
-            return Poll::Ready(0);
-        }
-        let before = this.buffer.len();
-        match this.chan.poll_recv(&mut this.steps, cx) {
-            Poll::Ready(Some(value)) => this.buffer.push(value),
-            Poll::Ready(None) => return Poll::Ready(0),
-            Poll::Pending => return Poll::Pending,
-        }
-        while this.buffer.len() - before < this.limit
-            && let Ok(value) = this.chan.try_recv()
-        {
-            this.buffer.push(value);
-        }
-        Poll::Ready(this.buffer.len() - before)
+        this.chan.poll_recv_many(&mut this.steps, cx, this.buffer, this.limit)
     }
 }
 
 impl<T> Chan<T> {
+    /// A poll of a receive of several values.
+    pub fn poll_recv_many(
+        &self,
+        steps: &mut Steps,
+        cx: &mut Context<'_>,
+        buffer: &mut Vec<T>,
+        limit: usize,
+    ) -> Poll<usize> {
+        if limit == 0 {
+            return Poll::Ready(0);
+        }
+        let before = buffer.len();
+        match self.poll_recv(steps, cx) {
+            Poll::Ready(Some(value)) => buffer.push(value),
+            Poll::Ready(None) => return Poll::Ready(0),
+            Poll::Pending => return Poll::Pending,
+        }
+        while buffer.len() - before < limit
+            && let Ok(value) = self.take_next()
+        {
+            buffer.push(value);
+        }
+        Poll::Ready(buffer.len() - before)
+    }
+
     /// Takes what is there.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.point();
+        self.take_next()
+    }
+
+    #[track_caller]
+    fn take_next(&self) -> Result<T, TryRecvError> {
         let mut next = None;
         let what = "`mpsc::Receiver::try_recv`";
         let result = current::with_own(what, &self.object, Location::caller(), |exec| {
             let mut state = self.inner.lock();
             let Some(value) = state.queue.pop_front() else {
-                let over = state.is_over();
+                let over = state.is_over(self.capacity);
                 drop(state);
                 let deed = if over {
                     const { &Deed::plain("find closed") }
@@ -130,7 +147,7 @@ impl<T> Chan<T> {
         let next = Access::update(Resource::Object(self.object.id));
         current::with_own(RECV, &self.object, steps.at, |exec| {
             let mut state = self.inner.lock();
-            let over = state.is_over();
+            let over = state.is_over(self.capacity);
             // There is one receiver: that it waits is seen by nobody, so no point comes before.
             if state.queue.is_empty() && !over {
                 wakers.1 = state.receiver.replace(Sleeper::new(exec, waker));

@@ -11,7 +11,7 @@ use dally_core::{Access, Mode, Resource};
 use super::chan::{Chan, Steps};
 use super::error::{SendError, TrySendError};
 use crate::current;
-use crate::sync::queue::Turn;
+use crate::sync::TryAcquireError;
 use crate::text::{Deed, Wait};
 use crate::waker::rouse;
 
@@ -33,7 +33,15 @@ impl<T> Future for Send<'_, T> {
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        this.chan.poll_send(&mut this.value, &mut this.steps, cx)
+        let deed = const { &Deed::moving::<T>("send", "to") };
+        match this.chan.poll_send(Some(&mut this.value), 1, deed, &mut this.steps, cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
+            // Polled again after it is done, it has nothing to give back.
+            Poll::Ready(Err(_)) => {
+                Poll::Ready(this.value.take().map_or(Ok(()), |value| Err(SendError(value))))
+            }
+        }
     }
 }
 
@@ -99,10 +107,11 @@ impl<T> Chan<T> {
     /// Sends at once if there is room.
     #[track_caller]
     pub fn try_send(&self, what: &str, value: T) -> Result<(), TrySendError<T>> {
+        self.point();
         let mut receiver = None;
         let result = current::with_own(what, &self.object, Location::caller(), |exec| {
             let mut state = self.inner.lock();
-            if state.closed || state.free == 0 {
+            if state.closed || state.room.free == 0 {
                 let closed = state.closed;
                 drop(state);
                 let deed = const { &Deed::moving::<T>("fail to send", "to") };
@@ -114,7 +123,7 @@ impl<T> Chan<T> {
                 });
             }
             if self.capacity.is_some() {
-                state.free -= 1;
+                state.room.free -= 1;
             }
             receiver = state.push(value);
             exec.holds(&self.object, state.queue.len());
@@ -132,17 +141,71 @@ impl<T> Chan<T> {
         result
     }
 
-    /// A poll of a bounded send.
+    /// Takes room for so many values if there is.
+    #[track_caller]
+    pub fn try_reserve(&self, n: usize, deed: &'static Deed) -> Result<(), TrySendError<()>> {
+        self.point();
+        let (what, at) = ("`mpsc::Sender::try_reserve`", Location::caller());
+        current::with_own(what, &self.object, at, |exec| {
+            let taken = self.inner.lock().room.take(n);
+            let fail = const { &Deed::plain("fail to reserve room in") };
+            let deed = if taken.is_ok() { deed } else { fail };
+            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+            taken.map_err(|error| match error {
+                TryAcquireError::Closed => TrySendError::Closed(()),
+                TryAcquireError::NoPermits => TrySendError::Full(()),
+            })
+        })
+    }
+
+    /// Sends where there is room for it.
+    pub fn send_into_room(&self, value: T) {
+        self.point();
+        let (receiver, holds) = {
+            let mut state = self.inner.lock();
+            (state.push(value), state.len())
+        };
+        current::try_with(|exec| {
+            let deed = const { &Deed::moving::<T>("send", "to") };
+            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+            exec.holds(&self.object, holds);
+        });
+        if let Some(waker) = receiver {
+            waker.wake();
+        }
+    }
+
+    /// Gives room back that was not used.
+    pub fn give_room_back(&self, n: usize, deed: &'static Deed) {
+        self.point();
+        let (woken, receiver) = {
+            let mut state = self.inner.lock();
+            let woken = state.room.add(n);
+            // The receiver waits for those who still could send into a channel that it has closed.
+            let over = state.closed && state.is_over(self.capacity);
+            (woken, if over { state.receiver.take() } else { None })
+        };
+        current::try_with(|exec| exec.touch(&self.object, Mode::ReadModifyWrite, deed));
+        woken.into_iter().for_each(rouse);
+        if let Some(waker) = receiver {
+            waker.wake();
+        }
+    }
+
+    /// A poll for room for `n` values, into which the value is sent if there is one.
     #[inline(always)]
-    fn poll_send(
+    pub fn poll_send(
         &self,
-        value: &mut Option<T>,
+        mut value: Option<&mut Option<T>>,
+        n: usize,
+        deed: &'static Deed,
         steps: &mut Steps,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<(), SendError<T>>> {
+    ) -> Poll<Result<(), SendError<()>>> {
         let mut wakers = (None, None);
         let sent = current::attempt(cx, |passed| {
-            self.try_poll_send(value, steps, cx.waker(), passed, &mut wakers)
+            let (value, waker) = (value.as_deref_mut(), cx.waker());
+            self.try_poll_send(value, n, deed, steps, waker, passed, &mut wakers)
         });
         let (receiver, old) = wakers;
         drop(old);
@@ -153,58 +216,56 @@ impl<T> Chan<T> {
     }
 
     /// As [`current::attempt`] wants it. Answers also whom to wake and a waker to drop.
+    #[expect(clippy::too_many_arguments, reason = "the parts of two futures")]
     fn try_poll_send(
         &self,
-        value: &mut Option<T>,
+        value: Option<&mut Option<T>>,
+        n: usize,
+        deed: &'static Deed,
         steps: &mut Steps,
         waker: &Waker,
         passed: bool,
         wakers: &mut (Option<Waker>, Option<Waker>),
-    ) -> Option<Poll<Result<(), SendError<T>>>> {
-        let deed = const { &Deed::moving::<T>("send", "to") };
+    ) -> Option<Poll<Result<(), SendError<()>>>> {
         let next = Access::update(Resource::Object(self.object.id));
         current::with_own(SEND, &self.object, steps.at, |exec| {
             let mut state = self.inner.lock();
             // Coming to wait has an effect, the place in the queue, so there is a point before
             // it whether or not there is room.
             if !passed
-                && steps.ticket.is_none_or(|ticket| state.closed || state.room.is_over(ticket))
+                && steps.ticket.is_none_or(|ticket| state.room.is_over(ticket))
                 && exec.stands_before(waker, steps.ticket.is_some(), Some(next))
             {
                 return None;
             }
             if state.closed {
                 if let Some(ticket) = steps.ticket.take() {
-                    let (granted, old) = state.room.leave(ticket);
+                    let (has, old) = state.room.leave(ticket);
                     wakers.1 = old;
-                    if granted {
-                        state.free += 1;
-                    }
+                    state.room.free += has;
                 }
                 drop(state);
                 let deed = const { &Deed::moving::<T>("fail to send", "to") };
                 exec.touch(&self.object, Mode::ReadModifyWrite, deed);
-                return Some(Poll::Ready(
-                    value.take().map_or(Ok(()), |value| Err(SendError(value))),
-                ));
+                return Some(Poll::Ready(Err(SendError(()))));
             }
             let room = match steps.ticket {
                 Some(ticket) => {
-                    let (turn, old) = state.room.ask(ticket, Some(waker));
+                    let (done, old) = state.room.ask(ticket, waker);
                     wakers.1 = old;
-                    if turn == Turn::NotYet {
+                    if !done {
                         exec.brush(&self.object, Mode::Read);
                     }
-                    turn != Turn::NotYet
+                    done
                 }
-                None if state.free == 0 => {
-                    steps.ticket = Some(state.room.push(Some(waker.clone())));
+                None if state.room.free < n => {
+                    steps.ticket = Some(state.room.enqueue(n, waker.clone()));
                     // Its place in the queue depends on who came before.
                     exec.brush(&self.object, Mode::ReadModifyWrite);
                     false
                 }
                 None => {
-                    state.free -= 1;
+                    state.room.free -= n;
                     true
                 }
             };
@@ -216,7 +277,7 @@ impl<T> Chan<T> {
                 return Some(Poll::Pending);
             }
             steps.ticket = None;
-            let receiver = value.take().and_then(|value| state.push(value));
+            let receiver = value.and_then(Option::take).and_then(|value| state.push(value));
             exec.holds(&self.object, state.queue.len());
             drop(state);
             exec.touch(&self.object, Mode::ReadModifyWrite, deed);
@@ -225,16 +286,15 @@ impl<T> Chan<T> {
         })
     }
 
-    /// A sender that waited for room gives up.
-    fn leave_room(&self, ticket: u64) {
-        let (granted, old) = self.inner.lock().room.leave(ticket);
+    /// Somebody who waited for room gives up.
+    pub fn leave_room(&self, ticket: u64) {
+        let (woken, old) = {
+            let mut state = self.inner.lock();
+            let (has, old) = state.room.leave(ticket);
+            (state.room.add(has), old)
+        };
         drop(old);
         current::change(&self.object);
-        if granted {
-            let next = self.inner.lock().make_room();
-            if let Some(waker) = next {
-                rouse(waker);
-            }
-        }
+        woken.into_iter().for_each(rouse);
     }
 }

@@ -1,0 +1,152 @@
+//! Sleeping: a timer that is armed by the first poll.
+
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use dally_core::bug::PlaceOf;
+use dally_core::{Access, Mode, Resource};
+
+use super::Instant;
+use crate::current;
+use crate::exec::Told;
+use crate::text::{Deed, Wait};
+
+/// Waits for at least `duration`: it may be any time longer, see the
+/// [crate's documentation](crate#time).
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn sleep(duration: Duration) -> Sleep {
+    sleep_until(Instant::now().after(duration))
+}
+
+/// Waits until `deadline` or any time later.
+#[track_caller]
+pub fn sleep_until(deadline: Instant) -> Sleep {
+    Sleep { deadline, timer: None, at: Location::caller() }
+}
+
+/// The future of [`sleep`] and [`sleep_until`]. Its timer is armed by the first poll, and
+/// disarmed when it is dropped.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Sleep {
+    deadline: Instant,
+    timer: Option<Armed>,
+    at: &'static Location<'static>,
+}
+
+#[derive(Debug)]
+pub(super) struct Armed {
+    /// Its place among the timers of the execution.
+    index: usize,
+    run: u64,
+}
+
+impl Sleep {
+    /// When it may end.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Whether its deadline has passed.
+    pub fn is_elapsed(&self) -> bool {
+        current::try_with(|exec| {
+            let clock = exec.clock();
+            exec.brush(&clock, Mode::Read);
+            exec.timers.now >= self.deadline.since_start()
+        })
+        .unwrap_or(false)
+    }
+
+    /// Sleeps until another moment, from now on.
+    pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
+        self.disarm();
+        self.deadline = deadline;
+    }
+
+    fn disarm(&mut self) {
+        let Some(Armed { index, run }) = self.timer.take() else { return };
+        let waker = current::try_with(|exec| {
+            if run != exec.run {
+                return None;
+            }
+            let (armed, waker) = exec.disarm(index);
+            if let Some(timer) = armed {
+                exec.tell(|| Told::TimerCancelled(timer));
+            }
+            waker
+        });
+        drop(waker);
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let deadline = this.deadline.since_start();
+        let due = current::with("`sleep`", |exec| {
+            let clock = exec.clock();
+            exec.brush(&clock, Mode::Read);
+            this.timer.is_none() && exec.timers.now >= deadline
+        });
+        if due {
+            // Nothing to wait for: no more than a chance for others.
+            return match current::pass(cx, "`sleep`", false, None) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            };
+        }
+        let mut old = None;
+        let waker = cx.waker();
+        let (fired, clock) = current::with("`sleep`", |exec| {
+            let clock = exec.clock();
+            let fired = match &this.timer {
+                Some(armed) if armed.run == exec.run => {
+                    let now = exec.timers.now;
+                    let timer = &mut exec.timers.all[armed.index];
+                    // Another timer may have moved the clock past this deadline. A task that polls
+                    // both must not see only the later one fire.
+                    let over = timer.fired || now >= deadline;
+                    if !over {
+                        old = timer.waker.replace(waker.clone());
+                    }
+                    over
+                }
+                _ => {
+                    let index = exec.arm(deadline, waker.clone());
+                    this.timer = Some(Armed { index, run: exec.run });
+                    let timer = exec.timers.all[index].id;
+                    exec.tell(|| Told::TimerSet(timer, deadline));
+                    false
+                }
+            };
+            (fired, clock)
+        });
+        drop(old);
+        if fired {
+            let next = Access::read(Resource::Object(clock.id));
+            if !current::pass(cx, "`sleep`", true, next) {
+                return Poll::Pending;
+            }
+            this.disarm();
+            return Poll::Ready(());
+        }
+        let deed = const { &Deed::plain("wake up by") };
+        let wait = Wait { object: clock, deed, place: PlaceOf::Operation, at: this.at };
+        current::wait(wait, Access::read(Resource::Object(clock.id)), waker);
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.disarm();
+    }
+}
