@@ -34,7 +34,8 @@ pub fn run_once<F: Future>(future: F) -> Result<F::Output, Bug> {
     let main: Pin<Box<dyn Future<Output = ()> + '_>> = Box::pin(main);
     // SAFETY: this changes the lifetime alone. `drive` owns the future and the system that polls it, and
     // both are gone when it returns or unwinds, before what they borrow.
-    let main = unsafe { std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + '_>>, BoxFuture>(main) };
+    let main =
+        unsafe { std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + '_>>, BoxFuture>(main) };
     drive(main)?;
     let Some(value) = output.into_inner() else { unreachable!("the main task is done") };
     Ok(value)
@@ -43,7 +44,8 @@ pub fn run_once<F: Future>(future: F) -> Result<F::Output, Bug> {
 fn drive(main: BoxFuture) -> Result<(), Bug> {
     let main = Cell::new(Some(main));
     let make = || main.take().unwrap_or_else(|| Box::pin(async {}));
-    let model = Model { task_panics: TaskPanics::Unobserved, clock: Clock::Idle, ..Model::default() };
+    let model =
+        Model { task_panics: TaskPanics::Unobserved, clock: Clock::Idle, ..Model::default() };
     let mut system = TaskSystem::new();
     system.begin(model, &make, |_| Ok(()))?;
     let mut last = None;

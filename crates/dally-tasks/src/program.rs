@@ -113,7 +113,9 @@ impl Program for TaskProgram {
     }
 
     fn restart(&self, system: &mut TaskSystem) -> Result<(), Bug> {
-        system.begin(self.model, &*self.main, |monitors| self.monitors.iter().try_for_each(|add| add(monitors)))
+        system.begin(self.model, &*self.main, |monitors| {
+            self.monitors.iter().try_for_each(|add| add(monitors))
+        })
     }
 
     fn granularity(&self) -> &'static str {

@@ -14,8 +14,8 @@ use std::task::{Context, Poll};
 
 use dally_core::WorkerId;
 
-pub use self::blocking::{block_in_place, block_on, spawn_blocking};
 pub(crate) use self::blocking::{block, stall};
+pub use self::blocking::{block_in_place, block_on, spawn_blocking};
 pub use self::coop::{Unconstrained, consume_budget, unconstrained};
 pub use self::join_set::JoinSet;
 pub use self::local::{LocalEnterGuard, LocalSet, spawn_local};

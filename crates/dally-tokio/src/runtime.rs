@@ -203,7 +203,9 @@ impl TryCurrentError {
 
 impl fmt::Display for TryCurrentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("there is no reactor running, must be called from the context of a Tokio 1.x runtime")
+        f.write_str(
+            "there is no reactor running, must be called from the context of a Tokio 1.x runtime",
+        )
     }
 }
 

@@ -54,6 +54,7 @@ fn settings_become_variables_and_the_rest_is_for_cargo() {
     let ran = cargo_dally(&arguments.split_whitespace().collect::<Vec<_>>(), &scratch);
     assert_eq!(ran.code, 101);
     assert_snapshot!(calls(&scratch), @"
+    cargo metadata --format-version 1 --no-deps
     cargo test -p my-bank transfers -- --exact --seed
       DALLY_FAIL_ON_MAX_STEPS=1
       DALLY_SCHEDULES=500

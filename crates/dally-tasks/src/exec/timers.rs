@@ -82,7 +82,9 @@ impl Exec {
         armed().for_each(|timer| roster.disable(timer.id));
         let may = match self.clock_model() {
             Clock::Any => |_: &Timer, _: Option<Duration>| true,
-            Clock::Ordered => |timer: &Timer, first: Option<Duration>| Some(timer.deadline) == first,
+            Clock::Ordered => {
+                |timer: &Timer, first: Option<Duration>| Some(timer.deadline) == first
+            }
             // Whoever could step has not been told to stop yet.
             Clock::Idle if self.roster.enabled.is_empty() => {
                 |timer: &Timer, first: Option<Duration>| Some(timer.deadline) == first

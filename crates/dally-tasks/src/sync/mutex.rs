@@ -329,4 +329,3 @@ impl<T: ?Sized> Future for LockOwned<T> {
         self.acquire.poll(cx).map(OwnedMutexGuard::of)
     }
 }
-

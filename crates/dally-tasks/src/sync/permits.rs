@@ -100,9 +100,7 @@ impl Permits {
     /// handed back, to be dropped elsewhere.
     pub fn ask(&mut self, ticket: u64, waker: &Waker) -> (bool, Option<Waker>) {
         match self.waiter(ticket) {
-            Some(waiter) if waiter.missing > 0 => {
-                (false, waiter.waker.replace(waker.clone()))
-            }
+            Some(waiter) if waiter.missing > 0 => (false, waiter.waker.replace(waker.clone())),
             _ => (true, self.leave(ticket).1),
         }
     }
@@ -154,7 +152,8 @@ impl Attempt {
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), AcquireError>> {
         let mut old = None;
-        let taken = current::attempt(cx, |passed| self.attempt(permits, cx.waker(), passed, &mut old));
+        let taken =
+            current::attempt(cx, |passed| self.attempt(permits, cx.waker(), passed, &mut old));
         drop(old);
         taken
     }

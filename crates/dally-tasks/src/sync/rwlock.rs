@@ -176,7 +176,8 @@ impl<T: ?Sized> RwLock<T> {
 
     #[track_caller]
     fn try_take(&self, n: u32, what: &str, deed: &'static Deed) -> Result<(), TryLockError> {
-        permits::try_take(&self.permits, n as usize, what, (deed, FAIL)).map_err(|_| TryLockError(()))
+        permits::try_take(&self.permits, n as usize, what, (deed, FAIL))
+            .map_err(|_| TryLockError(()))
     }
 
     fn pointer(&self) -> NonNull<T> {
@@ -236,7 +237,9 @@ impl<L: Deref<Target = RwLock<T>>, T: ?Sized> Future for Acquire<L, T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<L> {
         let this = &mut *self;
         // To take may unwind, and the destructor then needs the lock to leave its queue.
-        let Some(lock) = &this.lock else { panic!("`RwLock` was polled after it had given its guard") };
+        let Some(lock) = &this.lock else {
+            panic!("`RwLock` was polled after it had given its guard")
+        };
         match this.attempt.poll(&lock.permits, cx) {
             Poll::Ready(Ok(())) => this.lock.take().map_or(Poll::Pending, Poll::Ready),
             Poll::Ready(Err(_)) => unreachable!("the permits of a lock are never closed"),

@@ -218,7 +218,9 @@ impl<S: Deref<Target = Semaphore>> Future for Acquire<S> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         // To take may unwind, and the destructor then needs the semaphore to leave its queue.
-        let Some(sem) = &this.sem else { panic!("`Semaphore::acquire` was polled after it was done") };
+        let Some(sem) = &this.sem else {
+            panic!("`Semaphore::acquire` was polled after it was done")
+        };
         match this.attempt.poll(&sem.permits, cx) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Err(closed)) => Poll::Ready(Err(closed)),

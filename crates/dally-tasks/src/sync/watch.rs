@@ -192,4 +192,3 @@ pub mod error {
 
     impl Error for RecvError {}
 }
-

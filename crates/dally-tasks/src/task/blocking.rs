@@ -66,9 +66,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 /// As [`block_on`], for the operation of this name.
 #[track_caller]
 pub(crate) fn block<F: Future>(what: &str, future: F) -> F::Output {
-    let may_block = current::with(what, |exec| {
-        exec.phase.is_over() || exec.tasks[exec.current].may_block
-    });
+    let may_block =
+        current::with(what, |exec| exec.phase.is_over() || exec.tasks[exec.current].may_block);
     assert!(
         may_block,
         "{what} blocks its thread, which drives async tasks here: call it in `spawn_blocking` or \

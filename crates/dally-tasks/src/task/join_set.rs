@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 use dally_core::Mode;
 use dally_core::bug::PlaceOf;
 
-use super::local::spawn_local_as;
 use super::blocking::spawn_blocking_as;
+use super::local::spawn_local_as;
 use super::{AbortHandle, Id, JoinError, JoinHandle, LocalSet, spawn_as};
 use crate::current;
 use crate::sync::bound::Bound;

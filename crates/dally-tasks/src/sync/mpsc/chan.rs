@@ -79,7 +79,8 @@ impl<T> Chan<T> {
         let (rest, own) = {
             let mut state = self.inner.lock();
             let rest = std::mem::take(&mut state.queue);
-            let woken = if self.capacity.is_some() { state.room.add(rest.len()) } else { Vec::new() };
+            let woken =
+                if self.capacity.is_some() { state.room.add(rest.len()) } else { Vec::new() };
             debug_assert!(woken.is_empty(), "nobody waits for room in a channel that is closed");
             (rest, state.receiver.take())
         };
