@@ -222,7 +222,7 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     assert_eq!(*code, 101, "{out}\n{err}");
     assert!(out.contains("test result: FAILED. 7 passed; 1 failed"), "{out}\n{err}");
     assert!(out.contains("bug[panic]: assertion `left == right` failed"), "{out}");
-    assert!(out.contains("--> bank/src/lib.rs:34:9, in main"), "{out}");
+    assert!(out.contains("--> bank/src/lib.rs:32:9, in main"), "{out}");
     assert!(out.contains("granularity operations, timers by deadline"), "{out}");
     let replay = "cargo dally test -p bank tests::bad_deposits_add_up -- --exact";
     assert!(out.contains(replay), "{out}");
