@@ -167,6 +167,24 @@ mod tests {
         assert_eq!(sum, 6);
     }
 
+    /// What tasks meet in here is none of tokio's.
+    #[tokio::test]
+    async fn a_flag_of_its_own() {
+        let flag = Arc::new(std::sync::Mutex::new((false, None::<std::task::Waker>)));
+        let other = Arc::clone(&flag);
+        tokio::spawn(async move {
+            let mut flag = other.lock().unwrap();
+            flag.0 = true;
+            flag.1.take().map(std::task::Waker::wake);
+        });
+        std::future::poll_fn(|cx| {
+            let mut flag = flag.lock().unwrap();
+            flag.1 = Some(cx.waker().clone());
+            if flag.0 { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+    }
+
     #[test]
     fn a_runtime_of_its_own() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -220,7 +238,7 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     let explored = ran(command.output().unwrap(), &directory);
     let Ran { out, err, code } = &explored;
     assert_eq!(*code, 101, "{out}\n{err}");
-    assert!(out.contains("test result: FAILED. 7 passed; 1 failed"), "{out}\n{err}");
+    assert!(out.contains("test result: FAILED. 8 passed; 1 failed"), "{out}\n{err}");
     assert!(out.contains("bug[panic]: assertion `left == right` failed"), "{out}");
     assert!(out.contains("--> bank/src/lib.rs:32:9, in main"), "{out}");
     assert!(out.contains("granularity operations, timers by deadline"), "{out}");
@@ -230,6 +248,9 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
         err.contains("`block_on` outside of a #[tokio::test] is run under one schedule"),
         "{err}"
     );
+
+    let nothing_explored = "warning: bank::tests::a_flag_of_its_own passes with nothing explored";
+    assert!(err.contains(nothing_explored), "{err}");
 
     let mut after = BTreeMap::new();
     files(&directory, &mut after);

@@ -61,6 +61,7 @@
 //! keep the others from running.
 
 mod choice;
+mod control;
 mod coroutine;
 mod current;
 mod exec;

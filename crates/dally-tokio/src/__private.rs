@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use dally::report::tell;
 use dally::testing::Test;
 pub use dally::testing::Verdict;
 use dally_tasks::{Clock, Points, TaskPanics, TaskProgram};
@@ -27,8 +28,15 @@ pub fn test<F>(
         .task_panics(chosen("DALLY_TASK_PANICS", TaskPanics::named, TaskPanics::Unobserved));
     let test = Test::new(package, path).cargo("cargo dally test");
     match expected {
-        Some(expected) => test.should_fail(expected).run(program),
-        None => test.run(program),
+        Some(expected) => test.should_fail(expected).run(program.clone()),
+        None => test.run(program.clone()),
+    }
+    if program.waited_for_foreign_futures_only() {
+        // Not captured by the harness, which shows nothing of a test that passes.
+        tell::err_at_once(&format!(
+            "warning: {path} passes with nothing explored: its tasks wait only for futures that Dally does not \
+             control, such as those of async-channel or of another runtime\n"
+        ));
     }
 }
 
