@@ -11,9 +11,6 @@
 //! - [`net`] is in memory: sockets of one execution reach each other and nothing else.
 //! - The macros are here; `#[tokio::test]` makes a Dally test.
 
-// The fields of tokio's manifest that code asks for (`cfg(feature = ...)`) are not those of this crate.
-#![allow(clippy::module_name_repetitions)]
-
 pub mod io;
 mod macros;
 pub mod net;
