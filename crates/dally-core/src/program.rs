@@ -29,6 +29,12 @@ pub trait Program: Send + Sync {
         "steps"
     }
 
+    /// Takes a setting that is about programs of its kind, by its name and that of its value. Those of other
+    /// kinds are not its business.
+    fn set(&mut self, setting: &str, value: &str) {
+        let _ = (setting, value);
+    }
+
     /// Whether a step with more values and events than it may have ends the schedule, which then
     /// counts as cut. By default it is a bug: the step is taken for an endless one.
     fn long_steps_end_schedules(&self) -> bool {

@@ -140,6 +140,37 @@ pub const FAIRNESS: Names = Names {
     ],
 };
 
+/// Which panics of tasks are bugs.
+pub const TASK_PANICS: Names = Names {
+    what: "notion of a task's panic",
+    all: &[
+        name("all", "every one is a bug"),
+        name(
+            "unobserved",
+            "whoever joins the task gets the panic, as in tokio; if nobody does it is a bug",
+        ),
+    ],
+};
+
+/// When the timers of tasks fire.
+pub const TIMERS: Names = Names {
+    what: "model of time",
+    all: &[
+        name("any", "at any point, in any order"),
+        name("ordered", "at any point, in the order of their deadlines"),
+        name("idle", "in the order of their deadlines, when nobody else can step"),
+    ],
+};
+
+/// Where the steps of tasks end.
+pub const POINTS: Names = Names {
+    what: "kind of scheduling points",
+    all: &[
+        name("awaits", "before operations that are awaited; exact for a runtime with one thread"),
+        name("operations", "also before others on what tasks share, such as an unbounded send"),
+    ],
+};
+
 /// What findings tell of the order of their steps.
 pub const CLOCKS: Names = Names {
     what: "way to write clocks",

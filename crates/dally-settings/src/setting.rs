@@ -66,6 +66,8 @@ pub enum Group {
     Findings,
     /// Searches of states.
     Search,
+    /// Of programs of tasks.
+    Tasks,
     /// Of the attribute alone.
     Attribute,
     /// Of machines.
@@ -83,6 +85,7 @@ impl Group {
             Group::Bugs => "What counts as a bug",
             Group::Findings => "What is done about a bug",
             Group::Search => "Searching states",
+            Group::Tasks => "Programs of tasks",
             Group::Attribute => "Of tests",
             Group::Machines => "Of tests with machines",
             Group::Replays => "Replays of tests",

@@ -1,6 +1,9 @@
 //! The table of settings.
 
-use crate::{CACHES, CLOCKS, EXPLORERS, FAIRNESS, Group, Kind, SEARCHES, Setting};
+use crate::{
+    CACHES, CLOCKS, EXPLORERS, FAIRNESS, Group, Kind, POINTS, SEARCHES, Setting, TASK_PANICS,
+    TIMERS,
+};
 
 /// Passes the table to a macro: a row is `/// text`, then the group, the name and the type of the
 /// value, then the default if there is one, and `nonzero` if 0 is refused.
@@ -125,6 +128,21 @@ macro_rules! with_settings {
             /// Whether the search stores the explorer beside each state: a stratum is then every
             /// execution with so many delays, at the price of more states.
             Search with_explorer: bool = "false";
+
+            /// Which panics of tasks are bugs.
+            ///
+            /// If this is not given, what the program says: all of a test with tasks.
+            Tasks task_panics: TaskPanics;
+
+            /// When the timers of tasks fire.
+            ///
+            /// If this is not given, what the program says: any of a test with tasks.
+            Tasks timers: Timers;
+
+            /// Where the steps of tasks end.
+            ///
+            /// If this is not given, what the program says: awaits of a test with tasks.
+            Tasks points: Points;
         }
     };
 }
@@ -166,6 +184,15 @@ macro_rules! kind {
     };
     (Fairness) => {
         Kind::Name(&FAIRNESS)
+    };
+    (TaskPanics) => {
+        Kind::Name(&TASK_PANICS)
+    };
+    (Timers) => {
+        Kind::Name(&TIMERS)
+    };
+    (Points) => {
+        Kind::Name(&POINTS)
     };
     (Clocks) => {
         Kind::Name(&CLOCKS)

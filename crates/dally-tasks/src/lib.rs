@@ -32,11 +32,12 @@
 //!   calls them. **No other task can step between two of them.** The interleavings are those
 //!   of a current-thread runtime that may pick any task that is ready, and that may preempt a
 //!   task at each await. A race that needs another thread to cut in between two such operations
-//!   of one poll is not explored; put a [`yield_now`] between them to explore it.
+//!   of one poll is not explored; put a [`yield_now`] between them to explore it, or have
+//!   [`Points::Operations`], with a scheduling point before each of them.
 //! - What tasks share without this crate (atomics, `std::sync::Mutex`) is not seen. It works as long as no
 //!   guard is held around a poll, and whole steps are still atomic. All tasks run on one thread and share its
-//!   thread-locals: what a future puts into one only while it is polled (a scope of tokio's `task_local!`,
-//!   a span of `tracing`) is there for another task that steps in between.
+//!   thread-locals: what a future puts into one only while it is polled (a span of `tracing`) is there for
+//!   another task that steps in between. [`task_local!`] of this crate keeps its values by the task.
 //!
 //! # Time
 //!
@@ -47,7 +48,8 @@
 //! machine, and any timer may be served late. When a timer with a late deadline fires before
 //! one with an early deadline, the clock shows the late one, and the early one is overdue:
 //! nobody ever sees a clock that contradicts the order. Programs that rely on sleeps being
-//! punctual ("after 10 ms the other must have answered") have a race, and it is found.
+//! punctual ("after 10 ms the other must have answered") have a race, and it is found. A program may have another
+//! model of time: see [`Clock`].
 //!
 //! # The end of an execution
 //!

@@ -133,6 +133,16 @@ impl Program for TaskProgram {
         })
     }
 
+    fn set(&mut self, setting: &str, value: &str) {
+        let Model { task_panics, clock, points } = &mut self.model;
+        match setting {
+            "task_panics" => *task_panics = TaskPanics::named(value).unwrap_or(*task_panics),
+            "timers" => *clock = Clock::named(value).unwrap_or(*clock),
+            "points" => *points = Points::named(value).unwrap_or(*points),
+            _ => {}
+        }
+    }
+
     fn granularity(&self) -> &'static str {
         self.model.granularity()
     }

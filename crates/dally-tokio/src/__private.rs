@@ -7,7 +7,7 @@ use dally::testing::Test;
 pub use dally::testing::Verdict;
 use dally_tasks::{Clock, Points, TaskPanics, TaskProgram};
 
-/// Runs the test of this path in this package. `multi_thread` is its flavor, `expected` the text of the
+/// Runs the test of this path in this package. What the settings say of tasks wins over what is said here. `multi_thread` is its flavor, `expected` the text of the
 /// panic that it should have.
 pub fn test<F>(
     package: &'static str,
@@ -21,11 +21,11 @@ pub fn test<F>(
     let points = if multi_thread { Points::Operations } else { Points::Awaits };
     let name = path.rsplit("::").next().unwrap_or(path);
     let program = TaskProgram::new(name, main)
-        .points(chosen("DALLY_POINTS", Points::named, points))
+        .points(points)
         // Late timers are found, and an hour does not pass before a millisecond.
-        .clock(chosen("DALLY_CLOCK", Clock::named, Clock::Ordered))
+        .clock(Clock::Ordered)
         // A panic is what whoever joins the task gets.
-        .task_panics(chosen("DALLY_TASK_PANICS", TaskPanics::named, TaskPanics::Unobserved));
+        .task_panics(TaskPanics::Unobserved);
     let test = Test::new(package, path).cargo("cargo dally test");
     match expected {
         Some(expected) => test.should_fail(expected).run(program.clone()),
@@ -38,10 +38,4 @@ pub fn test<F>(
              control, such as those of async-channel or of another runtime\n"
         ));
     }
-}
-
-/// The value that a variable names.
-fn chosen<T>(variable: &str, named: impl Fn(&str) -> Option<T>, otherwise: T) -> T {
-    let Ok(name) = std::env::var(variable) else { return otherwise };
-    named(&name).unwrap_or_else(|| panic!("{variable}={name}: there is no value of this name"))
 }

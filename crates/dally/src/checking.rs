@@ -68,12 +68,13 @@ impl Checking {
 
     /// Runs schedules of this program, or searches its states. `own` is the explorer if the settings
     /// name none.
-    pub fn run<P, E>(self, program: Arc<P>, own: Option<E>) -> Checked
+    pub fn run<P, E>(self, mut program: Arc<P>, own: Option<E>) -> Checked
     where
         P: Program + 'static,
         E: Explorer,
     {
         let settings = self.settings;
+        settings.apply(&mut program);
         let plan = settings.plan();
         let options = Options {
             program: self.program.clone(),

@@ -5,8 +5,10 @@ mod value;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use dally_core::Program;
 use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, Plan, PlanError, SearchKind};
 use dally_search::{Clocks, StrategyKind};
@@ -15,6 +17,7 @@ use dally_settings::{SEARCHES, SETTINGS, with_settings};
 use thiserror::Error;
 
 pub(crate) use self::value::Value;
+pub use self::value::{Points, TaskPanics, Timers};
 
 /// The type of a setting's field: an option unless there is a default.
 macro_rules! field {
@@ -132,6 +135,21 @@ impl Settings {
             with_explorer: self.with_explorer,
             ..Plan::default()
         })
+    }
+
+    /// Tells a program the settings that are about programs of its kind. A program that is shared already keeps
+    /// what it has.
+    pub(crate) fn apply<P: Program>(&self, program: &mut Arc<P>) {
+        let given = [
+            (TaskPanics::SETTING, self.task_panics.map(TaskPanics::name)),
+            (Timers::SETTING, self.timers.map(Timers::name)),
+            (Points::SETTING, self.points.map(Points::name)),
+        ];
+        if let Some(program) = Arc::get_mut(program) {
+            for (setting, value) in given {
+                value.into_iter().for_each(|value| program.set(setting, value));
+            }
+        }
     }
 
     /// Refuses settings that do not go together, and those with which nothing would be run, since that

@@ -152,7 +152,7 @@ impl<E: Explorer> Test<E> {
     /// The text of a test that passes, or of one that fails.
     fn judge<P: Program + 'static>(
         mut self,
-        program: Arc<P>,
+        mut program: Arc<P>,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<String, String> {
         if let Some(mistake) = self.mistake {
@@ -163,6 +163,7 @@ impl<E: Explorer> Test<E> {
             .override_by(&variable)
             .and_then(|()| settings.check())
             .map_err(|why| format!("error: {why}\n"))?;
+        settings.apply(&mut program);
         let all_steps = variable("DALLY_TRACE").is_some_and(|value| value == "all");
         if let Some(given) = variable("DALLY_REPLAY") {
             let best_effort = variable("DALLY_BEST_EFFORT").is_some_and(|value| value == "1");

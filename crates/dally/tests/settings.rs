@@ -175,3 +175,19 @@ async fn options_of_schedules() {}
     exact = false
 )]
 async fn options_of_a_search() {}
+
+/// A supervisor, whose worker panics.
+fn supervisor() -> dally::tasks::TaskProgram {
+    dally::tasks::TaskProgram::new("supervisor", || async {
+        let worker = dally::tasks::spawn(async { panic!("a fault") });
+        let error: dally::tasks::JoinError = worker.await.map(|never: ()| never).unwrap_err();
+        assert!(error.is_panic());
+    })
+}
+
+#[test]
+fn a_setting_of_tasks_reaches_the_program() {
+    let test = || Test::new("dally", "settings::supervisor").schedules(2);
+    test().task_panics("unobserved").timers("idle").points("operations").run(supervisor());
+    test().should_fail("a fault").run(supervisor());
+}

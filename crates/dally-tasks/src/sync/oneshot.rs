@@ -61,7 +61,8 @@ impl<T> Shared<T> {
     fn close(&self) -> Option<Waker> {
         let mut state = self.inner.lock();
         state.receiver = false;
-        state.tx_waker.take()
+        // The sender hears of it again when the receiver is dropped after it has closed, as in tokio.
+        if state.sender { state.tx_waker.clone() } else { state.tx_waker.take() }
     }
 }
 
@@ -125,7 +126,9 @@ impl<T> Drop for Sender<T> {
         let wakers = {
             let mut state = shared.inner.lock();
             state.sender = false;
-            (state.rx_waker.take(), state.tx_waker.take())
+            // A receiver that has closed knows that nothing will come.
+            let receiver = if state.receiver { state.rx_waker.take() } else { None };
+            (receiver, state.tx_waker.take())
         };
         shared.tell(const { &Deed::plain("drop the sender of") }, 0);
         if let Some(waker) = wakers.0 {

@@ -52,7 +52,8 @@ impl Permits {
     pub fn add(&mut self, mut more: usize) -> Vec<Waker> {
         let mut woken = Vec::new();
         for waiter in &mut self.waiters {
-            if more == 0 {
+            // Who was sent away is given nothing more.
+            if more == 0 || self.closed {
                 break;
             }
             let given = waiter.missing.min(more);
@@ -75,7 +76,7 @@ impl Permits {
     /// As [`Permits::add`] for one permit.
     #[inline]
     pub fn add_one(&mut self) -> Option<Waker> {
-        match self.waiters.iter_mut().find(|waiter| waiter.missing > 0) {
+        match self.waiters.iter_mut().find(|waiter| waiter.missing > 0 && !self.closed) {
             None => {
                 self.free += 1;
                 None

@@ -84,7 +84,7 @@ impl Interval {
         } else {
             due.after(self.period)
         };
-        self.delay.as_mut().reset(next);
+        self.delay.as_mut().reset_without_timer(next);
         Poll::Ready(due)
     }
 

@@ -63,15 +63,34 @@ impl Sleep {
         .unwrap_or(false)
     }
 
-    /// Sleeps until another moment, from now on.
+    /// Sleeps until another moment, from now on. Whoever was to be woken still is.
     pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
-        self.disarm();
+        let waker = self.disarm();
+        self.deadline = deadline;
+        let Some(waker) = waker else { return };
+        let deadline = deadline.since_start();
+        self.timer = current::try_with(|exec| {
+            if exec.phase.is_over() {
+                return None;
+            }
+            let index = exec.arm(deadline, waker);
+            let timer = exec.timers.all[index].id;
+            exec.tell(|| Told::TimerSet(timer, deadline));
+            Some(Armed { index, run: exec.run })
+        })
+        .flatten();
+    }
+
+    /// As [`Sleep::reset`]; nobody is woken before it is polled again.
+    pub(super) fn reset_without_timer(mut self: Pin<&mut Self>, deadline: Instant) {
+        drop(self.disarm());
         self.deadline = deadline;
     }
 
-    fn disarm(&mut self) {
-        let Some(Armed { index, run }) = self.timer.take() else { return };
-        let waker = current::try_with(|exec| {
+    /// Answers whom the timer was to wake.
+    fn disarm(&mut self) -> Option<std::task::Waker> {
+        let Armed { index, run } = self.timer.take()?;
+        current::try_with(|exec| {
             if run != exec.run {
                 return None;
             }
@@ -80,8 +99,8 @@ impl Sleep {
                 exec.tell(|| Told::TimerCancelled(timer));
             }
             waker
-        });
-        drop(waker);
+        })
+        .flatten()
     }
 }
 
@@ -135,7 +154,7 @@ impl Future for Sleep {
             if !current::pass(cx, "`sleep`", true, next) {
                 return Poll::Pending;
             }
-            this.disarm();
+            drop(this.disarm());
             return Poll::Ready(());
         }
         let deed = const { &Deed::plain("wake up by") };
@@ -147,6 +166,6 @@ impl Future for Sleep {
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        self.disarm();
+        drop(self.disarm());
     }
 }

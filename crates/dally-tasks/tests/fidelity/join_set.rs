@@ -1,4 +1,4 @@
-//! `JoinSet`, `JoinHandle` and `AbortHandle`, with tasks that end, panic and are aborted one at a time.
+//! `JoinSet` and `AbortHandle`, with tasks that end, panic and are aborted one at a time.
 
 use super::*;
 
@@ -11,6 +11,7 @@ both!(run(seed) in |lib| {
     let mut tasks = Vec::new();
     let flag = Arc::new(Flag::default());
     let waker = Waker::from(flag.clone());
+    let waits = Cell::new(false);
     let mut log = Log::default();
     let shown = |joined: Result<u32, lib::task::JoinError>| match joined {
         Ok(value) => format!("{value}"),
@@ -44,12 +45,13 @@ both!(run(seed) in |lib| {
             }
             7 | 8 => {
                 let next = set.poll_join_next(&mut Context::from_waker(&waker));
+                let next = flag.after(next, &waits);
                 log.add("join", next.map(|next| next.map(shown)), String::new());
             }
             9 => log.add("try to join", set.try_join_next().map(shown), String::new()),
             10 if rng.usize(..6) == 0 => {
-                if rng.bool() { set.abort_all() } else { set.detach_all() }
-                log.add("all", set.len(), String::new());
+                set.abort_all();
+                log.add("abort all", set.len(), String::new());
             }
             _ => {
                 let finished: Vec<_> = tasks.iter().map(|task| task.1.is_finished()).collect();
@@ -59,7 +61,7 @@ both!(run(seed) in |lib| {
         for _ in 0..4 {
             yield_now().await;
         }
-        let woken = flag.0.swap(0, Relaxed) > 0;
+        let woken = flag.woken(&waits);
         log.add("then", woken, String::new());
     }
     set.abort_all();

@@ -32,9 +32,24 @@ mod time;
 mod unbounded;
 mod watch;
 
-/// A waker that counts.
+/// A waker that counts. Only wake-ups of what was pending when it was last polled are compared: tokio keeps some
+/// wakers beyond that, and wakes for nothing.
 #[derive(Default)]
 pub struct Flag(AtomicUsize);
+
+impl Flag {
+    /// What was polled with it is ready or pending; answers it.
+    pub fn after<T>(&self, polled: Poll<T>, waits: &Cell<bool>) -> Poll<T> {
+        waits.set(polled.is_pending());
+        self.0.store(0, Relaxed);
+        polled
+    }
+
+    /// Whether it was woken since this was asked, if it waits.
+    pub fn woken(&self, waits: &Cell<bool>) -> bool {
+        self.0.swap(0, Relaxed) > 0 && waits.get()
+    }
+}
 
 impl Wake for Flag {
     fn wake(self: Arc<Self>) {

@@ -13,10 +13,11 @@ both!(run(seed) in |lib| {
     let mut permits: Vec<mpsc::OwnedPermit<u32>> = Vec::new();
     let receiver = Arc::new(Flag::default());
     let waker = Waker::from(receiver.clone());
+    let waits = Cell::new(false);
     let mut log = Log::default();
     macro_rules! woken {
         () => {{
-            let receives = if receiver.0.swap(0, Relaxed) > 0 { " wakes the receiver" } else { "" };
+            let receives = if receiver.woken(&waits) { " wakes the receiver" } else { "" };
             futures.woken() + receives
         }};
     }
@@ -68,11 +69,13 @@ both!(run(seed) in |lib| {
             12..15 => {
                 let Some(rx) = &mut rx else { continue };
                 let got = rx.poll_recv(&mut Context::from_waker(&waker));
+                let got = receiver.after(got, &waits);
                 log.add("receive", got, woken!());
             }
             15 => {
                 let (Some(rx), mut got) = (&mut rx, Vec::new()) else { continue };
                 let many = rx.poll_recv_many(&mut Context::from_waker(&waker), &mut got, rng.usize(..3));
+                let many = receiver.after(many, &waits);
                 log.add("receive many", (many, got), woken!());
             }
             16 => {
@@ -86,7 +89,8 @@ both!(run(seed) in |lib| {
             18 => {
                 let Some(tx) = txs.first().cloned() else { continue };
                 let tried = tx.try_reserve_owned();
-                log.add("try to reserve", tried.as_ref().map_err(|error| error.to_string()), woken!());
+                let shown = tried.as_ref().map(|_| ()).map_err(|error| error.to_string());
+                log.add("try to reserve", shown, woken!());
                 permits.extend(tried);
             }
             19 | 20 => {

@@ -11,10 +11,11 @@ both!(run(seed) in |lib| {
     let mut futures = Futures::default();
     let receiver = Arc::new(Flag::default());
     let waker = Waker::from(receiver.clone());
+    let waits = Cell::new(false);
     let mut log = Log::default();
     macro_rules! woken {
         () => {{
-            let receives = if receiver.0.swap(0, Relaxed) > 0 { " wakes the receiver" } else { "" };
+            let receives = if receiver.woken(&waits) { " wakes the receiver" } else { "" };
             futures.woken() + receives
         }};
     }
@@ -27,6 +28,7 @@ both!(run(seed) in |lib| {
             3..7 => {
                 let Some(rx) = &mut rx else { continue };
                 let got = rx.poll_recv(&mut Context::from_waker(&waker));
+                let got = receiver.after(got, &waits);
                 log.add("receive", got, woken!());
             }
             7 => {

@@ -7,7 +7,8 @@ use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
 use dally_search::{Clocks, StrategyKind};
 use dally_settings::{
-    Bytes, CACHES, ValueError, parse_bytes, parse_count, parse_switch, parse_time,
+    Bytes, CACHES, Names, POINTS, TASK_PANICS, TIMERS, ValueError, parse_bytes, parse_count,
+    parse_switch, parse_time,
 };
 
 pub(crate) trait Value: Sized {
@@ -45,6 +46,41 @@ macro_rules! names {
 }
 
 names!(StrategyKind SearchKind ExplorerKind Fairness Clocks);
+
+/// Settings of programs, which go by their names.
+macro_rules! of_programs {
+    ($($(#[$doc:meta])* $named:ident of $names:ident as $setting:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $named(&'static str);
+
+        impl $named {
+            /// The name of the setting.
+            pub const SETTING: &'static str = $setting;
+
+            /// The name of the value.
+            pub fn name(self) -> &'static str {
+                self.0
+            }
+        }
+
+        impl Value for $named {
+            fn read(text: &str) -> Result<$named, ValueError> {
+                const NAMES: &Names = &$names;
+                Ok($named(NAMES.all[NAMES.find(text)?].name))
+            }
+        }
+    )*};
+}
+
+of_programs! {
+    /// Which panics of tasks are bugs.
+    TaskPanics of TASK_PANICS as "task_panics";
+    /// When the timers of tasks fire.
+    Timers of TIMERS as "timers";
+    /// Where the steps of tasks end.
+    Points of POINTS as "points";
+}
 
 impl Value for CachePolicy {
     fn read(text: &str) -> Result<CachePolicy, ValueError> {

@@ -158,6 +158,13 @@ impl<T> State<T> {
         self.senders == 0 || self.closed && capacity.is_none_or(|all| self.room.free == all)
     }
 
+    /// Somebody who had or wanted room gives it up: the receiver, if that was what it waited for after it had
+    /// closed the channel.
+    pub fn last_to_leave(&mut self, capacity: Option<usize>) -> Option<Sleeper> {
+        let idle = capacity.is_none_or(|all| self.room.free == all);
+        if self.closed && idle { self.receiver.take() } else { None }
+    }
+
     pub fn len(&self) -> usize {
         self.queue.len()
     }

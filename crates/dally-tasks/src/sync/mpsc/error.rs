@@ -41,10 +41,11 @@ impl<T> TrySendError<T> {
 
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let text = match self {
             TrySendError::Full(_) => "Full(..)",
             TrySendError::Closed(_) => "Closed(..)",
-        })
+        };
+        fmt::Debug::fmt(text, f)
     }
 }
 
@@ -105,10 +106,11 @@ impl<T> SendTimeoutError<T> {
 
 impl<T> fmt::Debug for SendTimeoutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let text = match self {
             SendTimeoutError::Timeout(_) => "Timeout(..)",
             SendTimeoutError::Closed(_) => "Closed(..)",
-        })
+        };
+        fmt::Debug::fmt(text, f)
     }
 }
 

@@ -181,9 +181,7 @@ impl<T> Chan<T> {
         let (woken, receiver) = {
             let mut state = self.inner.lock();
             let woken = state.room.add(n);
-            // The receiver waits for those who still could send into a channel that it has closed.
-            let over = state.closed && state.is_over(self.capacity);
-            (woken, if over { state.receiver.take() } else { None })
+            (woken, state.last_to_leave(self.capacity))
         };
         current::try_with(|exec| exec.touch(&self.object, Mode::ReadModifyWrite, deed));
         woken.into_iter().for_each(rouse);
@@ -244,9 +242,11 @@ impl<T> Chan<T> {
                     wakers.1 = old;
                     state.room.free += has;
                 }
+                let receiver = state.last_to_leave(self.capacity);
                 drop(state);
                 let deed = const { &Deed::moving::<T>("fail to send", "to") };
                 exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+                wakers.0 = receiver.and_then(|receiver| receiver.wake_in(exec));
                 return Some(Poll::Ready(Err(SendError(()))));
             }
             let room = match steps.ticket {
@@ -288,13 +288,16 @@ impl<T> Chan<T> {
 
     /// Somebody who waited for room gives up.
     pub fn leave_room(&self, ticket: u64) {
-        let (woken, old) = {
+        let (woken, old, receiver) = {
             let mut state = self.inner.lock();
             let (has, old) = state.room.leave(ticket);
-            (state.room.add(has), old)
+            (state.room.add(has), old, state.last_to_leave(self.capacity))
         };
         drop(old);
         current::change(&self.object);
         woken.into_iter().for_each(rouse);
+        if let Some(waker) = receiver {
+            waker.wake();
+        }
     }
 }
