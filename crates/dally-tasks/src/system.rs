@@ -227,7 +227,7 @@ impl TaskSystem {
     /// of a stack that comes back are none of them.
     #[inline(always)]
     fn step_task(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let TaskSystem { exec, bodies, idle } = self;
+        let TaskSystem { exec, bodies, idle, .. } = self;
         let body = &mut bodies[index];
         let aborted = if body.is_suspended() {
             exec.resume_poll(index);
@@ -330,7 +330,7 @@ impl TaskSystem {
     #[cold]
     fn give_up(&mut self, index: usize) {
         self.exec.give_up(index);
-        let TaskSystem { exec, bodies, idle } = self;
+        let TaskSystem { exec, bodies, idle, .. } = self;
         let _inside = (current::enter(exec), panics::Inside::new());
         bodies[index].give_up(idle);
     }

@@ -7,8 +7,8 @@ use dally::testing::Test;
 pub use dally::testing::Verdict;
 use dally_tasks::{Clock, Points, TaskPanics, TaskProgram};
 
-/// Runs the test of this path in this package. What the settings say of tasks wins over what is said here. `multi_thread` is its flavor, `expected` the text of the
-/// panic that it should have.
+/// Runs the test of this path in this package. `multi_thread` is its flavor, `expected` the text of the
+/// panic that it should have. What the settings say of tasks wins over what is said here.
 pub fn test<F>(
     package: &'static str,
     path: &'static str,
