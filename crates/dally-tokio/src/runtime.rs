@@ -3,6 +3,8 @@
 //! `#[tokio::test]` explores its body. A runtime that is made outside of one, as by `#[tokio::main]` or in a
 //! plain `#[test]`, cannot: its future exists once. It is run under one schedule, and a line says so.
 
+mod local;
+
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -13,6 +15,7 @@ use std::time::Duration;
 use dally::report::{tell, text};
 use dally_tasks::pipe;
 
+pub use self::local::{LocalOptions, LocalRuntime};
 use crate::task::{self, JoinHandle};
 
 /// A runtime.
