@@ -216,7 +216,8 @@ Examples:
 #[command(after_help = TEST_EXAMPLES)]
 pub struct TestArgs {
     /// Settings, as `dally check` takes them (`--schedules 100000`), and whatever `cargo test`
-    /// takes. Settings apply to all tests that are run, whatever their attributes say.
+    /// takes. Settings apply to all tests that are run, whatever their attributes say. In a workspace
+    /// that uses tokio and not `dally`, Dally stands in for tokio.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     pub arguments: Vec<OsString>,
 }

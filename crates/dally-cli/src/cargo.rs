@@ -3,7 +3,7 @@
 //! Cargo builds and runs the tests. Settings on the command line reach them as environment variables.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use dally::contract::Schedule;
@@ -11,15 +11,29 @@ use dally_settings::{Kind, SETTINGS, Setting};
 use serde_json::Value;
 
 use crate::error::CliError;
+use crate::tokio::{Given, Replaced};
 use crate::{BAD_INPUT, BUG, CLEAN};
 
 /// Runs `cargo test`. Arguments that are settings of Dally become environment variables, all others
 /// are cargo's.
 pub fn test(arguments: &[OsString]) -> Result<u8, CliError> {
     let (settings, rest) = split(arguments)?;
-    let mut cargo = cargo();
-    cargo.arg("test").args(rest).envs(settings);
-    let status = cargo.status().map_err(CliError::Cargo)?;
+    let mut cargo = match Replaced::by(&rest)? {
+        Some(replaced) => replaced.test(&rest),
+        None => {
+            let mut cargo = cargo();
+            cargo.arg("test").args(rest);
+            cargo
+        }
+    };
+    let replayed = std::env::var_os("DALLY_REPLAY").is_some().then(|| marker("replayed"));
+    if let Some(file) = &replayed {
+        cargo.env("DALLY_REPLAYED", file);
+    }
+    let status = cargo.envs(settings).status().map_err(CliError::Cargo)?;
+    if replayed.is_some_and(|file| std::fs::remove_file(file).is_err()) && status.success() {
+        return Err(CliError::NothingReplayed);
+    }
     // Cargo itself has reported a crate that does not compile.
     Ok(status.code().map_or(BAD_INPUT, |code| u8::try_from(code).unwrap_or(BAD_INPUT)))
 }
@@ -33,14 +47,23 @@ pub fn is_of_test(schedule: &Schedule) -> bool {
 pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u8, CliError> {
     let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
     let test = || schedule.program.clone();
-    let metadata =
-        metadata().map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
+    let metadata = metadata(cargo().args(["metadata", "--format-version", "1", "--no-deps"]))
+        .map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
     let selection = selection(&metadata, target)
         .ok_or_else(|| CliError::NoCrate { test: test(), krate: target.to_owned() })?;
+    let replaced = Replaced::in_workspace(&metadata, &Given::default())?;
     let of_test = |last: &[&str]| {
-        let mut cargo = cargo();
-        cargo.arg("test").args(&selection).args([name, "--", "--exact"]).args(last);
-        cargo
+        let selected = selection.iter().map(String::as_str);
+        let of_harness = [name, "--", "--exact"].into_iter().chain(last.iter().copied());
+        let arguments: Vec<&str> = selected.chain(of_harness).collect();
+        match &replaced {
+            Some(replaced) => replaced.test(&arguments),
+            None => {
+                let mut cargo = cargo();
+                cargo.arg("test").args(arguments);
+                cargo
+            }
+        }
     };
     // If no test matches the filter, cargo runs nothing and succeeds.
     let listed = run(of_test(&["--list"]).stderr(Stdio::inherit()))?;
@@ -63,7 +86,7 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
     }
     // Cargo cannot tell a test that gives the replay up from one that shows its bug. The former makes
     // this file.
-    let gave_up = std::env::temp_dir().join(format!("dally-gave-up-{}", std::process::id()));
+    let gave_up = marker("gave-up");
     let status = cargo.env("DALLY_GAVE_UP", &gave_up).status().map_err(CliError::Cargo)?;
     let gave_up = std::fs::remove_file(gave_up).is_ok();
     Ok(match status.success() {
@@ -73,8 +96,13 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
     })
 }
 
+/// A file that a test makes to tell this process something.
+fn marker(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("dally-{name}-{}", std::process::id()))
+}
+
 /// The cargo that called this program, or else the one in `PATH`.
-fn cargo() -> Command {
+pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").as_deref().unwrap_or(OsStr::new("cargo")))
 }
 
@@ -83,10 +111,9 @@ fn run(command: &mut Command) -> Result<Output, CliError> {
     child.and_then(|child| child.wait_with_output()).map_err(CliError::Cargo)
 }
 
-fn metadata() -> Result<Value, CliError> {
-    let mut cargo = cargo();
-    cargo.args(["metadata", "--format-version", "1", "--no-deps"]).stderr(Stdio::piped());
-    let output = run(&mut cargo)?;
+/// What `cargo metadata`, called so, answers.
+pub fn metadata(command: &mut Command) -> Result<Value, CliError> {
+    let output = run(command.stderr(Stdio::piped()))?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr);
         return Err(CliError::Metadata(why.trim().trim_start_matches("error: ").to_owned()));

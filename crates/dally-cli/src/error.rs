@@ -116,6 +116,44 @@ pub enum CliError {
     PageOfTest { test: String },
     #[error("the schedule shows no bug, so there is nothing to make a page of\n  {}", .remarks.join("\n  "))]
     NoFinding { remarks: Vec<String> },
+    #[error(
+        "nothing here is for Dally to explore: no package of this workspace depends on `dally`, and none \
+         on tokio 1.x\n  see docs/first-test.md and docs/tokio.md of Dally"
+    )]
+    NoTokio,
+    #[error(
+        "this workspace uses tokio {}, and Dally can stand in for 1.x only\n  only tests that use \
+         tokio 1.x can be explored", .versions.join(" and ")
+    )]
+    OtherTokio { versions: Vec<String> },
+    #[error(
+        "tokio {version} comes from {source_of_it}, and Dally can stand in for the one of crates.io \
+         only\n  remove the `[patch]` or the path of tokio to explore the tests"
+    )]
+    ForeignTokio { version: String, source_of_it: String },
+    #[error(
+        "cargo does not use Dally's tokio in place of tokio {version}, so nothing would be \
+         explored\n  does something pin tokio to a source of its own, such as `[patch]`, `[replace]` or \
+         another registry?"
+    )]
+    NotReplaced { version: String },
+    #[error(
+        "{why}\n  offline, all that Dally's tokio depends on must have been downloaded: run the command \
+         once without --offline"
+    )]
+    Offline { why: Box<CliError> },
+    #[error(
+        "`{}` cannot be written: {why}\n  a workspace that uses tokio is built there a second time; name \
+         another place: --target-dir DIR", .place.display()
+    )]
+    NoShadow { place: PathBuf, why: io::Error },
+    #[error(
+        "no test took the schedule in DALLY_REPLAY, so nothing was replayed\n  was the test renamed, is it \
+         behind a feature, or do the arguments leave it out? `cargo dally replay SCHEDULE` finds it"
+    )]
+    NothingReplayed,
+    #[error("the sources of dally-tokio {version} cannot be had: {why}")]
+    NoSources { version: &'static str, why: Box<CliError> },
     #[error("Ctrl-C cannot be watched for: {0}")]
     Interrupt(#[from] ctrlc::Error),
 }

@@ -14,6 +14,7 @@ mod p;
 mod page;
 mod progress;
 mod replay;
+mod tokio;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -16,6 +16,7 @@ mod signature;
 mod states;
 mod table;
 mod test;
+mod tokio;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -233,6 +234,25 @@ pub fn test(
     item: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
     test::expand(arguments.into(), item.into()).into()
+}
+
+/// `#[tokio::test]` where Dally stands in for tokio: the body is explored as that of `#[dally::test]`
+/// is, with the settings of the environment. It takes the arguments of tokio's attribute.
+#[proc_macro_attribute]
+pub fn tokio_test(
+    arguments: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    tokio::expand(tokio::Entry::Test, arguments.into(), item.into()).into()
+}
+
+/// `#[tokio::main]` where Dally stands in for tokio.
+#[proc_macro_attribute]
+pub fn tokio_main(
+    arguments: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    tokio::expand(tokio::Entry::Main, arguments.into(), item.into()).into()
 }
 
 /// All errors of the block, and the code that can be generated nevertheless: a block with an error is

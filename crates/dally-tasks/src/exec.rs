@@ -86,6 +86,8 @@ pub(crate) struct Exec {
     pub rare: bool,
     /// A combinator has put a waker of its own in between, in some task.
     pub linked: bool,
+    /// A task waited for a future that is none of Dally's.
+    pub waited_for_foreign: bool,
     pub roster: Roster,
     pub tasks: Tasks,
     /// The futures of the tasks that were spawned last: whoever polls takes them.
@@ -117,6 +119,7 @@ impl Exec {
             seals: 0,
             rare: false,
             linked: false,
+            waited_for_foreign: false,
             roster: Roster::new(),
             tasks: Tasks::default(),
             spawned: Vec::new(),
@@ -139,6 +142,7 @@ impl Exec {
         self.shared.take_foreign();
         (self.bug, self.unwinding) = (None, None);
         (self.seals, self.rare, self.linked) = (0, false, false);
+        self.waited_for_foreign = false;
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
@@ -224,6 +228,7 @@ impl Exec {
         task.state = if blocked { State::Blocked } else { State::Runnable };
         if blocked {
             let id = task.id;
+            self.waited_for_foreign |= task.waits.is_empty();
             self.roster.disable(id);
             self.idle();
         }

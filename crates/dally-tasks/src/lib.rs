@@ -63,13 +63,16 @@
 //! keep the others from running.
 
 mod choice;
+mod control;
 mod coroutine;
 mod current;
 mod exec;
 mod join;
 mod model;
 mod observe;
+mod once;
 mod overflow;
+pub mod pipe;
 mod program;
 mod roster;
 mod seal;
@@ -85,6 +88,7 @@ pub use choice::{announce, choose, flip, hint, input, input_in, note, pick};
 pub use join::{AbortHandle, JoinError, JoinHandle};
 pub use model::{Clock, Points, TaskPanics};
 pub use observe::{observe, observe_only_shown, observe_shared, rare};
+pub use once::run_once;
 pub use program::TaskProgram;
 pub use seal::{Sealed, seal};
 #[doc(hidden)]

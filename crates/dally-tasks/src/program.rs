@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dally_core::{Bug, IntoMonitor, Monitors, Program};
 
+use crate::control::Control;
 use crate::exec::BoxFuture;
 use crate::model::{Clock, Model, Points, TaskPanics};
 use crate::system::TaskSystem;
@@ -33,6 +34,7 @@ pub struct TaskProgram {
     name: String,
     main: Arc<Main>,
     model: Model,
+    control: Arc<Control>,
     monitors: Vec<Arc<AddMonitor>>,
 }
 
@@ -46,7 +48,13 @@ impl TaskProgram {
         F: Future<Output = ()> + 'static,
     {
         let main = Arc::new(move || Box::pin(main()) as BoxFuture);
-        TaskProgram { name: name.into(), main, model: Model::default(), monitors: Vec::new() }
+        TaskProgram {
+            name: name.into(),
+            main,
+            model: Model::default(),
+            control: Arc::default(),
+            monitors: Vec::new(),
+        }
     }
 
     /// The same program with a monitor more; `make` is called for every execution.
@@ -87,6 +95,12 @@ impl TaskProgram {
         self
     }
 
+    /// Whether its tasks have waited, in the executions so far, and only for futures that Dally does not
+    /// control: then nothing was explored, though nothing failed.
+    pub fn waited_for_foreign_futures_only(&self) -> bool {
+        self.control.is_foreign_only()
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -113,6 +127,7 @@ impl Program for TaskProgram {
     }
 
     fn restart(&self, system: &mut TaskSystem) -> Result<(), Bug> {
+        system.control = Arc::clone(&self.control);
         system.begin(self.model, &*self.main, |monitors| {
             self.monitors.iter().try_for_each(|add| add(monitors))
         })

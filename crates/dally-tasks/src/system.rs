@@ -1,6 +1,7 @@
 //! The contract of a system, kept by tasks.
 
 use std::fmt;
+use std::sync::Arc;
 
 use dally_core::bug::Uncontrolled;
 use dally_core::{
@@ -8,6 +9,7 @@ use dally_core::{
     Stop, System, Text, Waiting, WorkerId, panics,
 };
 
+use crate::control::Control;
 use crate::coroutine::{Body, IdleStacks, Progress};
 use crate::current;
 use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told};
@@ -26,6 +28,7 @@ pub struct TaskSystem {
     /// so that a step can poll it in its place.
     bodies: Vec<Body>,
     idle: IdleStacks,
+    pub(crate) control: Arc<Control>,
 }
 
 impl fmt::Debug for TaskSystem {
@@ -122,6 +125,7 @@ impl System for TaskSystem {
     }
 
     fn end(&mut self) -> Result<(), Bug> {
+        self.control.note(&self.exec);
         self.exec.silence();
         let mut first = None;
         let mut last = None;
@@ -173,7 +177,12 @@ impl Drop for TaskSystem {
 impl TaskSystem {
     pub(crate) fn new() -> TaskSystem {
         let exec = Box::new(Exec::new());
-        TaskSystem { exec, bodies: Vec::new(), idle: IdleStacks::default() }
+        TaskSystem {
+            exec,
+            bodies: Vec::new(),
+            idle: IdleStacks::default(),
+            control: Arc::default(),
+        }
     }
 
     /// Starts afresh with the main task that `main` makes.
@@ -222,7 +231,7 @@ impl TaskSystem {
     /// of a stack that comes back are none of them.
     #[inline(always)]
     fn step_task(&mut self, index: usize, env: &mut dyn Env) -> Result<(), Stop> {
-        let TaskSystem { exec, bodies, idle } = self;
+        let TaskSystem { exec, bodies, idle, .. } = self;
         let body = &mut bodies[index];
         let aborted = if body.is_suspended() {
             exec.resume_poll(index);
@@ -325,7 +334,7 @@ impl TaskSystem {
     #[cold]
     fn give_up(&mut self, index: usize) {
         self.exec.give_up(index);
-        let TaskSystem { exec, bodies, idle } = self;
+        let TaskSystem { exec, bodies, idle, .. } = self;
         let _inside = (current::enter(exec), panics::Inside::new());
         bodies[index].give_up(idle);
     }

@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Once,
     JoinSet,
     LocalSet,
+    /// A queue of bytes, connections or datagrams, by what it is called.
+    Pipe(&'static str),
     /// A task's result.
     Task,
     Clock,
@@ -43,6 +45,7 @@ impl Kind {
             Kind::Once => "once cell",
             Kind::JoinSet => "join set",
             Kind::LocalSet => "local set",
+            Kind::Pipe(name) => name,
             Kind::Task => "task",
             Kind::Clock => "clock",
             Kind::Wakers => "wakers",

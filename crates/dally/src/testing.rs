@@ -47,8 +47,10 @@ pub struct Test<E = Bundled> {
     /// The strategy if no variable names another.
     strategy: Option<Box<dyn Strategy>>,
     expected: Option<&'static str>,
-    /// The command that runs the test, if not `cargo test`.
+    /// The command that runs the test, if not cargo.
     command: Option<&'static str>,
+    /// How cargo is called.
+    cargo: &'static str,
     /// A setting that cannot be read, reported when the test runs.
     mistake: Option<Mistake>,
 }
@@ -65,6 +67,7 @@ impl Test {
             strategy: None,
             expected: None,
             command: None,
+            cargo: "cargo test",
             mistake: None,
         }
     }
@@ -96,7 +99,9 @@ impl<E: Explorer> Test<E> {
     #[must_use]
     #[track_caller]
     pub fn explorer<F: IntoExplorer>(self, explorer: F) -> Test<F::Explorer> {
-        let Test { package, path, settings, strategy, expected, command, mut mistake, .. } = self;
+        let Test {
+            package, path, settings, strategy, expected, command, cargo, mut mistake, ..
+        } = self;
         let explorer = match explorer.into_explorer() {
             Ok(explorer) => Some(explorer),
             Err(why) => {
@@ -104,7 +109,7 @@ impl<E: Explorer> Test<E> {
                 None
             }
         };
-        Test { package, path, settings, explorer, strategy, expected, command, mistake }
+        Test { package, path, settings, explorer, strategy, expected, command, cargo, mistake }
     }
 
     /// The test passes if and only if a bug is found, of the kind with this name (such as
@@ -119,6 +124,13 @@ impl<E: Explorer> Test<E> {
     #[must_use]
     pub fn command(mut self, command: &'static str) -> Test<E> {
         self.command = Some(command);
+        self
+    }
+
+    /// How cargo is called to run the test, if not by `cargo test`: a failure names it for the replay.
+    #[must_use]
+    pub fn cargo(mut self, cargo: &'static str) -> Test<E> {
+        self.cargo = cargo;
         self
     }
 
@@ -251,6 +263,10 @@ impl<E: Explorer> Test<E> {
             ));
             return Ok(String::new());
         }
+        if let Some(file) = std::env::var_os("DALLY_REPLAYED") {
+            // The file tells `cargo dally test` that some test was replayed.
+            let _ = std::fs::write(file, "");
+        }
         let replayed = dally_search::replay(program, &schedule, mode, checking::ROUNDS, step_time);
         let run = Report::new(self.path, replayed.granularity);
         let go_on = "With DALLY_BEST_EFFORT=1 it goes on as far as it can.";
@@ -276,7 +292,7 @@ impl<E: Explorer> Test<E> {
     fn command_line(&self) -> String {
         match self.command {
             Some(command) => command.to_owned(),
-            None => format!("cargo test -p {} {} -- --exact", self.package, self.name()),
+            None => format!("{} -p {} {} -- --exact", self.cargo, self.package, self.name()),
         }
     }
 

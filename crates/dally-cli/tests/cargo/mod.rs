@@ -16,7 +16,7 @@ echo "cargo $*" >> calls
 env | grep ^DALLY_ | grep -v GAVE_UP | sort | sed "s/^/  /" >> calls
 test ! -e misfit || test -z "$DALLY_GAVE_UP" || touch "$DALLY_GAVE_UP"
 case "$1 $*" in
-metadata*) echo '{"packages": [{"name": "my-bank", "targets": [
+metadata*) echo '{"packages": [{"name": "my-bank", "dependencies": [{"name": "dally"}], "targets": [
     {"name": "my-bank", "kind": ["lib"], "test": true},
     {"name": "accounts", "kind": ["test"], "test": true}]}]}' ;;
 *--list*) echo "transfers::nobody_loses_money: test" ;;
@@ -54,6 +54,7 @@ fn settings_become_variables_and_the_rest_is_for_cargo() {
     let ran = cargo_dally(&arguments.split_whitespace().collect::<Vec<_>>(), &scratch);
     assert_eq!(ran.code, 101);
     assert_snapshot!(calls(&scratch), @"
+    cargo metadata --format-version 1 --no-deps
     cargo test -p my-bank transfers -- --exact --seed
       DALLY_FAIL_ON_MAX_STEPS=1
       DALLY_SCHEDULES=500

@@ -1,0 +1,273 @@
+//! Queues that sockets and pipes are made of: bytes, connections or datagrams on their way.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use dally_core::bug::PlaceOf;
+use dally_core::{Access, Mode, Resource};
+
+use crate::current;
+use crate::sync::Inner;
+use crate::text::{Deed, Kind, Object, Wait};
+use crate::waker::rouse;
+
+const TAKE: &Deed = &Deed::plain("take from");
+const PUT: &Deed = &Deed::plain("put into");
+
+/// A queue with two ends that are closed one by one. Clones are the same queue.
+///
+/// To take or to put is two calls: one that waits until it can be done, with the scheduling point before
+/// it, and one that does it in the same step.
+///
+/// ```
+/// use std::future::poll_fn;
+///
+/// use dally_tasks::{TaskProgram, pipe::Pipe, spawn};
+///
+/// TaskProgram::new("pipe", || async {
+///     let pipe = Pipe::new("pipe", 4);
+///     let other = pipe.clone();
+///     spawn(async move {
+///         poll_fn(|cx| other.poll_writable(cx)).await;
+///         other.put(|queue| queue.extend(*b"ping"));
+///     });
+///     poll_fn(|cx| pipe.poll_readable(cx)).await;
+///     assert_eq!(pipe.take(|queue| queue.drain(..).collect::<Vec<u8>>()), b"ping");
+/// });
+/// ```
+pub struct Pipe<T> {
+    shared: Arc<Shared<T>>,
+}
+
+struct Shared<T> {
+    object: Object,
+    /// Where it was made: what waits for it is told by this place.
+    at: &'static Location<'static>,
+    capacity: usize,
+    state: Inner<State<T>>,
+}
+
+struct State<T> {
+    queue: VecDeque<T>,
+    /// Nothing more is put.
+    finished: bool,
+    /// Nothing more is taken.
+    abandoned: bool,
+    readers: Waiters,
+    writers: Waiters,
+}
+
+/// Who waits at one end. More than one task can, such as by `readable`.
+#[derive(Default)]
+struct Waiters {
+    wakers: Vec<Waker>,
+    /// Somebody has waited since something was last taken or put.
+    waited: bool,
+}
+
+impl Waiters {
+    /// Answers whether the waker is new.
+    fn add(&mut self, waker: &Waker) -> bool {
+        self.waited = true;
+        !self.wakers.iter().any(|known| known.will_wake(waker))
+    }
+}
+
+/// One of the two ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Read,
+    Write,
+}
+
+impl<T> Pipe<T> {
+    /// An empty queue for this many items, of a kind with this name.
+    ///
+    /// # Panics
+    /// Outside of a Dally execution.
+    #[track_caller]
+    pub fn new(kind: &'static str, capacity: usize) -> Pipe<T> {
+        let object = current::with("a pipe", |exec| exec.object(Kind::Pipe(kind)));
+        let state = State {
+            queue: VecDeque::new(),
+            finished: false,
+            abandoned: false,
+            readers: Waiters::default(),
+            writers: Waiters::default(),
+        };
+        let shared = Shared { object, at: Location::caller(), capacity, state: Inner::new(state) };
+        Pipe { shared: Arc::new(shared) }
+    }
+
+    /// Waits until something is there or nothing more will come, and lets others step before it is taken.
+    pub fn poll_readable(&self, cx: &Context<'_>) -> Poll<()> {
+        self.poll(cx, End::Read)
+    }
+
+    /// Waits until there is room or nobody will take, and lets others step before something is put.
+    pub fn poll_writable(&self, cx: &Context<'_>) -> Poll<()> {
+        self.poll(cx, End::Write)
+    }
+
+    /// Takes, in the running step. No code of the program may run in `f`.
+    pub fn take<R>(&self, f: impl FnOnce(&mut VecDeque<T>) -> R) -> R {
+        self.change(End::Read, TAKE, |state| f(&mut state.queue))
+    }
+
+    /// Puts, in the running step. No code of the program may run in `f`.
+    pub fn put<R>(&self, f: impl FnOnce(&mut VecDeque<T>) -> R) -> R {
+        self.change(End::Write, PUT, |state| f(&mut state.queue))
+    }
+
+    /// Looks at what is there, in a step that is thereby ordered with those that change it.
+    pub fn look<R>(&self, f: impl FnOnce(&VecDeque<T>) -> R) -> R {
+        current::look(&self.shared.object);
+        f(&self.shared.state.lock().queue)
+    }
+
+    /// How many items there is room for.
+    pub fn room(&self) -> usize {
+        self.look(|queue| self.shared.capacity.saturating_sub(queue.len()))
+    }
+
+    /// Nothing more is put: who takes gets what is there and then finds the end.
+    pub fn finish(&self) {
+        self.change(End::Write, const { &Deed::plain("finish") }, |state| state.finished = true);
+    }
+
+    /// Nothing more is taken: what is there is lost.
+    pub fn abandon(&self) {
+        let lost = self.change(End::Read, const { &Deed::plain("abandon") }, |state| {
+            state.abandoned = true;
+            std::mem::take(&mut state.queue)
+        });
+        // Items may have destructors that use other pipes.
+        drop(lost);
+    }
+
+    /// Whether nothing more is put.
+    pub fn is_finished(&self) -> bool {
+        current::look(&self.shared.object);
+        self.shared.state.lock().finished
+    }
+
+    /// Whether nothing more is taken.
+    pub fn is_abandoned(&self) -> bool {
+        current::look(&self.shared.object);
+        self.shared.state.lock().abandoned
+    }
+
+    fn poll(&self, cx: &Context<'_>, end: End) -> Poll<()> {
+        let object = self.shared.object;
+        let next = Access::update(Resource::Object(object.id));
+        let what = "a pipe";
+        for passed in [false, true] {
+            let Some(waited) = self.is_ready(end) else {
+                self.wait(cx, end, next);
+                return Poll::Pending;
+            };
+            // After the point somebody else may have taken what was there.
+            if passed {
+                break;
+            }
+            if !current::pass_ready(cx, what, waited, &object, next) {
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// `None` if the end must wait; else whether somebody has waited at it.
+    fn is_ready(&self, end: End) -> Option<bool> {
+        let state = self.shared.state.lock();
+        let (ready, waiters) = match end {
+            End::Read => (!state.queue.is_empty() || state.finished, &state.readers),
+            End::Write => {
+                let room = state.queue.len() < self.shared.capacity;
+                (room || state.abandoned || state.finished, &state.writers)
+            }
+        };
+        ready.then_some(waiters.waited)
+    }
+
+    fn wait(&self, cx: &Context<'_>, end: End, next: Access) {
+        let Shared { object, at, state, .. } = &*self.shared;
+        let deed = if end == End::Read { TAKE } else { PUT };
+        current::with_own("a pipe", object, at, |exec| {
+            let mut state = state.lock();
+            let waiters = if end == End::Read { &mut state.readers } else { &mut state.writers };
+            if waiters.add(cx.waker()) {
+                waiters.wakers.push(cx.waker().clone());
+            }
+            drop(state);
+            exec.brush(object, Mode::Read);
+            let wait = Wait { object: *object, deed, place: PlaceOf::Creation, at };
+            exec.wait(wait, next, cx.waker());
+        });
+    }
+
+    /// Changes the state and wakes the other end, and those at this end who may go on now.
+    fn change<R>(&self, end: End, deed: &'static Deed, f: impl FnOnce(&mut State<T>) -> R) -> R {
+        let Shared { object, state, .. } = &*self.shared;
+        let (result, woken, held) = {
+            let mut state = state.lock();
+            let result = f(&mut state);
+            match end {
+                End::Read => state.readers.waited = false,
+                End::Write => state.writers.waited = false,
+            }
+            let mut woken = Vec::new();
+            if !state.queue.is_empty() || state.finished {
+                woken.append(&mut state.readers.wakers);
+            }
+            if state.queue.len() < self.shared.capacity || state.abandoned || state.finished {
+                woken.append(&mut state.writers.wakers);
+            }
+            (result, woken, state.queue.len())
+        };
+        current::try_with(|exec| {
+            // What outlived its execution is no object of this one.
+            if object.run == exec.run {
+                exec.touch(object, Mode::ReadModifyWrite, deed);
+                exec.holds(object, held);
+            }
+        });
+        woken.into_iter().for_each(rouse);
+        result
+    }
+}
+
+impl<T> Clone for Pipe<T> {
+    fn clone(&self) -> Pipe<T> {
+        Pipe { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<T> fmt::Debug for Pipe<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pipe").field("object", &self.shared.object).finish_non_exhaustive()
+    }
+}
+
+/// Which execution runs on this thread, of all in this process: a number that is compared for equality only.
+pub fn execution() -> Option<u64> {
+    current::try_with(|exec| exec.run)
+}
+
+/// Polls something without scheduling points: no other task steps meanwhile. For a future under a lock,
+/// which nobody else could take while it is suspended.
+pub fn without_points<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(Option<bool>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            if let Some(polling) = self.0 {
+                current::try_with(|exec| exec.polling = polling);
+            }
+        }
+    }
+    let _restore = Restore(current::try_with(|exec| std::mem::take(&mut exec.polling)));
+    f()
+}

@@ -1,0 +1,16 @@
+//! Traits and adapters of tokio itself; pipes, halves and standard output of our own.
+//!
+//! What tasks meet in is ours, so that there are scheduling points before its operations: [`duplex`] and
+//! [`split`]. All else works on whatever it is given.
+
+mod connection;
+mod duplex;
+mod split;
+mod standard;
+
+pub use tokio_real::io::*;
+
+pub(crate) use self::connection::Connection;
+pub use self::duplex::{DuplexStream, duplex};
+pub use self::split::{ReadHalf, WriteHalf, split};
+pub use self::standard::{Stderr, Stdout, stderr, stdout};

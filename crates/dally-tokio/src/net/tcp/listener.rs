@@ -1,0 +1,77 @@
+//! Listening for connections.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::task::{Context, Poll, ready};
+
+use dally_tasks::pipe::Pipe;
+
+use super::TcpStream;
+use crate::net::ToSocketAddrs;
+use crate::net::network::{self, Incoming};
+
+/// A socket that listens for connections.
+#[derive(Debug)]
+pub struct TcpListener {
+    at: SocketAddr,
+    incoming: Pipe<Incoming>,
+}
+
+impl TcpListener {
+    /// Listens at the first of these addresses that is free.
+    #[track_caller]
+    pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpListener>> {
+        let gate = network::gate();
+        async move {
+            poll_fn(|cx| gate.poll_writable(cx)).await;
+            let mut failed =
+                io::Error::new(io::ErrorKind::InvalidInput, "could not resolve to any address");
+            for at in addr.addresses()? {
+                match network::listen(at) {
+                    Ok((at, incoming)) => return Ok(TcpListener { at, incoming }),
+                    Err(why) => failed = why,
+                }
+            }
+            Err(failed)
+        }
+    }
+
+    /// Waits for the next connection.
+    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        poll_fn(|cx| self.poll_accept(cx)).await
+    }
+
+    /// As [`TcpListener::accept`].
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        ready!(self.incoming.poll_readable(cx));
+        let Some(Incoming { connection, peer }) = self.incoming.take(|queue| queue.pop_front())
+        else {
+            return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
+        };
+        // The client named the address that it connected to.
+        let at = SocketAddr::new(peer.ip(), self.at.port());
+        Poll::Ready(Ok((TcpStream::new(connection, at, peer), peer)))
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.at)
+    }
+
+    /// The time to live of packets, which nobody counts here.
+    pub fn ttl(&self) -> io::Result<u32> {
+        Ok(64)
+    }
+
+    /// Has no effect.
+    pub fn set_ttl(&self, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for TcpListener {
+    fn drop(&mut self) {
+        network::close(self.at, &self.incoming);
+    }
+}

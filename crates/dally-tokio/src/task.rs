@@ -1,0 +1,3 @@
+//! Tasks.
+
+pub use dally_tasks::task::*;

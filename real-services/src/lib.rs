@@ -1,0 +1,1 @@
+//! Tests of published crates under `cargo dally test`: see `tests/`.
