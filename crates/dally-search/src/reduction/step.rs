@@ -1,6 +1,6 @@
 //! Steps as the reduction knows them: who stepped, what was chosen inside, and what was touched.
 
-use dally_core::{Footprint, MessageId, Resource, Tag, WorkerId};
+use dally_core::{Access, Footprint, MessageId, Resource, Tag, WorkerId};
 
 /// Something that was decided inside a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +42,8 @@ impl Step {
         let chose_message = chooses && picks.iter().any(|pick| matches!(pick, Pick::Take(_)));
         let worker = footprint.worker();
         let own = [Resource::Worker(worker), Resource::Life(worker)];
-        let touched = footprint.accesses().iter().filter(|access| !access.wakes());
+        let counts = |access: &&Access| !access.wakes() || worker.is_environment();
+        let touched = footprint.accesses().iter().filter(counts);
         let resources = touched.map(|access| access.resource).chain(own);
         let mask = resources.fold(0, |mask, resource| match resource {
             // Every step touches it.
