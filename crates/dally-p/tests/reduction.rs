@@ -20,5 +20,5 @@ fn p_machines_are_executed_once_for_each_class() {
             format!("{seed}\n{source}")
         });
     }
-    println!("{tally:?}");
+    assert!(tally.programs > 200 && tally.classes > 1_000, "{tally:?}");
 }

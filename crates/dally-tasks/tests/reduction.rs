@@ -5,6 +5,10 @@
 mod classes;
 mod programs;
 
+use std::sync::Arc;
+
+use dally_tasks::sync::Mutex;
+use dally_tasks::{TaskProgram, spawn};
 use classes::{Tally, compare, seen};
 use programs::{Outcomes, generate};
 
@@ -16,5 +20,27 @@ fn tasks_are_executed_once_for_each_class() {
         let program = generated.program(&Outcomes::default());
         compare(program, seen, 1_500, &mut tally, &|| format!("{seed}: {generated:?}"));
     }
-    println!("{tally:?}");
+    assert!(tally.programs > 300 && tally.classes > 1_000, "{tally:?}");
+}
+
+/// The classes of two tasks that add to a counter under a lock so many times each.
+fn counters(times: u32) -> (u64, u64) {
+    let program = TaskProgram::new("counters", move || async move {
+        let counter = Arc::new(Mutex::new(0));
+        for _ in 0..2 {
+            let counter = counter.clone();
+            spawn(async move {
+                for _ in 0..times {
+                    *counter.lock().await += 1;
+                }
+            });
+        }
+    });
+    let (report, _) = classes::reduce(Arc::new(program));
+    (report.schedules, report.redundant)
+}
+
+#[test]
+fn two_tasks_and_a_lock_have_as_many_classes_as_orders_in_which_it_is_taken() {
+    assert_eq!([1, 2, 3].map(counters), [(2, 0), (6, 0), (20, 0)]);
 }

@@ -1,6 +1,6 @@
 //! Steps as the reduction knows them: who stepped, what was chosen inside, and what was touched.
 
-use dally_core::{Access, Footprint, MessageId, Resource, Tag, WorkerId};
+use dally_core::{Footprint, MessageId, Resource, Tag, WorkerId};
 
 /// Something that was decided inside a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,8 +42,7 @@ impl Step {
         let chose_message = chooses && picks.iter().any(|pick| matches!(pick, Pick::Take(_)));
         let worker = footprint.worker();
         let own = [Resource::Worker(worker), Resource::Life(worker)];
-        let counts = |access: &&Access| !access.wakes() || worker.is_environment();
-        let touched = footprint.accesses().iter().filter(counts);
+        let touched = footprint.accesses().iter();
         let resources = touched.map(|access| access.resource).chain(own);
         let mask = resources.fold(0, |mask, resource| match resource {
             // Every step touches it.

@@ -84,7 +84,7 @@ impl Sequence {
         let same = |element: &Next| element.worker() == first.worker();
         let Some(at) = self.0.iter().position(same) else {
             // A step that picks something is no beginning of what goes on with another pick.
-            if matches!(first, Next::Exactly(step) if step.had_options) {
+            if first.like().is_some_and(|step| step.had_options) {
                 return None;
             }
             let independent = |element: &Next| first.is_independent_of(element);
