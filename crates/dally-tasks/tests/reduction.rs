@@ -5,6 +5,7 @@
 mod classes;
 mod programs;
 
+use std::future::pending;
 use std::sync::Arc;
 
 use dally_tasks::sync::Mutex;
@@ -15,12 +16,12 @@ use programs::{Outcomes, generate};
 #[test]
 fn tasks_are_executed_once_for_each_class() {
     let mut tally = Tally::default();
-    for seed in 0..classes::programs(600) {
+    for seed in 0..classes::programs(250) {
         let generated = generate(seed, 2);
         let program = generated.program(&Outcomes::default());
-        compare(program, seen, 1_500, &mut tally, &|| format!("{seed}: {generated:?}"));
+        compare(program, seen, 400, &mut tally, &|| format!("{seed}: {generated:?}"));
     }
-    assert!(tally.programs > 300 && tally.classes > 1_000, "{tally:?}");
+    assert!(tally.programs > 100 && tally.classes > 300, "{tally:?}");
 }
 
 /// The classes of two tasks that add to a counter under a lock so many times each.
@@ -35,6 +36,8 @@ fn counters(times: u32) -> (u64, u64) {
                 }
             });
         }
+        // It waits in vain, so that its end does not end the others.
+        pending::<()>().await;
     });
     let (report, _) = classes::reduce(Arc::new(program));
     (report.schedules, report.redundant)

@@ -105,12 +105,13 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     }
 
     /// Has the races of the execution explored in the other order, where that leads to a class of its
-    /// own.
+    /// own. Races of its beginning have been looked at when executions with another end were explored,
+    /// and are again: what does not happen after their first steps is different.
     pub(super) fn reverse_races(&mut self) {
         let inputs = D::BRANCHES.then(|| self.driver.assignment());
-        let mut races = std::mem::take(&mut self.races);
-        for race in races.drain(..) {
-            let Some(sequence) = self.reversed(&race) else { continue };
+        let races = std::mem::take(&mut self.races);
+        for race in &races {
+            let Some(sequence) = self.reversed(race) else { continue };
             let node = &mut self.nodes[race.first];
             if !sequence.is_covered_by(&node.asleep) {
                 sequence.insert(&mut node.wakeup, inputs.as_ref());
