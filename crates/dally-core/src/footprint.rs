@@ -231,9 +231,8 @@ impl Footprint {
             let mut counted = step.accesses.iter().filter(counts);
             counted.any(|access| access.conflicts_with_steps_of(worker))
         };
-        let conflicts = |one: &Access| {
-            other.accesses.iter().filter(counts).any(|&other| one.conflicts(other))
-        };
+        let conflicts =
+            |one: &Access| other.accesses.iter().filter(counts).any(|&other| one.conflicts(other));
         !self.complete
             || !other.complete
             || self.worker == other.worker

@@ -16,9 +16,7 @@ fn p_machines_are_executed_once_for_each_class() {
     let mut tally = Tally::default();
     for seed in 0..programs(300) {
         let source = generate::program(seed);
-        compare(driver::program(&source), whole, 400, &mut tally, &|| {
-            format!("{seed}\n{source}")
-        });
+        compare(driver::program(&source), whole, 400, &mut tally, &|| format!("{seed}\n{source}"));
     }
     assert!(tally.programs > 150 && tally.classes > 500, "{tally:?}");
 }

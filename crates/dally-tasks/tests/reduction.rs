@@ -8,9 +8,9 @@ mod programs;
 use std::future::pending;
 use std::sync::Arc;
 
+use classes::{Tally, compare, seen};
 use dally_tasks::sync::Mutex;
 use dally_tasks::{TaskProgram, spawn};
-use classes::{Tally, compare, seen};
 use programs::{Outcomes, generate};
 
 #[test]

@@ -178,12 +178,7 @@ pub fn small(seed: u64) -> MachineProgram {
     of_size(seed, 2..=3, 3, strength)
 }
 
-fn of_size(
-    seed: u64,
-    clerks: RangeInclusive<usize>,
-    deeds: usize,
-    strength: u8,
-) -> MachineProgram {
+fn of_size(seed: u64, clerks: RangeInclusive<usize>, deeds: usize, strength: u8) -> MachineProgram {
     let mut rng = Rng::with_seed(seed);
     let clerks = rng.usize(clerks);
     let rules: Vec<Arc<Rules>> = (0..clerks)
@@ -213,4 +208,3 @@ fn of_size(
     .keep_inbox(keep)
     .run_twice(false)
 }
-

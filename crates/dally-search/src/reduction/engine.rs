@@ -24,9 +24,9 @@ use super::estimate::{Estimate, Leaves};
 use super::inputs::InputDriver;
 use super::node::{Node, Seats};
 use super::races::Race;
+use super::shared::Results;
 use super::step::Step;
 use super::wakeup::{Branch, Next};
-use super::shared::Results;
 use crate::choice_log::{Activity, ChoiceWriter};
 use crate::executor::{Limits, bug_at_end, endless, too_long};
 use crate::strata::{ReturnError, StateSpace};
@@ -170,9 +170,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             self.end_branch();
             let node = &mut self.nodes[self.depth];
             let mut inputs = None;
-            let branch = if node.any
-                && node.next_picks(self.depth, &mut self.driver, &mut inputs)
-            {
+            let branch = if node.any && node.next_picks(self.depth, &mut self.driver, &mut inputs) {
                 Branch::any(node.worker)
             } else if !node.covers.is_empty() {
                 // No step of the worker was explored.

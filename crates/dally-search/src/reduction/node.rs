@@ -84,7 +84,12 @@ impl<Snapshot, A> Node<Snapshot, A> {
     }
 
     /// Moves on to other picks of the step, and the inputs for them; `false` if there are none.
-    pub(crate) fn next_picks<D>(&mut self, depth: usize, driver: &mut D, inputs: &mut Option<A>) -> bool
+    pub(crate) fn next_picks<D>(
+        &mut self,
+        depth: usize,
+        driver: &mut D,
+        inputs: &mut Option<A>,
+    ) -> bool
     where
         D: InputDriver<Assignment = A>,
     {
@@ -142,4 +147,3 @@ impl Seats {
         seat
     }
 }
-
