@@ -108,7 +108,14 @@ impl Sequence {
 
     /// Whether everything that begins with the sequence was explored when this step was.
     pub(crate) fn is_covered_by(&self, asleep: &[Rc<Step>]) -> bool {
-        asleep.iter().any(|step| self.begins_with(&Next::Exactly(step.clone())).is_some())
+        asleep.iter().any(|step| {
+            match self.begins_with(&Next::Exactly(step.clone())) {
+                None => false,
+                Some(Initial::Element(_)) => true,
+                // What the last step touches in this order is not known.
+                Some(Initial::Besides) => !matches!(self.0.last(), Some(Next::Any(..))),
+            }
+        })
     }
 
     /// Puts the sequence into a tree, unless a branch covers it.
