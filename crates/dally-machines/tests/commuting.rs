@@ -10,227 +10,29 @@ mod __private {
     pub use dally_machines as machines;
 }
 
+#[expect(dead_code, reason = "the tests of reduction use the rest")]
+mod clerks;
 #[path = "../../dally-search/tests/swaps/mod.rs"]
 #[expect(dead_code, reason = "tests of systems that are not captured use the rest")]
 mod swaps;
 
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::time::Duration;
 
+use clerks::{Letter, failing, random};
 use dally_core::{Bug, BugKind, Program};
-use dally_machines::{
-    Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Mailbox, MonitorCx, Setup,
-};
-use dally_macros::{machine, monitor};
+use dally_machines::{Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Setup};
+use dally_macros::machine;
 use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
 use dally_search::{Ended, Options};
-use fastrand::Rng;
 use swaps::{How, Tally, try_swaps, whole};
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Letter(u8);
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Parcel;
-/// Of a timer that fires once.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Alarm;
-/// Of a timer that fires again and again.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Beat;
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Said(u8);
-
-/// Remembers in which order it heard things.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Watch(u32);
-
-#[monitor(states(Only))]
-impl Watch {
-    #[on(Only, Said)]
-    fn said(&mut self, _: &mut MonitorCx<Self>, said: &Said) {
-        self.0 = self.0.wrapping_mul(31).wrapping_add(u32::from(said.0));
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Deed {
-    Letter(usize),
-    Parcel(usize),
-    Say,
-    SetAlarm,
-    CancelAlarm,
-    StartBeat,
-    StopBeat,
-    Persist,
-    Create,
-    Halt,
-    Goto(usize),
-    Flip,
-}
-
-/// By state, then by event: entry, letter, parcel, alarm, beat, nothing.
-type Rules = [[Vec<Deed>; 6]; 3];
-
-/// The same all the time, so it is no part of the state.
-#[derive(Clone, Debug)]
-struct Fixed(Arc<Rules>);
-
-impl PartialEq for Fixed {
-    fn eq(&self, _: &Fixed) -> bool {
-        true
-    }
-}
-
-impl Eq for Fixed {}
-
-impl Hash for Fixed {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
-/// Follows its rules until it has no strength left.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Clerk {
-    rules: Fixed,
-    all: Vec<Addr<Clerk>>,
-    state: usize,
-    strength: u8,
-    seen: u32,
-    /// Whether it fails after some orders of events.
-    fails: bool,
-}
-
-#[machine(states(One, Two, Three), durable = u32)]
-impl Clerk {
-    #[entry(One)]
-    fn begin(&mut self, cx: &mut Cx<Self>) {
-        self.act(cx, 0, 1);
-    }
-    #[on(One | Two | Three, Letter)]
-    fn letter(&mut self, cx: &mut Cx<Self>, letter: Letter) {
-        self.act(cx, 1, u32::from(letter.0) + 2);
-    }
-    #[on(One | Two, Parcel)]
-    fn parcel(&mut self, cx: &mut Cx<Self>) {
-        self.act(cx, 2, 3);
-    }
-    #[on(One | Three, Alarm)]
-    fn alarm(&mut self, cx: &mut Cx<Self>) {
-        self.act(cx, 3, 5);
-    }
-    #[on(One | Two, Beat)]
-    fn beat(&mut self, cx: &mut Cx<Self>) {
-        self.act(cx, 4, 7);
-    }
-    #[default(Two)]
-    fn idle(&mut self, cx: &mut Cx<Self>) {
-        self.act(cx, 5, 11);
-    }
-
-    #[defer(Three, Parcel)]
-    #[ignore(Two, Alarm)]
-    #[ignore(Three, Beat)]
-    const RULES: () = ();
-
-    fn recover(self, durable: Option<u32>) -> Clerk {
-        Clerk { state: 0, seen: durable.unwrap_or(1), ..self }
-    }
-
-    fn act(&mut self, cx: &mut Cx<Self>, event: usize, saw: u32) {
-        const SECOND: Duration = Duration::from_secs(1);
-        self.seen = self.seen.wrapping_mul(31).wrapping_add(saw);
-        match self.seen % 41 {
-            7 if self.fails => panic!("one order"),
-            19 if self.fails => panic!("another order"),
-            29 if self.fails => panic!("a third order"),
-            _ => {}
-        }
-        if self.strength == 0 {
-            return;
-        }
-        self.strength -= 1;
-        let rules = Arc::clone(&self.rules.0);
-        for &deed in &rules[self.state][event] {
-            match deed {
-                Deed::Letter(to) => cx.send(self.all[to], Letter(self.strength)),
-                Deed::Parcel(to) => cx.send(self.all[to], Parcel),
-                Deed::Say => cx.announce(Said(self.strength)),
-                Deed::SetAlarm => cx.after(SECOND, Alarm),
-                Deed::CancelAlarm => cx.cancel(&Alarm),
-                Deed::StartBeat => cx.every(SECOND, Beat),
-                Deed::StopBeat => cx.cancel(&Beat),
-                Deed::Persist => cx.persist(self.seen),
-                Deed::Create => {
-                    let strength = self.strength / 2;
-                    cx.create(Clerk { state: 0, strength, seen: 0, ..self.clone() });
-                }
-                Deed::Halt => cx.halt(),
-                Deed::Flip => self.seen += u32::from(cx.flip()),
-                Deed::Goto(state) => {
-                    self.state = state;
-                    cx.goto([One, Two, Three][state]);
-                    return;
-                }
-            }
-        }
-    }
-}
-
-fn random_deeds(rng: &mut Rng, clerks: usize) -> Vec<Deed> {
-    let deed = |rng: &mut Rng| match rng.u8(..32) {
-        0..10 => Deed::Letter(rng.usize(..clerks)),
-        10..15 => Deed::Parcel(rng.usize(..clerks)),
-        15..17 => Deed::Say,
-        17..20 => Deed::SetAlarm,
-        20 => Deed::CancelAlarm,
-        21..23 => Deed::StartBeat,
-        23 => Deed::StopBeat,
-        24..26 => Deed::Persist,
-        26 => Deed::Create,
-        27 => Deed::Halt,
-        28 => Deed::Flip,
-        _ => Deed::Goto(rng.usize(..3)),
-    };
-    (0..rng.usize(..4)).map(|_| deed(rng)).collect()
-}
-
-fn random(seed: u64, (most, strength): (usize, u8), fails: bool) -> MachineProgram {
-    let mut rng = Rng::with_seed(seed);
-    let clerks = rng.usize(2..=most);
-    let rules: Vec<Arc<Rules>> = (0..clerks)
-        .map(|_| {
-            let mut deeds = || random_deeds(&mut rng, clerks);
-            Arc::new(std::array::from_fn(|_| std::array::from_fn(|_| deeds())))
-        })
-        .collect();
-    let mailboxes = [Mailbox::Fifo, Mailbox::PerSender, Mailbox::Unordered];
-    let mailbox = mailboxes[rng.usize(..mailboxes.len())];
-    let granularity = [Granularity::PerSend, Granularity::Atomic][rng.usize(..2)];
-    let mut fault = || u32::from(rng.u8(..3) == 0);
-    let faults = Faults { lose: fault(), duplicate: fault(), crash: fault() };
-    let keep = rng.bool();
-    MachineProgram::new("clerks", move |setup: &mut Setup| {
-        let all: Vec<Addr<Clerk>> = rules.iter().map(|_| setup.reserve()).collect();
-        for (&clerk, rules) in all.iter().zip(&rules) {
-            let (rules, all) = (Fixed(Arc::clone(rules)), all.clone());
-            setup.fill(clerk, Clerk { rules, all, state: 0, strength, seen: 0, fails });
-        }
-        setup.monitor(Watch(0));
-    })
-    .mailbox(mailbox)
-    .granularity(granularity)
-    .faults(faults)
-    .keep_inbox(keep)
-    .run_twice(false)
-}
 
 #[test]
 fn exchanging_steps_of_machines_that_commute_makes_no_difference() {
     let how = How { state: whole::<MachineSystem>, happens_before: false };
     let mut tally = Tally::default();
     for seed in 0..4_000 {
-        let program = random(seed, (4, 5), false);
+        let program = random(seed);
         for schedule in 0..3 {
             let what = || format!("random({seed}), schedule {schedule}");
             tally += try_swaps(&program, &how, seed << 8 | schedule, &what);
@@ -266,7 +68,7 @@ fn a_search_that_replays_finds_what_one_that_copies_finds() {
     let searches = [SearchKind::Dfs, SearchKind::Bfs, SearchKind::Ses, SearchKind::Preemptions];
     let (mut compared, mut failing) = (0, 0);
     for seed in 0..600 {
-        let program = || random(seed, (2, 2), true);
+        let program = || failing(seed);
         let Some(copied) = causes(program(), SearchKind::Dfs) else { continue };
         let search = searches[seed as usize % searches.len()];
         let Some(replayed) = causes(Replayed(program()), search) else { continue };

@@ -20,6 +20,7 @@ mod prefetch;
 mod prefix;
 mod process_end;
 mod record;
+pub mod reduction;
 mod replay;
 mod replay_strategy;
 pub mod research;
