@@ -3,12 +3,14 @@
 //! a constraint on the inputs; the solver answers which inputs would have had another outcome.
 //!
 //! - [`Int`] is the integer that programs use; [`recorder`] notes what one execution compares.
+//! - [`driver`] goes through all paths, with the orders of steps that `dally_search::reduction` goes through.
 //! - [`terms`] are the terms and constraints, [`solver`] finds inputs.
 //!
 //! The idea is that of Sen and Agha, "Automated Systematic Testing of Open Distributed Programs".
 //! Invariant: the solver answers [`Answer::Unknown`] rather than guess.
 
 mod bits;
+pub mod driver;
 pub mod int;
 mod rational;
 pub mod recorder;
@@ -16,6 +18,7 @@ mod simplex;
 pub mod solver;
 pub mod terms;
 
+pub use driver::{ConcolicInputs, Coverage};
 pub use int::Int;
 pub use recorder::{Branch, Place, Recorder};
 pub use solver::{Answer, Solver};

@@ -44,9 +44,11 @@ impl fmt::Display for Place {
 pub struct Branch {
     /// The constraint, as it held.
     pub holds: Atom,
-    /// Whether the other outcome is to be tried. It is not where a number was only observed: the
-    /// constraint then keeps it at the observed value.
-    pub open: bool,
+    /// The outcome of the program's comparison; `None` where a number was only observed, and the
+    /// constraint keeps it at the observed value.
+    pub outcome: Option<bool>,
+    /// Whether it follows from bounds that earlier steps put on the same form.
+    pub implied: bool,
 }
 
 /// An input of the present execution.
@@ -123,8 +125,10 @@ pub struct Recorder {
     /// The values of all variables in the present execution.
     values: Vec<i64>,
     path: Vec<Branch>,
-    bounds: FxHashMap<Form, Bounds>,
-    differs: FxHashSet<Atom>,
+    /// Where the branches of the present step begin.
+    branches_from: usize,
+    known: Implied,
+    known_in_step: Implied,
     asked: Vec<Asked>,
     /// Where the inputs of the present step begin.
     step_from: usize,
@@ -140,8 +144,9 @@ impl Recorder {
         self.stamp = self.stamp.wrapping_add(1).max(1);
         self.recording = true;
         self.path.clear();
-        self.bounds.clear();
-        self.differs.clear();
+        self.branches_from = 0;
+        self.known.clear();
+        self.known_in_step.clear();
         self.asked.clear();
         self.step_from = 0;
         self.numbers.clear();
@@ -161,6 +166,13 @@ impl Recorder {
             }
         }
         self.step_from = self.asked.len();
+        self.branches_from = self.path.len();
+        self.known_in_step.clear();
+    }
+
+    /// The branches of the present step.
+    pub fn of_step(&self) -> &[Branch] {
+        &self.path[self.branches_from..]
     }
 
     /// The variable of the next input of a worker.
@@ -198,7 +210,11 @@ impl Recorder {
 
     /// Which inputs would have had the other outcome at this branch, after the same ones before it.
     pub fn flip(&mut self, branch: usize) -> Answer {
-        let kept: Vec<Atom> = self.path[..branch].iter().map(|branch| branch.holds).collect();
+        if self.path[branch].implied {
+            return Answer::Unsatisfiable;
+        }
+        let before = self.path[..branch].iter().filter(|branch| !branch.implied);
+        let kept: Vec<Atom> = before.map(|branch| branch.holds).collect();
         let wanted = self.path[branch].holds.negated();
         self.values.resize(self.terms.variables(), 0);
         self.solver.solve(&self.terms, &kept, wanted, &self.values)
@@ -248,7 +264,7 @@ impl Recorder {
             *self.covered.pinned.entry((place, Pinned::ManyBranches)).or_default() += 1;
             return;
         }
-        self.add(atom, true);
+        self.add(atom, Some(outcome));
     }
 
     /// A term is kept at its observed value.
@@ -259,25 +275,23 @@ impl Recorder {
         let difference = linear.plus(-1, &Linear::constant(value.into()));
         let compared = difference.map(|linear| self.terms.compare(&linear, Sign::Zero));
         if let Some(Compared::Where(atom)) = compared
-            && self.add(atom, false)
+            && self.add(atom, None)
         {
             *self.covered.pinned.entry((place, why)).or_default() += 1;
         }
     }
 
-    /// Adds a constraint that holds, unless it follows from bounds of the same form. Answers whether
-    /// it was added.
-    fn add(&mut self, atom: Atom, open: bool) -> bool {
-        let (least, most) = self.terms.range_of_form(atom.form);
-        let bounds = self.bounds.entry(atom.form).or_insert(Bounds { least, most });
-        if bounds.decides(atom).is_some() || self.differs.contains(&atom) {
+    /// Adds a constraint that holds. Answers `false` if it follows from others of the same step.
+    ///
+    /// A step has the same branches in whichever order it is taken with steps of others, so what
+    /// follows from theirs is a branch too, of which the other outcome is not feasible.
+    fn add(&mut self, atom: Atom, outcome: Option<bool>) -> bool {
+        let range = self.terms.range_of_form(atom.form);
+        if !self.known_in_step.add(atom, range) {
             return false;
         }
-        bounds.restrict(atom);
-        if atom.relation == Relation::Differs {
-            self.differs.insert(atom);
-        }
-        self.path.push(Branch { holds: atom, open });
+        let implied = !self.known.add(atom, range);
+        self.path.push(Branch { holds: atom, outcome, implied });
         true
     }
 
@@ -286,6 +300,33 @@ impl Recorder {
         let variable = self.terms.variable(Origin::Made(op, left, right));
         self.set(variable, value);
         Linear::variable(variable)
+    }
+}
+
+/// What follows from constraints, form by form.
+#[derive(Debug, Default)]
+struct Implied {
+    bounds: FxHashMap<Form, Bounds>,
+    differs: FxHashSet<Atom>,
+}
+
+impl Implied {
+    fn clear(&mut self) {
+        self.bounds.clear();
+        self.differs.clear();
+    }
+
+    /// Adds a constraint; `false` if it followed already.
+    fn add(&mut self, atom: Atom, (least, most): (i128, i128)) -> bool {
+        let bounds = self.bounds.entry(atom.form).or_insert(Bounds { least, most });
+        if bounds.decides(atom).is_some() || self.differs.contains(&atom) {
+            return false;
+        }
+        bounds.restrict(atom);
+        if atom.relation == Relation::Differs {
+            self.differs.insert(atom);
+        }
+        true
     }
 }
 
