@@ -25,6 +25,7 @@ pub mod research;
 mod runner;
 pub mod sampling;
 mod shrink;
+pub mod reduction;
 pub mod strata;
 mod strategy;
 mod supervisor;
