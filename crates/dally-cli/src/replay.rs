@@ -12,7 +12,7 @@ use crate::cargo;
 use crate::check::BUG_SETTING;
 use crate::error::CliError;
 use crate::list::look_up;
-use crate::{BAD_INPUT, BUG, CLEAN, p, print};
+use crate::{BAD_INPUT, BUG, CLEAN, mpil, p, print};
 
 /// Runs a schedule again and prints what happens; answers the exit code.
 pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
@@ -29,7 +29,10 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     let step_time = arguments.settings.over(Settings::default(), variable)?.step_time;
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let (project, file) = (&arguments.project[..], Path::new(&arguments.schedule));
-    let replayed = if !project.is_empty() || p::is_recorded(&schedule) {
+    let replayed = if project.is_empty() && mpil::is_recorded(&schedule) {
+        let Some(program) = mpil::recorded(&schedule, file)? else { return Ok(BAD_INPUT) };
+        search::replay(Arc::new(program), &schedule, mode, rounds, step_time)
+    } else if !project.is_empty() || p::is_recorded(&schedule) {
         let Some(program) = p::recorded(&schedule, project, file, arguments.format)? else {
             return Ok(BAD_INPUT);
         };
