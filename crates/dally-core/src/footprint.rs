@@ -97,10 +97,24 @@ impl Footprint {
     }
 
     /// The step sends this message to this worker.
+    ///
+    /// Messages to one inbox are in order, unless the step has listed before that it only reads the
+    /// inbox: so a mailbox tells that does not remember in which order messages came.
     pub fn sends(&mut self, message: MessageId, to: WorkerId) {
         self.add(Access::read(Resource::Life(to)));
-        self.add(Access::update(Resource::Inbox(to)));
+        let unordered = Access::read(Resource::Inbox(to));
+        if !self.accesses.contains(&unordered) {
+            self.add(Access::update(Resource::Inbox(to)));
+        }
         self.add(Access::write(Resource::Message(message)));
+    }
+
+    /// The step takes this message out of an inbox. A timer whose tick is taken can fire again.
+    pub fn takes(&mut self, message: MessageId) {
+        self.add(Access::update(Resource::Message(message)));
+        if message.sender.is_environment() {
+            self.add(Access::update(Resource::Worker(message.sender)));
+        }
     }
 
     /// Something happened in the step.
@@ -127,11 +141,16 @@ impl Footprint {
                 self.add(Access::write(Resource::Message(copy)));
                 self.add(Access::update(Resource::Execution));
             }
-            Event::Received { message, .. } => {
-                self.add(Access::update(Resource::Message(message)));
+            Event::Received { message, .. } => self.takes(message),
+            // A queue drops what its machine ignores as soon as both are there, in whichever step
+            // that is: in a step of the sender or of the machine. So it makes no order.
+            Event::Discarded { message, why: Discard::Ignored } => {
+                if message.sender.is_environment() {
+                    self.takes(message);
+                }
             }
             Event::Discarded { message, why } => {
-                self.add(Access::update(Resource::Message(message)));
+                self.takes(message);
                 if why == Discard::Lost {
                     self.add(Access::update(Resource::Execution));
                 }
@@ -190,6 +209,40 @@ impl Footprint {
     /// in either order, and neither disables the other; `false` where not all is known.
     pub fn commutes(&self, other: &Footprint) -> bool {
         self.complete && other.complete && !self.conflicts(other)
+    }
+
+    /// Whether the order of the two steps, both of one execution, is part of what happened in it: one
+    /// of them happens before the other. That is so where they conflict, but for waking. Which of
+    /// several steps wakes a worker depends on their order though they commute; what the worker
+    /// finds when it steps is listed otherwise. Where not all is known, the answer is yes.
+    ///
+    /// Partial-order reduction and the happens-before fingerprint go by this.
+    pub fn orders(&self, other: &Footprint) -> bool {
+        self.orders_through(other, |_| true)
+    }
+
+    /// Whether all that orders the two steps is a message that one of them sent and the other took:
+    /// the one that takes it cannot come first.
+    pub fn only_passes_message(&self, other: &Footprint) -> bool {
+        !self.orders_through(other, |access| !matches!(access.resource, Resource::Message(_)))
+    }
+
+    /// [`Footprint::orders`] by the accesses that count.
+    fn orders_through(&self, other: &Footprint, counts: impl Fn(&Access) -> bool) -> bool {
+        let counts = |access: &&Access| !access.wakes() && counts(access);
+        let ordered = |step: &Footprint, worker| {
+            let mut counted = step.accesses.iter().filter(counts);
+            counted.any(|access| access.conflicts_with_steps_of(worker))
+        };
+        let conflicts = |one: &Access| {
+            other.accesses.iter().filter(counts).any(|&other| one.conflicts(other))
+        };
+        !self.complete
+            || !other.complete
+            || self.worker == other.worker
+            || ordered(self, other.worker)
+            || ordered(other, self.worker)
+            || self.accesses.iter().filter(counts).any(conflicts)
     }
 
     /// Whether what is known of the two steps says that their order may matter; an unknown step

@@ -1,5 +1,6 @@
 //! What a run found and covered: the figures that texts, JSON documents and merging read.
 
+mod classes;
 mod merge;
 mod novelty;
 pub(crate) mod seconds;
@@ -13,6 +14,7 @@ use crate::bug::Cause;
 use crate::finding::Finding;
 use crate::written::Document;
 
+pub use classes::Classes;
 pub use merge::{Batch, MergeError, Part};
 pub use novelty::{MAX_OBSERVATIONS, Novelty, Sightings};
 pub use states::{CachePolicy, Cycles, Samples, States, Stratum};
@@ -65,6 +67,9 @@ pub struct Report {
     /// What a search of states came to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub states: Option<States>,
+    /// What a search with partial-order reduction came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Classes>,
     /// How long it took, in seconds.
     #[serde(with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]

@@ -44,7 +44,7 @@ impl MachineSystem {
                     out.add(Access::read(Resource::Inbox(worker.id)));
                 }
             }
-            None => out.add(Access::read(Resource::Inbox(worker.id))),
+            None => out.add(Access::update(Resource::Inbox(worker.id))),
         }
         out.leave_open();
     }

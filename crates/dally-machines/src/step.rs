@@ -128,8 +128,9 @@ impl MachineSystem {
                 return self.receive(slot, id, event, timer, message, env);
             }
             (_, None) => {
-                // A default handler runs because nothing in the inbox can be dequeued.
-                let access = Access::read(Resource::Inbox(worker.id));
+                // A default handler runs because nothing in the inbox can be dequeued. Sends only read
+                // an inbox without order, and come before or after this all the same.
+                let access = Access::update(Resource::Inbox(worker.id));
                 env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
                 Input::Default
             }
@@ -154,6 +155,9 @@ impl MachineSystem {
         let worker = self.slots[slot].unshared(&mut self.pool)?;
         if self.rules.mailbox != Mailbox::Fifo && worker.cell().reaction(event) == Reaction::Ignore
         {
+            // It is a step of its own, after the one that sent the message.
+            let access = Access::update(Resource::Message(id));
+            env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
             return self.discard(id, message, Discard::Ignored, env);
         }
         env.tell(|| Event::Received { message: id, payload: Text::Debug(message.payload()) })?;

@@ -149,9 +149,13 @@ impl MachineSystem {
         fired.relist(&mut self.enabled);
         let message_id = MessageId { sender: fired.id, number };
         let payload = Text::Debug(message.payload());
+        if self.rules.mailbox != Mailbox::Fifo {
+            let access = Access::read(Resource::Inbox(to));
+            env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
+        }
         env.tell(|| Event::Sent { message: message_id, to, payload })?;
         let timer = Some(timer as u32);
-        if self.can_handle_at_once() {
+        if self.can_handle_at_once() || self.drops_at_once(slot, event) {
             let access = Access::update(Resource::Worker(to));
             env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         }
@@ -160,6 +164,15 @@ impl MachineSystem {
             return self.release(slot, env);
         }
         self.deliver(slot, Envelope { id: message_id, event, timer, message }, env)
+    }
+
+    /// Whether a queue drops the tick on arrival, since its machine is idle and ignores it: then the
+    /// timer can fire again at once.
+    fn drops_at_once(&self, slot: usize, event: u16) -> bool {
+        let worker = &self.slots[slot].worker;
+        self.rules.mailbox == Mailbox::Fifo
+            && worker.awaits()
+            && worker.cell().reaction(event) == Reaction::Ignore
     }
 
     /// Whether firing and handling are one step: where handlers are atomic and a tick need not wait

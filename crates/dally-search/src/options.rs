@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use dally_core::{Finding, Program};
+use dally_core::{Choice, Finding, Program};
 use dally_settings::CLOCKS;
 
 use crate::kind::StrategyKind;
@@ -166,6 +166,16 @@ pub trait Sink: Send + Sync {
     /// [`keep_frontier`](crate::strata::Plan::keep_frontier).
     fn left(&self, entry: WrittenEntry) {
         let _ = entry;
+    }
+
+    /// Whether [`Sink::executed`] is to be called.
+    fn wants_executions(&self) -> bool {
+        false
+    }
+
+    /// A reduced search has come to the end of an execution with these choices: the one of its class.
+    fn executed(&self, choices: &[Choice]) {
+        let _ = choices;
     }
 
     /// The progress: several times a second, from the thread that called [`run`](crate::run).

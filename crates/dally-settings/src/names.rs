@@ -101,6 +101,7 @@ pub const SEARCHES: Names = Names {
             "for cycles: ndfs with no delay, then with one, two, ..., each time from the start",
         ),
         name("map", "for cycles: by strata of delays, with work kept from one to the next"),
+        name("dpor", "one schedule for each class of those that differ in independent steps only"),
     ],
 };
 
@@ -159,7 +160,7 @@ impl Names {
     /// assert_eq!(
     ///     SEARCHES.find("sse").unwrap_err().to_string(),
     ///     "no search `sse`: did you mean `ses`? \
-    ///      There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map",
+    ///      There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map, dpor",
     /// );
     /// ```
     pub fn find(&'static self, text: &str) -> Result<usize, UnknownName> {

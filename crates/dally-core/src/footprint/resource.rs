@@ -149,6 +149,11 @@ impl Access {
         self.mode == Mode::Read
     }
 
+    /// Whether it does nothing but let a worker step again.
+    pub fn wakes(self) -> bool {
+        matches!(self, Access { resource: Resource::Worker(_), mode: Mode::Write, .. })
+    }
+
     pub(super) fn conflicts(self, other: Access) -> bool {
         self.resource == other.resource && !(self.only_reads() && other.only_reads())
     }

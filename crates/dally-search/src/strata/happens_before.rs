@@ -12,7 +12,7 @@
 use std::hash::{Hash, Hasher};
 
 use dally_core::fingerprint::{mix, part};
-use dally_core::{Access, Event, Footprint, Mode, Resource, Tag, Text, WorkerId};
+use dally_core::{Access, Event, Footprint, Resource, Tag, Text, WorkerId};
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// Follows an execution and keeps the fingerprint of its partial order.
@@ -79,7 +79,9 @@ impl HappensBefore {
         self.footprint.event(event);
         match event {
             Event::Enabled { worker } => self.wake(*worker),
-            Event::Accessed { access, .. } if is_wake(*access) => {}
+            // Waking is no cause, see `Footprint::orders`. That a worker was woken matters, since it can
+            // step.
+            Event::Accessed { access, .. } if access.wakes() => {}
             _ => {
                 let mut words = FxHasher::default();
                 event.map(|_| ()).hash(&mut words);
@@ -96,7 +98,7 @@ impl HappensBefore {
         self.depend(Access::read(Resource::Life(worker)));
         for at in 0..self.footprint.accesses().len() {
             let access = self.footprint.accesses()[at];
-            if !is_wake(access) {
+            if !access.wakes() {
                 self.depend(access);
             }
         }
@@ -138,12 +140,6 @@ impl HappensBefore {
         }
         place
     }
-}
-
-/// Waking is no cause: the step that wakes a worker touches what the worker looks at when it steps.
-/// Which of several steps wakes it does not matter. That it was woken does, since it can step.
-fn is_wake(access: Access) -> bool {
-    matches!(access, Access { resource: Resource::Worker(_), mode: Mode::Write, .. })
 }
 
 /// Marks the hash of a step that was given an input: no [`Tag`] is as large.

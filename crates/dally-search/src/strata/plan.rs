@@ -36,6 +36,9 @@ pub enum SearchKind {
     /// For cycles: stratum by stratum of delays, by maximal accepting predecessors (Desai, Qadeer,
     /// Rajamani and Seshia, Figs. 3 to 5).
     Map,
+    /// One execution for each class of schedules: optimal dynamic partial-order reduction
+    /// ([`reduction`](crate::reduction)).
+    Dpor,
 }
 
 /// What a search of strata is asked to do.
@@ -97,7 +100,7 @@ impl Plan {
     pub fn check(&self) -> Result<(), PlanError> {
         let search = self.search;
         let has_frontier =
-            !search.finds_cycles() && !matches!(search, SearchKind::Ss | SearchKind::Hybrid);
+            !search.finds_cycles() && !matches!(search, SearchKind::Ss | SearchKind::Hybrid | SearchKind::Dpor);
         if (self.keep_frontier || !self.resume.is_empty()) && !has_frontier {
             return Err(PlanError::NoFrontier { search });
         }
@@ -151,10 +154,11 @@ impl SearchKind {
     }
 
     /// How many threads it uses of those asked for. Nested depth-first search uses one, since it
-    /// depends on the order in which one search leaves states.
+    /// depends on the order in which one search leaves states; so does partial-order reduction, in
+    /// which what was explored from a state says what else must be.
     pub fn threads(self, asked: usize) -> usize {
         match self {
-            SearchKind::Ndfs | SearchKind::IterativeNdfs => 1,
+            SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Dpor => 1,
             _ => asked.clamp(1, 1024),
         }
     }
@@ -173,4 +177,5 @@ named!(
     Ndfs,
     IterativeNdfs,
     Map,
+    Dpor,
 );

@@ -26,6 +26,8 @@ pub(crate) struct Replaying<P: Program + 'static> {
     live: Option<P::System>,
     phase: ExecutionPhase,
     happens_before: HappensBefore,
+    /// Whether states are told apart.
+    identifies: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +45,15 @@ impl<P: Program + 'static> Replaying<P> {
             live: None,
             phase: ExecutionPhase::Ended,
             happens_before: HappensBefore::default(),
+            identifies: true,
         }
+    }
+
+    /// For a search that does not ask for identities of states.
+    pub(crate) fn unidentified(program: Arc<P>) -> Replaying<P> {
+        let mut replaying = Replaying::new(program);
+        replaying.identifies = false;
+        replaying
     }
 
     fn discard(&mut self) {
@@ -143,12 +153,17 @@ impl<P: Program + 'static> StateSpace for Replaying<P> {
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        let Replaying { live, phase, happens_before, .. } = self;
+        let Replaying { live, phase, happens_before, identifies, .. } = self;
         let system = live.as_mut().expect("a step comes after a start that went well");
-        happens_before.begin(worker);
-        let mut listening = Listening { env, happens_before };
-        let stepped = panics::catch(|| system.step(worker, &mut listening));
-        happens_before.end();
+        let stepped = if *identifies {
+            happens_before.begin(worker);
+            let mut listening = Listening { env, happens_before };
+            let stepped = panics::catch(|| system.step(worker, &mut listening));
+            happens_before.end();
+            stepped
+        } else {
+            panics::catch(|| system.step(worker, env))
+        };
         stepped.unwrap_or_else(|stop| {
             // Front ends catch the panics of the program, so this one is their own.
             *phase = ExecutionPhase::Broken;

@@ -22,6 +22,7 @@ use super::visited::{Visited, expected_omissions};
 use crate::choice_log::Activity;
 use crate::confirm::RawFinding;
 use crate::options::{Options, Reached, Sink};
+use crate::reduction::reduced;
 use crate::runner::{Run, count_bug};
 use crate::supervisor::watched;
 
@@ -141,7 +142,11 @@ impl<P: Program + 'static, E: Explorer> StateVisitor<P> for Search<E> {
         let Search { explorer, plan, options, sink } = self;
         let note = why
             .map(|why| format!("States are reconstructed by running their prefixes again: {why}."));
-        let (make, replayed) = (|program| Ok(Replaying::new(program)), true);
+        let make: Make<P, Replaying<P>> = match plan.search {
+            SearchKind::Dpor => |program| Ok(Replaying::unidentified(program)),
+            _ => |program| Ok(Replaying::new(program)),
+        };
+        let replayed = true;
         SearchSetup { program, plan, options, sink, make, replayed, note }.by_kind(explorer)
     }
 }
@@ -192,6 +197,9 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
             SearchKind::Depth => self.search(Fixed::Depth { path: 0, shuffled: Vec::new() }),
             SearchKind::Bfs => self.search(Fixed::Breadth),
             SearchKind::Dfs => self.search(Fixed::Free),
+            SearchKind::Dpor => {
+                reduced(self.program, self.options, self.sink, self.make, self.note)
+            }
         }
     }
 

@@ -63,6 +63,11 @@ impl Scripts {
         Scripts { scripts, parents, ids, ended: Arc::default() }
     }
 
+    /// How many workers there are.
+    pub fn len(&self) -> usize {
+        self.scripts.len()
+    }
+
     /// The operations of a worker.
     pub fn script(&self, worker: usize) -> &[Do] {
         &self.scripts[worker]

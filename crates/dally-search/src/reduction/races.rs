@@ -1,0 +1,165 @@
+//! What happens before what in the execution under way, and which of it could be the other way round.
+
+use dally_core::WorkerId;
+
+use super::engine::Engine;
+use super::inputs::InputDriver;
+use super::wakeup::{Next, Sequence};
+use crate::strata::StateSpace;
+
+/// Two steps whose order is to be reversed.
+pub(crate) struct Race {
+    /// The node of the first.
+    first: usize,
+    second: Second,
+}
+
+enum Second {
+    /// The step from this node: it is dependent, and nothing lies between the two.
+    Step(usize),
+    /// A step that this worker could take before the first, and could not take after it.
+    Disabled(WorkerId),
+    /// The step from this node sends what the first could have taken instead.
+    Arrival(usize),
+}
+
+impl Race {
+    /// The node of the later step, as far as it was taken.
+    fn last(&self) -> usize {
+        match self.second {
+            Second::Step(second) | Second::Arrival(second) => second,
+            Second::Disabled(_) => self.first,
+        }
+    }
+}
+
+impl<S: StateSpace, D: InputDriver> Engine<S, D> {
+    /// Puts the step from the live node into the partial order, and finds its races.
+    pub(super) fn order(&mut self) {
+        let at = self.depth;
+        let seat = self.seats.of(self.nodes[at].worker);
+        let own = &mut self.seats.steps[seat];
+        let last = own.last().copied();
+        own.push(at);
+        let number = own.len() as u32;
+        let seats = self.seats.steps.len();
+        let (before, rest) = self.nodes.split_at_mut(at);
+        let node = &mut rest[0];
+        node.seat = seat;
+        node.clock.clear();
+        if let Some(last) = last {
+            node.clock.extend_from_slice(&before[last].clock);
+        }
+        node.clock.resize(seats, 0);
+        let Some(step) = &node.step else { return };
+        for (first, earlier) in before.iter().enumerate().rev() {
+            if node.clock[earlier.seat] >= earlier.number() {
+                continue;
+            }
+            let Some(other) = &earlier.step else { continue };
+            if other.depends(step) {
+                self.races.push(Race { first, second: Second::Step(at) });
+                for (mine, &its) in node.clock.iter_mut().zip(&earlier.clock) {
+                    *mine = (*mine).max(its);
+                }
+            }
+        }
+        node.clock[seat] = number;
+        for to in step.receivers() {
+            let Some(seat) = self.seats.known(to) else { continue };
+            for &first in self.seats.steps[seat].iter().rev() {
+                let Some(earlier) = before.get(first) else { continue };
+                if earlier.is_before(node) {
+                    break;
+                }
+                if earlier.step.as_ref().is_some_and(|step| step.chose_message) {
+                    self.races.push(Race { first, second: Second::Arrival(at) });
+                }
+            }
+        }
+    }
+
+    /// Finds the workers that the step to the live node has kept from stepping.
+    pub(super) fn note_disabled(&mut self) {
+        let Some(first) = self.depth.checked_sub(1) else { return };
+        let (before, after) = (&self.nodes[first], &self.nodes[self.depth]);
+        for &worker in &before.enabled {
+            if worker != before.worker && worker.place_in(&after.enabled).is_err() {
+                self.races.push(Race { first, second: Second::Disabled(worker) });
+            }
+        }
+    }
+
+    /// The step from the live node has ended the execution: nobody else can step.
+    pub(super) fn note_all_disabled(&mut self) {
+        let node = &self.nodes[self.depth];
+        for &worker in node.enabled.iter().filter(|&&worker| worker != node.worker) {
+            self.races.push(Race { first: self.depth, second: Second::Disabled(worker) });
+        }
+    }
+
+    /// The step from the live node is undone, and with it its races.
+    pub(super) fn forget_races(&mut self) {
+        let depth = self.depth;
+        self.races.retain(|race| race.last() < depth);
+    }
+
+    /// Has the races of the execution explored in the other order, where that leads to a class of its
+    /// own.
+    pub(super) fn reverse_races(&mut self) {
+        let inputs = D::BRANCHES.then(|| self.driver.assignment());
+        let mut races = std::mem::take(&mut self.races);
+        for race in races.drain(..) {
+            let Some((sequence, certain)) = self.reversed(&race) else { continue };
+            let node = &mut self.nodes[race.first];
+            if !sequence.is_covered_by(&node.asleep) {
+                sequence.insert(&mut node.wakeup, certain, inputs.as_ref());
+            }
+        }
+        self.races = races;
+    }
+
+    /// How an execution begins, from the node of the first step of the race, in which the second comes
+    /// first: with all that does not happen after the first. And whether that is certainly possible.
+    fn reversed(&self, race: &Race) -> Option<(Sequence, bool)> {
+        let (second, certain) = match race.second {
+            Second::Disabled(worker) => {
+                return Some((Sequence(vec![Next::Any(worker, None)]), true));
+            }
+            Second::Step(second) => (&self.nodes[second], self.is_reversible(race.first, second)?),
+            // The worker takes another message, since there is one.
+            Second::Arrival(_) => (&self.nodes[race.first], true),
+        };
+        let first = &self.nodes[race.first];
+        let end = self.nodes.len().min(self.depth + 1);
+        let besides = self.nodes[race.first + 1..end].iter().filter(|node| !first.is_before(node));
+        let mut sequence: Vec<Next> =
+            besides.filter_map(|node| node.step.clone().map(Next::Exactly)).collect();
+        sequence.push(Next::Any(second.worker, second.step.clone()));
+        Some((Sequence(sequence), certain))
+    }
+
+    /// Whether the worker of the second step could have stepped without the first: certainly, or
+    /// perhaps.
+    fn is_reversible(&self, first: usize, second: usize) -> Option<bool> {
+        let (one, other) = (&self.nodes[first], &self.nodes[second]);
+        let (Some(before), Some(after)) = (&one.step, &other.step) else { return None };
+        if before.footprint.only_passes_message(&after.footprint) {
+            return None;
+        }
+        if self.is_enabled_at(first, other.worker) {
+            return Some(true);
+        }
+        let own = &self.seats.steps[other.seat];
+        let last = own.iter().rev().find(|&&at| at < second).copied();
+        if last.is_some_and(|last| last > first) {
+            return Some(false);
+        }
+        // The first step let the worker step, or another one after it did: that may do without it.
+        let between = self.nodes[first + 1..second].iter();
+        let mut others = between.filter(|node| !one.is_before(node));
+        others
+            .any(|node| node.step.as_ref().is_some_and(|step| step.depends(after)))
+            .then_some(false)
+    }
+}

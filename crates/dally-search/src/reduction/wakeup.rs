@@ -1,0 +1,143 @@
+//! Wakeup trees: how executions that must still be explored from a node begin (Abdulla, Aronis,
+//! Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction").
+
+use std::rc::Rc;
+
+use dally_core::WorkerId;
+
+use super::step::Step;
+
+/// A step to be taken, and what is to be taken after it; any steps if there is nothing.
+#[derive(Debug)]
+pub(crate) struct Branch<A> {
+    pub(crate) next: Next,
+    pub(crate) then: Vec<Branch<A>>,
+    /// The inputs of the execution that showed that it must be explored.
+    pub(crate) inputs: Option<A>,
+    /// Other sequences that it covers, if its worker can step there: that is not certain.
+    pub(crate) covers: Option<Vec<(Sequence, Option<A>)>>,
+}
+
+/// The next step of an execution.
+#[derive(Clone, Debug)]
+pub(crate) enum Next {
+    /// This very step.
+    Exactly(Rc<Step>),
+    /// Whatever the worker does there, with all that it can pick. In another order the worker took
+    /// this step, if it is known.
+    Any(WorkerId, Option<Rc<Step>>),
+}
+
+/// The beginning of an execution that must be explored: steps of an execution and, at the end, one
+/// that is to come before another.
+#[derive(Clone, Debug)]
+pub(crate) struct Sequence(pub(crate) Vec<Next>);
+
+impl<A> Branch<A> {
+    /// Whatever the worker does, and then any steps.
+    pub(crate) fn any(worker: WorkerId) -> Branch<A> {
+        Branch { next: Next::Any(worker, None), then: Vec::new(), inputs: None, covers: None }
+    }
+}
+
+impl Next {
+    pub(crate) fn worker(&self) -> WorkerId {
+        match self {
+            Next::Exactly(step) => step.worker,
+            Next::Any(worker, _) => *worker,
+        }
+    }
+
+    /// The step itself, or what it was in another order.
+    fn like(&self) -> Option<&Step> {
+        match self {
+            Next::Exactly(step) => Some(step),
+            Next::Any(_, like) => like.as_deref(),
+        }
+    }
+
+    fn is_independent_of(&self, other: &Next) -> bool {
+        match (self.like(), other.like()) {
+            (Some(one), Some(other)) => !one.depends(other),
+            _ => false,
+        }
+    }
+}
+
+/// How a step can begin a sequence.
+enum Initial {
+    /// It is this element, and nothing before it in the sequence happens before it.
+    Element(usize),
+    /// It is not in the sequence, and independent of all of it.
+    Besides,
+}
+
+impl Sequence {
+    /// Whether an execution that begins with this step can go on with the sequence: the step is one
+    /// of its weak initials.
+    fn begins_with(&self, first: &Next) -> Option<Initial> {
+        let same = |element: &Next| element.worker() == first.worker();
+        let Some(at) = self.0.iter().position(same) else {
+            // A step that picks something is no beginning of what goes on with another pick.
+            if matches!(first, Next::Exactly(step) if step.had_options) {
+                return None;
+            }
+            let independent = |element: &Next| first.is_independent_of(element);
+            return self.0.iter().all(independent).then_some(Initial::Besides);
+        };
+        let fits = match (&self.0[at], first) {
+            (Next::Exactly(one), Next::Exactly(other)) => one.is(other),
+            (_, Next::Any(..)) => true,
+            // Other picks than those of the step are wanted too, if there may be others.
+            (Next::Any(worker, _), Next::Exactly(step)) => {
+                let arrives = |element: &Next| match element {
+                    Next::Exactly(sent) => sent.receivers().any(|to| to == *worker),
+                    Next::Any(..) => false,
+                };
+                !step.had_options && !self.0[..at].iter().any(arrives)
+            }
+        };
+        let alone =
+            || self.0[..at].iter().all(|before| first.is_independent_of(before));
+        (fits && alone()).then_some(Initial::Element(at))
+    }
+
+    /// Whether everything that begins with the sequence was explored when this step was.
+    pub(crate) fn is_covered_by(&self, asleep: &[Rc<Step>]) -> bool {
+        asleep.iter().any(|step| self.begins_with(&Next::Exactly(step.clone())).is_some())
+    }
+
+    /// Puts the sequence into a tree, unless a branch covers it. Whether the worker of its last step
+    /// can step there may not be `certain`.
+    pub(crate) fn insert<A: Clone>(
+        mut self,
+        mut tree: &mut Vec<Branch<A>>,
+        certain: bool,
+        inputs: Option<&A>,
+    ) {
+        loop {
+            let found = tree.iter().enumerate().find_map(|(place, branch)| {
+                Some((place, self.begins_with(&branch.next)?))
+            });
+            let Some((place, initial)) = found else { break };
+            let branch = &mut tree[place];
+            if let Some(covers) = &mut branch.covers {
+                covers.push((self, inputs.cloned()));
+                return;
+            }
+            if let Initial::Element(at) = initial {
+                self.0.remove(at);
+            }
+            if branch.then.is_empty() || self.0.is_empty() {
+                return;
+            }
+            tree = &mut branch.then;
+        }
+        let mut then = Vec::new();
+        let mut covers = (!certain).then(Vec::new);
+        for next in self.0.into_iter().rev() {
+            then = vec![Branch { next, then, inputs: inputs.cloned(), covers: covers.take() }];
+        }
+        tree.append(&mut then);
+    }
+}

@@ -1,0 +1,388 @@
+//! The oracle of partial-order reduction: all executions of a small program, sorted into classes by
+//! exchanging neighbours, and compared with what the reduction executes. Tests of front ends use
+//! this file too.
+//!
+//! Nothing here uses the clocks or races of the reduction. Two executions are of one class if one
+//! becomes the other by exchanging neighbouring steps whose footprints do not order them. Each such
+//! exchange is checked: the exchanged execution exists, and nothing else about it differs, neither
+//! what its steps did nor where it ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use dally_core::{
+    Captured, Choice, Cut, Env, Event, Footprint, MessageId, Observe, Program, Status, Stop, System,
+    Tag, Text, WorkerId,
+};
+use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
+use dally_search::{Ended, Options, Report, Sink};
+
+/// What is seen of where an execution ends.
+pub type End = String;
+
+/// What a step of an execution did.
+#[derive(Clone, Debug)]
+struct Taken {
+    worker: WorkerId,
+    /// What it was given; a message that it took without a choice is here too.
+    given: Vec<Given>,
+    footprint: Footprint,
+}
+
+/// A step as executions of one class share it.
+type Label = (WorkerId, Vec<Given>);
+
+/// What a step was given, in an order: a value with how many there are, or a message.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Given {
+    Value(u32, u32, Tag),
+    Message(MessageId),
+}
+
+struct Execution {
+    steps: Vec<Taken>,
+    end: End,
+}
+
+impl Execution {
+    fn word(&self) -> Vec<Label> {
+        self.steps.iter().map(|step| (step.worker, step.given.clone())).collect()
+    }
+}
+
+/// How the end of an execution of a captured system is told.
+pub fn whole<S: Captured>(system: &S) -> String {
+    let mut state = Vec::new();
+    system.encode(&mut state);
+    format!("{state:?} {:?}", system.fingerprint())
+}
+
+/// How it is told of another system.
+pub fn seen<S: System>(system: &S) -> String {
+    let hows = [Observe::Inboxes, Observe::Control, Observe::Custom];
+    format!("{:?}", hows.map(|how| system.observe(how)))
+}
+
+/// All executions of a program, by running it again for each of them; `None` if there are more than
+/// so many, or one has more than so many steps.
+fn enumerate<P: Program>(
+    program: &P,
+    state: fn(&P::System) -> String,
+    most: usize,
+    longest: usize,
+) -> Option<Vec<Execution>> {
+    let mut all = Vec::new();
+    // What is picked at each point: the place of a worker among the enabled, a value, a message.
+    let mut path: Vec<(usize, usize)> = Vec::new();
+    loop {
+        let mut system = program.start().ok()?;
+        let mut at = 0;
+        let mut steps: Vec<Taken> = Vec::new();
+        let end = loop {
+            let enabled = system.enabled().to_vec();
+            if enabled.is_empty() {
+                let status = system.status();
+                let stuck = matches!(status, Status::Stuck(_));
+                let hot = system.acceptance().hot;
+                break format!("{stuck} {hot} {}", state(&system));
+            }
+            if steps.len() >= longest {
+                return None;
+            }
+            let worker = enabled[pick(&mut path, &mut at, enabled.len())];
+            let mut footprint = Footprint::default();
+            footprint.begin(worker);
+            let taken = Taken { worker, given: Vec::new(), footprint };
+            let mut asking = Asking { path: &mut path, at: &mut at, taken, events: 0 };
+            let stepped = system.step(worker, &mut asking);
+            let mut taken = asking.taken;
+            let bug = match stepped {
+                Ok(()) => None,
+                Err(Stop::Bug(bug)) => Some(bug),
+                Err(Stop::Cut) => return None,
+            };
+            if bug.is_some() {
+                // What ends the execution has an order with everything.
+                let ends = dally_core::Access::update(dally_core::Resource::Execution);
+                taken.footprint.add(ends);
+            }
+            steps.push(taken);
+            if let Some(bug) = bug {
+                break format!("bug: {}", bug.message());
+            }
+        };
+        let _ = system.end();
+        all.push(Execution { steps, end });
+        if all.len() > most {
+            return None;
+        }
+        while let Some((picked, of)) = path.pop() {
+            if picked + 1 < of {
+                path.push((picked + 1, of));
+                break;
+            }
+        }
+        if path.is_empty() {
+            return Some(all);
+        }
+    }
+}
+
+fn pick(path: &mut Vec<(usize, usize)>, at: &mut usize, of: usize) -> usize {
+    if path.len() == *at {
+        path.push((0, of));
+    }
+    *at += 1;
+    path[*at - 1].0
+}
+
+struct Asking<'a> {
+    path: &'a mut Vec<(usize, usize)>,
+    at: &'a mut usize,
+    taken: Taken,
+    events: usize,
+}
+
+impl Env for Asking<'_> {
+    fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        let index = pick(self.path, self.at, of as usize) as u32;
+        self.taken.given.push(Given::Value(index, of, tag));
+        self.taken.footprint.value(index, tag);
+        Ok(index)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        let place = pick(self.path, self.at, candidates.len());
+        self.taken.given.push(Given::Message(candidates[place]));
+        Ok(place)
+    }
+
+    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+        self.taken.footprint.event(&event);
+        if let Event::Received { message, .. } = event
+            && !self.taken.given.contains(&Given::Message(message))
+        {
+            self.taken.given.push(Given::Message(message));
+        }
+        self.events += 1;
+        if self.events > 1_000 { Err(Cut) } else { Ok(()) }
+    }
+}
+
+/// What the oracle knows of a program.
+pub struct Oracle {
+    /// The class of each execution, by its choices of workers and what they were given.
+    classes: BTreeMap<Vec<Label>, usize>,
+    /// How many classes there are.
+    pub count: usize,
+    /// All executions.
+    pub executions: usize,
+    /// The ends of all executions.
+    pub ends: BTreeSet<End>,
+    /// Exchanges that were made.
+    pub exchanges: usize,
+}
+
+/// Sorts all executions of a program into classes; `None` if there are too many.
+///
+/// # Panics
+/// If steps that their footprints do not order cannot be exchanged, or it makes a difference.
+pub fn oracle<P: Program>(
+    program: &P,
+    state: fn(&P::System) -> String,
+    most: usize,
+    what: &dyn Fn() -> String,
+) -> Option<Oracle> {
+    let all = enumerate(program, state, most, 60)?;
+    let places: BTreeMap<Vec<Label>, usize> =
+        all.iter().enumerate().map(|(place, execution)| (execution.word(), place)).collect();
+    assert_eq!(places.len(), all.len(), "executions differ in their steps: {}", what());
+    let mut class: Vec<usize> = (0..all.len()).collect();
+    let mut exchanges = 0;
+    for (place, execution) in all.iter().enumerate() {
+        let mut word = execution.word();
+        for at in 1..word.len() {
+            let (first, second) = (&execution.steps[at - 1], &execution.steps[at]);
+            if first.footprint.orders(&second.footprint) {
+                continue;
+            }
+            let context = || format!("{first:#?}\n{second:#?}\n{}", what());
+            word.swap(at - 1, at);
+            let Some(&other) = places.get(&word) else {
+                panic!("steps {} and {at} cannot be exchanged: {}", at - 1, context());
+            };
+            word.swap(at - 1, at);
+            exchanges += 1;
+            assert_eq!(all[other].end, execution.end, "{}", context());
+            let (later, earlier) = (&all[other].steps[at], &all[other].steps[at - 1]);
+            assert!(
+                !later.footprint.orders(&earlier.footprint),
+                "they are dependent the other way round: {}\n{later:#?}\n{earlier:#?}",
+                context()
+            );
+            let (one, two) = (root(&mut class, place), root(&mut class, other));
+            class[one] = two;
+        }
+    }
+    let mut classes = BTreeMap::new();
+    let mut roots = BTreeSet::new();
+    for (word, place) in places {
+        let root = root(&mut class, place);
+        roots.insert(root);
+        classes.insert(word, root);
+    }
+    let ends = all.iter().map(|execution| execution.end.clone()).collect();
+    Some(Oracle { classes, count: roots.len(), executions: all.len(), ends, exchanges })
+}
+
+fn root(class: &mut [usize], mut place: usize) -> usize {
+    while class[place] != place {
+        class[place] = class[class[place]];
+        place = class[place];
+    }
+    place
+}
+
+/// The executions of a reduced search.
+#[derive(Default)]
+pub struct Executed(Mutex<Vec<Vec<Choice>>>);
+
+impl Sink for Executed {
+    fn wants_executions(&self) -> bool {
+        true
+    }
+
+    fn executed(&self, choices: &[Choice]) {
+        self.0.lock().unwrap().push(choices.to_vec());
+    }
+}
+
+/// Runs a reduced search to its end.
+pub fn reduce<P: Program + 'static>(program: Arc<P>) -> (Report, Vec<Vec<Choice>>) {
+    let sink = Arc::new(Executed::default());
+    let plan = Plan { search: SearchKind::Dpor, ..Plan::default() };
+    let options =
+        Options { keep_going: true, shrink: false, repeat_check: false, ..Options::default() };
+    let report = explore(program, RoundRobin::default(), plan, options, sink.clone());
+    let executed = std::mem::take(&mut *sink.0.lock().unwrap());
+    (report, executed)
+}
+
+/// How much was compared.
+#[derive(Default, Debug)]
+pub struct Tally {
+    pub programs: usize,
+    pub executions: usize,
+    pub classes: usize,
+    pub exchanges: usize,
+    /// Beginnings of executions that the reduction gave up.
+    pub redundant: u64,
+}
+
+/// Compares the reduction with the oracle, unless the program is too large.
+///
+/// # Panics
+/// If the reduction does not execute every class once, or something was found wrong.
+pub fn compare<P: Program + 'static>(
+    program: P,
+    state: fn(&P::System) -> String,
+    most: usize,
+    tally: &mut Tally,
+    what: &dyn Fn() -> String,
+) {
+    let Some(oracle) = oracle(&program, state, most, what) else { return };
+    let program = Arc::new(program);
+    let (report, executed) = reduce(program.clone());
+    assert_eq!(report.ended, Ended::Exhausted, "{:?} {}", report.notes, what());
+    let mut seen = BTreeMap::new();
+    let mut ends = BTreeSet::new();
+    for choices in &executed {
+        let (word, end) = follow(&*program, state, choices, what);
+        let Some(&class) = oracle.classes.get(&word) else {
+            panic!("there is no such execution: {word:?} {}", what());
+        };
+        if let Some(before) = seen.insert(class, word.clone()) {
+            panic!("one class twice:\n{before:?}\n{word:?}\n{}", what());
+        }
+        ends.insert(end);
+    }
+    if seen.len() < oracle.count {
+        let missed: BTreeMap<usize, &Vec<Label>> = oracle
+            .classes
+            .iter()
+            .filter(|(_, class)| !seen.contains_key(class))
+            .map(|(word, class)| (*class, word))
+            .collect();
+        let one = missed.values().next();
+        panic!("{} of {} classes, not {one:?}\n{}", seen.len(), oracle.count, what());
+    }
+    assert_eq!(ends, oracle.ends, "{}", what());
+    assert_eq!(report.classes.as_ref().map(|classes| classes.astray), Some(0), "{}", what());
+    tally.programs += 1;
+    tally.executions += oracle.executions;
+    tally.classes += oracle.count;
+    tally.exchanges += oracle.exchanges;
+    tally.redundant += report.redundant;
+}
+
+/// Makes these choices, and says what happened as the oracle does.
+fn follow<P: Program>(
+    program: &P,
+    state: fn(&P::System) -> String,
+    choices: &[Choice],
+    what: &dyn Fn() -> String,
+) -> (Vec<Label>, End) {
+    let Ok(mut system) = program.start() else { panic!("it started before: {}", what()) };
+    let mut word = Vec::new();
+    let mut at = 0;
+    while let Some(&Choice::Worker(worker)) = choices.get(at) {
+        at += 1;
+        let mut following = Following { choices, at: &mut at, given: Vec::new() };
+        let stepped = system.step(worker, &mut following);
+        word.push((worker, following.given));
+        if let Err(Stop::Bug(bug)) = stepped {
+            return (word, format!("bug: {}", bug.message()));
+        }
+    }
+    let stuck = matches!(system.status(), Status::Stuck(_));
+    let hot = system.acceptance().hot;
+    let end = format!("{stuck} {hot} {}", state(&system));
+    let _ = system.end();
+    (word, end)
+}
+
+struct Following<'a> {
+    choices: &'a [Choice],
+    at: &'a mut usize,
+    given: Vec<Given>,
+}
+
+impl Env for Following<'_> {
+    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
+        let Choice::Value { index, of, tag } = self.choices[*self.at] else { return Err(Cut) };
+        self.given.push(Given::Value(index, of, tag));
+        *self.at += 1;
+        Ok(index)
+    }
+
+    fn delivery(&mut self, candidates: &[MessageId]) -> Result<usize, Cut> {
+        let Choice::Delivery(message) = self.choices[*self.at] else { return Err(Cut) };
+        self.given.push(Given::Message(message));
+        *self.at += 1;
+        candidates.iter().position(|&one| one == message).ok_or(Cut)
+    }
+
+    fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
+        if let Event::Received { message, .. } = event
+            && !self.given.contains(&Given::Message(message))
+        {
+            self.given.push(Given::Message(message));
+        }
+        Ok(())
+    }
+}
+
+/// How many programs to compare: `by_default`, or what `DALLY_CLASSES` says.
+pub fn programs(by_default: u64) -> u64 {
+    std::env::var("DALLY_CLASSES").ok().and_then(|text| text.parse().ok()).unwrap_or(by_default)
+}
