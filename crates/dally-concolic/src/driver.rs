@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dally_core::{Input, WorkerId};
-use dally_search::reduction::InputDriver;
+use dally_core::report::Report;
+use dally_core::words::count;
+use dally_core::{Input, Program, WorkerId};
+use dally_search::reduction::{self, InputDriver};
+use dally_search::{Options, Sink};
 
-use crate::recorder::{self, Covered, Recorder};
+use crate::recorder::{self, Covered, Pinned, Recorder};
 use crate::solver::{Answer, Statistics};
 use crate::terms::Origin;
 
@@ -161,3 +164,75 @@ impl Drop for ConcolicInputs {
         }
     }
 }
+
+/// Runs a program once for each class of orders and each feasible path of its inputs. The report says
+/// which branches were covered, and what was not explored.
+///
+/// The strategy and the number of schedules of the options are not used.
+pub fn explore<P: Program + 'static>(
+    program: Arc<P>,
+    options: Options,
+    sink: Arc<dyn Sink>,
+) -> (Report, Coverage) {
+    let shared: Arc<Mutex<Coverage>> = Arc::default();
+    let left = shared.clone();
+    let mut report =
+        reduction::explore_inputs(program, move || ConcolicInputs::new(left), options, sink);
+    let coverage = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    report.stated = Some(coverage.stated());
+    report.notes.extend(coverage.holes());
+    (report, coverage)
+}
+
+impl Coverage {
+    fn stated(&self) -> String {
+        let branches = &self.covered.branches;
+        let both = branches.values().filter(|&&(no, yes)| no && yes).count();
+        match branches.len() {
+            0 => "no branch depends on inputs".to_owned(),
+            1 => format!("1 branch on inputs, {both} taken both ways"),
+            all => format!("{all} branches on inputs, {both} taken both ways"),
+        }
+    }
+
+    /// What was not explored, a sentence each.
+    fn holes(&self) -> Vec<String> {
+        let mut holes = Vec::new();
+        let mut by_reason: BTreeMap<Pinned, (u64, Vec<String>)> = BTreeMap::new();
+        for (&(place, why), &times) in &self.covered.pinned {
+            let known = by_reason.entry(why).or_default();
+            known.0 += times;
+            known.1.push(place.to_string());
+        }
+        for (why, (times, mut places)) in by_reason {
+            places.dedup();
+            let further = places.len().saturating_sub(MOST_PLACES);
+            places.truncate(MOST_PLACES);
+            let mut at = match why {
+                Pinned::Plain => String::new(),
+                _ => format!(" at {}", places.join(", ")),
+            };
+            if further > 0 {
+                at += &format!(" and {}", count(further as u64, "further place"));
+            }
+            let numbers = count(times, "number");
+            let were = if times == 1 { "was" } else { "were" };
+            holes.push(format!(
+                "{numbers} {were} followed for the observed value only: {why}{at}"
+            ));
+        }
+        if self.unknown > 0 {
+            holes.push(format!(
+                "{} not tried: the solver did not find out whether inputs lead there",
+                match self.unknown {
+                    1 => "1 outcome of a branch was".to_owned(),
+                    many => format!("{many} outcomes of branches were"),
+                }
+            ));
+        }
+        holes
+    }
+}
+
+/// More places than this are counted and not named.
+const MOST_PLACES: usize = 5;

@@ -18,7 +18,7 @@ mod simplex;
 pub mod solver;
 pub mod terms;
 
-pub use driver::{ConcolicInputs, Coverage};
+pub use driver::{ConcolicInputs, Coverage, explore};
 pub use int::Int;
 pub use recorder::{Branch, Place, Recorder};
 pub use solver::{Answer, Solver};

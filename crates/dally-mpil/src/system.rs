@@ -39,6 +39,8 @@ pub(crate) struct Process {
     /// Sorted by id, so that the order of arrivals from different senders leaves no trace.
     inbox: Vec<Message>,
     sent: u32,
+    /// How many messages it has taken.
+    steps: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -92,6 +94,7 @@ impl MpilSystem {
                 variables,
                 inbox: Vec::new(),
                 sent: 0,
+                steps: 0,
             })
         };
         MpilSystem {
@@ -227,9 +230,11 @@ impl MpilSystem {
     }
 
     fn finish(&mut self, events: &mut EventSink<'_>) -> Result<(), Stop> {
-        // What it finds is left by the last steps of all processes.
-        let access = Access::update(Resource::Execution);
-        events.tell(|| Event::Accessed { access, what: Text::Str("") })?;
+        // What it finds is left by the last steps of all processes, and it cannot come before them.
+        for (process, known) in self.processes.iter().enumerate() {
+            let access = Access::update(last_step(process, known));
+            events.tell(|| Event::Accessed { access, what: Text::Str("") })?;
+        }
         self.phase = Phase::Ended;
         self.enabled.clear();
         let code = self.code.clone();
@@ -267,8 +272,21 @@ impl MpilSystem {
         events.tell(|| Event::Received { message: message.id, payload: Text::Display(&payload) })?;
         let mut outbox = Vec::new();
         self.run(process, position, Some(&message), &mut outbox, events)?;
+        let running = triomphe::Arc::make_mut(&mut self.processes[process]);
+        running.steps += 1;
+        if self.code.finally.is_some() {
+            let access = Access::write(last_step(process, running));
+            events.tell(|| Event::Accessed { access, what: Text::Str("") })?;
+        }
         self.deliver(outbox, events)
     }
+}
+
+/// What the check at the end takes from the last step of a process. It is like a message: whoever
+/// takes it comes after the one who left it, and there is no other order to try.
+fn last_step(process: usize, known: &Process) -> Resource {
+    let number = u32::MAX - known.steps;
+    Resource::Message(MessageId { sender: worker_of(process), number })
 }
 
 impl System for MpilSystem {
@@ -310,18 +328,13 @@ impl System for MpilSystem {
         if waiting.is_empty() { Status::Done } else { Status::Stuck(waiting) }
     }
 
-    /// Which message a process takes is known if there is one; what follows is not.
+    /// A process looks at its mailbox first; what follows is not known.
     fn pending(&self, worker: WorkerId, out: &mut Footprint) {
         out.begin_unknown(worker);
-        let Some(process) = self.process_of(worker) else {
-            out.add(Access::update(Resource::Execution));
-            return;
-        };
-        let mut candidates = Vec::new();
-        self.candidates(process, &mut candidates);
-        if let [only] = candidates[..] {
-            out.add(Access::update(Resource::Message(self.processes[process].inbox[only].id)));
-        }
+        out.add(match self.process_of(worker) {
+            Some(_) => Access::read(Resource::Inbox(worker)),
+            None => Access::update(Resource::Execution),
+        });
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {
@@ -371,6 +384,7 @@ impl Captured for MpilSystem {
         for process in &self.processes {
             out.extend(encoded(process.at).to_le_bytes());
             out.extend(process.sent.to_le_bytes());
+            out.extend(process.steps.to_le_bytes());
             values(&process.variables, out);
             out.extend((process.inbox.len() as u64).to_le_bytes());
             for message in &process.inbox {

@@ -59,7 +59,8 @@ impl Next {
     fn is_independent_of(&self, other: &Next) -> bool {
         match (self.like(), other.like()) {
             (Some(one), Some(other)) => !one.depends(other),
-            _ => false,
+            // If they are dependent after all, they race in what is explored.
+            _ => true,
         }
     }
 }
