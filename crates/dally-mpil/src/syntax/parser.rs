@@ -105,8 +105,13 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes on at the next line.
-    fn skip_line(&mut self) {
+    /// Goes on at the next line after an error in what began at `start`. A word that begins a line and
+    /// was not expected begins what comes next.
+    fn skip_line(&mut self, start: usize) {
+        let begins = self.tokens.get(self.at).is_some_and(|token| token.first);
+        if begins && self.at > start {
+            return;
+        }
         self.at += 1;
         while self.tokens.get(self.at).is_some_and(|token| !token.first) {
             self.at += 1;
@@ -118,8 +123,7 @@ impl<'t> Parser<'t> {
         while self.peek().is_some() {
             let before = self.at;
             if self.declaration(&mut source).is_err() {
-                self.at = self.at.max(before);
-                self.skip_line();
+                self.skip_line(before);
             }
         }
         source
@@ -186,7 +190,7 @@ impl<'t> Parser<'t> {
             let before = self.at;
             if self.is_word("var") {
                 if self.variables(&mut block.variables).is_err() {
-                    self.skip_line();
+                    self.skip_line(before);
                 }
                 continue;
             }
@@ -200,10 +204,9 @@ impl<'t> Parser<'t> {
                     block.statements.push(Statement { span, labels, kind });
                 }
                 Err(Noted) => {
-                    self.at = self.at.max(before);
                     // A brace that closes the block is not part of the statement that is wrong.
                     if !self.is_mark("}") {
-                        self.skip_line();
+                        self.skip_line(before);
                     }
                 }
             }
