@@ -174,13 +174,21 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
                 && node.next_picks(self.depth, &mut self.driver, &mut inputs)
             {
                 Branch::any(node.worker)
+            } else if !node.covers.is_empty() {
+                // No step of the worker was explored.
+                node.uncover();
+                continue;
             } else if node.wakeup.is_empty() {
                 if self.depth == 0 {
                     return false;
                 }
                 let leaves = node.leaves.total();
                 self.depth -= 1;
-                self.nodes[self.depth].leaves.found(leaves);
+                let node = &mut self.nodes[self.depth];
+                node.leaves.found(leaves);
+                if leaves == 0 {
+                    node.uncover();
+                }
                 continue;
             } else {
                 let mut branch = node.wakeup.remove(0);
@@ -204,7 +212,10 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         let node = &mut self.nodes[self.depth];
         if let Some(step) = node.step.take() {
             self.seats.steps[node.seat].pop();
-            node.asleep.push(step);
+            if node.explored {
+                node.asleep.push(step);
+                node.covers.clear();
+            }
             node.leaves.end_branch();
             self.forget_races();
         }
@@ -213,17 +224,18 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     /// Takes a step from the live node.
     fn take(&mut self, branch: Branch<D::Assignment>) -> Taken {
         let Branch { next, then, covers, .. } = branch;
+        let again = !self.nodes[self.depth].asked.is_empty();
         let worker = next.worker();
         let node = &mut self.nodes[self.depth];
         (node.worker, node.any) = (worker, matches!(next, Next::Any(..)));
+        node.explored = true;
+        if !again {
+            node.covers = covers;
+        }
         if !node.enabled.contains(&worker) {
             self.results.redundant();
             node.any = false;
-            for (sequence, inputs) in covers.into_iter().flatten() {
-                if !sequence.is_covered_by(&node.asleep) {
-                    sequence.insert(&mut node.wakeup, false, inputs.as_ref());
-                }
-            }
+            node.uncover();
             return Taken::Nothing;
         }
         self.results.stepped();
@@ -334,6 +346,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     /// Called where the program itself gave up the execution: an assumption does not hold.
     fn is_irrelevant(&mut self) -> Taken {
         self.results.irrelevant();
+        self.nodes[self.depth].leaves.found(1);
         Taken::Ended
     }
 

@@ -10,7 +10,7 @@ use super::env::{Asked, Options, is_asleep};
 use super::estimate::Leaves;
 use super::inputs::InputDriver;
 use super::step::{Pick, Step};
-use super::wakeup::Branch;
+use super::wakeup::{Branch, Covered};
 
 /// A state of the execution under way, and the step that was taken from it.
 pub(crate) struct Node<Snapshot, A> {
@@ -26,6 +26,10 @@ pub(crate) struct Node<Snapshot, A> {
     /// The step under way, and the worker that took it last.
     pub(crate) step: Option<Rc<Step>>,
     pub(crate) worker: WorkerId,
+    /// What need not be explored if a step of the worker is.
+    pub(crate) covers: Covered<A>,
+    /// Whether the step under way is explored.
+    pub(crate) explored: bool,
     /// Whether all picks of the worker are to be explored.
     pub(crate) any: bool,
     /// What the step picked and could have picked, if others are to be explored.
@@ -46,6 +50,8 @@ impl<Snapshot, A> Node<Snapshot, A> {
             wakeup: Vec::new(),
             step: None,
             worker: WorkerId::FAULTS,
+            covers: Vec::new(),
+            explored: true,
             any: false,
             asked: Vec::new(),
             clock: Vec::new(),
@@ -62,6 +68,19 @@ impl<Snapshot, A> Node<Snapshot, A> {
     /// Whether the step of `self` happens before that of `later`, or is it.
     pub(crate) fn is_before(&self, later: &Node<Snapshot, A>) -> bool {
         later.clock.get(self.seat).is_some_and(|&number| number >= self.number())
+    }
+
+    /// The step is not explored after all: what it was to cover must be.
+    pub(crate) fn uncover(&mut self)
+    where
+        A: Clone,
+    {
+        self.explored = false;
+        for (sequence, inputs) in std::mem::take(&mut self.covers) {
+            if !sequence.is_covered_by(&self.asleep) {
+                sequence.insert(&mut self.wakeup, inputs.as_ref());
+            }
+        }
     }
 
     /// Moves on to other picks of the step, and the inputs for them; `false` if there are none.

@@ -110,25 +110,24 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         let inputs = D::BRANCHES.then(|| self.driver.assignment());
         let mut races = std::mem::take(&mut self.races);
         for race in races.drain(..) {
-            let Some((sequence, certain)) = self.reversed(&race) else { continue };
+            let Some(sequence) = self.reversed(&race) else { continue };
             let node = &mut self.nodes[race.first];
             if !sequence.is_covered_by(&node.asleep) {
-                sequence.insert(&mut node.wakeup, certain, inputs.as_ref());
+                sequence.insert(&mut node.wakeup, inputs.as_ref());
             }
         }
         self.races = races;
     }
 
     /// How an execution begins, from the node of the first step of the race, in which the second comes
-    /// first: with all that does not happen after the first. And whether that is certainly possible.
-    fn reversed(&self, race: &Race) -> Option<(Sequence, bool)> {
-        let (second, certain) = match race.second {
-            Second::Disabled(worker) => {
-                return Some((Sequence(vec![Next::Any(worker, None)]), true));
-            }
-            Second::Step(second) => (&self.nodes[second], self.is_reversible(race.first, second)?),
+    /// first: with all that does not happen after the first.
+    fn reversed(&self, race: &Race) -> Option<Sequence> {
+        let second = match race.second {
+            Second::Disabled(worker) => return Some(Sequence(vec![Next::Any(worker, None)])),
+            Second::Step(second) if !self.is_reversible(race.first, second) => return None,
+            Second::Step(second) => &self.nodes[second],
             // The worker takes another message, since there is one.
-            Second::Arrival(_) => (&self.nodes[race.first], true),
+            Second::Arrival(_) => &self.nodes[race.first],
         };
         let first = &self.nodes[race.first];
         let end = self.nodes.len().min(self.depth + 1);
@@ -136,30 +135,25 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         let mut sequence: Vec<Next> =
             besides.filter_map(|node| node.step.clone().map(Next::Exactly)).collect();
         sequence.push(Next::Any(second.worker, second.step.clone()));
-        Some((Sequence(sequence), certain))
+        Some(Sequence(sequence))
     }
 
-    /// Whether the worker of the second step could have stepped without the first: certainly, or
-    /// perhaps.
-    fn is_reversible(&self, first: usize, second: usize) -> Option<bool> {
+    /// Whether the worker of the second step could have stepped without the first, as far as that can
+    /// be told.
+    fn is_reversible(&self, first: usize, second: usize) -> bool {
         let (one, other) = (&self.nodes[first], &self.nodes[second]);
-        let (Some(before), Some(after)) = (&one.step, &other.step) else { return None };
+        let (Some(before), Some(after)) = (&one.step, &other.step) else { return false };
         if before.footprint.only_passes_message(&after.footprint) {
-            return None;
-        }
-        if self.is_enabled_at(first, other.worker) {
-            return Some(true);
+            return false;
         }
         let own = &self.seats.steps[other.seat];
         let last = own.iter().rev().find(|&&at| at < second).copied();
-        if last.is_some_and(|last| last > first) {
-            return Some(false);
+        if last.is_some_and(|last| last > first) || self.is_enabled_at(first, other.worker) {
+            return true;
         }
         // The first step let the worker step, or another one after it did: that may do without it.
         let between = self.nodes[first + 1..second].iter();
         let mut others = between.filter(|node| !one.is_before(node));
-        others
-            .any(|node| node.step.as_ref().is_some_and(|step| step.depends(after)))
-            .then_some(false)
+        others.any(|node| node.step.as_ref().is_some_and(|step| step.depends(after)))
     }
 }

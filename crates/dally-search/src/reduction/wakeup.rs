@@ -14,9 +14,13 @@ pub(crate) struct Branch<A> {
     pub(crate) then: Vec<Branch<A>>,
     /// The inputs of the execution that showed that it must be explored.
     pub(crate) inputs: Option<A>,
-    /// Other sequences that it covers, if its worker can step there: that is not certain.
-    pub(crate) covers: Option<Vec<(Sequence, Option<A>)>>,
+    /// Other sequences that need not be explored if this is. It may turn out that it is not: that
+    /// its worker cannot step there, or that something sleeps after it.
+    pub(crate) covers: Covered<A>,
 }
+
+/// Sequences with the inputs that they need.
+pub(crate) type Covered<A> = Vec<(Sequence, Option<A>)>;
 
 /// The next step of an execution.
 #[derive(Clone, Debug)]
@@ -36,7 +40,7 @@ pub(crate) struct Sequence(pub(crate) Vec<Next>);
 impl<A> Branch<A> {
     /// Whatever the worker does, and then any steps.
     pub(crate) fn any(worker: WorkerId) -> Branch<A> {
-        Branch { next: Next::Any(worker, None), then: Vec::new(), inputs: None, covers: None }
+        Branch { next: Next::Any(worker, None), then: Vec::new(), inputs: None, covers: Vec::new() }
     }
 }
 
@@ -59,8 +63,8 @@ impl Next {
     fn is_independent_of(&self, other: &Next) -> bool {
         match (self.like(), other.like()) {
             (Some(one), Some(other)) => !one.depends(other),
-            // If they are dependent after all, they race in what is explored.
-            _ => true,
+            // If a step of what is still explored is dependent after all, that shows then.
+            _ => matches!(self, Next::Any(..)),
         }
     }
 }
@@ -108,37 +112,41 @@ impl Sequence {
         asleep.iter().any(|step| self.begins_with(&Next::Exactly(step.clone())).is_some())
     }
 
-    /// Puts the sequence into a tree, unless a branch covers it. Whether the worker of its last step
-    /// can step there may not be `certain`.
-    pub(crate) fn insert<A: Clone>(
-        mut self,
-        mut tree: &mut Vec<Branch<A>>,
-        certain: bool,
-        inputs: Option<&A>,
-    ) {
+    /// Puts the sequence into a tree, unless a branch covers it.
+    pub(crate) fn insert<A: Clone>(mut self, mut tree: &mut Vec<Branch<A>>, inputs: Option<&A>) {
         loop {
             let found = tree.iter().enumerate().find_map(|(place, branch)| {
                 Some((place, self.begins_with(&branch.next)?))
             });
             let Some((place, initial)) = found else { break };
             let branch = &mut tree[place];
-            if let Some(covers) = &mut branch.covers {
-                covers.push((self, inputs.cloned()));
+            let element = matches!(initial, Initial::Element(_));
+            if branch.then.is_empty() || element && self.0.len() == 1 {
+                // It is the same as the branch, or covered by it.
+                let same = branch.then.is_empty() && element && self.0.len() == 1;
+                if !same && !branch.covers.iter().any(|(known, _)| known.is(&self)) {
+                    branch.covers.push((self, inputs.cloned()));
+                }
                 return;
             }
             if let Initial::Element(at) = initial {
                 self.0.remove(at);
             }
-            if branch.then.is_empty() || self.0.is_empty() {
-                return;
-            }
             tree = &mut branch.then;
         }
         let mut then = Vec::new();
-        let mut covers = (!certain).then(Vec::new);
         for next in self.0.into_iter().rev() {
-            then = vec![Branch { next, then, inputs: inputs.cloned(), covers: covers.take() }];
+            then = vec![Branch { next, then, inputs: inputs.cloned(), covers: Vec::new() }];
         }
         tree.append(&mut then);
+    }
+
+    fn is(&self, other: &Sequence) -> bool {
+        let same = |(one, other): (&Next, &Next)| match (one, other) {
+            (Next::Exactly(one), Next::Exactly(other)) => one.is(other),
+            (Next::Any(one, _), Next::Any(other, _)) => one == other,
+            _ => false,
+        };
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
     }
 }

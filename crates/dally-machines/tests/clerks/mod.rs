@@ -1,0 +1,215 @@
+//! Random machines that do all that machines can do.
+
+use std::hash::{Hash, Hasher};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dally_machines::{Addr, Cx, Faults, Granularity, MachineProgram, Mailbox, MonitorCx, Setup};
+use dally_macros::{machine, monitor};
+use fastrand::Rng;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Letter(pub u8);
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Parcel;
+/// Of a timer that fires once.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Alarm;
+/// Of a timer that fires again and again.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Beat;
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Said(u8);
+
+/// Remembers in which order it heard things.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Watch(u32);
+
+#[monitor(states(Only))]
+impl Watch {
+    #[on(Only, Said)]
+    fn said(&mut self, _: &mut MonitorCx<Self>, said: &Said) {
+        self.0 = self.0.wrapping_mul(31).wrapping_add(u32::from(said.0));
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Letter(usize),
+    Parcel(usize),
+    Say,
+    SetAlarm,
+    CancelAlarm,
+    StartBeat,
+    StopBeat,
+    Persist,
+    Create,
+    Halt,
+    Goto(usize),
+    Flip,
+}
+
+/// By state, then by event: entry, letter, parcel, alarm, beat, nothing.
+type Rules = [[Vec<Deed>; 6]; 3];
+
+/// The same all the time, so it is no part of the state.
+#[derive(Clone, Debug)]
+struct Fixed(Arc<Rules>);
+
+impl PartialEq for Fixed {
+    fn eq(&self, _: &Fixed) -> bool {
+        true
+    }
+}
+
+impl Eq for Fixed {}
+
+impl Hash for Fixed {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// Follows its rules until it has no strength left.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Clerk {
+    rules: Fixed,
+    all: Vec<Addr<Clerk>>,
+    state: usize,
+    strength: u8,
+    seen: u32,
+}
+
+#[machine(states(One, Two, Three), durable = u32)]
+impl Clerk {
+    #[entry(One)]
+    fn begin(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 0, 1);
+    }
+    #[on(One | Two | Three, Letter)]
+    fn letter(&mut self, cx: &mut Cx<Self>, letter: Letter) {
+        self.act(cx, 1, u32::from(letter.0) + 2);
+    }
+    #[on(One | Two, Parcel)]
+    fn parcel(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 2, 3);
+    }
+    #[on(One | Three, Alarm)]
+    fn alarm(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 3, 5);
+    }
+    #[on(One | Two, Beat)]
+    fn beat(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 4, 7);
+    }
+    #[default(Two)]
+    fn idle(&mut self, cx: &mut Cx<Self>) {
+        self.act(cx, 5, 11);
+    }
+
+    #[defer(Three, Parcel)]
+    #[ignore(Two, Alarm)]
+    #[ignore(Three, Beat)]
+    const RULES: () = ();
+
+    fn recover(self, durable: Option<u32>) -> Clerk {
+        Clerk { state: 0, seen: durable.unwrap_or(1), ..self }
+    }
+
+    fn act(&mut self, cx: &mut Cx<Self>, event: usize, saw: u32) {
+        const SECOND: Duration = Duration::from_secs(1);
+        self.seen = self.seen.wrapping_mul(31).wrapping_add(saw);
+        if self.strength == 0 {
+            return;
+        }
+        self.strength -= 1;
+        let rules = Arc::clone(&self.rules.0);
+        for &deed in &rules[self.state][event] {
+            match deed {
+                Deed::Letter(to) => cx.send(self.all[to], Letter(self.strength)),
+                Deed::Parcel(to) => cx.send(self.all[to], Parcel),
+                Deed::Say => cx.announce(Said(self.strength)),
+                Deed::SetAlarm => cx.after(SECOND, Alarm),
+                Deed::CancelAlarm => cx.cancel(&Alarm),
+                Deed::StartBeat => cx.every(SECOND, Beat),
+                Deed::StopBeat => cx.cancel(&Beat),
+                Deed::Persist => cx.persist(self.seen),
+                Deed::Create => {
+                    let strength = self.strength / 2;
+                    cx.create(Clerk { state: 0, strength, seen: 0, ..self.clone() });
+                }
+                Deed::Halt => cx.halt(),
+                Deed::Flip => self.seen += u32::from(cx.flip()),
+                Deed::Goto(state) => {
+                    self.state = state;
+                    cx.goto([One, Two, Three][state]);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn random_deeds(rng: &mut Rng, clerks: usize, most: usize) -> Vec<Deed> {
+    let deed = |rng: &mut Rng| match rng.u8(..32) {
+        0..10 => Deed::Letter(rng.usize(..clerks)),
+        10..15 => Deed::Parcel(rng.usize(..clerks)),
+        15..17 => Deed::Say,
+        17..20 => Deed::SetAlarm,
+        20 => Deed::CancelAlarm,
+        21..23 => Deed::StartBeat,
+        23 => Deed::StopBeat,
+        24..26 => Deed::Persist,
+        26 => Deed::Create,
+        27 => Deed::Halt,
+        28 => Deed::Flip,
+        _ => Deed::Goto(rng.usize(..3)),
+    };
+    (0..rng.usize(..most)).map(|_| deed(rng)).collect()
+}
+
+/// A random program.
+pub fn random(seed: u64) -> MachineProgram {
+    of_size(seed, 2..=4, 4, 5)
+}
+
+/// A random program with so few executions that all can be enumerated, more often than not.
+pub fn small(seed: u64) -> MachineProgram {
+    let strength = 1 + (seed % 3 == 0) as u8;
+    of_size(seed, 2..=3, 3, strength)
+}
+
+fn of_size(
+    seed: u64,
+    clerks: RangeInclusive<usize>,
+    deeds: usize,
+    strength: u8,
+) -> MachineProgram {
+    let mut rng = Rng::with_seed(seed);
+    let clerks = rng.usize(clerks);
+    let rules: Vec<Arc<Rules>> = (0..clerks)
+        .map(|_| {
+            let mut deeds = || random_deeds(&mut rng, clerks, deeds);
+            Arc::new(std::array::from_fn(|_| std::array::from_fn(|_| deeds())))
+        })
+        .collect();
+    let mailboxes = [Mailbox::Fifo, Mailbox::PerSender, Mailbox::Unordered];
+    let mailbox = mailboxes[rng.usize(..mailboxes.len())];
+    let granularity = [Granularity::PerSend, Granularity::Atomic][rng.usize(..2)];
+    let mut fault = || u32::from(rng.u8(..3) == 0);
+    let faults = Faults { lose: fault(), duplicate: fault(), crash: fault() };
+    let keep = rng.bool();
+    MachineProgram::new("clerks", move |setup: &mut Setup| {
+        let all: Vec<Addr<Clerk>> = rules.iter().map(|_| setup.reserve()).collect();
+        for (&clerk, rules) in all.iter().zip(&rules) {
+            let (rules, all) = (Fixed(Arc::clone(rules)), all.clone());
+            setup.fill(clerk, Clerk { rules, all, state: 0, strength, seen: 0 });
+        }
+        setup.monitor(Watch(0));
+    })
+    .mailbox(mailbox)
+    .granularity(granularity)
+    .faults(faults)
+    .keep_inbox(keep)
+    .run_twice(false)
+}
+
