@@ -232,7 +232,7 @@ impl MpilSystem {
     fn finish(&mut self, events: &mut EventSink<'_>) -> Result<(), Stop> {
         // What it finds is left by the last steps of all processes, and it cannot come before them.
         for (process, known) in self.processes.iter().enumerate() {
-            let access = Access::update(last_step(process, known));
+            let access = Access::write(last_step(process, known));
             events.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         }
         self.phase = Phase::Ended;
@@ -275,15 +275,15 @@ impl MpilSystem {
         let running = triomphe::Arc::make_mut(&mut self.processes[process]);
         running.steps += 1;
         if self.code.finally.is_some() {
-            let access = Access::write(last_step(process, running));
+            let access = Access::read(last_step(process, running));
             events.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         }
         self.deliver(outbox, events)
     }
 }
 
-/// What the check at the end takes from the last step of a process. It is like a message: whoever
-/// takes it comes after the one who left it, and there is no other order to try.
+/// What orders the check at the end after the last step of a process. It is like a message from one
+/// to the other, so there is no other order to try.
 fn last_step(process: usize, known: &Process) -> Resource {
     let number = u32::MAX - known.steps;
     Resource::Message(MessageId { sender: worker_of(process), number })

@@ -70,3 +70,36 @@ fn the_example_of_figure_3_fails_on_one_of_its_paths() {
     assert_eq!(executions, 3);
     assert_eq!(report.findings.len(), 1);
 }
+
+#[test]
+fn debug_small() {
+    use dally_search::strata::{explore, Plan, RoundRobin, SearchKind};
+    let texts = [
+        ("star", "process w { var x receive x }
+          process a { var g receive g send w, 1 }
+          process b { var g receive g send w, 2 }
+          process c { var g receive g send w, 3 }
+          setup { send a, 0 send b, 0 send c, 0 }"),
+        ("star2", "process w { var x receive x receive x or end}
+          process a { var g receive g send w, 1 }
+          process b { var g receive g send w, 2 }
+          process c { var g receive g send w, 3 }
+          setup { send a, 0 send b, 0 send c, 0 }"),
+        ("relay", "process w { var x receive x }
+          process a { var g receive g send w, 1 receive g or end }
+          process b { var g receive g send a, 2 }
+          setup { send w, 0 send a, 0 send b, 0 }"),
+        ("seven", "process p0 { var x receive x send p2, 0 send p0, 0 receive x or end }
+          process p1 { var x receive x send p0, 0 }
+          process p2 { var x receive x }
+          setup { send p1, 0 send p0, 0 send p2, 0 }"),
+    ];
+    for (name, text) in texts {
+        let program = Arc::new(MpilProgram::compile("t.mpil", text, &[]).unwrap());
+        let options = Options { keep_going: true, shrink: false, ..Options::default() };
+        let plan = Plan { search: SearchKind::Dpor, ..Plan::default() };
+        let report = explore(program.clone(), RoundRobin::default(), plan, options.clone(), Arc::new(()));
+        let (other, _) = dally_concolic::explore(program, options, Arc::new(()));
+        eprintln!("{name}: dpor {:?} {} concolic {:?} {}", report.classes.map(|c| c.classes), report.redundant, other.classes.map(|c| c.classes), other.redundant);
+    }
+}

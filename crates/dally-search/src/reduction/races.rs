@@ -108,9 +108,11 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     /// own.
     pub(super) fn reverse_races(&mut self) {
         let inputs = D::BRANCHES.then(|| self.driver.assignment());
-        let mut races = std::mem::take(&mut self.races);
-        for race in races.drain(..) {
-            let Some(sequence) = self.reversed(&race) else { continue };
+        // A race is reversed at the end of every execution that has it: what does not happen after the
+        // first step is part of the sequence, and other picks in it are other sequences.
+        let races = std::mem::take(&mut self.races);
+        for race in &races {
+            let Some(sequence) = self.reversed(race) else { continue };
             let node = &mut self.nodes[race.first];
             if !sequence.is_covered_by(&node.asleep) {
                 sequence.insert(&mut node.wakeup, inputs.as_ref());
