@@ -66,10 +66,7 @@ fn protocol(arguments: &CheckArgs, name: &str) -> Result<u8, CliError> {
         Format::Json => print(&json::run(&run.checked.report)),
     }
     if run.is_failed() {
-        return Err(CliError::NotChecked {
-            program: protocol.name.to_owned(),
-            notes: run.notes(),
-        });
+        return Err(CliError::NotChecked { program: protocol.name.to_owned(), notes: run.notes() });
     }
     run.tell_notes();
     Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })

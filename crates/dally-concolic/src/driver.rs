@@ -217,9 +217,7 @@ impl Coverage {
             }
             let numbers = count(times, "number");
             let were = if times == 1 { "was" } else { "were" };
-            holes.push(format!(
-                "{numbers} {were} followed for the observed value only: {why}{at}"
-            ));
+            holes.push(format!("{numbers} {were} followed for the observed value only: {why}{at}"));
         }
         if self.unknown > 0 {
             holes.push(format!(

@@ -117,9 +117,9 @@ impl Int {
     pub fn if_below(self, limit: Int, then: Int, otherwise: Int) -> Int {
         let place: Place = Location::caller().into();
         let holds = i64::from(self.value < limit.value);
-        let Some(below) = joined(self, limit, |r, left, right| {
-            r.made(Op::Less, left, right, holds)
-        }) else {
+        let Some(below) =
+            joined(self, limit, |r, left, right| r.made(Op::Less, left, right, holds))
+        else {
             return if holds == 1 { then } else { otherwise };
         };
         // otherwise + below * (then - otherwise)
@@ -170,8 +170,7 @@ impl Int {
         joined(self, other, |r, left, right| match left.plus(-1, &right) {
             Some(mut difference) => {
                 difference.constant += i128::from(how == Comparison::Less);
-                let sign =
-                    if how == Comparison::Equal { Sign::Zero } else { Sign::AtMostZero };
+                let sign = if how == Comparison::Equal { Sign::Zero } else { Sign::AtMostZero };
                 r.decide(&difference, sign, outcome, at);
             }
             None => {
@@ -544,7 +543,9 @@ impl Not for Int {
     #[track_caller]
     fn not(self) -> Int {
         // -1 - x never overflows.
-        Int::from(-1).compute(Arithmetic::Subtract, self, Location::caller().into()).unwrap_or_default()
+        Int::from(-1)
+            .compute(Arithmetic::Subtract, self, Location::caller().into())
+            .unwrap_or_default()
     }
 }
 

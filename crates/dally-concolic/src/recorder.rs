@@ -11,7 +11,9 @@ use std::panic::Location;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::solver::{Answer, Bounds, Solver};
-use crate::terms::{Atom, Compared, Form, Linear, Op, Origin, Relation, Sign, Term, Terms, Variable};
+use crate::terms::{
+    Atom, Compared, Form, Linear, Op, Origin, Relation, Sign, Term, Terms, Variable,
+};
 
 /// A place of the program under test.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -68,8 +68,7 @@ impl Bounds {
             Relation::AtMost => self.most = self.most.min(atom.bound),
             Relation::AtLeast => self.least = self.least.max(atom.bound),
             Relation::Equal => {
-                (self.least, self.most) =
-                    (self.least.max(atom.bound), self.most.min(atom.bound));
+                (self.least, self.most) = (self.least.max(atom.bound), self.most.min(atom.bound));
             }
             Relation::Differs if self.least == atom.bound => self.least += 1,
             Relation::Differs if self.most == atom.bound => self.most -= 1,
@@ -102,13 +101,7 @@ impl Bounds {
 impl Solver {
     /// Looks for inputs so that `wanted` holds and all of `kept` go on to hold. `values` are the
     /// present values of all variables, under which `kept` hold.
-    pub fn solve(
-        &mut self,
-        terms: &Terms,
-        kept: &[Atom],
-        wanted: Atom,
-        values: &[i64],
-    ) -> Answer {
+    pub fn solve(&mut self, terms: &Terms, kept: &[Atom], wanted: Atom, values: &[i64]) -> Answer {
         let question = Question::new(terms, kept, wanted, values);
         if question.is_contradictory() {
             self.statistics.bounds += 1;

@@ -429,9 +429,8 @@ impl Terms {
         // Operands have smaller numbers than results, so ascending order is enough.
         wanted.iter().all(|&variable| {
             let Origin::Made(op, left, right) = self.origin(variable) else { return true };
-            let operand = |linear: &Linear| {
-                i64::try_from(sum(&linear.terms, values) + linear.constant).ok()
-            };
+            let operand =
+                |linear: &Linear| i64::try_from(sum(&linear.terms, values) + linear.constant).ok();
             let made = operand(left).zip(operand(right)).and_then(|(l, r)| op.apply(l, r));
             if let Some(made) = made {
                 values[variable.0 as usize] = made;

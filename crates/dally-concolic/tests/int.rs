@@ -67,7 +67,8 @@ fn sorting_and_sets_branch_as_their_comparisons_do() {
     });
     assert_eq!(sizes.iter().collect::<BTreeSet<_>>(), BTreeSet::from([&1, &2]));
     assert_eq!(sizes.len(), 3);
-    let most = paths(&[("a", 0, 9), ("b", 0, 9)], |all| all[0].max(all[1]).clamp(2.into(), 5.into()));
+    let most =
+        paths(&[("a", 0, 9), ("b", 0, 9)], |all| all[0].max(all[1]).clamp(2.into(), 5.into()));
     assert!(most.len() <= 6 && most.iter().all(|most| (2..=5).contains(&most.shown())));
 }
 
@@ -96,9 +97,8 @@ fn products_quotients_and_bits_are_solved() {
     assert_eq!(odd.len(), 3);
     let bits = paths(&[("x", 0, 255)], |x| ((x[0] << 3) ^ 0x50) >> 1 == 0x14);
     assert_eq!(bits.iter().filter(|found| **found).count(), 1);
-    let by_zero = paths(&[("x", 0, 10)], |x| {
-        catch_unwind(AssertUnwindSafe(|| 100 / x[0])).is_err()
-    });
+    let by_zero =
+        paths(&[("x", 0, 10)], |x| catch_unwind(AssertUnwindSafe(|| 100 / x[0])).is_err());
     assert_eq!(by_zero.iter().filter(|failed| **failed).count(), 1);
 }
 
@@ -143,11 +143,17 @@ fn a_number_of_another_execution_is_refused() {
     assert!(kept > 4);
     let message = |used: std::thread::Result<bool>| {
         let payload = used.unwrap_err();
-        payload.downcast_ref::<String>().cloned().or(payload.downcast_ref::<&str>().map(|s| s.to_string())).unwrap()
+        payload
+            .downcast_ref::<String>()
+            .cloned()
+            .or(payload.downcast_ref::<&str>().map(|s| s.to_string()))
+            .unwrap()
     };
     recorder::with(Recorder::begin);
     let used = catch_unwind(|| kept > 4);
-    assert!(message(used).starts_with("an `Int` of another execution is used: it was kept in a static"));
+    assert!(
+        message(used).starts_with("an `Int` of another execution is used: it was kept in a static")
+    );
     recorder::leave();
     let used = catch_unwind(|| kept > 4);
     assert!(message(used).starts_with("an `Int` is used outside of its execution"));

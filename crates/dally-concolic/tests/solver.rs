@@ -168,10 +168,8 @@ fn compare_with_enumeration(sets: u64, seed: u64, made: bool) -> Counts {
         for (&variable, &value) in inputs.iter().zip(&now) {
             values[place(variable)] = value;
         }
-        let all: Vec<Variable> = tests
-            .iter()
-            .flat_map(|test| made_variables(&test.sum, &mut terms, &inputs))
-            .collect();
+        let all: Vec<Variable> =
+            tests.iter().flat_map(|test| made_variables(&test.sum, &mut terms, &inputs)).collect();
         values.resize(terms.variables(), 0);
         terms.derive(&mut values, &all);
 

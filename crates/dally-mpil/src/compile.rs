@@ -164,7 +164,9 @@ impl Compiler<'_> {
                 self.error(&expr.span, "a constant is expected here");
                 None
             }
-            ExprKind::Negated(inner) => self.checked(expr, |this| this.constant(inner), i64::checked_neg),
+            ExprKind::Negated(inner) => {
+                self.checked(expr, |this| this.constant(inner), i64::checked_neg)
+            }
             ExprKind::Arithmetic(how, left, right) => {
                 let (left, right) = (self.constant(left)?, self.constant(right)?);
                 let apply = match how {
@@ -318,7 +320,8 @@ impl Compiler<'_> {
             self.error(span, "only processes receive").hint =
                 Some("`setup` and `finally` run alone, before and after all processes".to_owned());
         }
-        if scope.role == Role::Finally && matches!(statement.kind, Kind::Send(..) | Kind::Input(..)) {
+        if scope.role == Role::Finally && matches!(statement.kind, Kind::Send(..) | Kind::Input(..))
+        {
             self.error(span, "nothing is sent and no input is read at the end");
         }
         Some(match &statement.kind {
@@ -380,7 +383,8 @@ impl Compiler<'_> {
             let known: Vec<&str> =
                 self.families.iter().map(|family| family.name.as_str()).collect();
             let hint = format!("the processes are {}", known.join(", "));
-            self.error(&name.span, format!("there is no process `{}`", name.text)).hint = Some(hint);
+            self.error(&name.span, format!("there is no process `{}`", name.text)).hint =
+                Some(hint);
             return (0, None);
         };
         match (self.families[family].indexed, index) {
@@ -418,8 +422,8 @@ impl Compiler<'_> {
         let name = &target.name;
         if let Some(variable) = scope.own.find(&name.text).cloned() {
             if scope.own.index.as_deref() == Some(&name.text) {
-                self.error(&name.span, format!("`{}` is the index of the process", name.text)).hint =
-                    Some("assign it to a variable and change that".to_owned());
+                self.error(&name.span, format!("`{}` is the index of the process", name.text))
+                    .hint = Some("assign it to a variable and change that".to_owned());
             }
             return self.slot(target, &variable, scope);
         }
@@ -430,7 +434,8 @@ impl Compiler<'_> {
         } else {
             format!("there is no variable `{}`", name.text)
         };
-        self.error(&name.span, message).hint = Some(format!("declare it here: `var {}`", name.text));
+        self.error(&name.span, message).hint =
+            Some(format!("declare it here: `var {}`", name.text));
         Slot { at: 0, index: None, name: name.text.clone() }
     }
 
@@ -468,8 +473,7 @@ impl Compiler<'_> {
                     Some(variable) => self.slot(target, &variable, scope),
                     None => {
                         let name = &target.name;
-                        let message =
-                            format!("`{}` has no variable `{}`", process.text, name.text);
+                        let message = format!("`{}` has no variable `{}`", process.text, name.text);
                         self.error(&name.span, message);
                         Slot { at: 0, index: None, name: name.text.clone() }
                     }

@@ -49,7 +49,9 @@ impl Running<'_, '_> {
                     let value = self.value(value, at)?;
                     *self.place(slot, at)? = value;
                 }
-                Statement::Input(slot, name, range) => self.input(slot, name, range.as_ref(), at)?,
+                Statement::Input(slot, name, range) => {
+                    self.input(slot, name, range.as_ref(), at)?
+                }
                 Statement::Send(family, index, values) => {
                     self.send(*family, index.as_ref(), values, at)?;
                 }
@@ -180,7 +182,9 @@ impl Running<'_, '_> {
         let place = index.checked_sub(known.lowest).and_then(|place| usize::try_from(place).ok());
         match place.filter(|&place| place < known.count) {
             Some(place) => Ok(known.first + place),
-            None => Err(self.bug(format!("there is no process {}[{index}]", known.name), at).into()),
+            None => {
+                Err(self.bug(format!("there is no process {}[{index}]", known.name), at).into())
+            }
         }
     }
 
@@ -212,13 +216,7 @@ impl Running<'_, '_> {
         }
     }
 
-    fn arithmetic(
-        &self,
-        how: Arithmetic,
-        left: Int,
-        right: Int,
-        at: Place,
-    ) -> Result<Int, Stop> {
+    fn arithmetic(&self, how: Arithmetic, left: Int, right: Int, at: Place) -> Result<Int, Stop> {
         left.compute(how, right, at).map_err(|why| {
             let sign = match how {
                 Arithmetic::Add => '+',

@@ -32,8 +32,8 @@ use std::sync::Arc;
 
 use dally_core::{Bug, Program, StateVisitor};
 
-pub use crate::diagnostic::Diagnostics;
 use crate::code::Code;
+pub use crate::diagnostic::Diagnostics;
 pub use crate::system::MpilSystem;
 
 /// A program in MPIL.

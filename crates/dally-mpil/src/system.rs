@@ -114,9 +114,8 @@ impl MpilSystem {
     fn candidates(&self, process: usize, out: &mut Vec<usize>) {
         out.clear();
         let inbox = &self.processes[process].inbox;
-        let first_of_sender = |place: usize| {
-            place == 0 || inbox[place - 1].id.sender != inbox[place].id.sender
-        };
+        let first_of_sender =
+            |place: usize| place == 0 || inbox[place - 1].id.sender != inbox[place].id.sender;
         out.extend((0..inbox.len()).filter(|&place| !self.code.fifo || first_of_sender(place)));
     }
 
@@ -138,7 +137,8 @@ impl MpilSystem {
         let code = self.code.clone();
         for process in 0..self.processes.len() {
             let name = code.name_of(process);
-            events.tell(|| Event::Created { worker: worker_of(process), name: Text::Str(&name) })?;
+            events
+                .tell(|| Event::Created { worker: worker_of(process), name: Text::Str(&name) })?;
         }
         let mut outbox = Vec::new();
         let mut sent = 0;
@@ -269,7 +269,8 @@ impl MpilSystem {
         };
         let message = triomphe::Arc::make_mut(&mut self.processes[process]).inbox.remove(chosen);
         let payload = Shown(&message.values);
-        events.tell(|| Event::Received { message: message.id, payload: Text::Display(&payload) })?;
+        events
+            .tell(|| Event::Received { message: message.id, payload: Text::Display(&payload) })?;
         let mut outbox = Vec::new();
         self.run(process, position, Some(&message), &mut outbox, events)?;
         let running = triomphe::Arc::make_mut(&mut self.processes[process]);
@@ -344,17 +345,20 @@ impl System for MpilSystem {
     }
 
     fn observe(&self, how: Observe) -> Option<u64> {
-        let parts = self.processes.iter().zip(&self.code.processes).map(|(process, (family, _))| {
-            let mut bytes = vec![*family as u8];
-            for message in &process.inbox {
-                bytes.extend(message.values.iter().flat_map(|value| value.shown().to_le_bytes()));
-                bytes.push(0xff);
-            }
-            if how == Observe::Control {
-                bytes.extend(encoded(process.at).to_le_bytes());
-            }
-            fingerprint::of_bytes(&bytes)
-        });
+        let parts =
+            self.processes.iter().zip(&self.code.processes).map(|(process, (family, _))| {
+                let mut bytes = vec![*family as u8];
+                for message in &process.inbox {
+                    bytes.extend(
+                        message.values.iter().flat_map(|value| value.shown().to_le_bytes()),
+                    );
+                    bytes.push(0xff);
+                }
+                if how == Observe::Control {
+                    bytes.extend(encoded(process.at).to_le_bytes());
+                }
+                fingerprint::of_bytes(&bytes)
+            });
         Some(parts.fold(self.phase as u64, u64::wrapping_add))
     }
 

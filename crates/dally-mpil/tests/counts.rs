@@ -18,7 +18,8 @@ fn variant(
     let text = change(std::fs::read_to_string(&path).unwrap());
     let parameters: Vec<(String, i64)> =
         parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    MpilProgram::compile(&format!("{name}.mpil"), &text, &parameters).unwrap_or_else(|e| panic!("{e}"))
+    MpilProgram::compile(&format!("{name}.mpil"), &text, &parameters)
+        .unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// How many executions there were, those whose assumptions failed among them.

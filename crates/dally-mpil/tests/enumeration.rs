@@ -1,17 +1,17 @@
-//! Random small programs: the executions of the concolic search are exactly the pairs of a class of
-//! orders and a path that plain enumeration of all inputs and all schedules finds, each once.
+//! Random small programs: the executions of the concolic search are the pairs of a class of orders and
+//! a path that plain enumeration of all inputs and all schedules finds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
 use dally_concolic::{Recorder, recorder};
 use dally_core::{
-    Bug, Captured, Cut, Env, Event, Footprint, Input, MessageId, Program, Status, Stop, System, Tag,
-    Text, WorkerId,
+    Bug, Captured, Cut, Env, Event, Footprint, Input, MessageId, Program, Status, Stop, System,
+    Tag, Text, WorkerId,
 };
 use dally_mpil::{MpilProgram, MpilSystem};
-use dally_search::Options;
+use dally_search::{Ended, Options};
 use fastrand::Rng;
 
 /// How many programs are tried: `DALLY_PROGRAMS=20000 cargo test -p dally-mpil --test enumeration`.
@@ -23,7 +23,7 @@ fn programs(by_default: u64) -> u64 {
 type Key = BTreeMap<WorkerId, Vec<(Option<MessageId>, Vec<bool>)>>;
 
 /// A random program of a few processes that exchange a few messages.
-fn random_program(rng: &mut Rng) -> String {
+fn random_program(rng: &mut Rng, errors: bool) -> String {
     let mut text = String::new();
     let processes = rng.usize(2..=3);
     let inputs = rng.usize(0..=2);
@@ -54,8 +54,8 @@ fn random_program(rng: &mut Rng) -> String {
                 }
                 match rng.u8(..9) {
                     0..=5 => writeln!(text, "    send p{}, {}", rng.usize(..processes), value(rng)),
-                    6 | 7 => writeln!(text, "    y = {}", value(rng)),
-                    _ => writeln!(text, "    error"),
+                    8 if errors => writeln!(text, "    error"),
+                    _ => writeln!(text, "    y = {}", value(rng)),
                 }
                 .unwrap();
                 writeln!(text, "  {label}:").unwrap();
@@ -216,10 +216,12 @@ impl Env for Enumerating {
     }
 }
 
-/// All pairs of a class and a path, by running every schedule with every input.
-fn enumerated(program: &MpilProgram) -> Vec<Key> {
+/// All pairs of a class and a path, by running every schedule with every input, and the workers in
+/// whose steps bugs show.
+fn enumerated(program: &MpilProgram) -> (Vec<Key>, BTreeSet<WorkerId>) {
     recorder::enter(Box::new(Recorder::default()));
     let mut keys = Vec::new();
+    let mut bugs = BTreeSet::new();
     let mut env = Enumerating {
         inputs: Vec::new(),
         ranges: Vec::new(),
@@ -231,9 +233,10 @@ fn enumerated(program: &MpilProgram) -> Vec<Key> {
     loop {
         recorder::with(Recorder::begin);
         env.asked = 0;
-        follow(program.start().unwrap(), Key::new(), &mut env, &mut keys);
+        follow(program.start().unwrap(), Key::new(), &mut env, &mut keys, &mut bugs);
         // The next inputs, as the digits of a number.
-        let Some(place) = (0..env.inputs.len()).rfind(|&place| env.inputs[place] < env.ranges[place].1)
+        let Some(place) =
+            (0..env.inputs.len()).rfind(|&place| env.inputs[place] < env.ranges[place].1)
         else {
             break;
         };
@@ -245,10 +248,16 @@ fn enumerated(program: &MpilProgram) -> Vec<Key> {
     recorder::leave();
     keys.sort();
     keys.dedup();
-    keys
+    (keys, bugs)
 }
 
-fn follow(system: MpilSystem, key: Key, env: &mut Enumerating, keys: &mut Vec<Key>) {
+fn follow(
+    system: MpilSystem,
+    key: Key,
+    env: &mut Enumerating,
+    keys: &mut Vec<Key>,
+    bugs: &mut BTreeSet<WorkerId>,
+) {
     for &worker in system.enabled() {
         env.delivery = 0;
         loop {
@@ -259,10 +268,13 @@ fn follow(system: MpilSystem, key: Key, env: &mut Enumerating, keys: &mut Vec<Ke
             let delivery = env.delivery;
             let stepped = step(&mut next, &mut key, worker, env);
             let candidates = env.candidates;
+            if matches!(stepped, Err(Stop::Bug(_))) {
+                bugs.insert(worker);
+            }
             if is_complete(&next, &stepped) {
                 keys.push(key);
             } else if stepped.is_ok() {
-                follow(next, key, env, keys);
+                follow(next, key, env, keys, bugs);
             }
             env.delivery = delivery + 1;
             if env.delivery >= candidates {
@@ -272,31 +284,54 @@ fn follow(system: MpilSystem, key: Key, env: &mut Enumerating, keys: &mut Vec<Ke
     }
 }
 
+/// Runs the concolic search; answers what was executed, sorted, and the workers in whose steps bugs show.
+fn explored(program: MpilProgram) -> (Vec<Key>, BTreeSet<WorkerId>) {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let logged = LoggedProgram { program, log: log.clone() };
+    let options = Options { keep_going: true, shrink: false, ..Options::default() };
+    let (report, coverage) = dally_concolic::explore(Arc::new(logged), options, Arc::new(()));
+    assert_eq!((report.ended, coverage.unknown), (Ended::Exhausted, 0));
+    let mut executed = log.lock().unwrap().clone();
+    executed.sort();
+    (executed, report.findings.iter().filter_map(|finding| finding.bug.worker).collect())
+}
+
+fn compiled(text: &str) -> MpilProgram {
+    MpilProgram::compile("random.mpil", text, &[]).unwrap_or_else(|wrong| panic!("{wrong}\n{text}"))
+}
+
 #[test]
-fn every_feasible_pair_of_class_and_path_is_executed_once() {
+fn every_feasible_pair_of_class_and_path_is_executed_and_no_other() {
     let mut rng = Rng::with_seed(11);
-    let (mut pairs, mut again, mut with_inputs) = (0, 0, 0);
+    let (mut pairs, mut again) = (0, 0);
     for number in 0..programs(400) {
-        let text = repaired(&random_program(&mut rng));
-        let program = MpilProgram::compile("random.mpil", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
-        let expected = enumerated(&program);
-        let log = Arc::new(Mutex::new(Vec::new()));
-        let logged = LoggedProgram { program, log: log.clone() };
-        let options = Options { keep_going: true, shrink: false, ..Options::default() };
-        let (_, coverage) = dally_concolic::explore(Arc::new(logged), options, Arc::new(()));
-        let mut executed = log.lock().unwrap().clone();
-        executed.sort();
+        let text = repaired(&random_program(&mut rng, false));
+        let (expected, bugs) = enumerated(&compiled(&text));
+        let (mut executed, found) = explored(compiled(&text));
         let times = executed.len();
         executed.dedup();
-        assert_eq!(coverage.unknown, 0);
         let missing: Vec<&Key> = expected.iter().filter(|key| !executed.contains(key)).collect();
         assert_eq!(executed, expected, "program {number}:\n{text}\nmissing: {missing:?}");
+        assert_eq!(found, bugs, "program {number}:\n{text}");
         pairs += expected.len();
         again += times - expected.len();
-        with_inputs += usize::from(!coverage.covered.branches.is_empty());
     }
-    eprintln!("{pairs} pairs, {again} executed again, {with_inputs} programs with inputs");
-    assert!(pairs > 1_000 && with_inputs > 100, "{pairs} pairs, {with_inputs} with inputs");
+    eprintln!("{pairs} pairs, {again} executed again");
+    assert!(pairs > 1_000, "{pairs}");
+}
+
+#[test]
+fn every_bug_that_enumeration_finds_is_found() {
+    let mut rng = Rng::with_seed(12);
+    let mut failing = 0;
+    for number in 0..programs(300) {
+        let text = repaired(&random_program(&mut rng, true));
+        let (_, bugs) = enumerated(&compiled(&text));
+        let (_, found) = explored(compiled(&text));
+        assert_eq!(found, bugs, "program {number}:\n{text}");
+        failing += usize::from(!bugs.is_empty());
+    }
+    assert!(failing > 50, "{failing}");
 }
 
 #[test]
@@ -304,25 +339,21 @@ fn leader_election_has_as_many_pairs_as_enumeration_finds() {
     let path = format!("{}/../../protocols/mpil/leader_election.mpil", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap();
     let unordered = text.replace("mailboxes fifo", "mailboxes unordered");
-    let of_range = |text: &str, range: &str| text.replace("input id[i]", &format!("input id[i] in {range}"));
-    let texts = [
-        (of_range(&text, "0..=2"), 6),
+    let within =
+        |text: &str, range| text.replace("input id[i]", &format!("input id[i] in {range}"));
+    let mut texts = vec![
+        (within(&text, "0..=2"), 6),
         (unordered.replace("input id[i]", "id[i] = i"), 24),
-        (unordered.replace("input id[i]", "id[i] = 3 - i"), 25),
-        (of_range(&unordered, "0..=2"), 93),
-        (of_range(&unordered, "-3..=3"), 0),
+        (within(&unordered, "0..=2"), 93),
     ];
+    if programs(0) > 0 {
+        // Ids below and above 0, with which `nbr` begins.
+        texts.push((within(&unordered, "-3..=3"), 777));
+    }
     for (text, pairs) in texts {
-        let program = MpilProgram::compile("leader.mpil", &text, &[]).unwrap();
-        let expected = enumerated(&program);
-        let log = Arc::new(Mutex::new(Vec::new()));
-        let logged = LoggedProgram { program, log: log.clone() };
-        let options = Options { keep_going: true, shrink: false, ..Options::default() };
-        dally_concolic::explore(Arc::new(logged), options, Arc::new(()));
-        let mut executed = log.lock().unwrap().clone();
-        executed.sort();
-        let times = executed.len();
-        executed.dedup();
-        eprintln!("leader {} {} {} {}", pairs, expected.len(), executed.len(), times);
+        let (expected, _) = enumerated(&compiled(&text));
+        let (executed, _) = explored(compiled(&text));
+        assert_eq!((expected.len(), executed.len()), (pairs, pairs));
+        assert_eq!(executed, expected);
     }
 }

@@ -12,7 +12,8 @@ fn errors(text: &str) -> String {
 
 #[test]
 fn names_that_do_not_exist_are_told_with_those_that_do() {
-    insta::assert_snapshot!(errors("\
+    insta::assert_snapshot!(errors(
+        "\
 process ping {
     var x
     receive x
@@ -25,12 +26,14 @@ process pong {
     receive x
     x[2] = 3
 }
-"));
+"
+    ));
 }
 
 #[test]
 fn what_is_misplaced_is_told() {
-    insta::assert_snapshot!(errors("\
+    insta::assert_snapshot!(errors(
+        "\
 param n = 2
 setup {
     var id[n], go
@@ -43,12 +46,14 @@ process node[i in 0..4] {
     send node, 1
     x = node[0].x
 }
-"));
+"
+    ));
 }
 
 #[test]
 fn broken_syntax_is_told_line_by_line() {
-    insta::assert_snapshot!(errors("\
+    insta::assert_snapshot!(errors(
+        "\
 mailboxes lifo
 process p {
     var x = , y
@@ -60,7 +65,8 @@ process p {
     error \"no end
     € = 1
 }
-"));
+"
+    ));
 }
 
 #[test]

@@ -59,10 +59,10 @@ pub use dally_core::{Input, Moment, Property, Proposition};
 #[cfg(feature = "machines")]
 pub use dally_machines as machines;
 pub use dally_macros::test;
-#[cfg(feature = "mpil")]
-pub use dally_mpil as mpil;
 #[cfg(feature = "machines")]
 pub use dally_macros::{machine, monitor};
+#[cfg(feature = "mpil")]
+pub use dally_mpil as mpil;
 pub use dally_report as report;
 pub use dally_search as search;
 #[cfg(feature = "tasks")]

@@ -32,8 +32,26 @@ const DEEPEST: u32 = 100;
 
 /// Words that begin declarations and statements, and so are no names.
 const WORDS: [&str; 20] = [
-    "mailboxes", "param", "const", "process", "setup", "finally", "var", "input", "send", "receive",
-    "if", "goto", "assert", "assume", "error", "halt", "in", "or", "end", "unordered",
+    "mailboxes",
+    "param",
+    "const",
+    "process",
+    "setup",
+    "finally",
+    "var",
+    "input",
+    "send",
+    "receive",
+    "if",
+    "goto",
+    "assert",
+    "assume",
+    "error",
+    "halt",
+    "in",
+    "or",
+    "end",
+    "unordered",
 ];
 
 impl<'t> Parser<'t> {
@@ -399,11 +417,8 @@ impl<'t> Parser<'t> {
     }
 
     fn product(&mut self) -> Parsed<Expr> {
-        let operators = [
-            ("*", Arithmetic::Multiply),
-            ("/", Arithmetic::Divide),
-            ("%", Arithmetic::Remainder),
-        ];
+        let operators =
+            [("*", Arithmetic::Multiply), ("/", Arithmetic::Divide), ("%", Arithmetic::Remainder)];
         self.chain(&operators, Parser::factor)
     }
 
