@@ -212,11 +212,8 @@ impl Footprint {
     }
 
     /// Whether the order of the two steps, both of one execution, is part of what happened in it: one
-    /// of them happens before the other. That is so where they conflict, but for waking. Which of
-    /// several steps wakes a worker depends on their order though they commute; what the worker
-    /// finds when it steps is listed otherwise. Where not all is known, the answer is yes.
-    ///
-    /// Partial-order reduction and the happens-before fingerprint go by this.
+    /// of them happens before the other. Where not all is known, the answer is yes. Partial-order
+    /// reduction goes by this.
     pub fn orders(&self, other: &Footprint) -> bool {
         self.orders_through(other, |_| true)
     }
@@ -229,14 +226,13 @@ impl Footprint {
 
     /// [`Footprint::orders`] by the accesses that count.
     fn orders_through(&self, other: &Footprint, counts: impl Fn(&Access) -> bool) -> bool {
-        let counts = |access: &&Access| !access.wakes() && counts(access);
+        let counts = |access: &&Access| counts(access);
         let ordered = |step: &Footprint, worker| {
             let mut counted = step.accesses.iter().filter(counts);
             counted.any(|access| access.conflicts_with_steps_of(worker))
         };
-        let conflicts = |one: &Access| {
-            other.accesses.iter().filter(counts).any(|&other| one.conflicts(other))
-        };
+        let conflicts =
+            |one: &Access| other.accesses.iter().filter(counts).any(|&other| one.conflicts(other));
         !self.complete
             || !other.complete
             || self.worker == other.worker

@@ -10,20 +10,20 @@ mod __private {
     pub use dally_machines as machines;
 }
 
+#[expect(dead_code, reason = "the tests of reduction use the rest")]
+mod clerks;
 #[path = "../../dally-search/tests/swaps/mod.rs"]
 #[expect(dead_code, reason = "tests of systems that are not captured use the rest")]
 mod swaps;
-#[expect(dead_code, reason = "the tests of reduction use the rest")]
-mod clerks;
 
 use std::sync::Arc;
 
+use clerks::{Letter, random};
 use dally_core::BugKind;
 use dally_machines::{Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Setup};
 use dally_macros::machine;
 use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
 use dally_search::{Ended, Options};
-use clerks::{Letter, random};
 use swaps::{How, Tally, try_swaps, whole};
 
 #[test]

@@ -319,12 +319,15 @@ impl TaskSystem {
         let exec = &mut *self.exec;
         exec.catch_up(env);
         let clock = exec.clock();
-        let timer = exec.timers.all[index].id;
+        let (timer, owner) = (exec.timers.all[index].id, exec.timers.all[index].owner);
         let waker = exec.fire(index);
         let now = format_args!("move `{clock}` to {:?}", exec.timers.now);
         let access = Access::update(Resource::Object(clock.id));
         env.event(Event::Accessed { access, what: Text::Display(&now) })?;
         env.event(Event::Halted { worker: timer })?;
+        // Whether the timer has fired is seen by its owner, in any step that looks at it or drops it.
+        let access = Access::update(Resource::Worker(owner));
+        env.event(Event::Accessed { access, what: Text::Str("") })?;
         if let Some(waker) = waker {
             let _entered = current::enter_step(&mut self.exec, env);
             panics::catch(|| rouse(waker))?;

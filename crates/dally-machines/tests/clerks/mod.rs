@@ -178,12 +178,7 @@ pub fn small(seed: u64) -> MachineProgram {
     of_size(seed, 2..=3, 3, strength)
 }
 
-fn of_size(
-    seed: u64,
-    clerks: RangeInclusive<usize>,
-    deeds: usize,
-    strength: u8,
-) -> MachineProgram {
+fn of_size(seed: u64, clerks: RangeInclusive<usize>, deeds: usize, strength: u8) -> MachineProgram {
     let mut rng = Rng::with_seed(seed);
     let clerks = rng.usize(clerks);
     let rules: Vec<Arc<Rules>> = (0..clerks)
@@ -195,7 +190,8 @@ fn of_size(
     let mailboxes = [Mailbox::Fifo, Mailbox::PerSender, Mailbox::Unordered];
     let mailbox = mailboxes[rng.usize(..mailboxes.len())];
     let granularity = [Granularity::PerSend, Granularity::Atomic][rng.usize(..2)];
-    let mut fault = || u32::from(rng.u8(..3) == 0);
+    let faulty = strength > 2 || seed % 4 == 0;
+    let mut fault = || u32::from(rng.u8(..3) == 0 && faulty);
     let faults = Faults { lose: fault(), duplicate: fault(), crash: fault() };
     let keep = rng.bool();
     MachineProgram::new("clerks", move |setup: &mut Setup| {
@@ -212,4 +208,3 @@ fn of_size(
     .keep_inbox(keep)
     .run_twice(false)
 }
-

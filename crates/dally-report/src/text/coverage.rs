@@ -1,6 +1,6 @@
 //! What a run covered and why it ended, in sentences.
 
-use dally_core::report::{Ended, MAX_OBSERVATIONS, Report, Samples, States};
+use dally_core::report::{Classes, Ended, MAX_OBSERVATIONS, Report, Samples, States};
 use dally_core::words::{count, grouped, visible};
 
 /// What a run covered.
@@ -18,6 +18,9 @@ pub fn coverage(report: &Report) -> String {
     let (schedules, cut) = (count(report.schedules, "schedule"), grouped(report.cut));
     let by = &report.strategy;
     let more = stated(report);
+    if let Some(classes) = &report.classes {
+        return of_classes(report, classes) + &more + until(report.ended);
+    }
     match (&report.states, report.ended) {
         (Some(states), ended) => match &states.samples {
             Some(samples) => sampled(states, samples) + &more + until(ended),
@@ -42,7 +45,9 @@ pub fn coverage(report: &Report) -> String {
 /// What the strategy or search states of its own coverage.
 fn stated(report: &Report) -> String {
     let mut text = String::new();
-    if report.redundant > 0 {
+    if report.redundant > 0 && report.classes.is_some() {
+        text += &format!(", {} given up as redundant", count(report.redundant, "beginning"));
+    } else if report.redundant > 0 {
         text += &format!(", {} of them ended as redundant", grouped(report.redundant));
     }
     if let Some(stated) = &report.stated {
@@ -64,6 +69,7 @@ pub fn stopped(report: &Report) -> &'static str {
         Ended::Schedules => "all schedules were run",
         Ended::Bug => "a bug was found",
         Ended::Exhausted if !report.is_exhausted() => "nothing is left to try",
+        Ended::Exhausted if report.classes.is_some() => "there are no further classes",
         Ended::Exhausted if report.states.is_some() => "there are no further states",
         Ended::Exhausted => "there are no further schedules",
         Ended::Bound => "the last bound asked for was completed",
@@ -99,6 +105,37 @@ fn until(ended: Ended) -> &'static str {
         Ended::Unsound => ", until the explorer turned out not to be sound",
         _ => ", until the run itself failed",
     }
+}
+
+/// What a search with partial-order reduction covered.
+fn of_classes(report: &Report, classes: &Classes) -> String {
+    let all = match classes.classes {
+        1 => "1 class of schedules".to_owned(),
+        many => format!("{} classes of schedules", grouped(many)),
+    };
+    let mut text = match report.ended {
+        Ended::Exhausted if report.cut == 0 && classes.astray == 0 => {
+            format!("exhausted: all {all}")
+        }
+        Ended::Exhausted | Ended::Bug => all,
+        _ => {
+            let [estimate, spread] = [classes.estimate, classes.spread].map(|n| grouped(n as u64));
+            format!("{all}, of an estimated {estimate} (standard deviation {spread})")
+        }
+    };
+    if report.cut > 0 {
+        let bound = grouped(report.max_steps as u64);
+        let cut = count(report.cut, "execution");
+        text += &format!(", {cut} cut by the step bound of {bound}, so classes may be missing");
+    }
+    if classes.irrelevant > 0 {
+        text += &format!(", {} outside its assumptions", count(classes.irrelevant, "execution"));
+    }
+    if classes.astray > 0 {
+        text += ", and steps that differed in another order: the front end does not tell all that \
+                 steps touch, so classes may be missing";
+    }
+    text
 }
 
 fn searched(states: &States, ended: Ended) -> String {
@@ -211,6 +248,29 @@ mod tests {
         insta::assert_snapshot!(said(1, 1, Ended::Exhausted), @"exhausted up to the step bound of 10,000: 1 schedule, 1 of them cut by the bound");
         insta::assert_snapshot!(said(1_000, 0, Ended::Schedules), @"sampled 1,000 schedules by pct(3)");
         insta::assert_snapshot!(said(12, 3, Ended::Time), @"sampled 12 schedules by pct(3), 3 of them cut by a bound, until the time was up");
+    }
+
+    #[test]
+    fn classes_are_all_or_so_many_of_an_estimate() {
+        let mut report = Report::new("senders", "per-send");
+        report.ended = Ended::Exhausted;
+        let mut classes = Classes::default();
+        (classes.classes, classes.estimate, classes.spread) = (90, 340.4, 25.0);
+        report.classes = Some(classes);
+        assert_eq!(coverage(&report), "exhausted: all 90 classes of schedules");
+        assert_eq!(stopped(&report), "there are no further classes");
+        (report.cut, report.max_steps) = (2, 1_000);
+        assert_eq!(
+            coverage(&report),
+            "90 classes of schedules, 2 executions cut by the step bound of 1,000, so classes may be \
+             missing"
+        );
+        (report.cut, report.redundant, report.ended) = (0, 1, Ended::Time);
+        assert_eq!(
+            coverage(&report),
+            "90 classes of schedules, of an estimated 340 (standard deviation 25), 1 beginning given \
+             up as redundant, until the time was up"
+        );
     }
 
     #[test]

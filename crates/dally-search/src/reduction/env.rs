@@ -139,15 +139,10 @@ impl<D: InputDriver> StepEnv<'_, D> {
 }
 
 /// Whether a step with these picks and this one after them is asleep.
-pub(crate) fn is_asleep(
-    asleep: &[Rc<Step>],
-    worker: WorkerId,
-    picks: &[Pick],
-    last: Pick,
-) -> bool {
-    asleep.iter().any(|step| {
-        step.worker == worker && step.picks.split_last() == Some((&last, picks))
-    })
+pub(crate) fn is_asleep(asleep: &[Rc<Step>], worker: WorkerId, picks: &[Pick], last: Pick) -> bool {
+    asleep
+        .iter()
+        .any(|step| step.worker == worker && step.picks.split_last() == Some((&last, picks)))
 }
 
 impl<D: InputDriver> Env for StepEnv<'_, D> {

@@ -55,8 +55,8 @@ impl Leaves {
         let left = left as f64;
         // The mean of the branches that are left differs from that of the known ones as two means
         // of so many do.
-        let variance = current.variance * (1.0 + left / known).powi(2)
-            + between * left * (1.0 + left / known);
+        let variance =
+            current.variance * (1.0 + left / known).powi(2) + between * left * (1.0 + left / known);
         Estimate { mean: sum + left * mean, variance }
     }
 }

@@ -1,5 +1,9 @@
 //! Dynamic partial-order reduction: one execution for each class of schedules that differ only in the
-//! order of independent steps.
+//! order of independent steps (Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order
+//! Reduction").
+//!
+//! [`SearchKind::Dpor`](crate::strata::SearchKind) of [`explore`](crate::strata::explore) runs it;
+//! [`explore_inputs`] runs it with a driver of inputs, for concolic execution.
 
 mod engine;
 mod env;

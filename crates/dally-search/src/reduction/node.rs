@@ -112,7 +112,12 @@ impl<Snapshot, A> Node<Snapshot, A> {
     }
 
     /// Moves on to other picks of the step, and the inputs for them; `false` if there are none.
-    pub(crate) fn next_picks<D>(&mut self, depth: usize, driver: &mut D, inputs: &mut Option<A>) -> bool
+    pub(crate) fn next_picks<D>(
+        &mut self,
+        depth: usize,
+        driver: &mut D,
+        inputs: &mut Option<A>,
+    ) -> bool
     where
         D: InputDriver<Assignment = A>,
     {
@@ -175,4 +180,3 @@ impl Seats {
         seat
     }
 }
-

@@ -105,11 +105,10 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     }
 
     /// Has the races of the execution explored in the other order, where that leads to a class of its
-    /// own.
+    /// own. Races of its beginning have been looked at when executions with another end were explored,
+    /// and are again: what does not happen after their first steps is different.
     pub(super) fn reverse_races(&mut self) {
         let inputs = D::BRANCHES.then(|| self.driver.assignment());
-        // A race is reversed at the end of every execution that has it: what does not happen after the
-        // first step is part of the sequence, and other picks in it are other sequences.
         let races = std::mem::take(&mut self.races);
         for race in &races {
             let Some(sequence) = self.reversed(race) else { continue };

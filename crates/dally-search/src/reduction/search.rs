@@ -67,9 +67,8 @@ where
     let shared = results.clone();
     let started = threads.spawn(move |writer, supervised| {
         if supervised.command().is_some() {
-            let explored = make(program).and_then(|space| {
-                Engine::new(space, driver(), writer, shared, limits).explore()
-            });
+            let explored = make(program)
+                .and_then(|space| Engine::new(space, driver(), writer, shared, limits).explore());
             supervised.answer(explored.map_err(Box::new));
         }
     });
@@ -79,9 +78,14 @@ where
     }
     threads.command_first(());
     let mut failed = None;
-    run.supervise(&mut threads, LeaveBehind::InsideProgram, |_| {}, |_, explored| {
-        failed = explored.err();
-    });
+    run.supervise(
+        &mut threads,
+        LeaveBehind::InsideProgram,
+        |_| {},
+        |_, explored| {
+            failed = explored.err();
+        },
+    );
     threads.finish();
     let mut bugs =
         std::mem::take(&mut *results.bugs.lock().unwrap_or_else(PoisonError::into_inner));

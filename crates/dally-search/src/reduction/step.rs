@@ -42,7 +42,7 @@ impl Step {
         let chose_message = chooses && picks.iter().any(|pick| matches!(pick, Pick::Take(_)));
         let worker = footprint.worker();
         let own = [Resource::Worker(worker), Resource::Life(worker)];
-        let touched = footprint.accesses().iter().filter(|access| !access.wakes());
+        let touched = footprint.accesses().iter();
         let resources = touched.map(|access| access.resource).chain(own);
         let mask = resources.fold(0, |mask, resource| match resource {
             // Every step touches it.

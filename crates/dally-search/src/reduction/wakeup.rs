@@ -84,7 +84,7 @@ impl Sequence {
         let same = |element: &Next| element.worker() == first.worker();
         let Some(at) = self.0.iter().position(same) else {
             // A step that picks something is no beginning of what goes on with another pick.
-            if matches!(first, Next::Exactly(step) if step.had_options) {
+            if first.like().is_some_and(|step| step.had_options) {
                 return None;
             }
             let independent = |element: &Next| first.is_independent_of(element);
@@ -102,8 +102,7 @@ impl Sequence {
                 !step.had_options && !self.0[..at].iter().any(arrives)
             }
         };
-        let alone =
-            || self.0[..at].iter().all(|before| first.is_independent_of(before));
+        let alone = || self.0[..at].iter().all(|before| first.is_independent_of(before));
         (fits && alone()).then_some(Initial::Element(at))
     }
 
@@ -115,9 +114,10 @@ impl Sequence {
     /// Puts the sequence into a tree, unless a branch covers it.
     pub(crate) fn insert<A: Clone>(mut self, mut tree: &mut Vec<Branch<A>>, inputs: Option<&A>) {
         loop {
-            let found = tree.iter().enumerate().find_map(|(place, branch)| {
-                Some((place, self.begins_with(&branch.next)?))
-            });
+            let found = tree
+                .iter()
+                .enumerate()
+                .find_map(|(place, branch)| Some((place, self.begins_with(&branch.next)?)));
             let Some((place, initial)) = found else { break };
             let branch = &mut tree[place];
             let element = matches!(initial, Initial::Element(_));

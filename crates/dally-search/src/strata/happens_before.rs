@@ -79,8 +79,8 @@ impl HappensBefore {
         self.footprint.event(event);
         match event {
             Event::Enabled { worker } => self.wake(*worker),
-            // Waking is no cause, see `Footprint::orders`. That a worker was woken matters, since it can
-            // step.
+            // Waking is no cause: the step that wakes a worker touches what the worker looks at when it
+            // steps. Which of several steps wakes it does not matter. That it was woken does.
             Event::Accessed { access, .. } if access.wakes() => {}
             _ => {
                 let mut words = FxHasher::default();

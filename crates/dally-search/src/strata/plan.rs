@@ -102,8 +102,11 @@ impl Plan {
     /// Whether the parts of the plan fit together.
     pub fn check(&self) -> Result<(), PlanError> {
         let search = self.search;
-        let has_frontier =
-            !search.finds_cycles() && !matches!(search, SearchKind::Ss | SearchKind::Hybrid | SearchKind::Dpor | SearchKind::Concolic);
+        let has_frontier = !search.finds_cycles()
+            && !matches!(
+                search,
+                SearchKind::Ss | SearchKind::Hybrid | SearchKind::Dpor | SearchKind::Concolic
+            );
         if (self.keep_frontier || !self.resume.is_empty()) && !has_frontier {
             return Err(PlanError::NoFrontier { search });
         }

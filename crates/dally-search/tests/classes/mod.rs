@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use dally_core::{
-    Captured, Choice, Cut, Env, Event, Footprint, MessageId, Observe, Program, Status, Stop, System,
-    Tag, Text, WorkerId,
+    Captured, Choice, Cut, Env, Event, Footprint, MessageId, Observe, Program, Status, Stop,
+    System, Tag, Text, WorkerId,
 };
 use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
 use dally_search::{Ended, Options, Report, Sink};
