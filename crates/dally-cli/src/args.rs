@@ -72,14 +72,19 @@ pub struct ListArgs {
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// A P project: `.p` files, a folder or a `.pproj` file, by default the one of this directory; or
-    /// a protocol, one of `dally list`.
+    /// A P project: `.p` files, a folder or a `.pproj` file, by default the one of this directory; a
+    /// program in MPIL, a `.mpil` file; or a protocol, one of `dally list`.
     #[arg(value_name = "PATH|PROTOCOL")]
     pub subjects: Vec<OsString>,
 
     /// Of a protocol: switch on this planted bug; without it the correct version is checked.
     #[arg(long)]
     pub bug: Option<String>,
+
+    /// Of a program in MPIL: give this parameter this value, as in `--param n=4`; can be given several
+    /// times.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub parameters: Vec<String>,
 
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]

@@ -11,7 +11,7 @@ use crate::args::{CheckArgs, Format};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::list::look_up;
-use crate::{BUG, CLEAN, p, print, progress};
+use crate::{BUG, CLEAN, mpil, p, print, progress};
 
 /// How many schedules are run if neither a number nor a time is given.
 const SCHEDULES: u64 = 10_000;
@@ -25,9 +25,14 @@ const OBSERVE_EVERY: u64 = 16;
 /// The name of the planted bug in the settings of a schedule.
 pub const BUG_SETTING: &str = "bug";
 
-/// Checks a P project or a protocol and prints the result; answers the exit code.
+/// Checks a P project, a program in MPIL or a protocol and prints the result; answers the exit code.
 pub fn check(arguments: &CheckArgs) -> Result<u8, CliError> {
     match &arguments.subjects[..] {
+        [subject] if mpil::is_program(subject) => mpil::check(arguments, subject),
+        subjects if subjects.iter().any(|subject| mpil::is_program(subject)) => {
+            Err(CliError::SeveralPrograms)
+        }
+        _ if !arguments.parameters.is_empty() => Err(CliError::ForMpil),
         // A schedule knows its project.
         [] if arguments.p.replay.is_some() => p::check(arguments, &[]),
         [] => p::check(arguments, &[p::here()?]),
@@ -63,7 +68,7 @@ fn protocol(arguments: &CheckArgs, name: &str) -> Result<u8, CliError> {
         Format::Json => print(&json::run(&run.checked.report)),
     }
     if run.is_failed() {
-        return Err(CliError::NotChecked { program: protocol.name, notes: run.notes() });
+        return Err(CliError::NotChecked { program: protocol.name.to_owned(), notes: run.notes() });
     }
     run.tell_notes();
     Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })
@@ -131,7 +136,7 @@ impl Run {
         out
     }
 
-    fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         let saving = self.checked.saving.iter().cloned();
         saving.chain(text::notes(&self.checked.report)).collect()
     }

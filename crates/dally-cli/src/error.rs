@@ -23,8 +23,18 @@ pub enum CliError {
     ForProjects { flag: &'static str, protocol: &'static str },
     #[error("--bug is for protocols, and this is a P project")]
     ForProtocols,
+    #[error("--param is for programs in MPIL, `.mpil` files")]
+    ForMpil,
+    #[error("{flag} is for P projects and protocols, and this is a program in MPIL")]
+    NotForMpil { flag: &'static str },
+    #[error("programs in MPIL are checked one at a time")]
+    SeveralPrograms,
+    #[error("--param {given}: a parameter is given as NAME=VALUE, and the value is a number")]
+    NoParameter { given: String },
+    #[error("`{}` cannot be read: {why}", .path.display())]
+    NotRead { path: PathBuf, why: io::Error },
     #[error("`{program}` could not be checked:\n  {}", .notes.join("\n  "))]
-    NotChecked { program: &'static str, notes: Vec<String> },
+    NotChecked { program: String, notes: Vec<String> },
     #[error("not all tests could be checked")]
     NotAllChecked,
     #[error("{}", in_flags(.0.to_string()))]

@@ -10,6 +10,7 @@ mod error;
 mod flags;
 mod interrupt;
 mod list;
+mod mpil;
 mod p;
 mod page;
 mod progress;

@@ -12,7 +12,7 @@ use crate::cargo;
 use crate::check::BUG_SETTING;
 use crate::error::CliError;
 use crate::list::look_up;
-use crate::{BAD_INPUT, BUG, CLEAN, p, print};
+use crate::{BAD_INPUT, BUG, CLEAN, mpil, p, print};
 
 /// Runs a schedule again and prints what happens; answers the exit code.
 pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
@@ -72,6 +72,10 @@ pub fn program(
     file: &Path,
     format: Format,
 ) -> Result<Option<(Arc<dyn AnyProgram>, Option<PathBuf>)>, CliError> {
+    if project.is_empty() && mpil::is_recorded(schedule) {
+        let program = mpil::recorded(schedule, file)?;
+        return Ok(program.map(|program| (Arc::new(program) as Arc<dyn AnyProgram>, None)));
+    }
     if project.is_empty() && !p::recorded::is_recorded(schedule) {
         return Ok(Some((protocol(schedule)?, None)));
     }

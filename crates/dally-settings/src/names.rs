@@ -102,6 +102,7 @@ pub const SEARCHES: Names = Names {
         ),
         name("map", "for cycles: by strata of delays, with work kept from one to the next"),
         name("dpor", "one schedule for each class of those that differ in independent steps only"),
+        name("concolic", "dpor, and for each class every path that inputs can take the program on"),
     ],
 };
 
@@ -191,7 +192,7 @@ impl Names {
     /// assert_eq!(
     ///     SEARCHES.find("sse").unwrap_err().to_string(),
     ///     "no search `sse`: did you mean `ses`? \
-    ///      There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map, dpor",
+    ///      There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map, dpor, concolic",
     /// );
     /// ```
     pub fn find(&'static self, text: &str) -> Result<usize, UnknownName> {

@@ -36,17 +36,24 @@
 //! - [`p`]: projects in the language P, with foreign functions in Rust.
 //!
 //! Each is a feature of this crate: `tasks` and `machines` are on by default, `p` is not. The
-//! feature `host` runs machines in production. A front end of one's own implements [`contract`].
+//! feature `concolic` has integers whose comparisons are explored, `mpil` a small language with such
+//! inputs; `host` runs machines in production. A front end of one's own implements [`contract`].
 //!
 //! [`monitor`]s state what must always hold and what must happen eventually. The guide is in
 //! `docs/` of the repository.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod checking;
+#[cfg(feature = "concolic")]
+mod inputs;
 pub mod settings;
 pub mod testing;
 pub mod variables;
 
+#[cfg(feature = "concolic")]
+pub use dally_concolic as concolic;
+#[cfg(feature = "concolic")]
+pub use dally_concolic::Int;
 pub use dally_core as contract;
 pub use dally_core::{Input, Moment, Property, Proposition};
 #[cfg(feature = "machines")]
@@ -54,10 +61,16 @@ pub use dally_machines as machines;
 pub use dally_macros::test;
 #[cfg(feature = "machines")]
 pub use dally_macros::{machine, monitor};
+#[cfg(feature = "mpil")]
+pub use dally_mpil as mpil;
 pub use dally_report as report;
 pub use dally_search as search;
 #[cfg(feature = "tasks")]
 pub use dally_tasks as tasks;
+#[cfg(all(feature = "concolic", feature = "machines"))]
+pub use inputs::IntInputs;
+#[cfg(all(feature = "concolic", feature = "tasks"))]
+pub use inputs::{assume, input, input_in};
 
 /// Projects in the language P: to open and compile them, and to run their tests.
 #[cfg(feature = "p")]

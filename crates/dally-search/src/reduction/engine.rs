@@ -170,7 +170,9 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             self.end_branch();
             let node = &mut self.nodes[self.depth];
             let mut inputs = None;
-            let branch = if node.any && node.next_picks(self.depth, &mut self.driver, &mut inputs) {
+            let branch = if (node.any || D::BRANCHES)
+                && node.next_picks(self.depth, &mut self.driver, &mut inputs)
+            {
                 Branch::any(node.worker)
             } else if !node.covers.is_empty() {
                 // No step of the worker was explored.
@@ -299,6 +301,10 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         if node.asleep.iter().any(|asleep| asleep.is(&step)) {
             self.results.redundant();
             return Taken::Nothing;
+        }
+        if D::BRANCHES && !node.any {
+            // Another outcome of a branch may be feasible here that was not where the step comes from.
+            node.ask_branches_of(&step);
         }
         node.step = Some(step);
         self.order();

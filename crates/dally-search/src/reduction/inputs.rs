@@ -68,7 +68,7 @@
 //!         self.taken.push(self.value == 7);
 //!         self.value
 //!     }
-//!     fn branches(&self) -> &[bool] {
+//!     fn branches(&mut self) -> &[bool] {
 //!         &self.taken
 //!     }
 //!     fn flip(&mut self, _depth: usize, branch: usize) -> Option<i64> {
@@ -103,7 +103,7 @@ pub trait InputDriver {
     fn input(&mut self, asked: Input<'_>) -> i64;
 
     /// The outcomes of the branches so far of the step under way, or of the latest one.
-    fn branches(&self) -> &[bool];
+    fn branches(&mut self) -> &[bool];
 
     /// Whether the path up to and including this branch of the step at `depth` is feasible with the
     /// other outcome of the branch; if so, the assignment that takes it.
@@ -129,7 +129,7 @@ impl InputDriver for GivenInputs {
         asked.given
     }
 
-    fn branches(&self) -> &[bool] {
+    fn branches(&mut self) -> &[bool] {
         &[]
     }
 

@@ -10,7 +10,7 @@ use super::env::{Asked, Options, is_asleep};
 use super::estimate::Leaves;
 use super::inputs::InputDriver;
 use super::step::{Pick, Step};
-use super::wakeup::{Branch, Covered};
+use super::wakeup::{Branch, Covered, Next};
 
 /// A state of the execution under way, and the step that was taken from it.
 pub(crate) struct Node<Snapshot, A> {
@@ -83,6 +83,34 @@ impl<Snapshot, A> Node<Snapshot, A> {
         }
     }
 
+    /// Other outcomes of the branches of this step, which was taken as it is, are to be explored.
+    pub(crate) fn ask_branches_of(&mut self, step: &Step) {
+        self.asked.clear();
+        let mut branches = 0;
+        for &pick in &step.picks {
+            let options = match pick {
+                Pick::Branch(_) => {
+                    branches += 1;
+                    Options::Branch(branches - 1)
+                }
+                _ => Options::None,
+            };
+            self.asked.push(Asked { pick, options });
+        }
+    }
+
+    /// Whether a step of the worker that begins with these picks is still to be explored from here.
+    fn is_awaited(&self, before: &[Pick], last: Pick) -> bool {
+        self.wakeup.iter().any(|branch| match &branch.next {
+            Next::Exactly(step) => {
+                step.worker == self.worker
+                    && step.picks.starts_with(before)
+                    && step.picks.get(before.len()) == Some(&last)
+            }
+            Next::Any(..) => false,
+        })
+    }
+
     /// Moves on to other picks of the step, and the inputs for them; `false` if there are none.
     pub(crate) fn next_picks<D>(
         &mut self,
@@ -108,8 +136,13 @@ impl<Snapshot, A> Node<Snapshot, A> {
                     (further.clone().find(open), Options::Messages(all))
                 }
                 (Pick::Branch(outcome), Options::Branch(number)) => {
-                    let found = driver.flip(depth, number);
-                    let flipped = found.is_some().then_some(Pick::Branch(!outcome));
+                    let other = Pick::Branch(!outcome);
+                    // What is to be explored from here anyway is not explored twice.
+                    let found = match self.is_awaited(&before, other) {
+                        true => None,
+                        false => driver.flip(depth, number),
+                    };
+                    let flipped = found.is_some().then_some(other);
                     *inputs = found.or(inputs.take());
                     (flipped, Options::None)
                 }

@@ -39,6 +39,9 @@ pub enum SearchKind {
     /// One execution for each class of schedules: optimal dynamic partial-order reduction
     /// ([`reduction`](crate::reduction)).
     Dpor,
+    /// Like `Dpor`, and for each class every path that inputs can take the program on (Sen and Agha,
+    /// "Automated Systematic Testing of Open Distributed Programs"). It needs `dally-concolic`.
+    Concolic,
 }
 
 /// What a search of strata is asked to do.
@@ -100,7 +103,10 @@ impl Plan {
     pub fn check(&self) -> Result<(), PlanError> {
         let search = self.search;
         let has_frontier = !search.finds_cycles()
-            && !matches!(search, SearchKind::Ss | SearchKind::Hybrid | SearchKind::Dpor);
+            && !matches!(
+                search,
+                SearchKind::Ss | SearchKind::Hybrid | SearchKind::Dpor | SearchKind::Concolic
+            );
         if (self.keep_frontier || !self.resume.is_empty()) && !has_frontier {
             return Err(PlanError::NoFrontier { search });
         }
@@ -158,7 +164,10 @@ impl SearchKind {
     /// which what was explored from a state says what else must be.
     pub fn threads(self, asked: usize) -> usize {
         match self {
-            SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Dpor => 1,
+            SearchKind::Ndfs
+            | SearchKind::IterativeNdfs
+            | SearchKind::Dpor
+            | SearchKind::Concolic => 1,
             _ => asked.clamp(1, 1024),
         }
     }
@@ -178,4 +187,5 @@ named!(
     IterativeNdfs,
     Map,
     Dpor,
+    Concolic,
 );

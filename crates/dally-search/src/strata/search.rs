@@ -200,6 +200,9 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
             SearchKind::Dpor => {
                 reduced(self.program, self.options, self.sink, self.make, self.note)
             }
+            SearchKind::Concolic => self.refuse(
+                "The search concolic needs the feature `concolic` of the crate `dally`.".to_owned(),
+            ),
         }
     }
 

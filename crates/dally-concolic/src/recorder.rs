@@ -1,0 +1,352 @@
+//! What one execution compares: its path condition, and the recorder that an [`Int`](crate::Int) finds.
+//!
+//! A recorder is put in place on the thread that runs an execution ([`enter`]) and taken away after it
+//! ([`leave`]). Terms and what the solver has learnt stay from one execution to the next.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::Location;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::solver::{Answer, Bounds, Solver};
+use crate::terms::{
+    Atom, Compared, Form, Linear, Op, Origin, Relation, Sign, Term, Terms, Variable,
+};
+
+/// A place of the program under test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Place {
+    /// The file; `None` for the one file of a program in a language of its own.
+    pub file: Option<&'static str>,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+impl From<&'static Location<'static>> for Place {
+    fn from(at: &'static Location<'static>) -> Place {
+        Place { file: Some(at.file()), line: at.line(), column: at.column() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.file {
+            Some(file) => write!(f, "{file}:{}", self.line),
+            None => write!(f, "line {}", self.line),
+        }
+    }
+}
+
+/// A constraint that the execution put on its inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Branch {
+    /// The constraint, as it held.
+    pub holds: Atom,
+    /// The outcome of the program's comparison; `None` where a number was only observed, and the
+    /// constraint keeps it at the observed value.
+    pub outcome: Option<bool>,
+    /// Whether it follows from bounds that earlier steps put on the same form.
+    pub implied: bool,
+}
+
+/// An input of the present execution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Asked {
+    /// Its name.
+    pub name: String,
+    /// Its variable.
+    pub variable: Variable,
+    /// What was answered.
+    pub value: i64,
+    taken: bool,
+}
+
+/// More branches than this in one execution are followed for the observed values only.
+const MOST_BRANCHES: usize = 20_000;
+
+/// Why numbers were kept at their observed values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Pinned {
+    /// The program asked for the plain number.
+    Asked,
+    /// The number was hashed.
+    Hashed,
+    /// The term became too large.
+    Large,
+    /// The execution had too many branches.
+    ManyBranches,
+    /// An input was used as a plain number.
+    Plain,
+}
+
+impl fmt::Display for Pinned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Pinned::Asked => "pinned",
+            Pinned::Hashed => "hashed",
+            Pinned::Large => "a term that is too large",
+            Pinned::ManyBranches => "too many branches in one execution",
+            Pinned::Plain => "an input used as a plain number",
+        })
+    }
+}
+
+/// What a search has covered, by places of the program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Covered {
+    /// For each branch, whether it was seen not to hold and to hold.
+    pub branches: BTreeMap<Place, (bool, bool)>,
+    /// How often numbers were kept at their observed values, and why.
+    pub pinned: BTreeMap<(Place, Pinned), u64>,
+}
+
+impl Covered {
+    /// Adds what another search has covered.
+    pub fn merge(&mut self, other: &Covered) {
+        for (&place, &(no, yes)) in &other.branches {
+            let known = self.branches.entry(place).or_default();
+            *known = (known.0 | no, known.1 | yes);
+        }
+        for (&why, &times) in &other.pinned {
+            *self.pinned.entry(why).or_default() += times;
+        }
+    }
+}
+
+/// Records one execution after another.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    pub(crate) terms: Terms,
+    solver: Solver,
+    stamp: u32,
+    recording: bool,
+    /// The values of all variables in the present execution.
+    values: Vec<i64>,
+    path: Vec<Branch>,
+    /// Where the branches of the present step begin.
+    branches_from: usize,
+    known: Implied,
+    known_in_step: Implied,
+    asked: Vec<Asked>,
+    /// Where the inputs of the present step begin.
+    step_from: usize,
+    numbers: FxHashMap<u64, u32>,
+    /// What was covered by all executions so far.
+    pub covered: Covered,
+}
+
+impl Recorder {
+    /// Begins an execution.
+    pub fn begin(&mut self) {
+        // 0 is the stamp of numbers that depend on no input.
+        self.stamp = self.stamp.wrapping_add(1).max(1);
+        self.recording = true;
+        self.path.clear();
+        self.branches_from = 0;
+        self.known.clear();
+        self.known_in_step.clear();
+        self.asked.clear();
+        self.step_from = 0;
+        self.numbers.clear();
+    }
+
+    /// From here on nothing is recorded: the execution is torn down.
+    pub fn stop(&mut self) {
+        self.recording = false;
+    }
+
+    /// A step begins.
+    pub fn step(&mut self) {
+        let place = Place { file: None, line: 0, column: 0 };
+        for asked in &self.asked[self.step_from..] {
+            if !asked.taken {
+                *self.covered.pinned.entry((place, Pinned::Plain)).or_default() += 1;
+            }
+        }
+        self.step_from = self.asked.len();
+        self.branches_from = self.path.len();
+        self.known_in_step.clear();
+    }
+
+    /// The branches of the present step.
+    pub fn of_step(&self) -> &[Branch] {
+        &self.path[self.branches_from..]
+    }
+
+    /// The variable of the next input of a worker.
+    pub fn next_input(&mut self, worker: u64, least: i64, most: i64) -> Variable {
+        let number = self.numbers.get(&worker).copied().unwrap_or(0);
+        self.terms.variable(Origin::Input { worker, number, least, most })
+    }
+
+    /// The next input of a worker was answered.
+    pub fn answered(&mut self, worker: u64, name: &str, variable: Variable, value: i64) {
+        *self.numbers.entry(worker).or_default() += 1;
+        self.set(variable, value);
+        self.asked.push(Asked { name: name.to_owned(), variable, value, taken: false });
+    }
+
+    /// The inputs of the present execution, in the order in which they were asked for.
+    pub fn asked(&self) -> &[Asked] {
+        &self.asked
+    }
+
+    /// The constraints of the present execution.
+    pub fn path(&self) -> &[Branch] {
+        &self.path
+    }
+
+    /// The terms of the search.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// The solver of the search.
+    pub fn solver(&self) -> &Solver {
+        &self.solver
+    }
+
+    /// Which inputs would have had the other outcome at this branch, after the same ones before it.
+    pub fn flip(&mut self, branch: usize) -> Answer {
+        if self.path[branch].implied {
+            return Answer::Unsatisfiable;
+        }
+        let before = self.path[..branch].iter().filter(|branch| !branch.implied);
+        let kept: Vec<Atom> = before.map(|branch| branch.holds).collect();
+        let wanted = self.path[branch].holds.negated();
+        self.values.resize(self.terms.variables(), 0);
+        self.solver.solve(&self.terms, &kept, wanted, &self.values)
+    }
+
+    fn set(&mut self, variable: Variable, value: i64) {
+        self.values.resize(self.terms.variables(), 0);
+        self.values[variable.0 as usize] = value;
+    }
+
+    /// The term of the input with this name and value: the next in the present step that was not
+    /// taken, or else one that was, if the step is repeated.
+    pub(crate) fn take(&mut self, name: &str, value: i64) -> Option<Term> {
+        let of_step = self.asked.get_mut(self.step_from..)?;
+        let fits = |asked: &&mut Asked| asked.value == value && asked.name == name;
+        let found = match of_step.iter_mut().filter(|asked| !asked.taken).find(fits) {
+            Some(found) => Some(found.variable),
+            None => of_step.iter_mut().rev().find(fits).map(|asked| asked.variable),
+        }?;
+        for asked in of_step.iter_mut() {
+            asked.taken |= asked.variable == found;
+        }
+        Some(self.terms.term(Linear::variable(found)))
+    }
+
+    pub(crate) fn stamp(&self) -> u32 {
+        self.stamp
+    }
+
+    /// The program compares a term with 0, with this outcome.
+    pub(crate) fn decide(&mut self, linear: &Linear, sign: Sign, outcome: bool, place: Place) {
+        if !self.recording {
+            return;
+        }
+        let atom = match self.terms.compare(linear, sign) {
+            Compared::Always(_) => return,
+            Compared::Where(atom) if outcome => atom,
+            Compared::Where(atom) => atom.negated(),
+        };
+        let seen = self.covered.branches.entry(place).or_default();
+        if outcome {
+            seen.1 = true;
+        } else {
+            seen.0 = true;
+        }
+        if self.path.len() >= MOST_BRANCHES {
+            *self.covered.pinned.entry((place, Pinned::ManyBranches)).or_default() += 1;
+            return;
+        }
+        self.add(atom, Some(outcome));
+    }
+
+    /// A term is kept at its observed value.
+    pub(crate) fn pin(&mut self, linear: &Linear, value: i64, why: Pinned, place: Place) {
+        if !self.recording {
+            return;
+        }
+        let difference = linear.plus(-1, &Linear::constant(value.into()));
+        let compared = difference.map(|linear| self.terms.compare(&linear, Sign::Zero));
+        if let Some(Compared::Where(atom)) = compared
+            && self.add(atom, None)
+        {
+            *self.covered.pinned.entry((place, why)).or_default() += 1;
+        }
+    }
+
+    /// Adds a constraint that holds. Answers `false` if it follows from others of the same step.
+    ///
+    /// A step has the same branches in whichever order it is taken with steps of others, so what
+    /// follows from theirs is a branch too, of which the other outcome is not feasible.
+    fn add(&mut self, atom: Atom, outcome: Option<bool>) -> bool {
+        let range = self.terms.range_of_form(atom.form);
+        if !self.known_in_step.add(atom, range) {
+            return false;
+        }
+        let implied = !self.known.add(atom, range);
+        self.path.push(Branch { holds: atom, outcome, implied });
+        true
+    }
+
+    /// The term of the result of an operation that is not linear.
+    pub(crate) fn made(&mut self, op: Op, left: Linear, right: Linear, value: i64) -> Linear {
+        let variable = self.terms.variable(Origin::Made(op, left, right));
+        self.set(variable, value);
+        Linear::variable(variable)
+    }
+}
+
+/// What follows from constraints, form by form.
+#[derive(Debug, Default)]
+struct Implied {
+    bounds: FxHashMap<Form, Bounds>,
+    differs: FxHashSet<Atom>,
+}
+
+impl Implied {
+    fn clear(&mut self) {
+        self.bounds.clear();
+        self.differs.clear();
+    }
+
+    /// Adds a constraint; `false` if it followed already.
+    fn add(&mut self, atom: Atom, (least, most): (i128, i128)) -> bool {
+        let bounds = self.bounds.entry(atom.form).or_insert(Bounds { least, most });
+        if bounds.decides(atom).is_some() || self.differs.contains(&atom) {
+            return false;
+        }
+        bounds.restrict(atom);
+        if atom.relation == Relation::Differs {
+            self.differs.insert(atom);
+        }
+        true
+    }
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Box<Recorder>>> = const { RefCell::new(None) };
+}
+
+/// Puts a recorder in place on this thread; answers the one that was there.
+pub fn enter(recorder: Box<Recorder>) -> Option<Box<Recorder>> {
+    CURRENT.replace(Some(recorder))
+}
+
+/// Takes the recorder of this thread away.
+pub fn leave() -> Option<Box<Recorder>> {
+    CURRENT.take()
+}
+
+/// Runs `body` with the recorder of this thread, if there is one.
+pub fn with<R>(body: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
+    CURRENT.with_borrow_mut(|current| current.as_deref_mut().map(body))
+}
