@@ -7,8 +7,8 @@ use dally_core::WorkerId;
 use super::look_ahead::LookAhead;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
-use super::visited::prefetch;
 use crate::liveness::Node;
+use crate::prefetch::prefetch;
 use crate::prefix::Prefix;
 
 /// A value chosen inside a step, or the position of a delivery.

@@ -17,9 +17,10 @@ use super::frame::Frame;
 use super::state_space::StateSpace;
 use super::transition_log::{Logged, Source};
 use super::transition_order::TransitionOrder;
-use super::visited::{Visited, prefetch};
+use super::visited::Visited;
 use crate::choice_log::Activity;
 use crate::liveness::{Guess, bits};
+use crate::prefetch::prefetch;
 
 /// What is known of the transitions out of a state, by the places of their workers.
 #[derive(Default)]

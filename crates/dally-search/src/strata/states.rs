@@ -28,7 +28,11 @@ fn unit(search: SearchKind) -> &'static str {
         | SearchKind::IterativeNdfs
         | SearchKind::Map => "delay",
         SearchKind::Preemptions => "preemption",
-        SearchKind::Depth | SearchKind::Bfs | SearchKind::Dfs | SearchKind::Dpor | SearchKind::Concolic => "step",
+        SearchKind::Depth
+        | SearchKind::Bfs
+        | SearchKind::Dfs
+        | SearchKind::Dpor
+        | SearchKind::Concolic => "step",
     }
 }
 

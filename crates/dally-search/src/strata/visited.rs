@@ -12,7 +12,6 @@ use dally_core::report::CachePolicy;
 use exact::Exact;
 pub(crate) use exact::Numbered;
 use fingerprints::Fingerprints;
-pub(crate) use prefetch::prefetch;
 use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use table::{Lookup, Table};
 pub(crate) use words::Words;
