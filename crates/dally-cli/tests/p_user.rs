@@ -62,7 +62,8 @@ mod seeing {
         let bounds = ["--schedules", "1", "--step-bound", "5"];
         let ran = dally(&[&check[..], &bounds].concat(), &scratch);
         assert_eq!(ran.code, 0, "{}", ran.err);
-        assert_eq!(story(&ran).matches("chooses").count(), 5, "{}", ran.out);
+        // Without the bound there are at least thirty.
+        assert!(story(&ran).matches("chooses").count() <= 5, "{}", ran.out);
         assert!(scratch.0.join("out/tcLong.trace.json").exists());
     }
 
