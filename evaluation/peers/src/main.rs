@@ -5,8 +5,8 @@
 //!   shuttle;
 //! - `cargo run --release -- states [ROUNDS [TEXT]]`: exhaustive search of states, against
 //!   stateright, and against SPIN where it is installed;
-//! - `cargo run --release -- cycles [ROUNDS [TEXT]]`: search for cycles under weak fairness, against SPIN
-//!   where it is installed.
+//! - `cargo run --release -- cycles [ROUNDS [TEXT]]`: search for cycles under weak fairness,
+//!   against SPIN where it is installed.
 //!
 //! With a text, only the rows with it. The exit code is 1 if a ratio is below what is promised.
 

@@ -35,9 +35,6 @@ pub struct Arguments {
     /// How long each search may take.
     #[arg(long, default_value = "60s", value_parser = parse_time, value_name = "TIME")]
     time: Duration,
-    /// Sizes at which there are 10^5 states and more before the livelock, and many strata.
-    #[arg(long)]
-    great: bool,
     /// Only these protocols, in this size if one is given: `lann`, `lann:5`.
     #[arg(value_name = "PROTOCOL[:SIZE]")]
     only: Vec<Only>,
@@ -76,7 +73,7 @@ fn print_one(fairness: Fairness, arguments: &Arguments) {
     let table = Table::new(2, &columns);
     let mut wrong = Vec::new();
     for livelock in &LIVELOCKS {
-        let Some(size) = livelock.size(&arguments.only, arguments.great) else { continue };
+        let Some(size) = livelock.size(&arguments.only) else { continue };
         let row = Row::measure(livelock, size, fairness, arguments);
         table.row(row.cells());
         wrong.extend(row.wrong());
@@ -177,7 +174,7 @@ mod tests {
         let words = ["cycles"].into_iter().chain(line.split_whitespace());
         let Line { arguments } = Line::try_parse_from(words).expect("a line that can be read");
         let sizes = LIVELOCKS.iter().filter_map(|livelock| {
-            let size = livelock.size(&arguments.only, arguments.great)?;
+            let size = livelock.size(&arguments.only)?;
             Some((livelock, size))
         });
         let [fairness] = arguments.fairness[..] else { panic!("{:?}", arguments.fairness) };
@@ -255,7 +252,6 @@ mod tests {
             seeds: 1,
             memory: 1 << 30,
             time: Duration::from_secs(60),
-            great: false,
             only: Vec::new(),
         };
         let row = Row::measure(&BLAMED, 2, Fairness::Weak, &arguments);
@@ -277,12 +273,8 @@ mod tests {
         assert!(
             read("lan").unwrap_err().starts_with("no protocol `lan`. There are elevator-door,")
         );
-        let size =
-            |place: usize, text: &str, great| LIVELOCKS[place].size(&[read(text).unwrap()], great);
-        assert_eq!(size(1, "lann:5", false), Some(5));
-        assert_eq!(size(1, "lann", false), Some(LIVELOCKS[1].large));
-        assert_eq!(size(0, "lann", false), None);
-        assert_eq!(size(4, "extent-manager", true), LIVELOCKS[4].great);
-        assert_eq!(size(4, "extent-manager:3", true), Some(3));
+        assert_eq!(LIVELOCKS[1].size(&[read("lann:5").unwrap()]), Some(5));
+        assert_eq!(LIVELOCKS[1].size(&[read("lann").unwrap()]), Some(LIVELOCKS[1].large));
+        assert_eq!(LIVELOCKS[0].size(&[read("lann").unwrap()]), None);
     }
 }

@@ -145,16 +145,16 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     states.cycles = Some(cycles);
 }
 
-/// Whether a stratum has brought fewer new states than were known before it. After each stratum all
-/// that is known is refined, or visited again: with strata that grow by so much all of that together
-/// stays in proportion to the last.
+/// Whether a stratum has brought less than half as many new states as were known before it. After
+/// each stratum all that is known is refined, or visited again: with strata that grow by so much all
+/// of that together stays in proportion to the last.
 fn is_slow(search: SearchKind, counters: &ThreadCounters, states: &States) -> bool {
     let before = match (search, &states.strata[..]) {
         (SearchKind::IterativeNdfs, [.., before, _]) => before.states,
         (SearchKind::IterativeNdfs, _) => 0,
         _ => states.states - counters.states,
     };
-    states.states.saturating_sub(before) < before
+    2 * states.states.saturating_sub(before) < before
 }
 
 /// Has the cycles that were found run and reported.

@@ -18,8 +18,6 @@ pub struct Livelock {
     pub monitor: &'static str,
     /// The size of the table.
     pub large: usize,
-    /// The size of the table with `--great`, if it has the row.
-    pub great: Option<usize>,
     /// The protocol of a size, with the bug.
     pub program: fn(usize) -> MachineProgram,
 }
@@ -31,7 +29,6 @@ pub const LIVELOCKS: [Livelock; 7] = [
         bug: "sees-ghosts",
         monitor: "Closes",
         large: 5,
-        great: Some(7),
         program: |things| {
             elevator_door::program(3, things as u32, Some(elevator_door::Bug::SeesGhosts))
         },
@@ -41,7 +38,6 @@ pub const LIVELOCKS: [Livelock; 7] = [
         bug: "asks-again",
         monitor: "EverybodyKnows",
         large: 6,
-        great: None,
         program: |processes| lann::program(processes, Some(lann::Bug::AsksAgain)),
     },
     Livelock {
@@ -49,7 +45,6 @@ pub const LIVELOCKS: [Livelock; 7] = [
         bug: "nearest-first",
         monitor: "Served",
         large: 6,
-        great: Some(8),
         program: |floors| {
             let building = elevator_planning::Building { floors, cabins: 2 };
             elevator_planning::program(building, Some(elevator_planning::Bug::NearestFirst))
@@ -60,7 +55,6 @@ pub const LIVELOCKS: [Livelock; 7] = [
         bug: "turns-away-early",
         monitor: "OneRoot",
         large: 8,
-        great: None,
         program: |nodes| {
             tree_identification::program(nodes, Some(tree_identification::Bug::TurnsAwayEarly))
         },
@@ -70,7 +64,6 @@ pub const LIVELOCKS: [Livelock; 7] = [
         bug: "late-sync-report",
         monitor: "Repair",
         large: 4,
-        great: Some(5),
         program: |replicas| {
             extent_manager::program(replicas, Some(extent_manager::Bug::LateSyncReport))
         },
@@ -80,7 +73,6 @@ pub const LIVELOCKS: [Livelock; 7] = [
         bug: "priorities",
         monitor: "RunsAgain",
         large: 5,
-        great: Some(6),
         program: |processes| {
             process_scheduler::program(2, processes, Some(process_scheduler::Bug::Priorities))
         },
@@ -90,20 +82,18 @@ pub const LIVELOCKS: [Livelock; 7] = [
         bug: "backs-off",
         monitor: "Dinner",
         large: 5,
-        great: Some(6),
         program: |count| philosophers::program(count, Some(philosophers::Bug::BacksOff)),
     },
 ];
 
 impl Livelock {
     /// The size it is wanted in, if it is wanted.
-    pub fn size(&self, only: &[Only], great: bool) -> Option<usize> {
-        let usual = if great { self.great } else { Some(self.large) };
+    pub fn size(&self, only: &[Only]) -> Option<usize> {
         if only.is_empty() {
-            return usual;
+            return Some(self.large);
         }
         let wanted = only.iter().find(|only| only.name == self.name)?;
-        wanted.size.or(usual)
+        Some(wanted.size.unwrap_or(self.large))
     }
 }
 
