@@ -142,8 +142,8 @@ mod seeing {
                 let ran = command::command(line, place).output().unwrap();
                 let ran = command::ran(ran, place);
                 assert_eq!((ran.code, &*ran.err), (1, ""), "{line:?} in {}", place.display());
-                assert!(ran.out.contains("  --> assertion.p:"), "{}", ran.out);
-                assert!(ran.out.contains(" |     assert "), "{}", ran.out);
+                assert!(ran.out.contains("--> assertion.p:"), "{}", ran.out);
+                assert!(ran.out.contains(" |       assert n == 1"), "{}", ran.out);
             }
         }
     }
