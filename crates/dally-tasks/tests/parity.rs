@@ -175,7 +175,7 @@ macro_rules! surface {
                 let set: task::LocalSet = task::LocalSet::new();
                 let handle: JoinHandle<u8> = set.spawn_local(async { 1 });
                 let entered: task::LocalEnterGuard = set.enter();
-                let _: JoinHandle<()> = task::spawn_local(async {});
+                drop::<JoinHandle<()>>(task::spawn_local(async {}));
                 drop(entered);
                 let got: u8 = set.run_until(async { handle.await.unwrap() }).await;
                 set.await;
@@ -316,7 +316,7 @@ macro_rules! surface {
                 let _: std::time::Instant = Instant::now().into_std();
                 let limited: time::Timeout<std::future::Ready<u8>> =
                     time::timeout(Duration::from_secs(1), std::future::ready(1));
-                let _: std::future::Ready<u8> = limited.into_inner();
+                let _: u8 = limited.into_inner().await;
             }
 
             /// Everything can be spawned, that is, can move between threads in production.

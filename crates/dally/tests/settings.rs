@@ -83,6 +83,9 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .cache("stop")
         .exact(true)
         .with_explorer(true)
+        .task_panics("unobserved")
+        .timers("idle")
+        .points("operations")
         .settings()
         .clone();
     let by_values = Test::new("crate", "crate::test")
@@ -111,6 +114,9 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .cache(CachePolicy::Stop)
         .exact(true)
         .with_explorer(true)
+        .task_panics("unobserved")
+        .timers("idle")
+        .points("operations")
         .settings()
         .clone();
     assert_eq!(format!("{by_texts:?}"), format!("{by_values:?}"));

@@ -293,7 +293,9 @@ where
     T: Send + 'static,
 {
     fn extend<I: IntoIterator<Item = F>>(&mut self, tasks: I) {
-        tasks.into_iter().for_each(|task| drop(self.spawn(task)));
+        for task in tasks {
+            self.spawn(task);
+        }
     }
 }
 

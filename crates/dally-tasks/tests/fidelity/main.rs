@@ -14,11 +14,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-use dally_core::{Cut, Env, Event, MessageId, Program, System, Tag, Text, WorkerId};
+use dally_core::{Program, System, WorkerId};
 use dally_tasks::{TaskPanics, TaskProgram};
+use driver::Quiet;
 
 mod barrier;
 mod broadcast;
+#[path = "../driver/mod.rs"]
+mod driver;
 mod join_set;
 mod mpsc;
 mod mutex;
@@ -59,8 +62,11 @@ impl Wake for Flag {
 
 /// Futures that are polled by hand, each with a waker of its own.
 pub struct Futures<T> {
-    all: Vec<(Option<Pin<Box<dyn Future<Output = T>>>>, Arc<Flag>)>,
+    /// One that is done or dropped is absent.
+    all: Vec<(Option<BoxFuture<T>>, Arc<Flag>)>,
 }
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T>>>;
 
 impl<T> Default for Futures<T> {
     fn default() -> Futures<T> {
@@ -69,6 +75,7 @@ impl<T> Default for Futures<T> {
 }
 
 impl<T> Futures<T> {
+    /// Another one.
     pub fn add(&mut self, future: impl Future<Output = T> + 'static) {
         self.all.push((Some(Box::pin(future)), Arc::default()));
     }
@@ -93,6 +100,7 @@ impl<T> Futures<T> {
         }
     }
 
+    /// Drops a future, done or not.
     pub fn drop_one(&mut self, at: usize) {
         self.all[at].0 = None;
     }
@@ -112,6 +120,7 @@ impl<T> Futures<T> {
 pub struct Gate(Rc<Cell<bool>>);
 
 impl Gate {
+    /// Opens it.
     pub fn open(&self) {
         self.0.set(true);
     }
@@ -130,6 +139,7 @@ impl Future for Gate {
 pub struct Log(Vec<String>);
 
 impl Log {
+    /// Another line: the operation, its result, and who was woken.
     pub fn add(&mut self, what: &str, result: impl Debug, woken: String) {
         self.0.push(format!("{what} = {result:?}{woken}"));
     }
@@ -139,23 +149,6 @@ impl Log {
 fn sequences() -> u64 {
     let given = std::env::var("DALLY_FIDELITY").ok();
     given.map_or(1_000, |text| text.parse().expect("DALLY_FIDELITY is a number"))
-}
-
-/// Takes the first option and listens to nothing.
-struct Quiet;
-
-impl Env for Quiet {
-    fn value(&mut self, _: u32, _: Tag) -> Result<u32, Cut> {
-        Ok(0)
-    }
-
-    fn delivery(&mut self, _: &[MessageId]) -> Result<usize, Cut> {
-        Ok(0)
-    }
-
-    fn event(&mut self, _: Event<Text<'_>>) -> Result<(), Cut> {
-        Ok(())
-    }
 }
 
 /// Runs sequences on both and compares what happened. `ours` runs in a task under Dally.
