@@ -125,7 +125,8 @@ mod pools {
             .map(|_| {
                 let pool = pool.clone();
                 tokio::spawn(async move {
-                    let _connection = pool.get().await.unwrap();
+                    // It may give up: whoever has a connection may be slow.
+                    let Ok(_connection) = pool.get().await else { return };
                     tokio::task::yield_now().await;
                 })
             })
