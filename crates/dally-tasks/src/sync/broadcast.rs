@@ -9,9 +9,11 @@ use std::sync::Arc;
 use dally_core::Mode;
 
 use self::error::{RecvError, SendError, TryRecvError};
+use super::Inner;
 use super::bound::Bound;
 use super::queue::Queue;
 use super::until::{Until, Words};
+use crate::pipe::without_points;
 use crate::task;
 use crate::text::{Deed, Kind};
 use crate::waker::rouse;
@@ -35,7 +37,7 @@ type Shared<T> = Bound<State<T>>;
 struct State<T> {
     capacity: usize,
     /// The last values that were sent, and how many have not received each. What all have received is gone.
-    slots: VecDeque<(usize, Option<Arc<T>>)>,
+    slots: VecDeque<(usize, Option<Arc<Inner<T>>>)>,
     /// How many values were sent.
     sent: u64,
     senders: usize,
@@ -55,7 +57,7 @@ impl<T> State<T> {
     }
 
     /// The next value of a receiver, or why there is none, and what is dropped by that.
-    fn receive(&mut self, next: &mut u64) -> Result<Option<Arc<T>>, TryRecvError> {
+    fn receive(&mut self, next: &mut u64) -> Result<Option<Arc<Inner<T>>>, TryRecvError> {
         if *next == self.sent {
             return Err(if self.closed { TryRecvError::Closed } else { TryRecvError::Empty });
         }
@@ -127,7 +129,10 @@ impl<T> Sender<T> {
                 }
                 let full = state.slots.len() == state.capacity;
                 let old = if full { state.slots.pop_front() } else { None };
-                state.slots.push_back((state.receivers, value.take().map(Arc::new)));
+                state.slots.push_back((
+                    state.receivers,
+                    value.take().map(|value| Arc::new(Inner::new(value))),
+                ));
                 state.sent += 1;
                 exec.touch(
                     object,
@@ -343,7 +348,7 @@ impl<T: Clone> Receiver<T> {
             let take = |state: &mut State<T>| state.receive(next);
             let got = Until::new(&**shared, words, |state| &mut state.waiting, ready, take).await;
             match got {
-                Ok(value) => value.map(|value| T::clone(&value)).ok_or(RecvError::Closed),
+                Ok(value) => value.map(|value| copy_of(&value)).ok_or(RecvError::Closed),
                 Err(TryRecvError::Lagged(missed)) => Err(RecvError::Lagged(missed)),
                 Err(TryRecvError::Empty | TryRecvError::Closed) => Err(RecvError::Closed),
             }
@@ -360,7 +365,7 @@ impl<T: Clone> Receiver<T> {
             exec.touch(object, Mode::ReadModifyWrite, deed);
             state.receive(&mut self.next)
         });
-        got?.map(|value| T::clone(&value)).ok_or(TryRecvError::Closed)
+        got?.map(|value| copy_of(&value)).ok_or(TryRecvError::Closed)
     }
 
     /// As [`Receiver::recv`], blocking the thread.
@@ -368,6 +373,12 @@ impl<T: Clone> Receiver<T> {
     pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
         task::block("`broadcast::Receiver::blocking_recv`", self.recv())
     }
+}
+
+/// A copy of what was sent. Values need not be `Sync`, so there is a lock around each, and whoever copies it is
+/// not suspended meanwhile.
+fn copy_of<T: Clone>(value: &Inner<T>) -> T {
+    without_points(|| value.lock().clone())
 }
 
 impl<T> Drop for Receiver<T> {
