@@ -15,7 +15,6 @@ use std::sync::atomic::Ordering;
 
 use dally::checking::Checking;
 use dally::p::Project;
-use dally::p::diagnostic;
 use dally::p::program::{Heat, Program, Test};
 use dally::p::vm::{CoverageReport, Foreign, PProgram};
 use dally::report::{About, Style, json, tell, text};

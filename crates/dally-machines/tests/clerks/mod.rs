@@ -187,7 +187,7 @@ pub fn failing(seed: u64) -> MachineProgram {
 
 /// A random program with so few executions that all can be enumerated, more often than not.
 pub fn small(seed: u64) -> MachineProgram {
-    let strength = 1 + (seed % 3 == 0) as u8;
+    let strength = 1 + u8::from(seed.is_multiple_of(3));
     of_size(seed, 2..=3, 3, strength, false)
 }
 
@@ -209,7 +209,7 @@ fn of_size(
     let mailboxes = [Mailbox::Fifo, Mailbox::PerSender, Mailbox::Unordered];
     let mailbox = mailboxes[rng.usize(..mailboxes.len())];
     let granularity = [Granularity::PerSend, Granularity::Atomic][rng.usize(..2)];
-    let faulty = strength > 2 || fails || seed % 4 == 0;
+    let faulty = strength > 2 || fails || seed.is_multiple_of(4);
     let mut fault = || u32::from(rng.u8(..3) == 0 && faulty);
     let faults = Faults { lose: fault(), duplicate: fault(), crash: fault() };
     let keep = rng.bool();
