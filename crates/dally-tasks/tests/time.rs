@@ -140,7 +140,7 @@ fn a_timer_is_a_worker_of_its_task() {
     Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967294 }), mode: Read, ordering: None }, what: "read `clock 0`" }
     Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967294 }), mode: Read, ordering: None }, what: "" }
     TimerSet { timer: 0.t0, payload: "wakes at 1s" }
-    Blocked { on: "wake up by `clock 0` at crates/dally-tasks/tests/time.rs:134:57" }
+    Blocked { on: "wake up by `clock 0` at crates/dally-tasks/tests/time.rs:135:57" }
     -- 0.t0 timer
     Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967294 }), mode: ReadModifyWrite, ordering: None }, what: "move `clock 0` to 1s" }
     Halted { worker: 0.t0 }
