@@ -19,7 +19,8 @@ fn account() -> TaskProgram {
     TaskProgram::new("account", || async {
         let (tx, mut rx) = mpsc::channel::<Int>(2);
         let other = tx.clone();
-        let first = spawn(async move { tx.send(dally::input_in("first", 0..=1_000)).await.unwrap() });
+        let first =
+            spawn(async move { tx.send(dally::input_in("first", 0..=1_000)).await.unwrap() });
         let second =
             spawn(async move { other.send(dally::input_in("second", 0..=1_000)).await.unwrap() });
         let (a, b) = (rx.recv().await.unwrap(), rx.recv().await.unwrap());
