@@ -121,7 +121,8 @@ impl Linear {
             let (variable, coefficient) = match (left.peek(), right.peek()) {
                 (None, None) => break,
                 (Some(&&(a, c)), Some(&&(b, d))) if a == b => {
-                    (left.next(), right.next());
+                    left.next();
+                    right.next();
                     (a, c.checked_add(d.checked_mul(factor)?)?)
                 }
                 (Some(&&(a, c)), other) if other.is_none_or(|&&(b, _)| a < b) => {

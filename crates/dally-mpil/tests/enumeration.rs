@@ -219,7 +219,7 @@ impl Env for Enumerating {
 /// All pairs of a class and a path, by running every schedule with every input, and the workers in
 /// whose steps bugs show.
 fn enumerated(program: &MpilProgram) -> (Vec<Key>, BTreeSet<WorkerId>) {
-    recorder::enter(Box::new(Recorder::default()));
+    recorder::enter(Box::default());
     let mut keys = Vec::new();
     let mut bugs = BTreeSet::new();
     let mut env = Enumerating {

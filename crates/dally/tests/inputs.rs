@@ -1,108 +1,96 @@
-//! Machines and tasks that ask for numbers from outside.
+//! Inputs in tasks and machines: with `concolic` every path once, with strategies at random.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use dally::Input;
-use dally::contract::Schedule;
-use dally::machine;
-use dally::machines::{Cx, MachineProgram, Setup};
-use dally::report::About;
-use dally::search::strata::{ExplorerKind, Plan, SearchKind, explore};
-use dally::search::{Ended, Mode, Options, Report, replay, run};
-use dally::tasks::{TaskProgram, input, input_in, spawn};
+use dally::checking::{Checked, Checking};
+use dally::contract::Program;
+use dally::machines::{Addr, Cx, MachineProgram, Setup};
+use dally::search::strata::{Bundled, SearchKind};
+use dally::settings::Settings;
+use dally::tasks::{TaskProgram, spawn, sync::mpsc};
+use dally::{Int, IntInputs, report::text};
 
-/// Opens a port.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-struct Opener {
-    port: i64,
+fn checked(program: impl Program + 'static, search: Option<SearchKind>) -> Checked {
+    let settings = Settings { search, keep_going: true, ..Settings::default() };
+    Checking::new("inputs", settings).run(Arc::new(program), None::<Bundled>)
 }
 
-#[machine(states(Opening))]
-impl Opener {
-    #[entry(Opening)]
-    fn open(&mut self, cx: &mut Cx<Self>) {
-        self.port = cx.input_in("port", 1..=65_535);
-        let backlog = cx.input(Input::named("backlog").within(0..=128).by_default(16));
-        assert!(self.port != 65_535 || backlog == 0, "the last port takes no backlog");
+fn account() -> TaskProgram {
+    TaskProgram::new("account", || async {
+        let (tx, mut rx) = mpsc::channel::<Int>(2);
+        let other = tx.clone();
+        let first =
+            spawn(async move { tx.send(dally::input_in("first", 0..=1_000)).await.unwrap() });
+        let second =
+            spawn(async move { other.send(dally::input_in("second", 0..=1_000)).await.unwrap() });
+        let (a, b) = (rx.recv().await.unwrap(), rx.recv().await.unwrap());
+        first.await.unwrap();
+        second.await.unwrap();
+        dally::assume(a != b);
+        assert!(a * 7 + b != 5_005, "the sum is forbidden");
+    })
+}
+
+#[test]
+fn a_sum_that_few_pairs_have_is_found_in_both_orders() {
+    let report = checked(account(), Some(SearchKind::Concolic)).report;
+    let [finding] = &report.findings[..] else { panic!("{report:?}") };
+    assert_eq!(finding.bug.message(), "the sum is forbidden");
+    let classes = report.classes.as_ref().unwrap();
+    assert!(classes.irrelevant > 0, "{classes:?}");
+    let shown = text::finding(finding, &report, &dally::report::About::new("account"));
+    assert!(shown.contains("first") && shown.contains("second"), "{shown}");
+}
+
+#[test]
+fn a_strategy_runs_the_same_test_with_inputs_of_its_own() {
+    let report = checked(account(), None).report;
+    assert_eq!(report.schedules, 1_000);
+    assert!(report.findings.len() <= 1);
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Port(Int);
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Server {
+    highest: Int,
+}
+
+#[dally::machine(states(Up))]
+impl Server {
+    #[on(Up, Port)]
+    fn listen(&mut self, _: &mut Cx<Self>, Port(port): Port) {
+        assert!(port != 4_711, "the port is taken");
+        if port > self.highest {
+            self.highest = port;
+        }
     }
 }
 
-fn machines() -> MachineProgram {
-    MachineProgram::new("opener", |setup: &mut Setup| {
-        setup.create(Opener::default());
-    })
-    .run_twice(true)
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Client {
+    server: Addr<Server>,
 }
 
-fn tasks() -> TaskProgram {
-    TaskProgram::new("transfer", || async {
-        let amount = input("amount");
-        let fee = spawn(async { input_in("fee", 0..=9) }).await.unwrap();
-        assert!(amount.checked_add(fee).is_some(), "the sum does not fit");
-    })
-}
-
-fn options() -> Options {
-    Options { schedules: 1_000, ..Options::default() }
-}
-
-/// The story of the only finding, which is also what its token leads to.
-fn story<P: dally::contract::Program + 'static>(program: impl Fn() -> P) -> String {
-    let report = run(Arc::new(program()), options(), Arc::new(()));
-    assert_eq!(report.findings.len(), 1, "{report:#?}");
-    let finding = &report.findings[0];
-    let schedule = Schedule::parse(&finding.schedule.to_token()).unwrap();
-    let again = replay(Arc::new(program()), &schedule, Mode::Exact, 1, Duration::from_secs(10));
-    assert_eq!((again.left_at, again.bug.as_ref()), (None, Some(&finding.bug)));
-    let text = dally::report::text::finding(finding, &report, &About::new("test"));
-    let lines = text.lines().filter(|line| line.contains("input "));
-    lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
-#[test]
-fn the_inputs_of_a_finding_are_in_its_story_by_name() {
-    let machines = story(machines);
-    // Shrunk to the least backlog that fails.
-    assert!(machines.contains("input port = 65535"), "{machines}");
-    assert!(machines.contains("input backlog = 1"), "{machines}");
-    let tasks = story(tasks);
-    assert!(tasks.contains("input amount = 922337203685477580"), "{tasks}");
-    assert!(tasks.contains("input fee = "), "{tasks}");
-}
-
-#[test]
-fn searches_of_states_use_the_given_inputs_and_say_so() {
-    let plan = || Plan { search: SearchKind::Ses, ..Plan::default() };
-    let explorer = || ExplorerKind::default().build(0);
-    let captured = explore(Arc::new(machines()), explorer(), plan(), options(), Arc::new(()));
-    let replayed = explore(Arc::new(tasks()), explorer(), plan(), options(), Arc::new(()));
-    let said = |report: &Report| {
-        assert_eq!((report.ended, report.findings.len()), (Ended::Exhausted, 0));
-        assert!(!report.is_exhausted());
-        dally::report::text::coverage(report)
-    };
-    for said in [said(&captured), said(&replayed)] {
-        assert!(said.starts_with("exhausted: "), "{said}");
-        assert!(said.ends_with(", with the given inputs only"), "{said}");
+#[dally::machine(states(Asking))]
+impl Client {
+    #[entry(Asking)]
+    fn ask(&mut self, cx: &mut Cx<Self>) {
+        let port = cx.int_in("port", 1..=65_535);
+        cx.assume(port % 2 == 1);
+        cx.send(self.server, Port(port));
     }
 }
 
 #[test]
-fn a_search_finds_what_the_given_inputs_show_and_it_can_be_repeated() {
-    let program = || {
-        TaskProgram::new("given", || async {
-            let tasks =
-                [1, 2].map(|n| spawn(async move { input(Input::named("id").by_default(n)) }));
-            for task in tasks {
-                assert!(task.await.unwrap() != 2, "2 is taken");
-            }
-        })
-    };
-    let explorer = ExplorerKind::default().build(0);
-    let report = explore(Arc::new(program()), explorer, Plan::default(), options(), Arc::new(()));
-    assert_eq!(report.findings.len(), 1);
-    let schedule = &report.findings[0].schedule;
-    let again = replay(Arc::new(program()), schedule, Mode::Exact, 1, Duration::from_secs(10));
-    assert_eq!((again.left_at, again.bug.as_ref()), (None, Some(&report.findings[0].bug)));
+fn a_field_of_a_machine_and_of_a_message_may_be_an_int() {
+    let program = MachineProgram::new("ports", |setup: &mut Setup| {
+        let server = setup.create(Server { highest: Int::from(0) });
+        setup.create(Client { server });
+    });
+    let report = checked(program, Some(SearchKind::Concolic)).report;
+    let [finding] = &report.findings[..] else { panic!("{report:?}") };
+    assert_eq!(finding.bug.message(), "the port is taken");
+    assert!(finding.schedule.choices.contains(&dally::contract::Choice::Input(4_711)));
 }
