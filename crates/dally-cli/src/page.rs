@@ -9,7 +9,8 @@ use dally::search::{Mode, Options};
 
 use crate::args::{Export, ExportArgs, FindingArgs, Format, PageArgs};
 use crate::error::CliError;
-use crate::{BAD_INPUT, CLEAN, cargo, print, replay};
+use crate::replay::{self, Recorded};
+use crate::{BAD_INPUT, CLEAN, cargo, print};
 
 /// Writes the page of a finding and prints its path; answers the exit code.
 pub fn page(arguments: &PageArgs) -> Result<u8, CliError> {
@@ -78,7 +79,7 @@ fn finding(arguments: &FindingArgs) -> Result<Option<Shown>, CliError> {
         return Err(CliError::PageOfTest { test: schedule.program });
     }
     let program = replay::program(&schedule, &arguments.project, file, Format::Text)?;
-    let Some((program, source_root)) = program else { return Ok(None) };
+    let Some(Recorded { program, source_root }) = program else { return Ok(None) };
     let replayed = program.replay(&schedule, Mode::Exact, ROUNDS, Options::default().step_time);
     let run = replay::run_of(&schedule, &replayed);
     let retold = retell(&schedule, replayed, Mode::Exact, "");

@@ -30,9 +30,8 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     let mode = if arguments.best_effort { Mode::BestEffort } else { Mode::Exact };
     let file = Path::new(&arguments.schedule);
     let (project, format) = (&arguments.project[..], arguments.format);
-    let Some((program, source_root)) = program(&schedule, project, file, format)? else {
-        return Ok(BAD_INPUT);
-    };
+    let Some(recorded) = program(&schedule, project, file, format)? else { return Ok(BAD_INPUT) };
+    let Recorded { program, source_root } = recorded;
     let replayed = program.replay(&schedule, mode, rounds, step_time);
     let mut report = run_of(&schedule, &replayed);
     let go_on = "With --best-effort it goes on as far as it can.";
@@ -64,25 +63,33 @@ pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
     })
 }
 
-/// The program that a schedule is of, and the directory from which its sources are seen if that is not the
-/// present one; `None` if it does not compile, which was told.
+/// The program that a schedule is of.
+pub struct Recorded {
+    pub program: Arc<dyn AnyProgram>,
+    /// The directory from which its sources are seen, if not the present one.
+    pub source_root: Option<PathBuf>,
+}
+
+/// Finds the program of a schedule; `None` if it does not compile, which was told.
 pub fn program(
     schedule: &Schedule,
     project: &[PathBuf],
     file: &Path,
     format: Format,
-) -> Result<Option<(Arc<dyn AnyProgram>, Option<PathBuf>)>, CliError> {
+) -> Result<Option<Recorded>, CliError> {
     if project.is_empty() && mpil::is_recorded(schedule) {
         let program = mpil::recorded(schedule, file)?;
-        return Ok(program.map(|program| (Arc::new(program) as Arc<dyn AnyProgram>, None)));
+        return Ok(
+            program.map(|program| Recorded { program: Arc::new(program), source_root: None })
+        );
     }
     if project.is_empty() && !p::recorded::is_recorded(schedule) {
-        return Ok(Some((protocol(schedule)?, None)));
+        return Ok(Some(Recorded { program: protocol(schedule)?, source_root: None }));
     }
     let program = p::recorded::program(schedule, project, file, format)?;
     Ok(program.map(|(program, place)| {
-        let root = Some(place).filter(|place| !place.as_os_str().is_empty());
-        (Arc::new(program) as Arc<dyn AnyProgram>, root)
+        let source_root = Some(place).filter(|place| !place.as_os_str().is_empty());
+        Recorded { program: Arc::new(program), source_root }
     }))
 }
 

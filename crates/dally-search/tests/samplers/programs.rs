@@ -64,6 +64,7 @@ impl Scripts {
     }
 
     /// How many workers there are.
+    #[allow(dead_code, reason = "not all tests that share this file ask for it")]
     pub fn len(&self) -> usize {
         self.scripts.len()
     }
