@@ -161,7 +161,8 @@ impl MpilSystem {
             self.run(process, 0, None, &mut outbox, events)?;
         }
         self.phase = Phase::Running;
-        self.deliver(outbox, events)
+        self.deliver(outbox);
+        Ok(())
     }
 
     /// Runs a process from a position, or from after its `receive` with this message.
@@ -197,19 +198,12 @@ impl MpilSystem {
         Ok(())
     }
 
-    fn deliver(
-        &mut self,
-        outbox: Vec<(usize, Message)>,
-        events: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
+    /// Puts messages into inboxes. Whom that wakes is not told: the message alone orders the steps.
+    fn deliver(&mut self, outbox: Vec<(usize, Message)>) {
         for (to, message) in outbox {
-            let could = self.can_step(to);
             let receiver = triomphe::Arc::make_mut(&mut self.processes[to]);
             let place = receiver.inbox.partition_point(|known| known.id < message.id);
             receiver.inbox.insert(place, message);
-            if !could && self.can_step(to) {
-                events.tell(|| Event::Enabled { worker: worker_of(to) })?;
-            }
         }
         self.enabled.clear();
         for process in 0..self.processes.len() {
@@ -221,12 +215,10 @@ impl MpilSystem {
         if quiet && !(0..self.processes.len()).any(|process| self.waits(process)) {
             if self.code.finally.is_some() {
                 self.enabled.push(WorkerId::root(PROGRAM));
-                events.tell(|| Event::Enabled { worker: WorkerId::root(PROGRAM) })?;
             } else {
                 self.phase = Phase::Ended;
             }
         }
-        Ok(())
     }
 
     fn finish(&mut self, events: &mut EventSink<'_>) -> Result<(), Stop> {
@@ -279,7 +271,8 @@ impl MpilSystem {
             let access = Access::read(last_step(process, running));
             events.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         }
-        self.deliver(outbox, events)
+        self.deliver(outbox);
+        Ok(())
     }
 }
 
