@@ -19,7 +19,7 @@ mod swaps;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use clerks::{Letter, failing, random};
+use clerks::{Letter, random};
 use dally_core::{Bug, BugKind, Program};
 use dally_machines::{Addr, Cx, Faults, Granularity, MachineProgram, MachineSystem, Setup};
 use dally_macros::machine;
@@ -68,7 +68,7 @@ fn a_search_that_replays_finds_what_one_that_copies_finds() {
     let searches = [SearchKind::Dfs, SearchKind::Bfs, SearchKind::Ses, SearchKind::Preemptions];
     let (mut compared, mut failing) = (0, 0);
     for seed in 0..600 {
-        let program = || failing(seed);
+        let program = || clerks::failing(seed);
         let Some(copied) = causes(program(), SearchKind::Dfs) else { continue };
         let search = searches[seed as usize % searches.len()];
         let Some(replayed) = causes(Replayed(program()), search) else { continue };

@@ -1,5 +1,6 @@
 //! The reduction executes every class of schedules once: systems written by hand.
 
+#[expect(dead_code, reason = "tests of systems that can be copied use the rest")]
 mod classes;
 #[path = "samplers/programs.rs"]
 #[expect(dead_code, reason = "tests of samplers use the rest")]
