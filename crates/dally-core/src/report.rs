@@ -147,7 +147,7 @@ impl Report {
     /// states that were sealed or cut by the step bound, or other inputs than those given.
     pub fn is_exhausted(&self) -> bool {
         let all = self.states.as_ref().map_or(self.cut == 0, States::is_exhausted);
-        let all = all && self.classes.as_ref().is_none_or(|classes| classes.astray == 0);
+        let all = all && self.classes.as_ref().is_none_or(Classes::are_all);
         self.ended == Ended::Exhausted && all && !self.given_inputs
     }
 

@@ -114,7 +114,7 @@ fn of_classes(report: &Report, classes: &Classes) -> String {
         many => format!("{} classes of schedules", grouped(many)),
     };
     let mut text = match report.ended {
-        Ended::Exhausted if report.cut == 0 && classes.astray == 0 => {
+        Ended::Exhausted if report.cut == 0 && classes.are_all() => {
             format!("exhausted: all {all}")
         }
         Ended::Exhausted | Ended::Bug => all,
@@ -130,6 +130,9 @@ fn of_classes(report: &Report, classes: &Classes) -> String {
     }
     if classes.irrelevant > 0 {
         text += &format!(", {} outside its assumptions", count(classes.irrelevant, "execution"));
+    }
+    if classes.environment && report.ended == Ended::Exhausted {
+        text += ", with timers or faults, of which some orders may be missing";
     }
     if classes.astray > 0 {
         text += ", and steps that differed in another order: the front end does not tell all that \
@@ -265,7 +268,14 @@ mod tests {
             "90 classes of schedules, 2 executions cut by the step bound of 1,000, so classes may be \
              missing"
         );
-        (report.cut, report.redundant, report.ended) = (0, 1, Ended::Time);
+        report.cut = 0;
+        report.classes.as_mut().unwrap().environment = true;
+        assert_eq!(
+            coverage(&report),
+            "90 classes of schedules, with timers or faults, of which some orders may be missing"
+        );
+        assert!(!report.is_exhausted());
+        (report.redundant, report.ended) = (1, Ended::Time);
         assert_eq!(
             coverage(&report),
             "90 classes of schedules, of an estimated 340 (standard deviation 25), 1 beginning given \

@@ -239,6 +239,9 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             return Taken::Nothing;
         }
         self.results.stepped();
+        if worker.is_environment() {
+            self.results.environment.store(true, Ordering::Relaxed);
+        }
         self.writer.write(Choice::Worker(worker));
         self.driver.begin_step(self.depth, worker);
         let chooses = node.any && {

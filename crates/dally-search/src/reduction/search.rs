@@ -119,6 +119,7 @@ where
     classes.classes = report.schedules;
     classes.irrelevant = count(&results.irrelevant);
     classes.astray = count(&results.astray);
+    classes.environment = results.environment.load(Ordering::Relaxed);
     (classes.estimate, classes.spread) = (estimate.mean, estimate.variance.sqrt());
     report.classes = Some(classes);
     run.finish()
