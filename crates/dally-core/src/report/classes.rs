@@ -12,6 +12,10 @@ pub struct Classes {
     pub classes: u64,
     /// Executions that the program gave up because an assumption about its inputs does not hold.
     pub irrelevant: u64,
+    /// How many of them were given up while other workers could step: what these would have done is not
+    /// known, so classes may be missing.
+    #[serde(default)]
+    pub abandoned: u64,
     /// Steps that asked for something else when they were taken in another order with steps that
     /// they do not depend on: what the front end tells of its steps is wrong if there is any.
     pub astray: u64,
@@ -28,6 +32,6 @@ pub struct Classes {
 impl Classes {
     /// Whether an exhausted search has seen all classes for certain.
     pub fn are_all(&self) -> bool {
-        self.astray == 0 && !self.environment
+        self.astray == 0 && self.abandoned == 0 && !self.environment
     }
 }

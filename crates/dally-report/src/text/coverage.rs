@@ -131,6 +131,10 @@ fn of_classes(report: &Report, classes: &Classes) -> String {
     if classes.irrelevant > 0 {
         text += &format!(", {} outside its assumptions", count(classes.irrelevant, "execution"));
     }
+    if classes.abandoned > 0 {
+        let some = count(classes.abandoned, "execution");
+        text += &format!(" ({some} while others could step, so classes may be missing)");
+    }
     if classes.environment && report.ended == Ended::Exhausted {
         text += ", with timers or faults, of which some orders may be missing";
     }

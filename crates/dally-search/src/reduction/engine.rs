@@ -352,7 +352,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
 
     /// Called where the program itself gave up the execution: an assumption does not hold.
     fn is_irrelevant(&mut self) -> Taken {
-        self.results.irrelevant();
+        self.results.irrelevant(self.nodes[self.depth].enabled.len() == 1);
         self.nodes[self.depth].leaves.found(1);
         Taken::Ended
     }

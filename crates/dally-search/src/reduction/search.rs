@@ -118,6 +118,7 @@ where
     let mut classes = Classes::default();
     classes.classes = report.schedules;
     classes.irrelevant = count(&results.irrelevant);
+    classes.abandoned = count(&results.abandoned);
     classes.astray = count(&results.astray);
     classes.environment = results.environment.load(Ordering::Relaxed);
     (classes.estimate, classes.spread) = (estimate.mean, estimate.variance.sqrt());

@@ -16,6 +16,7 @@ pub(crate) struct Results {
     pub(crate) redundant: AtomicU64,
     pub(crate) cut: AtomicU64,
     pub(crate) irrelevant: AtomicU64,
+    pub(crate) abandoned: AtomicU64,
     pub(crate) astray: AtomicU64,
     pub(crate) deepest: AtomicUsize,
     pub(crate) inputs: AtomicBool,
@@ -34,6 +35,7 @@ impl Results {
             redundant: AtomicU64::new(0),
             cut: AtomicU64::new(0),
             irrelevant: AtomicU64::new(0),
+            abandoned: AtomicU64::new(0),
             astray: AtomicU64::new(0),
             deepest: AtomicUsize::new(0),
             inputs: AtomicBool::new(false),
@@ -76,8 +78,12 @@ impl Results {
         add(&self.cut);
     }
 
-    pub(crate) fn irrelevant(&self) {
+    /// The program gave the execution up; `alone` if nobody else could step.
+    pub(crate) fn irrelevant(&self, alone: bool) {
         add(&self.irrelevant);
+        if !alone {
+            add(&self.abandoned);
+        }
     }
 
     /// A step asked for something else when it was taken in another order.
