@@ -257,7 +257,10 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     assert!(before == after, "something of the user's was written to");
 
     let found = std::fs::read_dir(target.join("dally")).unwrap().map(|entry| entry.unwrap().path());
-    let is_it = |path: &PathBuf| path.to_string_lossy().contains("bad_deposits_add_up-");
+    let is_it = |path: &PathBuf| {
+        let name = path.to_string_lossy();
+        name.contains("bad_deposits_add_up-") && name.ends_with(".schedule")
+    };
     let schedule = found.into_iter().find(is_it).expect("the schedule is saved");
     let mut command = cargo_dally(&directory);
     command.env("DALLY_REPLAY", &schedule).args(["test", "--offline", "--lib", "--target-dir"]);

@@ -9,20 +9,19 @@ use crate::worker::WorkerId;
 
 impl Finding {
     /// The steps of the trace, from 0, that the bug showed in: the last one, or those that the waiting
-    /// workers of a deadlock took last, or the whole loop of a livelock. Bugs that are about the length of
-    /// an execution or about its whole end show in all steps.
+    /// workers of a deadlock took last. Bugs that are about the length of an execution, its whole end or
+    /// what never happens in it show in all steps.
     pub fn shows_in(&self) -> Vec<usize> {
         let steps = &self.trace.steps;
         let last_of = |worker: WorkerId| steps.iter().rposition(|step| step.worker == worker);
-        match (&*self.bug.problem, &self.lasso) {
-            (Problem::Deadlock { waiting }, _) if !waiting.is_empty() => {
+        match &*self.bug.problem {
+            Problem::Deadlock { waiting } if !waiting.is_empty() => {
                 let mut last: Vec<usize> =
                     waiting.iter().filter_map(|waiting| last_of(waiting.worker)).collect();
                 last.sort_unstable();
                 last
             }
-            (_, Some(lasso)) => (lasso.stem..steps.len()).collect(),
-            (Problem::Panic { at_tear_down: true, .. }, _) => (0..steps.len()).collect(),
+            Problem::Panic { at_tear_down: true, .. } => (0..steps.len()).collect(),
             _ if shows_in_a_step(self.bug.kind()) => {
                 steps.len().checked_sub(1).into_iter().collect()
             }

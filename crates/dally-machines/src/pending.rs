@@ -38,7 +38,7 @@ impl MachineSystem {
         match first {
             _ if worker.life == Life::New => out.add(Access::read(Resource::Life(worker.id))),
             Some(first) => {
-                out.add(Access::update(Resource::Message(first.id)));
+                out.takes(first.id);
                 if self.rules.mailbox != Mailbox::Fifo {
                     // The choice among the messages reads the inbox.
                     out.add(Access::read(Resource::Inbox(worker.id)));
@@ -81,7 +81,7 @@ impl MachineSystem {
                 match worker.cell().reaction(envelope.event) {
                     Reaction::Defer => {}
                     Reaction::Ignore => {
-                        out.add(Access::update(Resource::Message(envelope.id)));
+                        out.takes(envelope.id);
                     }
                     _ => break,
                 }

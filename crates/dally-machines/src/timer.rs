@@ -149,10 +149,6 @@ impl MachineSystem {
         fired.relist(&mut self.enabled);
         let message_id = MessageId { sender: fired.id, number };
         let payload = Text::Debug(message.payload());
-        if self.rules.mailbox != Mailbox::Fifo {
-            let access = Access::read(Resource::Inbox(to));
-            env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
-        }
         env.tell(|| Event::Sent { message: message_id, to, payload })?;
         let timer = Some(timer as u32);
         if self.can_handle_at_once() || self.drops_at_once(slot, event) {

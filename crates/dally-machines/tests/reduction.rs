@@ -78,9 +78,10 @@ fn senders(producers: u8, items: u8, mailbox: Mailbox) -> (u64, u64) {
 }
 
 #[test]
-fn producers_and_a_consumer_have_as_many_classes_as_orders_in_which_items_are_taken() {
+fn producers_and_a_consumer_have_as_many_classes_as_orders_in_which_items_are_sent_and_taken() {
     assert_eq!(senders(3, 2, Mailbox::Fifo).0, 90);
-    assert_eq!(senders(3, 2, Mailbox::PerSender).0, 90);
-    assert_eq!(senders(3, 2, Mailbox::Unordered).0, 720);
     assert_eq!(senders(3, 3, Mailbox::Fifo), (1_680, 0));
+    // Sends to one inbox have an order in every mailbox, and here the choices have one besides.
+    assert_eq!(senders(2, 2, Mailbox::PerSender).0, 6 * 6);
+    assert_eq!(senders(2, 2, Mailbox::Unordered).0, 6 * 24);
 }

@@ -218,9 +218,9 @@ fn happened(
     // Of choices alone it is not known which led to the bug.
     let past = finding.past();
     let is_shown = |at: usize| about.steps_shown.is_none() || past.get(at).copied().unwrap_or(true);
-    let candidates = (0..total).filter(|&at| is_shown(at));
-    let from = about.steps_shown.and_then(|most| candidates.rev().take(most).last());
-    let from = from.unwrap_or(0);
+    // The last steps that are shown, from the beginning where there are not more.
+    let more = |most: usize| (0..total).rev().filter(|&at| is_shown(at)).nth(most);
+    let from = about.steps_shown.and_then(more).map_or(0, |left_out| left_out + 1);
     let heading = heading(heading_word, trace, finding, run);
     let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, heading));
     if from > 0 {

@@ -57,6 +57,8 @@ mod tests {
         Ndfs ndfs
         IterativeNdfs iterative-ndfs
         Map map
+        Dpor dpor
+        Concolic concolic
         RoundRobin rr
         RunToCompletion rtc
         Probabilistic prr

@@ -405,7 +405,7 @@ fn nothing_that_a_program_says_is_acted_on_by_a_terminal() {
     assert!(!is_hostile(&text));
     let files: Vec<_> =
         std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert_eq!(files.len(), 2);
+    assert_eq!(files.len(), 3, "a schedule, a trace and a page");
     for file in &files {
         let text = std::fs::read_to_string(file).unwrap();
         assert!(text.contains("u{202e}") || text.contains("u202e"), "{text}");
@@ -534,7 +534,7 @@ fn a_misspelt_variable_is_told_once_for_all_tests_of_a_process_though_they_pass(
     assert!(output.status.success());
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"
     warning: the environment variable DALLY_SCHEDULE has no effect: did you mean DALLY_SCHEDULES?
-      there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
+      there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_PAGE, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
     ");
 }
 

@@ -2,8 +2,13 @@
 
 #[path = "guide/choosing_an_explorer_1.rs"]
 mod choosing_an_explorer_1;
+#[path = "guide/every_order_once_1.rs"]
+mod every_order_once_1;
 #[path = "guide/first_test_1.rs"]
 mod first_test_1;
+#[cfg(feature = "concolic")]
+#[path = "guide/inputs_1.rs"]
+mod inputs_1;
 #[path = "guide/learning_1.rs"]
 mod learning_1;
 #[path = "guide/learning_2.rs"]

@@ -1,8 +1,6 @@
 //! Messages on their way from a sender into an inbox.
 
-use dally_core::{
-    Access, Discard, Env, Event, EventSink, MessageId, Resource, Stop, Tag, Text, WorkerId,
-};
+use dally_core::{Discard, Env, Event, EventSink, MessageId, Stop, Tag, Text, WorkerId};
 
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
@@ -21,11 +19,6 @@ impl MachineSystem {
         env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let payload = || Text::Debug(message.payload());
-        if self.rules.mailbox != Mailbox::Fifo {
-            // In which order messages of several senders came makes no difference.
-            let access = Access::read(Resource::Inbox(to));
-            env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
-        }
         env.tell(|| Event::Sent { message: id, to, payload: payload() })?;
         let there = match self.machine(to) {
             Some(there) if self.slots[there].worker.is_there() => there,

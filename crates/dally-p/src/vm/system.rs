@@ -72,7 +72,7 @@ impl System for PSystem {
             }
             Phase::Ready(place) | Phase::Receiving(_, place) => {
                 if let Some(first) = machine.inbox.get(place as usize) {
-                    out.add(Access::update(Resource::Message(first.id)));
+                    out.takes(first.id);
                 }
             }
             Phase::Looking => out.add(Access::read(Resource::Inbox(worker))),
