@@ -67,7 +67,7 @@ mod tests {
         Weak weak
         Strong strong
         ");
-        insta::assert_snapshot!("sse".parse::<SearchKind>().unwrap_err(), @"no search `sse`: did you mean `ses`? There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map");
+        insta::assert_snapshot!("sse".parse::<SearchKind>().unwrap_err(), @"no search `sse`: did you mean `ses`? There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map, dpor, concolic");
         insta::assert_snapshot!("fair".parse::<Fairness>().unwrap_err(), @"no fairness `fair`. There are none, weak, strong");
     }
 }
