@@ -144,6 +144,7 @@ fn a_timer_is_a_worker_of_its_task() {
     -- 0.t0 timer
     Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967294 }), mode: ReadModifyWrite, ordering: None }, what: "move `clock 0` to 1s" }
     Halted { worker: 0.t0 }
+    Accessed { access: Access { resource: Worker(0), mode: ReadModifyWrite, ordering: None }, what: "" }
     Enabled { worker: 0 }
     -- 0 main
     Accessed { access: Access { resource: Object(ObjectId { creator: 0, number: 4294967294 }), mode: Read, ordering: None }, what: "" }
