@@ -128,8 +128,8 @@ impl MachineSystem {
                 return self.receive(slot, id, event, timer, message, env);
             }
             (_, None) => {
-                // A default handler runs because nothing in the inbox can be dequeued. Sends only read
-                // an inbox without order, and come before or after this all the same.
+                // A default handler runs because nothing in the inbox can be dequeued, so it comes
+                // before or after each send to it.
                 let access = Access::update(Resource::Inbox(worker.id));
                 env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
                 Input::Default

@@ -21,6 +21,7 @@ pub use self::bug::{bug, line};
 pub(crate) use self::causality::{Fate, Messages, Names, States};
 pub use self::coverage::{coverage, notes, stopped};
 use self::story::Story;
+pub(crate) use self::story::is_fault;
 use self::style::Ink;
 pub use self::style::Style;
 pub use self::summary::summary;

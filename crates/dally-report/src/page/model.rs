@@ -7,7 +7,7 @@ use dally_core::words::visible;
 use dally_core::{Discard, Event, Finding, Heat, Item, Trace, Transition, WorkerId};
 use serde::Serialize;
 
-use crate::text::{Fate, Messages, Names, States};
+use crate::text::{Fate, Messages, Names, States, is_fault};
 
 #[derive(Serialize)]
 pub(super) struct Model {
@@ -120,7 +120,11 @@ impl Model {
                 .filter(|&&other| other != step.worker)
                 .filter_map(lane)
                 .collect(),
-            fault: step.worker == WorkerId::FAULTS || step.items.iter().any(is_fault),
+            fault: step.worker == WorkerId::FAULTS
+                || step
+                    .items
+                    .iter()
+                    .any(|item| matches!(item, Item::Event(event) if is_fault(event))),
         });
         let mut spans = Spans::default();
         for (at, step) in trace.steps.iter().enumerate() {
@@ -149,18 +153,6 @@ impl Model {
             stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
         }
     }
-}
-
-fn is_fault(item: &Item) -> bool {
-    matches!(
-        item,
-        Item::Event(
-            Event::Duplicated { .. }
-                | Event::Crashed { .. }
-                | Event::Restarted { .. }
-                | Event::Discarded { why: Discard::Lost, .. }
-        )
-    )
 }
 
 /// Messages from their sends to where they are taken, and creations to the first step of the created.

@@ -371,7 +371,8 @@ fn reason(why: Discard) -> &'static str {
     }
 }
 
-fn is_fault(event: &Event<String>) -> bool {
+/// Whether the event is an injected fault.
+pub(crate) fn is_fault(event: &Event<String>) -> bool {
     matches!(
         event,
         Event::Duplicated { .. }
