@@ -3,10 +3,11 @@
 //! A recorder is put in place on the thread that runs an execution ([`enter`]) and taken away after it
 //! ([`leave`]). Terms and what the solver has learnt stay from one execution to the next.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::Location;
+use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,6 +25,22 @@ pub struct Place {
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
+}
+
+impl Place {
+    /// A place in a file of another language. Names of files are kept for the life of the process,
+    /// once each.
+    pub fn in_file(file: &str, line: u32, column: u32) -> Place {
+        static FILES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = files.get(file).copied();
+        let file = known.unwrap_or_else(|| {
+            let kept: &'static str = Box::leak(file.into());
+            files.insert(kept);
+            kept
+        });
+        Place { file: Some(file), line, column }
+    }
 }
 
 impl From<&'static Location<'static>> for Place {
@@ -63,6 +80,53 @@ pub struct Asked {
     /// What was answered.
     pub value: i64,
     taken: bool,
+}
+
+/// Numbers that the program is about to choose from, as an input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Offer {
+    /// What readers call it.
+    pub name: String,
+    /// The smallest number.
+    pub least: i64,
+    /// The greatest.
+    pub most: i64,
+    /// The numbers in the order in which they are numbered, if they are not all of the range from
+    /// the smallest one on.
+    pub members: Option<Vec<i64>>,
+}
+
+impl Offer {
+    /// How many numbers there are.
+    pub fn count(&self) -> u64 {
+        match &self.members {
+            Some(members) => members.len() as u64,
+            None => self.most.abs_diff(self.least).saturating_add(1),
+        }
+    }
+
+    /// The number of this one among all, or of the first one, if it is not offered.
+    pub(crate) fn place_of(&self, value: i64) -> u32 {
+        let place = match &self.members {
+            Some(members) => members.iter().position(|&member| member == value).unwrap_or(0) as u64,
+            None => value.clamp(self.least, self.most).abs_diff(self.least),
+        };
+        u32::try_from(place).unwrap_or(u32::MAX)
+    }
+
+    /// What has this number.
+    pub(crate) fn at(&self, place: u32) -> i64 {
+        match &self.members {
+            Some(members) => members.get(place as usize).copied().unwrap_or(self.least),
+            None => self.least.saturating_add_unsigned(place.into()),
+        }
+    }
+
+    /// The numbers of the range that are not offered.
+    fn holes(&self) -> impl Iterator<Item = i64> {
+        let members = self.members.iter();
+        members.flat_map(|all| (self.least..=self.most).filter(|value| !all.contains(value)))
+    }
 }
 
 /// More branches than this in one execution are followed for the observed values only.
@@ -135,6 +199,10 @@ pub struct Recorder {
     /// Where the inputs of the present step begin.
     step_from: usize,
     numbers: FxHashMap<u64, u32>,
+    /// What the program is about to choose from.
+    offered: Option<Offer>,
+    /// The input that was made of it.
+    accepted: Option<Variable>,
     /// What was covered by all executions so far.
     pub covered: Covered,
 }
@@ -152,6 +220,7 @@ impl Recorder {
         self.asked.clear();
         self.step_from = 0;
         self.numbers.clear();
+        (self.offered, self.accepted) = (None, None);
     }
 
     /// From here on nothing is recorded: the execution is torn down.
@@ -188,6 +257,39 @@ impl Recorder {
         *self.numbers.entry(worker).or_default() += 1;
         self.set(variable, value);
         self.asked.push(Asked { name: name.to_owned(), variable, value, taken: false });
+    }
+
+    /// What the program is about to choose from, if it follows what it gets.
+    pub fn offered(&mut self) -> Option<Offer> {
+        self.offered.take()
+    }
+
+    /// A number of an offer was chosen, as this input of the worker.
+    pub fn accept(&mut self, worker: u64, offer: &Offer, value: i64) {
+        let variable = self.next_input(worker, offer.least, offer.most);
+        self.answered(worker, &offer.name, variable, value);
+        if let Some(asked) = self.asked.last_mut() {
+            asked.taken = true;
+        }
+        for hole in offer.holes() {
+            let difference = Linear::variable(variable).plus(-1, &Linear::constant(hole.into()));
+            let compared = difference.map(|linear| self.terms.compare(&linear, Sign::Zero));
+            if let Some(Compared::Where(atom)) = compared {
+                self.add(atom.negated(), None);
+            }
+        }
+        self.accepted = Some(variable);
+    }
+
+    pub(crate) fn offer(&mut self, offer: Offer) {
+        (self.offered, self.accepted) = (self.recording.then_some(offer), None);
+    }
+
+    /// The term of what was chosen from the offer, if it was made an input.
+    pub(crate) fn accepted(&mut self) -> Option<Term> {
+        self.offered = None;
+        let variable = self.accepted.take()?;
+        Some(self.terms.term(Linear::variable(variable)))
     }
 
     /// The inputs of the present execution, in the order in which they were asked for.
@@ -334,15 +436,24 @@ impl Implied {
 
 thread_local! {
     static CURRENT: RefCell<Option<Box<Recorder>>> = const { RefCell::new(None) };
+    static IS_PRESENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether there is a recorder on this thread: whether numbers can have terms.
+#[inline]
+pub fn is_present() -> bool {
+    IS_PRESENT.get()
 }
 
 /// Puts a recorder in place on this thread; answers the one that was there.
 pub fn enter(recorder: Box<Recorder>) -> Option<Box<Recorder>> {
+    IS_PRESENT.set(true);
     CURRENT.replace(Some(recorder))
 }
 
 /// Takes the recorder of this thread away.
 pub fn leave() -> Option<Box<Recorder>> {
+    IS_PRESENT.set(false);
     CURRENT.take()
 }
 
