@@ -121,17 +121,25 @@ fn joined<R>(
     right: Int,
     body: impl FnOnce(&mut Recorder, Linear, Linear) -> R,
 ) -> Option<R> {
+    entered(left, right, |r| {
+        let linear = |r: &Recorder, int: Int| r.terms.linear(Term(int.term), int.value);
+        let (left, right) = (linear(r, left), linear(r, right));
+        body(r, left, right)
+    })
+}
+
+/// Runs `body` with the recorder, if one of the operands depends on inputs.
+///
+/// # Panics
+/// If a number is used that belongs to another execution.
+#[track_caller]
+fn entered<R>(left: Int, right: Int, body: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
     if left.term == 0 && right.term == 0 {
         return None;
     }
     let entered = recorder::with(|r| {
         let of = |int: Int| int.term == 0 || int.stamp == r.stamp();
-        if !of(left) || !of(right) {
-            return None;
-        }
-        let linear = |r: &Recorder, int: Int| r.terms.linear(Term(int.term), int.value);
-        let (left, right) = (linear(r, left), linear(r, right));
-        Some(body(r, left, right))
+        (of(left) && of(right)).then(|| body(r))
     });
     match entered {
         Some(Some(result)) => Some(result),

@@ -3,60 +3,22 @@
 //! A recorder is put in place on the thread that runs an execution ([`enter`]) and taken away after it
 //! ([`leave`]). Terms and what the solver has learnt stay from one execution to the next.
 
+mod implied;
+mod offer;
+mod place;
+
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::Location;
-use std::sync::{Mutex, PoisonError};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use crate::solver::{Answer, Bounds, Solver};
-use crate::terms::{
-    Atom, Compared, Form, Linear, Op, Origin, Relation, Sign, Term, Terms, Variable,
-};
-
-/// A place of the program under test.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Place {
-    /// The file; `None` for the one file of a program in a language of its own.
-    pub file: Option<&'static str>,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
-}
-
-impl Place {
-    /// A place in a file of another language. Names of files are kept for the life of the process,
-    /// once each.
-    pub fn in_file(file: &str, line: u32, column: u32) -> Place {
-        static FILES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = files.get(file).copied();
-        let file = known.unwrap_or_else(|| {
-            let kept: &'static str = Box::leak(file.into());
-            files.insert(kept);
-            kept
-        });
-        Place { file: Some(file), line, column }
-    }
-}
-
-impl From<&'static Location<'static>> for Place {
-    fn from(at: &'static Location<'static>) -> Place {
-        Place { file: Some(at.file()), line: at.line(), column: at.column() }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.file {
-            Some(file) => write!(f, "{file}:{}", self.line),
-            None => write!(f, "line {}", self.line),
-        }
-    }
-}
+use self::implied::Implied;
+pub use self::offer::Offer;
+pub use self::place::Place;
+use crate::int::Comparison;
+use crate::solver::{Answer, Solver};
+use crate::terms::{Atom, Compared, Linear, Op, Origin, Sign, Term, Terms, Variable};
 
 /// A constraint that the execution put on its inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,53 +42,6 @@ pub struct Asked {
     /// What was answered.
     pub value: i64,
     taken: bool,
-}
-
-/// Numbers that the program is about to choose from, as an input.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Offer {
-    /// What readers call it.
-    pub name: String,
-    /// The smallest number.
-    pub least: i64,
-    /// The greatest.
-    pub most: i64,
-    /// The numbers in the order in which they are numbered, if they are not all of the range from
-    /// the smallest one on.
-    pub members: Option<Vec<i64>>,
-}
-
-impl Offer {
-    /// How many numbers there are.
-    pub fn count(&self) -> u64 {
-        match &self.members {
-            Some(members) => members.len() as u64,
-            None => self.most.abs_diff(self.least).saturating_add(1),
-        }
-    }
-
-    /// The number of this one among all, or of the first one, if it is not offered.
-    pub(crate) fn place_of(&self, value: i64) -> u32 {
-        let place = match &self.members {
-            Some(members) => members.iter().position(|&member| member == value).unwrap_or(0) as u64,
-            None => value.clamp(self.least, self.most).abs_diff(self.least),
-        };
-        u32::try_from(place).unwrap_or(u32::MAX)
-    }
-
-    /// What has this number.
-    pub(crate) fn at(&self, place: u32) -> i64 {
-        match &self.members {
-            Some(members) => members.get(place as usize).copied().unwrap_or(self.least),
-            None => self.least.saturating_add_unsigned(place.into()),
-        }
-    }
-
-    /// The numbers of the range that are not offered.
-    fn holes(&self) -> impl Iterator<Item = i64> {
-        let members = self.members.iter();
-        members.flat_map(|all| (self.least..=self.most).filter(|value| !all.contains(value)))
-    }
 }
 
 /// More branches than this in one execution are followed for the observed values only.
@@ -181,11 +96,16 @@ impl Covered {
     }
 }
 
+/// A comparison, and for each side its term, or the number that it is.
+type Sides = (Comparison, (Term, i64), (Term, i64));
+
 /// Records one execution after another.
 #[derive(Debug, Default)]
 pub struct Recorder {
     pub(crate) terms: Terms,
     solver: Solver,
+    /// What comparisons have come to.
+    comparisons: FxHashMap<Sides, Option<Compared>>,
     stamp: u32,
     recording: bool,
     /// The values of all variables in the present execution.
@@ -353,7 +273,32 @@ impl Recorder {
         if !self.recording {
             return;
         }
-        let atom = match self.terms.compare(linear, sign) {
+        let compared = self.terms.compare(linear, sign);
+        self.decided(compared, outcome, place);
+    }
+
+    /// What a comparison of two sides comes to; `None` if they are beyond what terms can have.
+    pub(crate) fn comparison(&mut self, sides: Sides) -> Option<Compared> {
+        if let Some(&known) = self.comparisons.get(&sides) {
+            return known;
+        }
+        let (how, left, right) = sides;
+        let linear = |(term, value)| self.terms.linear(term, value);
+        let compared = linear(left).plus(-1, &linear(right)).map(|mut difference| {
+            difference.constant += i128::from(how == Comparison::Less);
+            let sign = if how == Comparison::Equal { Sign::Zero } else { Sign::AtMostZero };
+            self.terms.compare(&difference, sign)
+        });
+        self.comparisons.insert(sides, compared);
+        compared
+    }
+
+    /// The program has compared, with this outcome.
+    pub(crate) fn decided(&mut self, compared: Compared, outcome: bool, place: Place) {
+        if !self.recording {
+            return;
+        }
+        let atom = match compared {
             Compared::Always(_) => return,
             Compared::Where(atom) if outcome => atom,
             Compared::Where(atom) => atom.negated(),
@@ -404,33 +349,6 @@ impl Recorder {
         let variable = self.terms.variable(Origin::Made(op, left, right));
         self.set(variable, value);
         Linear::variable(variable)
-    }
-}
-
-/// What follows from constraints, form by form.
-#[derive(Debug, Default)]
-struct Implied {
-    bounds: FxHashMap<Form, Bounds>,
-    differs: FxHashSet<Atom>,
-}
-
-impl Implied {
-    fn clear(&mut self) {
-        self.bounds.clear();
-        self.differs.clear();
-    }
-
-    /// Adds a constraint; `false` if it followed already.
-    fn add(&mut self, atom: Atom, (least, most): (i128, i128)) -> bool {
-        let bounds = self.bounds.entry(atom.form).or_insert(Bounds { least, most });
-        if bounds.decides(atom).is_some() || self.differs.contains(&atom) {
-            return false;
-        }
-        bounds.restrict(atom);
-        if atom.relation == Relation::Differs {
-            self.differs.insert(atom);
-        }
-        true
     }
 }
 

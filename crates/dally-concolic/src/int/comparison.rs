@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::panic::Location;
 
-use super::{Int, joined};
+use super::{Int, entered};
 use crate::recorder::{Pinned, Place};
-use crate::terms::Sign;
+use crate::terms::Term;
 
 /// A comparison of two integers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Comparison {
     /// Equal.
     Equal,
@@ -27,15 +27,14 @@ impl Int {
             Comparison::Less => self.value < other.value,
             Comparison::AtMost => self.value <= other.value,
         };
-        joined(self, other, |r, left, right| match left.plus(-1, &right) {
-            Some(mut difference) => {
-                difference.constant += i128::from(how == Comparison::Less);
-                let sign = if how == Comparison::Equal { Sign::Zero } else { Sign::AtMostZero };
-                r.decide(&difference, sign, outcome, at);
-            }
+        let side = |int: Int| (Term(int.term), if int.term == 0 { int.value } else { 0 });
+        entered(self, other, |r| match r.comparison((how, side(self), side(other))) {
+            Some(compared) => r.decided(compared, outcome, at),
             None => {
-                r.pin(&left, self.value, Pinned::Large, at);
-                r.pin(&right, other.value, Pinned::Large, at);
+                for int in [self, other] {
+                    let linear = r.terms.linear(Term(int.term), int.value);
+                    r.pin(&linear, int.value, Pinned::Large, at);
+                }
             }
         });
         outcome

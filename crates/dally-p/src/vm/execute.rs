@@ -384,7 +384,10 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             Inst::Format(dst, format, first) => {
                 let first = base + usize::from(first);
                 let format = &code.formats[usize::from(format)];
-                set!(dst, done!(formatted(code, code.spans[pc - 1], format, &machine.regs[first..])));
+                set!(
+                    dst,
+                    done!(formatted(code, code.spans[pc - 1], format, &machine.regs[first..]))
+                );
             }
             Inst::Unwritten(dst, format, row) => {
                 let row = &code.rows[usize::from(row)];

@@ -113,7 +113,8 @@ fn deeply_pinned(value: &Value) -> Value {
         }
         Value::Map(map) => {
             let mut made = Map::default();
-            let mut pairs = map.iter().map(|(key, value)| (deeply_pinned(key), deeply_pinned(value)));
+            let mut pairs =
+                map.iter().map(|(key, value)| (deeply_pinned(key), deeply_pinned(value)));
             let added = pairs.try_for_each(|(key, value)| made.insert(key, value));
             added.ok().map(|()| Value::Map(Arc::new(made)))
         }
@@ -245,7 +246,10 @@ impl Following<'_, '_, '_> {
             }
             Inst::Negate(dst, src) => {
                 let zero = Int::from(0);
-                (dst, value_of(zero.wrapping_at(Arithmetic::Subtract, self.int(src)?, here()), false))
+                (
+                    dst,
+                    value_of(zero.wrapping_at(Arithmetic::Subtract, self.int(src)?, here()), false),
+                )
             }
             Inst::Not(dst, src) => match self.get(src)? {
                 Value::Followed(true, term, value) => {

@@ -186,7 +186,9 @@ async fn follow(
                 Some(number) => variables[variable] = number,
                 None => return,
             },
-            Deed::Input(variable, most) => variables[variable] = dally::input_in("number", 0..=most),
+            Deed::Input(variable, most) => {
+                variables[variable] = dally::input_in("number", 0..=most)
+            }
             Deed::Send(to, variable) => {
                 let _ = senders[to].send(variables[variable]);
             }

@@ -3,9 +3,10 @@
 //!
 //! Both go depth first through choices of a process with a message and through outcomes of branches,
 //! and run the program again for each execution. The efficient one goes on to another process only
-//! where a message that was sent later could have been received instead.
+//! where a message that was sent later could have been received instead. Where channels keep the order
+//! of messages, one of the same sender could not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dally::concolic::ConcolicInputs;
@@ -32,8 +33,13 @@ pub struct Counted {
     pub executions: u64,
     /// Whether nothing was left to explore.
     pub finished: bool,
-    pub failing: u64,
+    /// How many of them differ in more than the order of independent steps.
+    pub distinct: u64,
 }
+
+/// What an execution shares with those that differ in the order of independent steps: what each process
+/// received, and the outcomes of its branches.
+type Class = BTreeMap<WorkerId, Vec<(Option<MessageId>, Vec<bool>)>>;
 
 type Clock = BTreeMap<WorkerId, u64>;
 
@@ -42,7 +48,9 @@ struct Point {
     options: Vec<(WorkerId, Option<MessageId>)>,
     taken: usize,
     needs_delay: bool,
-    /// The clock of the process as the rule looks at it, and its own time at the receipt.
+    /// Who sent what was received.
+    sender: Option<WorkerId>,
+    /// The clock of the process when it had received, and its own time.
     clock: Clock,
     time: u64,
     /// For each branch of the step, whether the other outcome was asked for.
@@ -50,15 +58,16 @@ struct Point {
 }
 
 /// Counts the executions of an algorithm, up to so many.
-pub fn count(program: &MpilProgram, rule: Rule, most: u64) -> Counted {
+pub fn count(program: &MpilProgram, fifo: bool, rule: Rule, most: u64) -> Counted {
     let mut driver = ConcolicInputs::new(Arc::default());
     let mut points: Vec<Point> = Vec::new();
     let mut inputs = None;
-    let mut counted = Counted { executions: 0, finished: false, failing: 0 };
+    let mut counted = Counted { executions: 0, finished: false, distinct: 0 };
+    let mut classes = BTreeSet::new();
     while counted.executions < most {
         counted.executions += 1;
-        let failed = execute(program, rule, &mut driver, inputs.as_ref(), &mut points);
-        counted.failing += u64::from(failed);
+        let how = How { program, rule, fifo };
+        classes.insert(how.execute(&mut driver, inputs.as_ref(), &mut points));
         match next(rule, &mut driver, &mut points) {
             Some(assignment) => inputs = Some(assignment),
             None => {
@@ -67,84 +76,94 @@ pub fn count(program: &MpilProgram, rule: Rule, most: u64) -> Counted {
             }
         }
     }
+    counted.distinct = classes.len() as u64;
     counted
 }
 
-/// Runs the program by the choices so far, and then by the smallest of each scheduler choice. Answers
-/// whether it failed.
-fn execute(
-    program: &MpilProgram,
+struct How<'p> {
+    program: &'p MpilProgram,
     rule: Rule,
-    driver: &mut ConcolicInputs,
-    inputs: Option<&<ConcolicInputs as InputDriver>::Assignment>,
-    points: &mut Vec<Point>,
-) -> bool {
-    driver.begin_execution(inputs, points.len());
-    let Ok(mut system) = program.start() else { return true };
-    let mut clocks: BTreeMap<WorkerId, Clock> = BTreeMap::new();
-    let mut sent: BTreeMap<MessageId, Clock> = BTreeMap::new();
-    let mut depth = 0;
-    loop {
-        if points.len() == depth {
-            let options: Vec<_> = system.enabled().iter().flat_map(|&w| choices(&system, w)).collect();
-            if options.is_empty() {
-                return false;
-            }
-            let (clock, time) = (Clock::new(), 0);
-            let branches = Vec::new();
-            points.push(Point { options, taken: 0, needs_delay: false, clock, time, branches });
-        }
-        let (worker, message) = points[depth].options[points[depth].taken];
-        driver.begin_step(depth, worker);
-        let before = clocks.get(&worker).cloned().unwrap_or_default();
-        let mut scheduler =
-            Scheduler { driver, message, received: None, sends: Vec::new() };
-        let stepped = system.step(worker, &mut scheduler);
-        let Scheduler { received, sends, .. } = scheduler;
-        let outcomes = driver.branches().len();
-        points[depth].branches.resize(outcomes, false);
-        let clock = clocks.entry(worker).or_default();
-        if let Some(carried) = received.and_then(|message| sent.get(&message)) {
-            for (&of, &time) in carried {
-                let known = clock.entry(of).or_default();
-                *known = (*known).max(time);
-            }
-        }
-        if rule == Rule::Sound {
-            *clock.entry(worker).or_default() += 1;
-        }
-        points[depth].time = clock.get(&worker).copied().unwrap_or(0);
-        points[depth].clock = before;
-        for (id, to, from) in sends {
-            let clock = clocks.entry(from).or_default();
-            let mut now = clock.clone();
-            mark(rule, &mut points[..=depth], to, &now);
-            *clock.entry(from).or_default() += 1;
-            now.clone_from(clock);
-            sent.insert(id, now);
-        }
-        depth += 1;
-        match stepped {
-            Ok(()) => {}
-            Err(Stop::Cut) => return false,
-            Err(Stop::Bug(_)) => return true,
-        }
-    }
+    fifo: bool,
 }
 
-/// A message is sent: receipts of its receiver that are independent of that need a delay.
-fn mark(rule: Rule, points: &mut [Point], to: WorkerId, now: &Clock) {
-    let at_most = |one: &Clock, other: &Clock| {
-        one.iter().all(|(of, time)| *time <= other.get(of).copied().unwrap_or(0))
-    };
-    for point in points.iter_mut() {
-        let (worker, _) = point.options[point.taken];
-        let independent = match rule {
-            Rule::Simple => false,
-            Rule::Released => !at_most(&point.clock, now) && !at_most(now, &point.clock),
-            Rule::Sound => now.get(&to).copied().unwrap_or(0) < point.time,
+impl How<'_> {
+    /// Runs the program by the choices so far, and then by the smallest of each scheduler choice.
+    fn execute(
+        &self,
+        driver: &mut ConcolicInputs,
+        inputs: Option<&<ConcolicInputs as InputDriver>::Assignment>,
+        points: &mut Vec<Point>,
+    ) -> Class {
+        let mut class = Class::new();
+        driver.begin_execution(inputs, points.len());
+        let Ok(mut system) = self.program.start() else { return class };
+        let mut clocks: BTreeMap<WorkerId, Clock> = BTreeMap::new();
+        let mut sent: BTreeMap<MessageId, Clock> = BTreeMap::new();
+        let mut depth = 0;
+        loop {
+            if points.len() == depth {
+                let options: Vec<_> =
+                    system.enabled().iter().flat_map(|&w| choices(&system, w)).collect();
+                if options.is_empty() {
+                    return class;
+                }
+                let (clock, time) = (Clock::new(), 0);
+                let branches = Vec::new();
+                let (taken, needs_delay, sender) = (0, false, None);
+                points.push(Point { options, taken, needs_delay, sender, clock, time, branches });
+            }
+            let (worker, message) = points[depth].options[points[depth].taken];
+            driver.begin_step(depth, worker);
+            let mut scheduler = Scheduler { driver, message, received: None, sends: Vec::new() };
+            let stepped = system.step(worker, &mut scheduler);
+            let Scheduler { received, sends, .. } = scheduler;
+            let outcomes = driver.branches().to_vec();
+            points[depth].branches.resize(outcomes.len(), false);
+            class.entry(worker).or_default().push((received, outcomes));
+            let clock = clocks.entry(worker).or_default();
+            if let Some(carried) = received.and_then(|message| sent.get(&message)) {
+                for (&of, &time) in carried {
+                    let known = clock.entry(of).or_default();
+                    *known = (*known).max(time);
+                }
+            }
+            if self.rule == Rule::Sound {
+                *clock.entry(worker).or_default() += 1;
+            }
+            points[depth].time = clock.get(&worker).copied().unwrap_or(0);
+            points[depth].clock.clone_from(clock);
+            points[depth].sender = received.map(|message| message.sender);
+            for (id, to) in sends {
+                let clock = clocks.entry(id.sender).or_default();
+                *clock.entry(id.sender).or_default() += 1;
+                let now = clock.clone();
+                self.mark(&mut points[..=depth], id.sender, to, &now);
+                sent.insert(id, now);
+            }
+            depth += 1;
+            match stepped {
+                Ok(()) => {}
+                Err(Stop::Cut | Stop::Bug(_)) => return class,
+            }
+        }
+    }
+
+    /// A message is sent: receipts of its receiver that are independent of that need a delay.
+    fn mark(&self, points: &mut [Point], from: WorkerId, to: WorkerId, now: &Clock) {
+        let at_most = |one: &Clock, other: &Clock| {
+            one.iter().all(|(of, time)| *time <= other.get(of).copied().unwrap_or(0))
         };
-        point.needs_delay |= worker == to && independent;
+        for point in points.iter_mut() {
+            let (worker, _) = point.options[point.taken];
+            let in_order = self.fifo && point.sender == Some(from);
+            let independent = !in_order
+                && match self.rule {
+                    Rule::Simple => false,
+                    Rule::Released => !at_most(&point.clock, now) && !at_most(now, &point.clock),
+                    Rule::Sound => now.get(&to).copied().unwrap_or(0) < point.time,
+                };
+            point.needs_delay |= worker == to && independent;
+        }
     }
 }
 
@@ -196,7 +215,7 @@ struct Scheduler<'a> {
     driver: &'a mut ConcolicInputs,
     message: Option<MessageId>,
     received: Option<MessageId>,
-    sends: Vec<(MessageId, WorkerId, WorkerId)>,
+    sends: Vec<(MessageId, WorkerId)>,
 }
 
 impl Env for Scheduler<'_> {
@@ -215,7 +234,7 @@ impl Env for Scheduler<'_> {
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
         match event {
             Event::Received { message, .. } => self.received = Some(message),
-            Event::Sent { message, to, .. } => self.sends.push((message, to, message.sender)),
+            Event::Sent { message, to, .. } => self.sends.push((message, to)),
             _ => {}
         }
         Ok(())
