@@ -5,7 +5,7 @@ use super::casts::fits;
 use super::followed;
 use super::head::MAX_TEXT;
 use super::places::{Trouble, index, too_large};
-use super::print::{Bounded, Shown, Told, write_template};
+use super::print::{Bounded, ForReader, Shown, write_template};
 use super::value::Value;
 use crate::lower::code::{Code, ForeignCode};
 use crate::lower::inst::{Arith, Test};
@@ -238,7 +238,7 @@ pub(super) fn choose(code: &Code, env: &mut EventSink<'_>, span: Span, from: &Va
             }
         }
     };
-    let told = Told(code, &chosen, &Type::Any);
+    let told = ForReader(code, &chosen, &Type::Any);
     env.tell(|| Event::Chosen { value: EventText::Display(&told) })?;
     Ok(chosen)
 }
