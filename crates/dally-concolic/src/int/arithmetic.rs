@@ -137,8 +137,10 @@ impl Int {
                 r.pin(&right, b, Pinned::Large, at);
                 return None;
             };
+            // Too large, too small or neither: the same questions in each case, so that the step has the
+            // same branches up to the outcome that differs.
+            within(r, &exact, result, at);
             let turns = (result - i128::from(value)) >> 64;
-            within(r, &exact, result, turns << 64, at);
             exact.plus(1, &Linear::constant(-(turns << 64)))
         });
         linear.flatten().map_or(Int::from(value), |linear| with_term(linear, value))
@@ -182,9 +184,9 @@ impl Int {
     }
 }
 
-/// Tells the recorder that an exact result lies in the 64 bits around `turns`, or on which side not.
-fn within(r: &mut Recorder, exact: &Linear, result: i128, turns: i128, at: Place) {
-    let (most, least) = (i128::from(i64::MAX) + turns, i128::from(i64::MIN) + turns);
+/// Tells the recorder that an exact result fits into 64 bits, or on which side not.
+fn within(r: &mut Recorder, exact: &Linear, result: i128, at: Place) {
+    let (most, least) = (i128::from(i64::MAX), i128::from(i64::MIN));
     if let Some(above) = exact.plus(1, &Linear::constant(-most)) {
         r.decide(&above, Sign::AtMostZero, result <= most, at);
     }
@@ -206,7 +208,7 @@ fn summed(
     match left.plus(factor, right) {
         Some(exact) => {
             let result = i128::from(a.value) + i128::from(factor) * i128::from(b.value);
-            within(r, &exact, result, 0, at);
+            within(r, &exact, result, at);
             Some(exact)
         }
         None => {
@@ -229,7 +231,7 @@ fn multiplied(
         _ => None,
     };
     if let Some(exact) = by_constant {
-        within(r, &exact, i128::from(a.value) * i128::from(b.value), 0, at);
+        within(r, &exact, i128::from(a.value) * i128::from(b.value), at);
         return Some(exact);
     }
     let overflows = a.value.checked_mul(b.value).is_none();

@@ -193,7 +193,7 @@ q = keys(q); q = values(i); i = choose(b); i = choose(f);
     19:10 expected a map, found `seq[int]` (this is `seq[int]`)
     19:25 expected a map, found `int` (this is `int`)
     19:40 expected a number or collection to choose from, found `bool` (this is `bool`)
-    19:53 expected a number or collection to choose from, found `float` (this is `float`)
+    19:55 expected a number or collection to choose from, found `float` (this is `float`)
     ");
 }
 
