@@ -2,31 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::bug::{BugKind, Problem};
+use crate::bug::{Bug, BugKind, Problem};
 use crate::finding::Finding;
 use crate::trace::Trace;
 use crate::worker::WorkerId;
 
 impl Finding {
-    /// The steps of the trace, from 0, that the bug showed in: the last one, or those that the waiting
-    /// workers of a deadlock took last. Bugs that are about the length of an execution, its whole end or
-    /// what never happens in it show in all steps.
+    /// The steps of the trace, from 0, that the bug showed in: see [`Trace::shows`].
     pub fn shows_in(&self) -> Vec<usize> {
-        let steps = &self.trace.steps;
-        let last_of = |worker: WorkerId| steps.iter().rposition(|step| step.worker == worker);
-        match &*self.bug.problem {
-            Problem::Deadlock { waiting } if !waiting.is_empty() => {
-                let mut last: Vec<usize> =
-                    waiting.iter().filter_map(|waiting| last_of(waiting.worker)).collect();
-                last.sort_unstable();
-                last
-            }
-            Problem::Panic { at_tear_down: true, .. } => (0..steps.len()).collect(),
-            _ if shows_in_a_step(self.bug.kind()) => {
-                steps.len().checked_sub(1).into_iter().collect()
-            }
-            _ => (0..steps.len()).collect(),
-        }
+        self.trace.shows(&self.bug)
     }
 
     /// For each step of the trace whether it led to the bug: whether it is one of
@@ -48,6 +32,25 @@ fn shows_in_a_step(kind: BugKind) -> bool {
 }
 
 impl Trace {
+    /// The steps, from 0, that a bug at the end of the trace showed in: the last one, or those that the waiting
+    /// workers of a deadlock took last. Bugs that are about the length of an execution, its whole end or
+    /// what never happens in it show in all steps.
+    pub fn shows(&self, bug: &Bug) -> Vec<usize> {
+        let steps = &self.steps;
+        let last_of = |worker: WorkerId| steps.iter().rposition(|step| step.worker == worker);
+        match &*bug.problem {
+            Problem::Deadlock { waiting } if !waiting.is_empty() => {
+                let mut last: Vec<usize> =
+                    waiting.iter().filter_map(|waiting| last_of(waiting.worker)).collect();
+                last.sort_unstable();
+                last
+            }
+            Problem::Panic { at_tear_down: true, .. } => (0..steps.len()).collect(),
+            _ if shows_in_a_step(bug.kind()) => steps.len().checked_sub(1).into_iter().collect(),
+            _ => (0..steps.len()).collect(),
+        }
+    }
+
     /// For each step whether it is one of these, counted from 0, or happened before one of them.
     pub fn past(&self, of: &[usize]) -> Vec<bool> {
         let mut past = vec![false; self.steps.len()];

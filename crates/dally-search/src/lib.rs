@@ -6,6 +6,7 @@
 //! recorded schedule again and says where a changed program leaves it.
 
 mod batch;
+mod causes;
 mod choice_log;
 mod confirm;
 mod deadline;

@@ -20,6 +20,11 @@ impl Recorder {
         Recorder { tracer: Tracer::without_order(), ..Recorder::default() }
     }
 
+    /// For an execution of which only the order of steps is wanted.
+    pub(crate) fn of_order() -> Recorder {
+        Recorder { tracer: Tracer::without_texts(), ..Recorder::default() }
+    }
+
     pub(crate) fn finish(self) -> (Trace, Vec<Vec<WorkerId>>) {
         (self.tracer.finish(), self.enabled)
     }
