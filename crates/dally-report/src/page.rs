@@ -11,7 +11,9 @@ mod parts;
 use dally_core::{Finding, Report};
 
 use self::model::Model;
-use self::parts::{escaped, facts_table, json_in_html, replay_commands, source_lines, steps_list};
+use self::parts::{
+    escaped, facts_table, json_in_html, nearest, replay_commands, source_lines, steps_list,
+};
 use crate::about::About;
 use crate::text;
 
@@ -69,7 +71,7 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
 <section id="list" aria-label="All steps">
 <h2>{heading}</h2>
 {steps}</section>
-</main>
+{nearest}</main>
 <script type="application/json" id="model">{data}</script>
 <script>{SCRIPT}</script>
 </body>
@@ -81,6 +83,7 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
         replay = replay_commands(&told.replay, about),
         heading = escaped(&told.heading),
         steps = steps_list(&told),
+        nearest = nearest(&told),
         data = json_in_html(&model),
     )
 }

@@ -4,6 +4,7 @@ mod bug;
 mod causality;
 mod coverage;
 mod lasso;
+mod nearest;
 pub(crate) mod source;
 mod story;
 mod style;
@@ -50,14 +51,24 @@ pub(crate) struct Parts {
     pub more: Vec<String>,
     pub facts: Vec<(&'static str, String)>,
     pub heading: String,
-    /// Each step: the name of the worker, and lines that say whether they are about a fault.
-    pub steps: Vec<(String, Vec<(bool, String)>)>,
+    pub steps: Vec<Told>,
     /// The first step of a loop, from 1, and what is said before it.
     pub divider: Option<(usize, String)>,
     /// What holds after the last step, as a text.
     pub ending: String,
     pub replay: Vec<String>,
+    /// What would have had to be otherwise, and the steps as they would have been.
+    pub nearest: Option<Otherwise>,
 }
+
+/// The nearest schedule that does not fail, in words.
+pub(crate) struct Otherwise {
+    pub sentence: String,
+    pub steps: Vec<Told>,
+}
+
+/// A step: the name of the worker, and lines that say whether they are about a fault.
+pub(crate) type Told = (String, Vec<(bool, String)>);
 
 /// The parts of what [`finding`] says, for other layouts.
 pub(crate) fn parts(finding: &Finding, run: &Report, about: &About) -> Parts {
@@ -66,26 +77,37 @@ pub(crate) fn parts(finding: &Finding, run: &Report, about: &About) -> Parts {
     let chosen = chosen(finding);
     let trace = if finding.trace.steps.is_empty() { &chosen } else { &finding.trace };
     let story = story(trace, finding);
-    let steps = story.steps.iter().map(|(worker, lines)| {
-        let lines = lines.iter().map(|line| (line.ink.is_some(), line.text.clone())).collect();
-        (story.names.of(*worker), lines)
-    });
     Parts {
         headline,
         more,
         facts: facts(finding, run, &about),
         heading: heading("What happened", trace, finding, run),
-        steps: steps.collect(),
+        steps: steps_of(&story),
         divider: finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, 0)),
         ending: ending(&story, trace, finding, Style::Plain),
         replay: commands(finding, &about),
+        nearest: finding.nearest.as_ref().map(|nearest| Otherwise {
+            sentence: nearest::sentence(finding, nearest),
+            steps: steps_of(&Story::of(&nearest.trace)),
+        }),
     }
+}
+
+fn steps_of(story: &Story<'_>) -> Vec<Told> {
+    let steps = story.steps.iter().map(|(worker, lines)| {
+        let lines = lines.iter().map(|line| (line.ink.is_some(), line.text.clone())).collect();
+        (story.names.of(*worker), lines)
+    });
+    steps.collect()
 }
 
 fn told(finding: &Finding, run: &Report, about: &About) -> String {
     let mut out = head(finding, run, about);
     if !finding.trace.steps.is_empty() {
         out += &happened("What happened", &finding.trace, finding, run, about);
+        let nearest = finding.nearest.as_ref();
+        out += &nearest
+            .map_or_else(String::new, |nearest| format!("\n{}\n", nearest::sentence(finding, nearest)));
     } else if !finding.schedule.choices.is_empty() {
         out += "\nThere is no trace: the execution could not be made again.\n";
         out += &happened("What was chosen", &chosen(finding), finding, run, about);

@@ -11,6 +11,7 @@ use dally_core::{Bug, BugKind, Cause, Finding, Program, Trace, fingerprint};
 
 use crate::choice_log::{ChoiceLog, ChoiceWriter};
 use crate::confirm::{RawFinding, confirm, smaller, uncontrolled};
+use crate::nearest::nearest;
 use crate::deadline::Deadline;
 use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder};
 use crate::liveness::{Fairness, Loops};
@@ -324,7 +325,8 @@ fn confirm_and_shrink<P: Program>(
     let Some(steps) = shared.shrink_steps else { return confirmed };
     supervised.tell(BatchMessage::Confirmed(Box::new(confirmed.clone())));
     let budget = Budget { steps, deadline, stop: &shared.stop_shrinking };
-    let shrunk = smaller(executor, &confirmed, heading, budget);
+    let mut shrunk = smaller(executor, &confirmed, heading, budget);
+    nearest(executor, &mut shrunk, heading, budget);
     shared.sink.found(&shrunk);
     shrunk
 }

@@ -16,6 +16,7 @@ pub mod learning;
 pub mod liveness;
 mod minimise;
 mod named;
+mod nearest;
 mod options;
 mod prefetch;
 mod prefix;

@@ -16,7 +16,7 @@ mod values;
 
 pub use misspelt::nearest;
 pub use names::{
-    CACHES, CLOCKS, EXPLORERS, FAIRNESS, Name, Names, POINTS, SEARCHES, STRATEGIES, TASK_PANICS,
+    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Name, Names, POINTS, SEARCHES, STRATEGIES, TASK_PANICS,
     TIMERS, UnknownName, parse_strategy,
 };
 pub use page::{options, page};

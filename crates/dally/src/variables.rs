@@ -7,7 +7,7 @@ use dally_settings::{OF_REPLAYS, SETTINGS, Setting, nearest};
 const PREFIX: &str = "DALLY_";
 
 /// Variables that only Dally's own commands and tests set.
-const OF_DALLY: [&str; 13] = [
+const OF_DALLY: [&str; 14] = [
     "DALLY_CLASSES",
     "DALLY_FEWER",
     "DALLY_FIDELITY",
@@ -17,6 +17,7 @@ const OF_DALLY: [&str; 13] = [
     "DALLY_PATIENCE",
     "DALLY_PROGRAMS",
     "DALLY_P_PROGRAMS",
+    "DALLY_REGRESSIONS_TOLD",
     "DALLY_REPLAYED",
     "DALLY_REPLAYS",
     "DALLY_SETS",

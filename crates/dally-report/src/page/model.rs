@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use dally_core::words::visible;
-use dally_core::{Discard, Event, Finding, Heat, Item, Trace, Transition, WorkerId};
+use dally_core::{Discard, Event, Finding, Heat, Item, Schedule, Trace, Transition, WorkerId};
 use serde::Serialize;
 
 use crate::text::{Fate, Messages, Names, States, is_fault};
@@ -22,6 +22,12 @@ pub(super) struct Model {
     /// How many steps lead to the loop, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     stem: Option<usize>,
+    /// The first step that is otherwise in the other schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<usize>,
+    /// The nearest schedule that does not fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nearest: Option<Box<Model>>,
 }
 
 #[derive(Serialize)]
@@ -107,14 +113,26 @@ fn clipped(text: &str) -> String {
 
 impl Model {
     pub fn of(finding: &Finding) -> Model {
-        let trace = &finding.trace;
+        let nearest = finding.nearest.as_ref();
+        let difference = nearest.map(|nearest| nearest.edit.step() - 1);
+        Model {
+            roots: finding.shows_in(),
+            stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
+            difference,
+            nearest: nearest.map(|nearest| {
+                Box::new(Model { difference, ..Model::of_trace(&nearest.trace, &Schedule::default()) })
+            }),
+            ..Model::of_trace(&finding.trace, &finding.schedule)
+        }
+    }
+
+    fn of_trace(trace: &Trace, schedule: &Schedule) -> Model {
         let lanes: BTreeMap<WorkerId, usize> = trace.names.keys().copied().zip(0..).collect();
         let lane = |worker: &WorkerId| lanes.get(worker).copied();
         let steps = trace.steps.iter().enumerate().map(|(at, step)| Step {
             w: lane(&step.worker).unwrap_or(0),
             after: step.after.iter().map(|&step| step as usize - 1).collect(),
-            could: finding
-                .schedule
+            could: schedule
                 .enabled_at(at)
                 .iter()
                 .filter(|&&other| other != step.worker)
@@ -149,8 +167,10 @@ impl Model {
             monitors: spans.monitors.into_values().collect(),
             states: spans.states.done,
             waits: spans.waits.done,
-            roots: finding.shows_in(),
-            stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
+            roots: Vec::new(),
+            stem: None,
+            difference: None,
+            nearest: None,
         }
     }
 }
