@@ -74,7 +74,11 @@ fn the_nearest_schedule_passes_and_fails_with_its_edit_undone() {
             // With the edit undone it fails.
             let back = undone(&nearest.edit, &edited);
             assert_eq!(back, finding.schedule.choices, "{context}");
-            assert_eq!(run(&back).bug.map(|bug| bug.cause()), Some(finding.bug.cause()), "{context}");
+            assert_eq!(
+                run(&back).bug.map(|bug| bug.cause()),
+                Some(finding.bug.cause()),
+                "{context}"
+            );
         }
     }
     println!("{found} findings, {told} with a nearest schedule, {orders} of them another order");

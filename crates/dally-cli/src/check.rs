@@ -97,7 +97,9 @@ pub fn document(output: OutputFormat, outcomes: &[Outcome<'_>]) -> String {
     match output {
         OutputFormat::Github => formats::github(outcomes),
         OutputFormat::Sarif => formats::sarif(outcomes),
-        OutputFormat::Text | OutputFormat::Json | OutputFormat::Junit => formats::junit("dally", outcomes),
+        OutputFormat::Text | OutputFormat::Json | OutputFormat::Junit => {
+            formats::junit("dally", outcomes)
+        }
     }
 }
 
@@ -143,8 +145,8 @@ impl Run {
     fn abouts(&self, program: &str, steps_shown: Option<usize>, style: Style) -> Vec<About> {
         let Checked { report, saved, pages, .. } = &self.checked;
         let files = report.findings.iter().zip(saved).zip(pages);
-        let about = |((finding, saved), page): ((&Finding, &Option<PathBuf>), &Option<PathBuf>)| {
-            About {
+        let about =
+            |((finding, saved), page): ((&Finding, &Option<PathBuf>), &Option<PathBuf>)| About {
                 replay: checking::replay_on_command_line(&finding.schedule, saved.as_deref()),
                 saved: saved.clone(),
                 page: page.clone(),
@@ -152,8 +154,7 @@ impl Run {
                 see_all: Some("`dally replay` shows all".into()),
                 style,
                 ..About::new(program)
-            }
-        };
+            };
         files.map(about).collect()
     }
 

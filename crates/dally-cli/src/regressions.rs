@@ -102,9 +102,8 @@ fn prune(arguments: &PruneArgs) -> Result<u8, CliError> {
 /// What became of each regression of a package, from its tests.
 fn standings(package: &Package) -> Result<BTreeMap<PathBuf, String>, CliError> {
     let programs = package.files.iter().filter_map(|file| Some(read_schedule(file).ok()?.program));
-    let mut tests: Vec<String> = programs
-        .filter_map(|program| Some(program.split_once("::")?.1.to_owned()))
-        .collect();
+    let mut tests: Vec<String> =
+        programs.filter_map(|program| Some(program.split_once("::")?.1.to_owned())).collect();
     tests.sort();
     tests.dedup();
     let told = cargo::marker("regressions");

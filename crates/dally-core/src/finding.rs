@@ -187,8 +187,7 @@ impl Edit {
         match self {
             Edit::Order { steps: moved, before } => {
                 let is_moved = |at: &usize| moved.contains(&(at + 1));
-                let (early, rest): (Vec<usize>, Vec<usize>) =
-                    (0..steps.len()).partition(is_moved);
+                let (early, rest): (Vec<usize>, Vec<usize>) = (0..steps.len()).partition(is_moved);
                 let at = rest.partition_point(|&step| step + 1 < *before);
                 let order = rest[..at].iter().chain(&early).chain(&rest[at..]);
                 order.flat_map(|&at| steps[at].clone()).collect()

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::bug::{Bug, BugKind, Problem};
+use crate::choice::MessageId;
+use crate::event::{Event, Transition};
 use crate::finding::Finding;
-use crate::trace::Trace;
+use crate::trace::{Item, Trace};
 use crate::worker::WorkerId;
 
 impl Finding {
@@ -17,6 +19,46 @@ impl Finding {
     /// [`shows_in`](Finding::shows_in) or happened before one of them.
     pub fn past(&self) -> Vec<bool> {
         self.trace.past(&self.shows_in())
+    }
+
+    /// For each step that [led to the bug](Finding::past) whether the bug would be the same if the step had
+    /// done nothing: it only enters the first state of a machine, or sends and creates what no other step of
+    /// the past receives or is a step of. Where a bug shows in more than one step, no step is so.
+    pub fn idle(&self) -> Vec<bool> {
+        let steps = &self.trace.steps;
+        let mut idle = vec![false; steps.len()];
+        if self.shows_in().len() != 1 {
+            return idle;
+        }
+        let past = self.past();
+        let of_past = || steps.iter().zip(&past).filter(|(_, past)| **past).map(|(step, _)| step);
+        let workers: BTreeSet<WorkerId> = of_past().map(|step| step.worker).collect();
+        let received: BTreeSet<MessageId> = of_past()
+            .flat_map(|step| step.items.iter().map(move |item| (step.worker, item)))
+            .filter_map(|(worker, item)| match item {
+                // What a worker sends to itself comes back to it without anybody's doing.
+                Item::Event(Event::Received { message, .. } | Event::Discarded { message, .. }) => {
+                    (message.sender != worker).then_some(*message)
+                }
+                Item::Event(Event::Duplicated { message, .. }) => Some(*message),
+                _ => None,
+            })
+            .collect();
+        for (at, step) in steps.iter().enumerate() {
+            let last = at + 1 == steps.len();
+            let does_nothing = |item: &Item| match item {
+                Item::Event(Event::Sent { message, .. }) => !received.contains(message),
+                Item::Event(Event::Created { worker, .. }) => !workers.contains(worker),
+                Item::Event(Event::Changed { how: Transition::Start, .. }) => true,
+                // Of whom it wakes the rest of the step tells why.
+                Item::Event(Event::Enabled { worker }) => {
+                    *worker == step.worker || step.items.len() > 1
+                }
+                _ => false,
+            };
+            idle[at] = past[at] && !last && step.items.iter().all(does_nothing);
+        }
+        idle
     }
 }
 

@@ -11,11 +11,11 @@ use dally_core::{Bug, BugKind, Cause, Finding, Program, Trace, fingerprint};
 
 use crate::choice_log::{ChoiceLog, ChoiceWriter};
 use crate::confirm::{RawFinding, confirm, smaller, uncontrolled};
-use crate::nearest::nearest;
 use crate::deadline::Deadline;
 use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder};
 use crate::liveness::{Fairness, Loops};
 use crate::minimise::Budget;
+use crate::nearest::nearest;
 use crate::options::Sink;
 use crate::record::{Heading, difference};
 use crate::replay_strategy::{ReplayStrategy, Strictness};

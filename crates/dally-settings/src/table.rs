@@ -1,8 +1,8 @@
 //! The table of settings.
 
 use crate::{
-    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Group, Kind, POINTS, SEARCHES, Setting, TASK_PANICS,
-    TIMERS,
+    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Group, Kind, POINTS, SEARCHES, Setting,
+    TASK_PANICS, TIMERS,
 };
 
 /// Passes the table to a macro: a row is `/// text`, then the group, the name and the type of the

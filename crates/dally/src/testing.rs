@@ -106,7 +106,16 @@ impl<E: Explorer> Test<E> {
     #[track_caller]
     pub fn explorer<F: IntoExplorer>(self, explorer: F) -> Test<F::Explorer> {
         let Test {
-            package, path, settings, strategy, expected, command, cargo, home, mut mistake, ..
+            package,
+            path,
+            settings,
+            strategy,
+            expected,
+            command,
+            cargo,
+            home,
+            mut mistake,
+            ..
         } = self;
         let explorer = match explorer.into_explorer() {
             Ok(explorer) => Some(explorer),
@@ -115,7 +124,18 @@ impl<E: Explorer> Test<E> {
                 None
             }
         };
-        Test { package, path, settings, explorer, strategy, expected, command, cargo, home, mistake }
+        Test {
+            package,
+            path,
+            settings,
+            explorer,
+            strategy,
+            expected,
+            command,
+            cargo,
+            home,
+            mistake,
+        }
     }
 
     /// The test passes if and only if a bug is found, of the kind with this name (such as
@@ -293,7 +313,8 @@ impl<E: Explorer> Test<E> {
             None => Outcome::new(name, &passing, Vec::new()),
         };
         let missing = (report.findings.is_empty() && outcome.error.is_none()).then_some(failed);
-        let outcome = Outcome { error: missing.flatten().cloned().or(outcome.error.clone()), ..outcome };
+        let outcome =
+            Outcome { error: missing.flatten().cloned().or(outcome.error.clone()), ..outcome };
         let (kind, document) = match format {
             OutputFormat::Text => return None,
             OutputFormat::Github => {
@@ -304,7 +325,10 @@ impl<E: Explorer> Test<E> {
             OutputFormat::Sarif => ("sarif", formats::sarif(&[outcome])),
             OutputFormat::Json => ("run.json", dally_report::json::run(report)),
         };
-        Store::new(out?).save_document(name, kind, &document).err().map(|why| format!("note: {why}\n"))
+        Store::new(out?)
+            .save_document(name, kind, &document)
+            .err()
+            .map(|why| format!("note: {why}\n"))
     }
 
     fn verdict(&self, checked: &Checked, all_steps: bool) -> Result<String, String> {

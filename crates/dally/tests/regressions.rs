@@ -65,7 +65,8 @@ impl Package {
             .envs(variables.iter().copied())
             .output()
             .unwrap();
-        let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        let [out, err] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
         (out + &err, output.status.success())
     }
 
@@ -96,7 +97,9 @@ fn a_failing_test_keeps_its_schedule_and_fails_by_it_before_anything_is_explored
 
     let (text, passed) = package.run("lost_update", "broken", &[]);
     assert!(!passed);
-    assert!(text.contains(&format!("The regression dally-regressions/{} still fails", name(&kept[0]))));
+    assert!(
+        text.contains(&format!("The regression dally-regressions/{} still fails", name(&kept[0])))
+    );
     assert!(text.contains("an update was lost") && !text.contains("found: in schedule"), "{text}");
     // It is no second finding.
     assert_eq!(package.regressions(), kept);
@@ -109,7 +112,10 @@ fn a_mended_program_passes_and_says_that_its_regression_does() {
     let file = name(&package.regressions()[0]);
     let (text, passed) = package.run("lost_update", "mended", &[]);
     assert!(passed, "{text}");
-    assert!(text.contains(&format!("note: the regression dally-regressions/{file} passes")), "{text}");
+    assert!(
+        text.contains(&format!("note: the regression dally-regressions/{file} passes")),
+        "{text}"
+    );
     assert!(text.contains("no bug found in 1,000 schedules"), "{text}");
 }
 
@@ -119,7 +125,10 @@ fn a_regression_that_no_longer_fits_is_kept_with_a_hint_and_no_error() {
     assert!(!package.run("lost_update", "broken", &[]).1);
     let (text, passed) = package.run("lost_update", "changed", &[]);
     assert!(passed, "{text}");
-    assert!(text.contains("no longer fits the program and is kept; `dally regressions prune`"), "{text}");
+    assert!(
+        text.contains("no longer fits the program and is kept; `dally regressions prune`"),
+        "{text}"
+    );
     assert_eq!(package.regressions().len(), 1);
     // A file that is damaged is told, and is no error either.
     std::fs::write(&package.regressions()[0], "dally schedule 1\n").unwrap();
@@ -159,7 +168,9 @@ fn whoever_asks_is_told_what_became_of_each_and_nothing_else_is_run() {
 fn a_test_tells_other_programs_in_the_form_that_they_want() {
     let package = Package::new("formats");
     let in_form = |form: &'static str, fixture| {
-        package.run("lost_update", fixture, &[("DALLY_FORMAT", form), ("DALLY_REGRESSIONS", "off")]).0
+        package
+            .run("lost_update", fixture, &[("DALLY_FORMAT", form), ("DALLY_REGRESSIONS", "off")])
+            .0
     };
     let written = |kind: &str| {
         let file = package.0.join(format!("out/fixtures.lost_update.{kind}"));

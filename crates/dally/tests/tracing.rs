@@ -41,7 +41,8 @@ fn events_of_tasks_come_with_their_fields_and_the_spans_of_their_own_task() {
         panic!("to see the trace");
     });
     let program = Arc::new(program);
-    let report = run(program.clone(), Options { shrink: false, ..Options::default() }, Arc::new(()));
+    let report =
+        run(program.clone(), Options { shrink: false, ..Options::default() }, Arc::new(()));
     let finding = &report.findings[0];
     insta::assert_snapshot!(notes(finding).join("\n"));
     let again = replay(program, &finding.schedule, Mode::Exact, 1, Duration::from_secs(10));
@@ -84,7 +85,8 @@ fn nobody_listens_where_nothing_is_recorded() {
     let program = TaskProgram::new("quiet", || async {
         info!(value = ?Panics, "never written");
     });
-    let report = run(Arc::new(program), Options { schedules: 50, ..Options::default() }, Arc::new(()));
+    let report =
+        run(Arc::new(program), Options { schedules: 50, ..Options::default() }, Arc::new(()));
     assert_eq!((report.schedules, report.findings.len()), (50, 0));
     assert!(!tracing::enabled!(tracing::Level::ERROR));
 }

@@ -120,7 +120,10 @@ impl Model {
             stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
             difference,
             nearest: nearest.map(|nearest| {
-                Box::new(Model { difference, ..Model::of_trace(&nearest.trace, &Schedule::default()) })
+                Box::new(Model {
+                    difference,
+                    ..Model::of_trace(&nearest.trace, &Schedule::default())
+                })
             }),
             ..Model::of_trace(&finding.trace, &finding.schedule)
         }

@@ -83,7 +83,8 @@ fn order(
     let passing = Messages::of(&nearest.trace);
     for (message, to, payload) in late.sends() {
         let same = early.sends().find(|(_, other, _)| *other == to);
-        if let (Some((_, _, before)), Some(Fate::Received(_))) = (same, passing.fate.get(&message)) {
+        if let (Some((_, _, before)), Some(Fate::Received(_))) = (same, passing.fate.get(&message))
+        {
             let from = |side: &Side<'_>| {
                 format!("from {} (sent in step {})", names.of(side.step.worker), side.number)
             };

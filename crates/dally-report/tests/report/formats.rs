@@ -6,7 +6,8 @@ use dally_report::formats::{Outcome, github, junit, sarif};
 use serde_json::Value;
 
 /// A text with all that ends an element, a command, a line or a document somewhere.
-const EVIL: &str = "50% of <b>\"all\"</b> & ]]> ::error::, \u{1b}[2J\u{0}\nsecond: line\u{202e}\u{fffe}";
+const EVIL: &str =
+    "50% of <b>\"all\"</b> & ]]> ::error::, \u{1b}[2J\u{0}\nsecond: line\u{202e}\u{fffe}";
 
 fn report(message: &str) -> Report {
     let mut report = Report::new("pool", "await points");
@@ -27,7 +28,8 @@ fn abouts(report: &Report) -> Vec<About> {
 /// A run with two findings, one without, and one that could not be checked.
 fn three<T>(message: &str, told: impl Fn(&[Outcome<'_>]) -> T) -> T {
     let (bad, clean) = (report(message), Report::new("clean", ""));
-    let failed = Outcome { error: Some("no <memory>".into()), ..Outcome::new("failed", &clean, vec![]) };
+    let failed =
+        Outcome { error: Some("no <memory>".into()), ..Outcome::new("failed", &clean, vec![]) };
     let abouts = abouts(&bad);
     told(&[Outcome::new("po<ol", &bad, abouts), Outcome::new("clean", &clean, vec![]), failed])
 }
@@ -39,9 +41,15 @@ fn junit_has_a_case_for_each_program_and_a_failure_for_each_finding() {
     let root = document.root_element();
     assert_eq!(root.tag_name().name(), "testsuites");
     let suite = root.first_element_child().unwrap();
-    assert_eq!((suite.tag_name().name(), suite.attribute("name")), ("testsuite", Some("my \"crate\"")));
+    assert_eq!(
+        (suite.tag_name().name(), suite.attribute("name")),
+        ("testsuite", Some("my \"crate\""))
+    );
     for (count, expected) in [("tests", "3"), ("failures", "1"), ("errors", "1")] {
-        assert_eq!((suite.attribute(count), root.attribute(count)), (Some(expected), Some(expected)));
+        assert_eq!(
+            (suite.attribute(count), root.attribute(count)),
+            (Some(expected), Some(expected))
+        );
     }
     let cases: Vec<_> = suite.children().filter(|node| node.has_tag_name("testcase")).collect();
     let names: Vec<_> = cases.iter().filter_map(|case| case.attribute("name")).collect();

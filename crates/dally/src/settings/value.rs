@@ -7,8 +7,8 @@ use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
 use dally_search::{Clocks, StrategyKind};
 use dally_settings::{
-    Bytes, CACHES, FORMATS, Names, POINTS, TASK_PANICS, TIMERS, UnknownName, ValueError, parse_bytes, parse_count,
-    parse_switch, parse_time,
+    Bytes, CACHES, FORMATS, Names, POINTS, TASK_PANICS, TIMERS, UnknownName, ValueError,
+    parse_bytes, parse_count, parse_switch, parse_time,
 };
 
 pub(crate) trait Value: Sized {

@@ -135,8 +135,7 @@ pub(super) fn replay<P: Program + 'static>(
     settings: &Settings,
 ) -> Standing {
     let (rounds, step_time) = (checking::ROUNDS, settings.step_time);
-    let replayed =
-        dally_search::replay(program, &kept.schedule, Mode::Exact, rounds, step_time);
+    let replayed = dally_search::replay(program, &kept.schedule, Mode::Exact, rounds, step_time);
     let retold = checking::retell(&kept.schedule, replayed, Mode::Exact, "");
     match (&retold.finding, retold.gave_up) {
         (Some(_), _) => Standing::Fails(Box::new(retold)),
@@ -153,7 +152,8 @@ pub(super) fn notes(standings: &[(Kept, Standing)]) -> Vec<String> {
             Standing::Fails(_) => None,
             Standing::Passes => Some(format!("the regression {file} passes")),
             Standing::Unfit(why) => {
-                let mut note = format!("the regression {file} no longer fits the program and is kept");
+                let mut note =
+                    format!("the regression {file} no longer fits the program and is kept");
                 let _ = write!(note, "; `dally regressions prune` removes it. {}", why.trim());
                 Some(note)
             }
