@@ -10,7 +10,7 @@ use crate::causes::Causes;
 use crate::executor::{End, Executor, Instruments, Limits, Recorder};
 use crate::liveness::Loops;
 use crate::minimise::{Budget, START};
-use crate::record::Heading;
+use crate::record::RunDescription;
 use crate::replay_strategy::{ReplayStrategy, Strictness};
 use crate::shrink::is_shrinkable;
 
@@ -25,10 +25,10 @@ const BEYOND: usize = 100;
 pub(crate) fn nearest<P: Program>(
     executor: &mut Executor<'_, P>,
     finding: &mut Finding,
-    heading: &Heading,
+    description: &RunDescription,
     budget: Budget<'_>,
 ) {
-    let limits = heading.limits.to_follow(&finding.bug, None);
+    let limits = description.limits.to_follow(&finding.bug, None);
     let steps = finding.trace.steps.len();
     // What never happens in a loop, or not for long enough, is not told by one execution that ends.
     let tells = is_shrinkable(finding.bug.kind()) && limits.loops == Loops::Ignored;
