@@ -43,7 +43,7 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Make the page of a finding: one HTML file with a diagram of what happened.
     Page(PageArgs),
-    /// Write a finding in the format of another viewer: ShiViz, Chrome, Mermaid.
+    /// Write a finding in the format of another viewer: ShiViz, Chrome, Mermaid, Peasy.
     Export(ExportArgs),
     /// Run the tests of a crate with `cargo test`, with settings of Dally as flags.
     Test(TestArgs),
@@ -322,14 +322,15 @@ pub enum Export {
     Chrome,
     /// A sequence diagram, for documents that show Mermaid.
     Mermaid,
+    /// P's own trace, for Peasy: of a test of a P project.
+    P,
 }
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   dally export .dally/raft-v1-duplicate-votes-beb56cce.schedule --as mermaid > raft.mmd
   dally export target/dally/pool.drains-5f0c9a12.json --as shiviz > pool.log
-
-P's own trace, for Peasy, is written by `dally check --p-files DIR`.";
+  dally export .dally/tcSilentOnTimeout-5f0c9a12.schedule --as p > trace.json";
 
 #[derive(Debug, Subcommand)]
 pub enum RegressionsCommand {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::bug::{Bug, BugKind, Problem};
-use crate::choice::MessageId;
+use crate::choice::{Choice, MessageId, Tag};
 use crate::event::{Event, Transition};
 use crate::finding::Finding;
 use crate::trace::{Item, Trace};
@@ -50,10 +50,17 @@ impl Finding {
                 Item::Event(Event::Sent { message, .. }) => !received.contains(message),
                 Item::Event(Event::Created { worker, .. }) => !workers.contains(worker),
                 Item::Event(Event::Changed { how: Transition::Start, .. }) => true,
-                // Of whom it wakes the rest of the step tells why.
-                Item::Event(Event::Enabled { worker }) => {
-                    *worker == step.worker || step.items.len() > 1
+                // Who is sent something or created can step, of which the other item says whether it matters.
+                Item::Event(Event::Enabled { worker: woken }) => {
+                    *woken == step.worker
+                        || step.items.iter().any(|item| match item {
+                            Item::Event(Event::Sent { to, .. }) => to == woken,
+                            Item::Event(Event::Created { worker, .. }) => worker == woken,
+                            _ => false,
+                        })
                 }
+                // No fault.
+                Item::Choice(Choice::Value { index: 0, tag: Tag::Fault, .. }) => true,
                 _ => false,
             };
             idle[at] = past[at] && !last && step.items.iter().all(does_nothing);

@@ -27,8 +27,8 @@ const SCRIPT: &str = concat!(
 );
 
 /// The content policy names the script and the style by their SHA-256. A test compares them.
-const STYLE_HASH: &str = "4bY7LTNSec+uFAZivbhy2RrCh49+kICp+40d94iWN3Q=";
-const SCRIPT_HASH: &str = "65LG9vv/WhCy4gm3IOKi6hCfiQFUXNYANDYkyZR/+fY=";
+const STYLE_HASH: &str = "Se7GtX7NJ9h1XnnCjMEzUz3sj7OQsW87l1S0Hh3RLXg=";
+const SCRIPT_HASH: &str = "YXZFpxLRNHIIM3gTXlBVgJ5mBiSAwICUL1qhwZmeKnQ=";
 
 /// The page of a finding. `run` is the run that showed it, as far as it is known.
 ///

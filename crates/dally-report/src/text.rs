@@ -324,7 +324,7 @@ fn chosen(finding: &Finding) -> Trace {
         match (choice, steps.last_mut()) {
             (Choice::Worker(worker), _) => {
                 let (worker, items, after) = (*worker, Vec::new(), Vec::new());
-                steps.push(TraceStep { worker, items, after, clock: None });
+                steps.push(TraceStep { worker, items, after, clock: None, fields: None });
             }
             (inner, Some(step)) => step.items.push(Item::Choice(*inner)),
             (_, None) => {}

@@ -290,6 +290,11 @@ class Diagram {
     };
     spans(this.model.states, () => ({ class: "state" }));
     spans(this.model.waits, () => ({ class: "wait" }));
+    // Beside the lane, since its worker may wait or be in a state at the same time.
+    for (const span of this.model.holds) {
+      const [from, to] = [this.rowFrom[span.from], span.to === null ? end : this.rowFrom[span.to]];
+      if (this.columnOf[span.lane] >= 0 && to > from) this.line(parts, this.x(span.lane) + 7, from, to, top, bottom, { class: "hold" }, `holds ${span.text}`);
+    }
     this.model.monitors.forEach((monitor, at) => {
       const x = LEFT + (this.columns.length + at) * COLUMN;
       monitor.spans.forEach((span, index) => {

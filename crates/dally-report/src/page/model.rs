@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use dally_core::words::visible;
-use dally_core::{Discard, Event, Finding, Heat, Item, Schedule, Trace, Transition, WorkerId};
+use dally_core::{
+    Discard, Event, Finding, Heat, Item, Resource, Schedule, Trace, Transition, WorkerId,
+};
 use serde::Serialize;
 
 use crate::text::{Fate, Messages, Names, States, is_fault};
@@ -17,6 +19,8 @@ pub(super) struct Model {
     arrows: Vec<Arrow>,
     states: Vec<Span>,
     waits: Vec<Span>,
+    /// Locks that workers hold.
+    holds: Vec<Span>,
     /// Which steps the bug comes from, as indices; their past is shown first.
     roots: Vec<usize>,
     /// How many steps lead to the loop, if there is one.
@@ -63,6 +67,9 @@ struct Step {
     could: Vec<usize>,
     #[serde(skip_serializing_if = "is_false")]
     fault: bool,
+    /// What the worker holds after it, if that has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields: Option<String>,
 }
 
 /// A message or a creation.
@@ -141,6 +148,7 @@ impl Model {
                 .filter(|&&other| other != step.worker)
                 .filter_map(lane)
                 .collect(),
+            fields: step.fields.as_deref().map(|fields| visible(fields).into_owned()),
             fault: step.worker == WorkerId::FAULTS
                 || step
                     .items
@@ -170,6 +178,7 @@ impl Model {
             monitors: spans.monitors.into_values().collect(),
             states: spans.states.done,
             waits: spans.waits.done,
+            holds: spans.holds.done,
             roots: Vec::new(),
             stem: None,
             difference: None,
@@ -215,6 +224,7 @@ fn arrows(trace: &Trace, lanes: &BTreeMap<WorkerId, usize>) -> Vec<Arrow> {
 struct Spans<'a> {
     states: Open,
     waits: Open,
+    holds: Holds,
     stacks: BTreeMap<usize, States<'a>>,
     monitors: BTreeMap<String, Monitor>,
 }
@@ -240,6 +250,30 @@ impl Open {
     }
 }
 
+/// Locks that are held. A worker can hold several, and a lock for reading several workers.
+#[derive(Default)]
+struct Holds {
+    done: Vec<Span>,
+    /// By lane and lock, the last span first where one is held more than once.
+    open: BTreeMap<(usize, Resource), Vec<usize>>,
+}
+
+impl Holds {
+    /// Locks tell of themselves in the words of tasks: ``lock `mutex 0#0` `` and ``unlock `mutex 0#0` ``.
+    fn accessed(&mut self, lane: usize, at: usize, lock: Resource, what: &str) {
+        let open = self.open.entry((lane, lock)).or_default();
+        if what.starts_with("lock ") {
+            open.push(self.done.len());
+            let text = clipped(what.trim_start_matches("lock "));
+            self.done.push(Span { lane, from: at, to: None, text });
+        } else if what.starts_with("unlock ")
+            && let Some(span) = open.pop()
+        {
+            self.done[span].to = Some(at);
+        }
+    }
+}
+
 impl<'a> Spans<'a> {
     fn step(
         &mut self,
@@ -255,6 +289,9 @@ impl<'a> Spans<'a> {
             match event {
                 Event::Changed { how, to } => self.changed(me, at, *how, to),
                 Event::Blocked { on } => self.waits.begin(me, at, on),
+                Event::Accessed { access, what } => {
+                    self.holds.accessed(me, at, access.resource, what);
+                }
                 Event::Halted { worker } | Event::Crashed { worker } => {
                     if let Some(&lane) = lanes.get(worker) {
                         self.states.end(lane, at);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dally_core::{Event, Item, MessageId, Trace, TraceStep, WorkerId};
+use dally_core::{Choice, Event, Item, MessageId, Tag, Trace, TraceStep, WorkerId};
 
 use super::causality::Fate;
 use super::story::{Line, Story, plain};
@@ -78,7 +78,8 @@ fn only<'a>(story: &Story<'_>, step: &'a TraceStep) -> Option<(Does<'a>, WorkerI
                 (Does::Sends(payload), *to, Some(received(story, *message)?))
             }
             Item::Event(Event::Created { worker, name }) => (Does::Creates(name), *worker, None),
-            Item::Event(Event::Enabled { .. }) => continue,
+            Item::Event(Event::Enabled { .. })
+            | Item::Choice(Choice::Value { index: 0, tag: Tag::Fault, .. }) => continue,
             _ => return None,
         };
         if does.replace(this).is_some() {

@@ -1,6 +1,6 @@
 //! What CI servers and code scanners are given, judged by the rules of their formats.
 
-use dally_core::{Bug, Finding, Location, Problem, Report, Schedule};
+use dally_core::{Bug, Choice, Finding, Location, Problem, Report, Schedule, WorkerId};
 use dally_report::About;
 use dally_report::formats::{Outcome, github, junit, sarif};
 use serde_json::Value;
@@ -14,7 +14,9 @@ fn report(message: &str) -> Report {
     for (at, file) in [(1, "src/my pool.rs"), (2, "src/other.rs")] {
         let location = Location { file: file.into(), line: at, column: 5 };
         let bug = Bug::new(Problem::panic(message)).at(Some(location));
-        report.findings.push(Finding::new(bug, Schedule::default(), at.into()));
+        let choices = vec![Choice::Worker(WorkerId::root(0))];
+        let schedule = Schedule { choices, ..Schedule::default() };
+        report.findings.push(Finding::new(bug, schedule, at.into()));
     }
     report.schedules = 12;
     report

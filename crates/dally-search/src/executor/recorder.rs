@@ -10,6 +10,8 @@ pub(crate) struct Recorder {
     pub(super) tracer: Tracer,
     #[cfg(feature = "tracing")]
     spans: Option<Spans>,
+    /// Whether people read it.
+    tells: bool,
     enabled: Vec<Vec<WorkerId>>,
     /// The sum of the sizes of these sets.
     entries: usize,
@@ -25,6 +27,7 @@ impl Recorder {
         Recorder {
             #[cfg(feature = "tracing")]
             spans: Some(Spans::listen()),
+            tells: true,
             ..Recorder::default()
         }
     }
@@ -55,6 +58,17 @@ impl Recorder {
             self.enabled.push(enabled.to_vec());
         }
         self.tracer.step(worker, || system.name(worker));
+    }
+
+    /// The step is over.
+    #[cold]
+    pub(super) fn stepped<S: System>(&mut self, worker: WorkerId, system: &S) {
+        self.take_lines();
+        if self.tells
+            && let Some(fields) = system.fields(worker)
+        {
+            self.tracer.fields(fields);
+        }
     }
 
     #[cold]
