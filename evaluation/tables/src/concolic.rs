@@ -63,7 +63,7 @@ pub fn print(arguments: &Arguments) -> Result<(), Problem> {
         ("size", 4),
         ("paper: simple", 13),
         ("efficient", 9),
-        ("simple", 9),
+        ("simple", 15),
         ("as released", 15),
         ("made sound", 15),
         ("ours", 7),

@@ -79,8 +79,6 @@ impl Int {
         })
     }
 
-    /// Whether the comparison holds, told to the recorder as at this place.
-
     /// The sum, in 64 bits without what overflows. Whether it does is a branch.
     #[track_caller]
     pub fn wrapping_add(self, other: impl Into<Int>) -> Int {
