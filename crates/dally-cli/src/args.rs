@@ -45,6 +45,8 @@ pub enum Command {
     Page(PageArgs),
     /// Write a finding in the format of another viewer: ShiViz, Chrome, Mermaid.
     Export(ExportArgs),
+    /// Explore an execution by hand, in a browser or in the terminal.
+    Explore(ExploreArgs),
     /// Run the tests of a crate with `cargo test`, with settings of Dally as flags.
     Test(TestArgs),
     /// For P projects: the options of `p check`, foreign functions, editors.
@@ -100,7 +102,7 @@ pub struct CheckArgs {
 }
 
 /// Arguments of `dally check` that only P projects know.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Of a P project")]
 pub struct PArgs {
     /// Check the test of this name, or all tests whose names begin so; can be given several times.
@@ -216,6 +218,57 @@ Examples:
   dally check lcr --search ses --explorer rtc
   dally check chain-replication --bug two-neighbours --search ses --explorer rr --memory 1G
   dally check paxos --bug smallest-proposal --time 30s --keep-going --format json";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXPLORE_EXAMPLES)]
+pub struct ExploreArgs {
+    /// A protocol, one of `dally list`; a P project; a program in MPIL; a schedule, a file or a token, whose
+    /// program it is then; or the name of a test of this workspace.
+    #[arg(required = true, value_name = "PROGRAM")]
+    pub subjects: Vec<OsString>,
+
+    /// Of a protocol: switch on this planted bug.
+    #[arg(long)]
+    pub bug: Option<String>,
+
+    /// Of a program in MPIL: give this parameter this value, as in `--param n=4`.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub parameters: Vec<String>,
+
+    /// Of a P project: its test, if it has several.
+    #[arg(short, long, value_name = "TEST")]
+    pub test: Option<String>,
+
+    /// Of a P project: run handlers without scheduling points at their sends.
+    #[arg(long)]
+    pub atomic_handlers: bool,
+
+    /// Of a P project: a file of stubs for foreign functions.
+    #[arg(long, value_name = "FILE")]
+    pub foreign: Vec<PathBuf>,
+
+    /// Of a P project: let foreign functions without a body return any value of a small type.
+    #[arg(long)]
+    pub stub_foreign: bool,
+
+    /// Read commands from standard input instead of serving a page: `help` lists them.
+    #[arg(long)]
+    pub terminal: bool,
+
+    /// The port of the page on the loopback address; by default one that is free.
+    #[arg(long, value_name = "N", conflicts_with = "terminal")]
+    pub port: Option<u16>,
+}
+
+const EXPLORE_EXAMPLES: &str = "\
+Examples:
+  dally explore raft-v1 --bug duplicate-votes
+  dally explore Model.pproj -t tcSingle --terminal
+  dally explore .dally/raft-v1-duplicate-votes-beb56cce.schedule
+  cargo dally explore nobody_gets_money_that_is_not_there
+
+The page is served on the loopback address, to whoever knows the token in its URL. In the terminal the
+exit code is 2 if a command could not be done, so that scripts notice.";
 
 #[derive(Args, Debug)]
 #[command(after_help = TEST_EXAMPLES)]

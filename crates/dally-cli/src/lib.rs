@@ -7,6 +7,7 @@ mod cargo;
 mod check;
 mod compare;
 mod error;
+mod explore;
 mod flags;
 mod interrupt;
 mod list;
@@ -55,6 +56,7 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Page(arguments) => page::page(&arguments),
         Command::Export(arguments) => page::export(&arguments),
+        Command::Explore(arguments) => explore::explore(&arguments),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }

@@ -55,6 +55,7 @@ pub use dally_concolic as concolic;
 #[cfg(feature = "concolic")]
 pub use dally_concolic::Int;
 pub use dally_core as contract;
+pub use dally_explore as explore;
 pub use dally_core::{Input, Moment, Property, Proposition};
 #[cfg(feature = "machines")]
 pub use dally_machines as machines;

@@ -5,12 +5,14 @@ mod what_else;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::words::visible;
 use dally_core::{Bug, Finding, Problem, Program, Schedule};
+use dally_explore::{Session, lines};
 use dally_report::{About, Style, tell, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{ChosenStrategy, Ended, IntoStrategy, Mode, Report, Strategy};
@@ -170,6 +172,9 @@ impl<E: Explorer> Test<E> {
             let mode = if best_effort { Mode::BestEffort } else { Mode::Exact };
             return self.replay(program, &given, mode, settings.step_time, all_steps);
         }
+        if variable("DALLY_EXPLORE").is_some() {
+            return self.explore(program);
+        }
         let command = self.command_line();
         let checking = Checking {
             strategy: self.strategy.take().filter(|_| variable("DALLY_STRATEGY").is_none()),
@@ -181,6 +186,16 @@ impl<E: Explorer> Test<E> {
         let own = self.explorer.take();
         let checked = checking.run(program, own);
         self.verdict(&checked, all_steps)
+    }
+
+    /// Lets another process explore the program by hand, until that closes the standard input.
+    fn explore<P: Program + 'static>(&self, program: Arc<P>) -> Result<String, String> {
+        let granularity = program.granularity();
+        let heading = Schedule { program: self.path.to_owned(), ..Schedule::default() };
+        let first = Session::new(program, granularity, heading);
+        // Neither stream is locked for long: the program may print too.
+        let served = lines::serve(&first, &mut io::stdin().lock(), &mut io::stdout());
+        served.map(|()| String::new()).map_err(|why| format!("error: exploring ended: {why}\n"))
     }
 
     fn verdict(&self, checked: &Checked, all_steps: bool) -> Result<String, String> {

@@ -7,8 +7,9 @@ use dally_settings::{OF_REPLAYS, SETTINGS, Setting, nearest};
 const PREFIX: &str = "DALLY_";
 
 /// Variables that only Dally's own commands and tests set.
-const OF_DALLY: [&str; 13] = [
+const OF_DALLY: [&str; 14] = [
     "DALLY_CLASSES",
+    "DALLY_EXPLORE",
     "DALLY_FEWER",
     "DALLY_FIDELITY",
     "DALLY_FIXED",

@@ -107,16 +107,26 @@ fn clipped(text: &str) -> String {
 
 impl Model {
     pub fn of(finding: &Finding) -> Model {
-        let trace = &finding.trace;
+        let stem = finding.lasso.as_ref().map(|lasso| lasso.stem);
+        Model::new(&finding.trace, &finding.schedule.enabled, finding.shows_in(), stem)
+    }
+
+    /// The model of an execution; at each step `enabled` could step, where that is known.
+    pub fn new(
+        trace: &Trace,
+        enabled: &[Vec<WorkerId>],
+        roots: Vec<usize>,
+        stem: Option<usize>,
+    ) -> Model {
         let lanes: BTreeMap<WorkerId, usize> = trace.names.keys().copied().zip(0..).collect();
         let lane = |worker: &WorkerId| lanes.get(worker).copied();
         let steps = trace.steps.iter().enumerate().map(|(at, step)| Step {
             w: lane(&step.worker).unwrap_or(0),
             after: step.after.iter().map(|&step| step as usize - 1).collect(),
-            could: finding
-                .schedule
-                .enabled_at(at)
-                .iter()
+            could: enabled
+                .get(at)
+                .into_iter()
+                .flatten()
                 .filter(|&&other| other != step.worker)
                 .filter_map(lane)
                 .collect(),
@@ -149,8 +159,8 @@ impl Model {
             monitors: spans.monitors.into_values().collect(),
             states: spans.states.done,
             waits: spans.waits.done,
-            roots: finding.shows_in(),
-            stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
+            roots,
+            stem,
         }
     }
 }

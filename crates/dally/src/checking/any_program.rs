@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::{Program, Schedule};
+use dally_explore::Explorable;
 use dally_search::strata::{self, Bundled, Plan};
 use dally_search::{Mode, Options, Replayed, Report, Sink};
 
 use super::{Checked, Checking};
 
 /// A program of any front end, as a trait object. Every [`Program`] is one.
-pub trait AnyProgram: Send + Sync {
+pub trait AnyProgram: Explorable {
     /// See [`Program::granularity`].
     fn granularity(&self) -> &'static str;
 
