@@ -13,7 +13,8 @@ use crate::session::{described, named};
 /// What `help` prints.
 pub const HELP: &str = "\
 look                 the present state and who can step (also: an empty line)
-step N|ID, or N      the N-th worker of the list, or the one with this id, takes a step
+step N, or N         the N-th worker of the list takes a step
+step @ID             the worker with this id takes a step
 answer N             answer what the step asks for
 back [N]             take back one step, or N
 forward [N]          take one step, or N, of those that were taken back
@@ -156,10 +157,9 @@ fn command(line: &str) -> Result<Command, String> {
     };
     let request = match word {
         "" | "look" | "l" => Request::Look,
-        "step" | "s" if rest.is_empty() => return Err("`step` needs a number of the list, or an id".into()),
-        "step" | "s" => match rest.parse() {
-            Ok(number) => return Ok(Command::Step(number)),
-            Err(_) => Request::Step { worker: worker(rest)? },
+        "step" | "s" => match rest.strip_prefix('@') {
+            Some(id) => Request::Step { worker: worker(id)? },
+            None => return Ok(Command::Step(number(None)?)),
         },
         "answer" | "a" => Request::Answer {
             value: rest.parse().map_err(|_| format!("`{word}` needs a number, not `{rest}`"))?,

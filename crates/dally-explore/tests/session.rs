@@ -112,11 +112,11 @@ fn search(by: &str, until: Option<&str>) -> Request {
 #[test]
 fn a_session_in_the_terminal() {
     let (shown, failed) = typed(
-        "step 1\nanswer 1\nmark one\nstep 0.7\nstep 0\nanswer 0\ncompare one\nback\nlook\nforward\nanswer 2\n\
+        "step 1\nanswer 1\nmark one\nstep @0.7\nstep @0\nanswer 0\ncompare one\nback\nlook\nforward\n1\nanswer 2\n\
          go 9\nrun round-robin 9\ntrace\nnonsense\nquit\n",
     );
     assert_snapshot!("terminal", shown);
-    assert_eq!(failed, 4);
+    assert_eq!(failed, 4, "{shown}");
 }
 
 #[test]
@@ -182,10 +182,10 @@ fn a_step_back_and_another_step_leave_the_path_and_the_same_step_stays_on_it() {
     let of = done(&mut session, Request::Look).view.unwrap().of;
     assert_eq!(of, 3);
     done(&mut session, Request::To { step: 1 });
-    let on = done(&mut session, Request::Step { worker: WorkerId::root(1) }).view.unwrap();
+    let on = done(&mut session, Request::Step { worker: WorkerId::root(0) }).view.unwrap();
     assert_eq!((on.at, on.of), (2, 3), "round-robin has chosen the same");
     done(&mut session, Request::To { step: 1 });
-    let off = done(&mut session, Request::Step { worker: WorkerId::root(0) }).view.unwrap();
+    let off = done(&mut session, Request::Step { worker: WorkerId::root(1) }).view.unwrap();
     assert_eq!((off.at, off.of), (2, 2));
 }
 
