@@ -114,6 +114,18 @@ pub enum CliError {
     WhichTest { known: Vec<String> },
     #[error("`{test}` did not begin to be explored\n  is it a test of Dally, `#[dally::test]`? {why}")]
     NotExplored { test: String, why: io::Error },
+    #[error(transparent)]
+    Campaign(#[from] dally_campaign::StoreError),
+    #[error("the plan `{}` cannot be read: {why}", .path.display())]
+    Plan { path: PathBuf, why: dally_campaign::PlanError },
+    #[error("{0}")]
+    NoPlan(dally_campaign::PlanError),
+    #[error("in the plan, {name} is `{value}`: {why}")]
+    InPlan { name: &'static str, value: String, why: String },
+    #[error("{program} cannot be run under {strategy}: {why}")]
+    NotInCampaign { program: String, strategy: String, why: String },
+    #[error("no finding of the campaign has a cause that begins with `{cause}`\n  `dally campaign findings` lists them")]
+    NoCause { cause: String },
     #[error("no page can be served on 127.0.0.1:{port}: {why}")]
     NotServed { port: u16, why: String },
     #[error("the terminal cannot be read or written: {0}")]

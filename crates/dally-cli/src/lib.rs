@@ -3,6 +3,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod campaign;
 mod cargo;
 mod check;
 mod compare;
@@ -56,6 +57,7 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Page(arguments) => page::page(&arguments),
         Command::Export(arguments) => page::export(&arguments),
+        Command::Campaign(command) => campaign::campaign(&command.command),
         Command::Explore(arguments) => explore::explore(&arguments),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
