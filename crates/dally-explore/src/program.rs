@@ -45,14 +45,20 @@ impl<P: Program + 'static> Explorable for P {
     }
 
     fn run_from(self: Arc<Self>, choices: &[Choice], options: Options) -> Replayed {
-        dally_search::first_schedule(Arc::new(FromHere::new(self, choices)), options)
+        let program = Arc::new(FromHere::new(self, choices));
+        dally_search::first_schedule(Arc::new(Until::new(program, None)), options)
     }
 
     fn search_from(self: Arc<Self>, choices: &[Choice], asked: Search, options: Options) -> Report {
         let program = Arc::new(FromHere::new(self, choices));
-        match asked.goal {
-            None => search(program, asked.plan, options),
-            Some(goal) => search(Arc::new(Until::new(program, goal)), asked.plan, options),
+        let program = Arc::new(Until::new(program, asked.goal));
+        let sink: Arc<dyn Sink> = Arc::new(());
+        match asked.plan {
+            None => dally_search::run(program, options, sink),
+            Some(plan) => {
+                let explorer = ExplorerKind::default().build(options.seed);
+                strata::explore(program, explorer, plan, options, sink)
+            }
         }
     }
 
@@ -64,16 +70,5 @@ impl<P: Program + 'static> Explorable for P {
         step_time: Duration,
     ) -> Result<Neighbourhood, String> {
         by_hand::neighbourhood(&self, choices, depth, most, step_time)
-    }
-}
-
-fn search<P: Program + 'static>(program: Arc<P>, plan: Option<Plan>, options: Options) -> Report {
-    let sink: Arc<dyn Sink> = Arc::new(());
-    match plan {
-        None => dally_search::run(program, options, sink),
-        Some(plan) => {
-            let explorer = ExplorerKind::default().build(options.seed);
-            strata::explore(program, explorer, plan, options, sink)
-        }
     }
 }

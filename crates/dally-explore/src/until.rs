@@ -1,20 +1,23 @@
 //! A program that fails where a condition holds, so that every strategy and every search looks for it.
+//!
+//! Without a condition it is the program itself: so the code of the searches is compiled for one type and not
+//! for two.
 
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, Captured, Cut, Env, Event, Fingerprint, Footprint, Input, MessageId, Observe,
+    Acceptance, Bug, Captured, Cut, Env, Event, Fingerprint, Footprint, Input, MessageId, Observe,
     Problem, Program, StateVisitor, Status, Stop, System, Tag, Text, WorkerId,
 };
 
 use crate::condition::Condition;
 use crate::picture::Picture;
 
-/// A program that fails in the first state in which a condition holds.
+/// A program that fails in the first state in which a condition holds, if there is one.
 #[derive(Debug)]
 pub(crate) struct Until<P> {
     program: Arc<P>,
-    goal: Goal,
+    goal: Option<Goal>,
 }
 
 /// What is looked for, and what the state shows where executions begin.
@@ -36,7 +39,7 @@ impl Goal {
 const FAILED: Fingerprint = Fingerprint(0x6661_696c_6564);
 
 impl<P: Program> Until<P> {
-    pub(crate) fn new(program: Arc<P>, goal: Goal) -> Until<P> {
+    pub(crate) fn new(program: Arc<P>, goal: Option<Goal>) -> Until<P> {
         Until { program, goal }
     }
 }
@@ -50,7 +53,7 @@ impl<P: Program> Program for Until<P> {
     }
 
     fn restart(&self, system: &mut UntilSystem<P::System>) -> Result<(), Bug> {
-        system.goal.picture.clone_from(&self.goal.picture);
+        system.goal.clone_from(&self.goal);
         system.failed = false;
         self.program.restart(&mut system.system)
     }
@@ -75,7 +78,7 @@ impl<P: Program> Program for Until<P> {
 
 /// Shows a visitor what the program itself says, with the goal.
 struct With<V> {
-    goal: Goal,
+    goal: Option<Goal>,
     visitor: V,
 }
 
@@ -97,8 +100,8 @@ impl<P: Program, V: StateVisitor<Until<P>>> StateVisitor<P> for With<V> {
 pub(crate) struct UntilSystem<S> {
     system: S,
     /// The picture is that of the present state. It follows from the state, so it is no part of it.
-    goal: Goal,
-    /// Whether the program failed. It is not its bugs that are looked for, so the execution just ends.
+    goal: Option<Goal>,
+    /// Whether the program failed. If it is not its bugs that are looked for, the execution just ends.
     failed: bool,
 }
 
@@ -108,7 +111,8 @@ impl<S: System> System for UntilSystem<S> {
     }
 
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
-        let picture = &mut self.goal.picture;
+        let Some(goal) = &mut self.goal else { return self.system.step(worker, env) };
+        let picture = &mut goal.picture;
         picture.step(worker);
         match self.system.step(worker, &mut Telling { env, picture, worker }) {
             Ok(()) => {}
@@ -122,13 +126,16 @@ impl<S: System> System for UntilSystem<S> {
         for worker in unnamed {
             picture.name(worker, &self.system.name(worker));
         }
-        match self.goal.condition.holds(&self.goal.picture, self.system.enabled()) {
-            true => Err(self.goal.reached().into()),
+        match goal.condition.holds(&goal.picture, self.system.enabled()) {
+            true => Err(goal.reached().into()),
             false => Ok(()),
         }
     }
 
     fn status(&self) -> Status {
+        if self.goal.is_none() {
+            return self.system.status();
+        }
         if self.enabled().is_empty() { Status::Done } else { Status::Running }
     }
 
@@ -138,6 +145,10 @@ impl<S: System> System for UntilSystem<S> {
 
     fn pending(&self, worker: WorkerId, out: &mut Footprint) {
         self.system.pending(worker, out);
+    }
+
+    fn acceptance(&self) -> Acceptance {
+        if self.goal.is_none() { self.system.acceptance() } else { Acceptance::default() }
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {
@@ -160,10 +171,18 @@ impl<S: System> System for UntilSystem<S> {
         self.system.name(worker)
     }
 
+    fn monitor(&self, index: usize) -> (String, String) {
+        self.system.monitor(index)
+    }
+
+    fn backlog(&self) -> usize {
+        self.system.backlog()
+    }
+
     fn end(&mut self) -> Result<(), Bug> {
+        let ended = self.system.end();
         // A panic of a destructor is a bug of the program too.
-        let _ = self.system.end();
-        Ok(())
+        if self.goal.is_none() { ended } else { Ok(()) }
     }
 }
 
@@ -190,12 +209,13 @@ impl<S: Captured> Captured for UntilSystem<S> {
     fn footprint(&self) -> usize {
         /// About what a picture takes for a worker.
         const WORKER: usize = 200;
-        self.system.footprint() + self.goal.picture.workers.len() * WORKER
+        let workers = self.goal.as_ref().map_or(0, |goal| goal.picture.workers.len());
+        self.system.footprint() + workers * WORKER
     }
 
     fn restore_from(&mut self, saved: &UntilSystem<S>) {
         self.system.restore_from(&saved.system);
-        self.goal.picture.clone_from(&saved.goal.picture);
+        self.goal.clone_from(&saved.goal);
         self.failed = saved.failed;
     }
 
