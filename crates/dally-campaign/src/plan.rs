@@ -81,8 +81,8 @@ const STRATEGIES: [&str; 3] = ["random", "pct:3", "pos"];
 impl Plan {
     /// Reads a plan.
     pub fn read(text: &str) -> Result<Plan, PlanError> {
-        let plan: Plan =
-            toml::from_str(text).map_err(|why| PlanError::Form(why.to_string().trim_end().into()))?;
+        let plan: Plan = toml::from_str(text)
+            .map_err(|why| PlanError::Form(why.to_string().trim_end().into()))?;
         plan.check()?;
         Ok(plan)
     }

@@ -65,13 +65,17 @@ pub fn findings_text(findings: &[KnownFinding]) -> String {
         );
         for seen in &finding.history {
             let revision = if seen.revision.is_empty() { "" } else { " at " };
-            out += &format!("  {} {} in run {}{revision}{}\n", seen.at, seen.what, seen.run, seen.revision);
+            out += &format!(
+                "  {} {} in run {}{revision}{}\n",
+                seen.at, seen.what, seen.run, seen.revision
+            );
         }
     }
     visible(&out).into_owned()
 }
 
-const HEAD: [&str; 6] = ["program", "strategy", "schedules", "seconds", "observations", "chance of new"];
+const HEAD: [&str; 6] =
+    ["program", "strategy", "schedules", "seconds", "observations", "chance of new"];
 
 fn row(cell: &CellFigures) -> [String; 6] {
     let report = cell.report.as_ref();
@@ -127,7 +131,8 @@ pub fn page(store: &Store) -> Result<String, StoreError> {
         );
         for seen in &finding.history {
             let revision = if seen.revision.is_empty() { "" } else { " at " };
-            let line = format!("{} {} in run {}{revision}{}", seen.at, seen.what, seen.run, seen.revision);
+            let line =
+                format!("{} {} in run {}{revision}{}", seen.at, seen.what, seen.run, seen.revision);
             body += &format!("<li>{}</li>\n", escaped(&line));
         }
         body += "</ul></details>\n";
@@ -137,7 +142,8 @@ pub fn page(store: &Store) -> Result<String, StoreError> {
         let of = cells.iter().filter(|cell| cell.cell.program == program);
         let series = of.map(|cell| {
             let batches = store.batches(cell.id)?;
-            let points = batches.iter().map(|batch| (batch.schedules as f64, batch.observations as f64));
+            let points =
+                batches.iter().map(|batch| (batch.schedules as f64, batch.observations as f64));
             Ok(Series { name: cell.cell.strategy.clone(), points: points.collect() })
         });
         let chart = Chart {

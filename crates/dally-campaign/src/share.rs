@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn a_cell_that_is_finished_gets_nothing_and_none_is_next_if_all_are() {
-        let mut accounts = vec![Account { finished: true, ..Account::default() }, Account::default()];
+        let mut accounts =
+            vec![Account { finished: true, ..Account::default() }, Account::default()];
         assert_eq!(next(&accounts), Some(1));
         accounts[1].finished = true;
         assert_eq!(next(&accounts), None);

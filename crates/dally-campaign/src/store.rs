@@ -328,7 +328,10 @@ impl Store {
     ) -> Result<(), StoreError> {
         let Some(batch) = report.part.as_ref().map(|part| part.batch) else {
             let program = report.program.clone();
-            return Err(StoreError::Merge { cell: program.clone(), why: MergeError::Whole { program } });
+            return Err(StoreError::Merge {
+                cell: program.clone(),
+                why: MergeError::Whole { program },
+            });
         };
         let before = figures.report.as_ref().map_or(0, |report| report.observations);
         let kept = Kept { batch, seconds: report.elapsed, steps: report.steps };
@@ -339,8 +342,20 @@ impl Store {
         let mut account = figures.account.clone();
         account.add(kept.seconds, light.schedules, whole.observations.saturating_sub(before));
         let finished = ended(&light);
-        let told = Told { run, cell: figures.id, program: &figures.cell.program, strategy: &figures.cell.strategy };
-        let write = Write { told, kept, document, whole: &whole, newness: account.newness, finished: finished.as_deref() };
+        let told = Told {
+            run,
+            cell: figures.id,
+            program: &figures.cell.program,
+            strategy: &figures.cell.strategy,
+        };
+        let write = Write {
+            told,
+            kept,
+            document,
+            whole: &whole,
+            newness: account.newness,
+            finished: finished.as_deref(),
+        };
         let path = path(&self.directory);
         self.transact(&write, &light, files).map_err(|why| wrong(&path, why))?;
         account.finished = finished.is_some();
@@ -385,7 +400,8 @@ impl Store {
                 "UPDATE cells SET document = ?, folded = ? WHERE id = ?",
                 params![document, document.len(), told.cell],
             )?;
-            transaction.execute("UPDATE batches SET document = NULL WHERE cell = ?", [told.cell])?;
+            transaction
+                .execute("UPDATE batches SET document = NULL WHERE cell = ?", [told.cell])?;
         }
         let state = "UPDATE cells SET newness = ?, finished = ? WHERE id = ?";
         transaction.execute(state, params![newness, finished, told.cell])?;

@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use dally_campaign::{Cell, Laboratory, Progress, State, Store, StoreError, conduct, report};
 use dally_core::report::Batch;
-use dally_core::{
-    Bug, Env, Program, Report, Status, Stop, System, Tag, WorkerId,
-};
+use dally_core::{Bug, Env, Program, Report, Status, Stop, System, Tag, WorkerId};
 use dally_search::{Options, StrategyKind};
 
 /// Chooses eight times one of four values; three threes in a row are a bug where it is planted.
@@ -73,7 +71,15 @@ struct Bench {
 fn options(cell: &Cell, shrink: bool, stop: &Arc<AtomicBool>) -> Options {
     let strategy = cell.strategy.parse::<StrategyKind>().unwrap().build(cell.seed, 1_000);
     let program = cell.program.clone();
-    Options { program, strategy, shrink, keep_going: !shrink, stop: stop.clone(), max_steps: 1_000, ..Options::default() }
+    Options {
+        program,
+        strategy,
+        shrink,
+        keep_going: !shrink,
+        stop: stop.clone(),
+        max_steps: 1_000,
+        ..Options::default()
+    }
 }
 
 fn ran(planted: bool, cell: &Cell, batch: Batch, shrink: bool, stop: &Arc<AtomicBool>) -> Report {
@@ -106,7 +112,8 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("dally-campaign-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("dally-campaign-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Scratch(path)
     }
@@ -140,7 +147,8 @@ fn a_campaign_that_is_stopped_again_and_again_says_what_one_run_of_the_same_sche
         let kept = figures.report.unwrap();
         let count = kept.part.as_ref().unwrap().batch.count;
         assert_eq!(kept.schedules, count);
-        let once = ran(true, &figures.cell, Batch { first: 0, count, seed: 7 }, false, &Arc::default());
+        let once =
+            ran(true, &figures.cell, Batch { first: 0, count, seed: 7 }, false, &Arc::default());
         let light = |mut report: Report| {
             // Traces are in files, and how often a note is told depends on the batches.
             report.findings.iter_mut().for_each(|finding| finding.trace = Default::default());
@@ -162,7 +170,8 @@ fn a_finding_is_kept_once_for_its_cause_shrunk_with_its_history_over_revisions()
     let cells = store.cells().unwrap();
     let found = cells.iter().flat_map(|cell| &cell.report.as_ref().unwrap().findings);
     assert_eq!(finding.times, found.map(|finding| finding.occurrences).sum::<u64>());
-    let schedule = dally_core::Schedule::parse(&std::fs::read_to_string(&finding.schedule).unwrap()).unwrap();
+    let schedule =
+        dally_core::Schedule::parse(&std::fs::read_to_string(&finding.schedule).unwrap()).unwrap();
     assert_eq!(schedule.steps(), 3, "it is shrunk: three threes");
     let run = store.begin("ccc", "").unwrap();
     store.replayed(run, finding, Some(false)).unwrap();
@@ -242,7 +251,10 @@ fn what_is_no_whole_database_of_a_campaign_that_is_known_is_refused_and_left_as_
     let mut other = good.clone();
     other[68] ^= 1;
     try_with(other);
-    try_with(b"a letter to somebody, and long enough to be taken for a header of a database, or not?".to_vec());
+    try_with(
+        b"a letter to somebody, and long enough to be taken for a header of a database, or not?"
+            .to_vec(),
+    );
     let mut damaged = good.clone();
     let page = 4_096;
     damaged[page..].iter_mut().for_each(|byte| *byte = 0x55);

@@ -10,17 +10,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dally::checking::{AnyProgram, Checking, ROUNDS, read_schedule};
 use dally::contract::Schedule;
-use dally::contract::words::{count, grouped, visible};
 use dally::contract::draft::Draft;
+use dally::contract::words::{count, grouped, visible};
 use dally::report::tell;
 use dally::search::{Batch, Mode, Options, Report, StrategyKind};
 use dally::settings::{Settings, parse_bytes, parse_time};
 use dally_campaign::{
-    Cell, Conducted, KnownFinding, Laboratory, Plan, PlannedProgram, Progress, State, Store, conduct,
-    report,
+    Cell, Conducted, KnownFinding, Laboratory, Plan, PlannedProgram, Progress, State, Store,
+    conduct, report,
 };
 
-use crate::args::{CampaignArgs, CampaignReplayArgs, CampaignReportArgs, Format, OfCampaigns, PArgs};
+use crate::args::{
+    CampaignArgs, CampaignReplayArgs, CampaignReportArgs, Format, OfCampaigns, PArgs,
+};
 use crate::check::BUG_SETTING;
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
@@ -59,8 +61,10 @@ fn written(arguments: &CampaignReportArgs) -> Result<u8, CliError> {
 fn run(arguments: &CampaignArgs) -> Result<u8, CliError> {
     let plan = plan(arguments)?;
     let Some(programs) = programs(&plan)? else { return Ok(BAD_INPUT) };
-    let in_plan = |name, value: &str, why: &dyn std::fmt::Display| {
-        CliError::InPlan { name, value: value.to_owned(), why: why.to_string() }
+    let in_plan = |name, value: &str, why: &dyn std::fmt::Display| CliError::InPlan {
+        name,
+        value: value.to_owned(),
+        why: why.to_string(),
     };
     let time = match (&plan.time, arguments.time) {
         (Some(text), None) => Some(parse_time(text).map_err(|why| in_plan("time", text, &why))?),
@@ -71,7 +75,8 @@ fn run(arguments: &CampaignArgs) -> Result<u8, CliError> {
         (_, given) => given,
     };
     let threads = arguments.threads.map(|threads| threads as usize).or(plan.cores);
-    let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+    let threads =
+        threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
     let mut cells = Vec::new();
     for program in &plan.programs {
         for strategy in plan.strategies_of(program) {
@@ -107,7 +112,8 @@ fn run(arguments: &CampaignArgs) -> Result<u8, CliError> {
 }
 
 fn plan(arguments: &CampaignArgs) -> Result<Plan, CliError> {
-    let of_plan = |subject: &str| Path::new(subject).extension().is_some_and(|ending| ending == "toml");
+    let of_plan =
+        |subject: &str| Path::new(subject).extension().is_some_and(|ending| ending == "toml");
     let mut plan = match &arguments.subjects[..] {
         [file] if of_plan(file) => {
             let path = Path::new(file).to_owned();
@@ -147,7 +153,8 @@ fn programs(plan: &Plan) -> Result<Option<Programs>, CliError> {
         let heading = if mpil::is_program(subject) {
             mpil::heading(subject, &[])?
         } else if p::path(subject).is_some() {
-            let asked = PArgs { tests: planned.test.clone().into_iter().collect(), ..PArgs::default() };
+            let asked =
+                PArgs { tests: planned.test.clone().into_iter().collect(), ..PArgs::default() };
             let Some(heading) = p::heading(&p::paths(&[subject.to_owned()])?, &asked)? else {
                 return Ok(None);
             };
@@ -305,7 +312,9 @@ fn shows(
 ) -> Result<Option<Option<bool>>, CliError> {
     let Ok(schedule) = read_schedule(&finding.schedule) else {
         let path = finding.schedule.display();
-        tell::err(&format!("note: the schedule {path} cannot be read, so its bug is not looked for\n"));
+        tell::err(&format!(
+            "note: the schedule {path} cannot be read, so its bug is not looked for\n"
+        ));
         return Ok(None);
     };
     let replayed = program.replay(&schedule, Mode::Exact, ROUNDS, Options::default().step_time);
@@ -344,8 +353,12 @@ fn replayed(arguments: &CampaignReplayArgs) -> Result<u8, CliError> {
             Some(false) => "no longer shows",
             None => "cannot be told: the program no longer fits the schedule",
         };
-        print(&format!("{} {} {what}: {}\n", finding.program, finding.cause, visible(&finding.bug)));
+        print(&format!(
+            "{} {} {what}: {}\n",
+            finding.program,
+            finding.cause,
+            visible(&finding.bug)
+        ));
     }
     Ok(if open { BUG } else { CLEAN })
 }
-

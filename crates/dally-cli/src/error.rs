@@ -112,7 +112,9 @@ pub enum CliError {
     SeveralTests { name: String, known: Vec<String> },
     #[error("the project has several tests: {}\n  name one: -t TEST", .known.join(", "))]
     WhichTest { known: Vec<String> },
-    #[error("`{test}` did not begin to be explored\n  is it a test of Dally, `#[dally::test]`? {why}")]
+    #[error(
+        "`{test}` did not begin to be explored\n  is it a test of Dally, `#[dally::test]`? {why}"
+    )]
     NotExplored { test: String, why: io::Error },
     #[error(transparent)]
     Campaign(#[from] dally_campaign::StoreError),
@@ -124,7 +126,9 @@ pub enum CliError {
     InPlan { name: &'static str, value: String, why: String },
     #[error("{program} cannot be run under {strategy}: {why}")]
     NotInCampaign { program: String, strategy: String, why: String },
-    #[error("no finding of the campaign has a cause that begins with `{cause}`\n  `dally campaign findings` lists them")]
+    #[error(
+        "no finding of the campaign has a cause that begins with `{cause}`\n  `dally campaign findings` lists them"
+    )]
     NoCause { cause: String },
     #[error("no page can be served on 127.0.0.1:{port}: {why}")]
     NotServed { port: u16, why: String },

@@ -28,7 +28,7 @@ pub enum Opener {
     /// Of one in this process: every session begins as this one.
     Here(Box<Session>),
     /// Of a test, each in a process of its own.
-    Test(TestOf),
+    Test(Box<TestOf>),
 }
 
 impl Opener {
@@ -70,7 +70,11 @@ fn opener(arguments: &ExploreArgs) -> Result<Option<Opener>, CliError> {
     let is_path = |subject: &OsString| p::path(subject).is_some();
     if let ([first, _, ..], false) = (subjects, subjects.iter().all(is_path)) {
         let is_first = is_path(first);
-        return Err(if is_first { CliError::NotOfProject { subject: first.clone() } } else { CliError::SeveralExplored });
+        return Err(if is_first {
+            CliError::NotOfProject { subject: first.clone() }
+        } else {
+            CliError::SeveralExplored
+        });
     }
     let subject = &subjects[0];
     let (heading, file) = if let Some(schedule) = schedule(subject)? {
@@ -96,12 +100,14 @@ fn opener(arguments: &ExploreArgs) -> Result<Option<Opener>, CliError> {
                 let program = protocol.name.to_owned();
                 (Schedule { program, settings, ..Schedule::default() }, Path::new(""))
             }
-            Err(CliError::NoProtocol { .. }) => return Ok(Some(Opener::Test(TestOf::named(&name)?))),
+            Err(CliError::NoProtocol { .. }) => {
+                return Ok(Some(Opener::Test(Box::new(TestOf::named(&name)?))));
+            }
             Err(why) => return Err(why),
         }
     };
     if cargo::is_of_test(&heading) {
-        return Ok(Some(Opener::Test(TestOf::recorded(&heading)?)));
+        return Ok(Some(Opener::Test(Box::new(TestOf::recorded(&heading)?))));
     }
     let program = replay::program(&heading, &[], file, Format::Text)?;
     let Some(Recorded { program, .. }) = program else { return Ok(None) };

@@ -112,7 +112,11 @@ pub fn heading(paths: &[PathBuf], asked: &PArgs) -> Result<Option<Schedule>, Cli
         1 => names.remove(0),
         _ => return Err(CliError::WhichTest { known: names }),
     };
-    Ok(Some(Schedule { program, settings: recorded::settings(paths, asked), ..Schedule::default() }))
+    Ok(Some(Schedule {
+        program,
+        settings: recorded::settings(paths, asked),
+        ..Schedule::default()
+    }))
 }
 
 /// The numbers of the tests with these names, or else of those whose names begin so.

@@ -135,7 +135,8 @@ impl Count {
                 let monitors = picture.monitors.iter().filter(|(name, monitor)| {
                     (self.who == "*" || **name == self.who) && is_state(&monitor.state, state)
                 });
-                let top = |worker: &Worker| worker.states.last().is_some_and(|top| is_state(top, state));
+                let top =
+                    |worker: &Worker| worker.states.last().is_some_and(|top| is_state(top, state));
                 workers(&|_, worker| top(worker)) + monitors.count() as u64
             }
             Of::Inbox(text) => {
@@ -176,7 +177,8 @@ impl std::str::FromStr for Condition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<Condition, ConditionError> {
-        let mut reader = Reader { tokens: tokens(text)?, next: 0, end: text.chars().count() + 1, depth: 0 };
+        let mut reader =
+            Reader { tokens: tokens(text)?, next: 0, end: text.chars().count() + 1, depth: 0 };
         let root = reader.any()?;
         match reader.peek() {
             None => Ok(Condition { text: text.trim().to_owned(), root }),
@@ -292,7 +294,10 @@ impl Reader {
         self.depth += 1;
         if self.depth > DEEPEST {
             let at = self.peek().map_or(self.end, |token| token.at);
-            return Err(ConditionError { at, message: "the condition is nested too deeply".into() });
+            return Err(ConditionError {
+                at,
+                message: "the condition is nested too deeply".into(),
+            });
         }
         let node = if self.takes("not") {
             Node::Not(Box::new(self.part()?))
@@ -333,7 +338,10 @@ impl Reader {
             ("hot", None) => Of::Hot,
             ("enabled" | "halted" | "crashed" | "hot", Some(_)) => {
                 let at = self.tokens[place].at;
-                return Err(ConditionError { at, message: format!("`{first}` takes a name alone") });
+                return Err(ConditionError {
+                    at,
+                    message: format!("`{first}` takes a name alone"),
+                });
             }
             _ => {
                 let at = self.tokens[place].at;

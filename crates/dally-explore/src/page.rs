@@ -27,7 +27,11 @@ pub fn files() -> [File; 3] {
     let script = [DIAGRAM, include_str!("page/map.js"), include_str!("page/explore.js")].join("\n");
     let style = [STYLE, include_str!("page/explore.css")].join("\n");
     [
-        File { name: "", media: "text/html; charset=utf-8", text: include_str!("page/explore.html").into() },
+        File {
+            name: "",
+            media: "text/html; charset=utf-8",
+            text: include_str!("page/explore.html").into(),
+        },
         File { name: "explore.js", media: "text/javascript; charset=utf-8", text: script },
         File { name: "explore.css", media: "text/css; charset=utf-8", text: style },
     ]

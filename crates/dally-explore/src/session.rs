@@ -183,9 +183,9 @@ impl Session {
                 let index = place.and_then(|place| u32::try_from(place).ok()).filter(|i| i < of);
                 index.map(|index| Choice::Value { index, of: *of, tag: *tag })
             }
-            Asked::Delivery(messages) => {
-                place.and_then(|place| messages.get(place)).map(|&message| Choice::Delivery(message))
-            }
+            Asked::Delivery(messages) => place
+                .and_then(|place| messages.get(place))
+                .map(|&message| Choice::Delivery(message)),
             Asked::Input { least, most, .. } => {
                 (least..=most).contains(&&value).then_some(Choice::Input(value))
             }
@@ -260,13 +260,16 @@ impl Session {
         time: Duration,
         until: Option<&str>,
     ) -> Result<Vec<String>, String> {
-        let condition: Option<Condition> = until.map(str::parse).transpose().map_err(
-            |why: crate::ConditionError| format!("the condition cannot be read: {why}"),
-        )?;
+        let condition: Option<Condition> = until
+            .map(str::parse)
+            .transpose()
+            .map_err(|why: crate::ConditionError| format!("the condition cannot be read: {why}"))?;
         let (choices, walk) = self.start_of_search()?;
         let searching: Option<SearchKind> = by.parse().ok();
         if searching == Some(SearchKind::Concolic) {
-            return Err("a concolic search begins at the start: `dally check --search concolic`".into());
+            return Err(
+                "a concolic search begins at the start: `dally check --search concolic`".into()
+            );
         }
         let plan = searching.map(|search| Plan { search, memory: MEMORY, ..Plan::default() });
         let strategy = if plan.is_some() { "random" } else { by };
@@ -297,7 +300,9 @@ impl Session {
             _ if name == HERE => Ok(self.made().to_vec()),
             Some(choices) => Ok(choices.clone()),
             None => Err(match self.marks.keys().cloned().collect::<Vec<_>>().join(", ") {
-                none if none.is_empty() => format!("nothing is marked as `{name}`, nor as anything"),
+                none if none.is_empty() => {
+                    format!("nothing is marked as `{name}`, nor as anything")
+                }
                 names => format!("nothing is marked as `{name}`; there are: {names}"),
             }),
         }
@@ -305,11 +310,14 @@ impl Session {
 
     fn compare(&self, one: &str, other: &str) -> Result<Vec<String>, String> {
         let [a, b] = [self.marked(one)?, self.marked(other)?].map(|choices| self.walk(&choices));
-        let fingerprints = [&a, &b].map(|walk| walk.states.get(walk.trace.steps.len()).copied().flatten());
+        let fingerprints =
+            [&a, &b].map(|walk| walk.states.get(walk.trace.steps.len()).copied().flatten());
         let mut said = Vec::new();
         let differences = differences(&picture(&a), &picture(&b));
         match fingerprints {
-            [Some(a), Some(b)] if a == b => said.push(format!("`{one}` and `{other}` are the same state")),
+            [Some(a), Some(b)] if a == b => {
+                said.push(format!("`{one}` and `{other}` are the same state"))
+            }
             [Some(_), Some(_)] if differences.is_empty() => said.push(format!(
                 "`{one}` and `{other}` are different states; what shows of them is the same"
             )),
@@ -334,7 +342,8 @@ impl Session {
     }
 
     fn open(&mut self, text: &str) -> Result<(), String> {
-        let schedule = Schedule::parse(text).map_err(|why| format!("the schedule cannot be read: {why}"))?;
+        let schedule =
+            Schedule::parse(text).map_err(|why| format!("the schedule cannot be read: {why}"))?;
         if schedule.program != self.heading.program {
             return Err(format!(
                 "the schedule is of `{}`, and this is `{}`",
@@ -383,7 +392,8 @@ impl Session {
         let at = walk.trace.steps.len();
         let here = self.place(&walk);
         let last = walk.states.get(at).copied().flatten();
-        let same = |(step, state): (usize, &Option<_>)| (last.is_some() && *state == last).then_some(step);
+        let same =
+            |(step, state): (usize, &Option<_>)| (last.is_some() && *state == last).then_some(step);
         let is_between = matches!(walk.here, Here::Between(_) | Here::Done);
         let same_as = match is_between {
             true => walk.states.iter().take(at).enumerate().filter_map(same).collect(),
@@ -490,7 +500,9 @@ fn question(asked: &Asked) -> String {
             format!("one of {} values: 0 is no fault", grouped(u64::from(*of)))
         }
         Asked::Delivery(messages) => format!("one of {}", count(messages.len() as u64, "message")),
-        Asked::Input { name, least, most, .. } => format!("the input {name}, from {least} to {most}"),
+        Asked::Input { name, least, most, .. } => {
+            format!("the input {name}, from {least} to {most}")
+        }
     }
 }
 
@@ -557,7 +569,8 @@ pub(crate) fn described(worker: &Worker) -> String {
     }
     words.extend(worker.waits.iter().map(|on| format!("waits to {on}")));
     if !worker.inbox.is_empty() {
-        let messages: Vec<&str> = worker.inbox.iter().map(|(_, payload)| payload.as_str()).collect();
+        let messages: Vec<&str> =
+            worker.inbox.iter().map(|(_, payload)| payload.as_str()).collect();
         words.push(format!("inbox: {}", messages.join(", ")));
     }
     if words.is_empty() { "nothing shows".to_owned() } else { words.join("; ") }

@@ -131,10 +131,12 @@ fn saved(reply: &Reply, path: &Path) -> Result<(), String> {
 /// The request for the worker with this number in the list, from 1, or the answer with this number.
 fn chosen(view: Option<&View>, number: usize) -> Result<Request, String> {
     match view.map(|view| &view.here) {
-        Some(Place::Between { workers }) => match number.checked_sub(1).and_then(|at| workers.get(at)) {
-            Some(offer) => Ok(Request::Step { worker: offer.worker }),
-            None => Err(format!("the list has {}", count(workers.len() as u64, "worker"))),
-        },
+        Some(Place::Between { workers }) => {
+            match number.checked_sub(1).and_then(|at| workers.get(at)) {
+                Some(offer) => Ok(Request::Step { worker: offer.worker }),
+                None => Err(format!("the list has {}", count(workers.len() as u64, "worker"))),
+            }
+        }
         Some(Place::Inside { .. }) => {
             Err("the present step asks for something: `answer N`, or `back`".into())
         }
@@ -233,7 +235,9 @@ fn shown(reply: &Reply) -> String {
 
 fn view_shown(view: &View) -> String {
     let mut out = match view.of {
-        of if of == view.at => format!("\n{}, after {}\n", view.program, count(view.at as u64, "step")),
+        of if of == view.at => {
+            format!("\n{}, after {}\n", view.program, count(view.at as u64, "step"))
+        }
         of => format!("\n{}, after {} of {of} steps\n", view.program, view.at),
     };
     if view.at > 0 {
@@ -246,7 +250,8 @@ fn view_shown(view: &View) -> String {
     for step in &view.same_as {
         out += &format!("  the same state as after {}\n", count(*step as u64, "step"));
     }
-    let shows = view.picture.workers.iter().filter(|(_, worker)| described(worker) != "nothing shows");
+    let shows =
+        view.picture.workers.iter().filter(|(_, worker)| described(worker) != "nothing shows");
     let rows: Vec<_> =
         shows.map(|(id, worker)| (named(*id, &worker.name), described(worker))).collect();
     let monitors = view.picture.monitors.iter();
@@ -287,7 +292,8 @@ fn place_shown(place: &Place) -> String {
         }
         Place::Inside { worker, question, answers, range } => {
             let mut out = format!("\nworker {worker} asks for {question}\n");
-            let numbers: Vec<String> = (0..answers.len()).map(|number| number.to_string()).collect();
+            let numbers: Vec<String> =
+                (0..answers.len()).map(|number| number.to_string()).collect();
             if *answers != numbers {
                 for (number, answer) in answers.iter().enumerate() {
                     out += &format!("{number:>3}  {answer}\n");

@@ -5,8 +5,8 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, Captured, Choice, Env, Event, Fingerprint, Program, Schedule, StateVisitor, Status, Stop, System,
-    Tag, Text, WorkerId, fingerprint,
+    Bug, Captured, Choice, Env, Event, Fingerprint, Program, Schedule, StateVisitor, Status, Stop,
+    System, Tag, Text, WorkerId, fingerprint,
 };
 use dally_explore::{Place, Reply, Request, Session, lines, terminal};
 use dally_report::Style;
@@ -142,7 +142,11 @@ fn a_search_from_here_keeps_what_was_chosen_and_finds_what_can_follow_whichever_
             let schedule = session.schedule();
             let value = Choice::Value { index: 1, of: 2, tag: Tag::Program };
             assert_eq!(schedule.choices[..2], [Choice::Worker(WorkerId::root(1)), value], "{by}");
-            assert_eq!(schedule.choices.iter().filter(|&&choice| choice == value).count(), 3, "{by}");
+            assert_eq!(
+                schedule.choices.iter().filter(|&&choice| choice == value).count(),
+                3,
+                "{by}"
+            );
         }
     }
 }
@@ -237,7 +241,8 @@ fn a_map_has_every_state_around_once_and_its_choices_lead_there() {
         assert!(!map.cut);
         for state in &map.states {
             let mut there = session.another();
-            let view = done(&mut there, Request::Follow { choices: state.choices.clone() }).view.unwrap();
+            let view =
+                done(&mut there, Request::Follow { choices: state.choices.clone() }).view.unwrap();
             assert_eq!(view.at, state.depth as usize);
             assert_eq!(matches!(view.here, Place::Failed { .. }), state.bug.is_some());
         }
@@ -288,7 +293,18 @@ fn sessions_of_another_process_are_asked_line_by_line_whatever_else_it_prints() 
 
 #[test]
 fn conditions_that_cannot_be_read_say_where() {
-    let wrong = ["", "Server", "Server in", "inbox(", "fly(*)", "hot(A, b)", "A in B >= x", "(A in B", "A in \"B", "A in B C"];
+    let wrong = [
+        "",
+        "Server",
+        "Server in",
+        "inbox(",
+        "fly(*)",
+        "hot(A, b)",
+        "A in B >= x",
+        "(A in B",
+        "A in \"B",
+        "A in B C",
+    ];
     let messages = wrong.map(|text| {
         let why = text.parse::<dally_explore::Condition>().unwrap_err();
         format!("{text:?}: {why}\n")

@@ -108,7 +108,8 @@ impl Drawing {
 }
 
 /// The script of the diagram: `Diagram`, `Order`, and `Panel` for one step of it.
-pub const DIAGRAM: &str = concat!(include_str!("page/diagram.js"), "\n", include_str!("page/panel.js"));
+pub const DIAGRAM: &str =
+    concat!(include_str!("page/diagram.js"), "\n", include_str!("page/panel.js"));
 
 /// The style of the diagram and of all around it.
 pub const STYLE: &str = include_str!("page/page.css");

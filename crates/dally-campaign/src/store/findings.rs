@@ -129,7 +129,8 @@ fn set(
 ) -> rusqlite::Result<()> {
     let now = "UPDATE findings SET state = ? WHERE program = ? AND cause = ?";
     connection.execute(now, params![state.name(), program, cause])?;
-    let event = "INSERT INTO history (program, cause, run, at, what) VALUES (?, ?, ?, unixepoch(), ?)";
+    let event =
+        "INSERT INTO history (program, cause, run, at, what) VALUES (?, ?, ?, unixepoch(), ?)";
     connection.execute(event, params![program, cause, run, what]).map(|_| ())
 }
 

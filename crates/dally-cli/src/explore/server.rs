@@ -106,7 +106,9 @@ impl Pages {
         }
         match self.path(request) {
             Some(_) => None,
-            None => Some("the token is missing or wrong: open the URL that `dally explore` printed\n"),
+            None => {
+                Some("the token is missing or wrong: open the URL that `dally explore` printed\n")
+            }
         }
     }
 
@@ -190,7 +192,8 @@ fn is_same(given: &str, token: &str) -> bool {
 }
 
 fn plain(status: u16, text: &str) -> Answer {
-    of_type(Response::from_string(text), "text/plain; charset=utf-8").with_status_code(StatusCode(status))
+    of_type(Response::from_string(text), "text/plain; charset=utf-8")
+        .with_status_code(StatusCode(status))
 }
 
 fn json(text: String) -> Answer {
@@ -212,7 +215,10 @@ fn with_headers(answer: Answer) -> Answer {
         ("Cache-Control", "no-store"),
         ("Cross-Origin-Resource-Policy", "same-origin"),
     ];
-    headers.into_iter().filter_map(|(name, value)| header(name, value)).fold(answer, Response::with_header)
+    headers
+        .into_iter()
+        .filter_map(|(name, value)| header(name, value))
+        .fold(answer, Response::with_header)
 }
 
 fn header(name: &str, value: &str) -> Option<Header> {

@@ -26,7 +26,8 @@ pub struct TestOf {
 impl TestOf {
     /// The test of this workspace with this name or, if there is one, the only test with this in its name.
     pub fn named(name: &str) -> Result<TestOf, CliError> {
-        let nothing = |why: Option<String>| CliError::NothingToExplore { name: name.to_owned(), why };
+        let nothing =
+            |why: Option<String>| CliError::NothingToExplore { name: name.to_owned(), why };
         let replaced = Replaced::by(&[]).map_err(|why| nothing(Some(why.to_string())))?;
         let test = TestOf { name: name.to_owned(), selection: Vec::new(), replaced, path: None };
         say(&format!("looking for the test `{name}` in this workspace\n"));
@@ -75,10 +76,9 @@ impl TestOf {
             Some(schedule) => Request::Open { schedule: schedule.clone() },
             None => Request::Look,
         };
-        let opened = process.try_ask(first).map_err(|why| CliError::NotExplored {
-            test: self.name.clone(),
-            why,
-        })?;
+        let opened = process
+            .try_ask(first)
+            .map_err(|why| CliError::NotExplored { test: self.name.clone(), why })?;
         if let Some(why) = opened.error {
             say(&format!("note: {why}\n"));
         }

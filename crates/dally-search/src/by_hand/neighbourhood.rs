@@ -64,7 +64,12 @@ pub fn neighbourhood<P: Program + 'static>(
     let program = Arc::new(FromHere::new(program.clone(), choices));
     let name = program.name().to_owned();
     let drawn = watched(&name, step_time, move |writer| {
-        program.states(Survey { depth, most, writer, step_items: crate::Options::default().step_items })
+        program.states(Survey {
+            depth,
+            most,
+            writer,
+            step_items: crate::Options::default().step_items,
+        })
     });
     match drawn {
         Ok(drawn) => drawn,
