@@ -59,7 +59,7 @@ pub fn conduct(
     laboratory: &mut dyn Laboratory,
     stop: &AtomicBool,
 ) -> Result<Conducted, StoreError> {
-    let mut figures = cells.iter().map(|cell| store.cell(cell)).collect::<Result<Vec<_>, _>>()?;
+    let mut figures = store.cells_of(cells)?;
     let (mut spent, mut schedules, mut new_findings) = (Duration::ZERO, 0, 0);
     while !stop.load(Ordering::Relaxed) {
         let left = time.map_or(Duration::MAX, |time| time.saturating_sub(spent));

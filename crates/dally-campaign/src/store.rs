@@ -237,14 +237,18 @@ impl Store {
         self.connection.query_row(count, [], |row| row.get(0)).map_err(|why| self.wrong(why))
     }
 
-    /// The cell, with what is known of it; a new one if it is not known.
-    pub fn cell(&self, cell: &Cell) -> Result<CellFigures, StoreError> {
-        let values = params![cell.program, cell.strategy, cell.seed.cast_signed()];
-        let known = "INSERT OR IGNORE INTO cells (program, strategy, seed) VALUES (?, ?, ?)";
-        self.connection.execute(known, values).map_err(|why| self.wrong(why))?;
-        let all = self.cells()?;
-        let found = all.into_iter().find(|figures| figures.cell == *cell);
-        found.ok_or_else(|| self.wrong(rusqlite::Error::QueryReturnedNoRows))
+    /// These cells, in their order, with what is known of them; new ones where nothing is known.
+    pub fn cells_of(&self, cells: &[Cell]) -> Result<Vec<CellFigures>, StoreError> {
+        for cell in cells {
+            let values = params![cell.program, cell.strategy, cell.seed.cast_signed()];
+            let known = "INSERT OR IGNORE INTO cells (program, strategy, seed) VALUES (?, ?, ?)";
+            self.connection.execute(known, values).map_err(|why| self.wrong(why))?;
+        }
+        let mut all = self.cells()?;
+        let place = |figures: &CellFigures| cells.iter().position(|cell| *cell == figures.cell);
+        all.retain(|figures| place(figures).is_some());
+        all.sort_by_key(place);
+        Ok(all)
     }
 
     /// All cells with what is known of them.
@@ -337,7 +341,8 @@ impl Store {
         let kept = Kept { batch, seconds: report.elapsed, steps: report.steps };
         let light = without_traces(report);
         let document = light.write();
-        let whole = figures.report.iter().cloned().chain([light.clone()]).collect();
+        // An error ends the run, so that nobody misses the report that was taken.
+        let whole = figures.report.take().into_iter().chain([light.clone()]).collect();
         let whole = merged(&figures.cell, whole)?;
         let mut account = figures.account.clone();
         account.add(kept.seconds, light.schedules, whole.observations.saturating_sub(before));
