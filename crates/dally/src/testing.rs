@@ -6,12 +6,14 @@ mod what_else;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::words::visible;
 use dally_core::{Bug, Finding, Problem, Program, Schedule};
+use dally_explore::{Session, lines};
 use dally_report::formats::{self, Outcome};
 use dally_report::{About, Store, Style, tell, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
@@ -204,6 +206,9 @@ impl<E: Explorer> Test<E> {
             let mode = if best_effort { Mode::BestEffort } else { Mode::Exact };
             return self.replay(program, &given, mode, settings.step_time, all_steps);
         }
+        if variable("DALLY_EXPLORE").is_some() {
+            return self.explore(program);
+        }
         let regressions = self.kept_regressions(&settings, &variable);
         let notes = match &regressions {
             Some(regressions) => self.regress(&program, regressions, &settings, all_steps)?,
@@ -329,6 +334,16 @@ impl<E: Explorer> Test<E> {
             .save_document(name, kind, &document)
             .err()
             .map(|why| format!("note: {why}\n"))
+    }
+
+    /// Lets another process explore the program by hand, until that closes the standard input.
+    fn explore<P: Program + 'static>(&self, program: Arc<P>) -> Result<String, String> {
+        let granularity = program.granularity();
+        let heading = Schedule { program: self.path.to_owned(), ..Schedule::default() };
+        let first = Session::new(program, granularity, heading);
+        // Neither stream is locked for long: the program may print too.
+        let served = lines::serve(&first, &mut io::stdin().lock(), &mut io::stdout());
+        served.map(|()| String::new()).map_err(|why| format!("error: exploring ended: {why}\n"))
     }
 
     fn verdict(&self, checked: &Checked, all_steps: bool) -> Result<String, String> {
