@@ -13,6 +13,7 @@ use crate::join;
 use crate::join::Unwinding;
 use crate::model::Model;
 use crate::observe::Shown;
+use crate::platform;
 use crate::roster::{Roster, Who};
 use crate::text::{Deed, TaskName, Wait};
 use crate::waker::Shared;
@@ -88,6 +89,8 @@ pub(crate) struct Exec {
     pub linked: bool,
     /// A task waited for a future that is none of Dally's.
     pub waited_for_foreign: bool,
+    /// The state of the random numbers that the system is asked for, once it was.
+    pub random: Option<u64>,
     pub roster: Roster,
     pub tasks: Tasks,
     /// The futures of the tasks that were spawned last: whoever polls takes them.
@@ -120,6 +123,7 @@ impl Exec {
             rare: false,
             linked: false,
             waited_for_foreign: false,
+            random: None,
             roster: Roster::new(),
             tasks: Tasks::default(),
             spawned: Vec::new(),
@@ -136,13 +140,14 @@ impl Exec {
         static RUNS: AtomicU64 = AtomicU64::new(1);
         self.run = RUNS.fetch_add(1, Ordering::Relaxed);
         self.phase = Phase::Setup;
+        platform::begin();
         self.untold.forget();
         self.cut = false;
         // A wake from outside that came after the last step of the execution before.
         self.shared.take_foreign();
         (self.bug, self.unwinding) = (None, None);
         (self.seals, self.rare, self.linked) = (0, false, false);
-        self.waited_for_foreign = false;
+        (self.waited_for_foreign, self.random) = (false, None);
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();

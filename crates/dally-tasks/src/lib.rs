@@ -73,6 +73,7 @@ mod observe;
 mod once;
 mod overflow;
 pub mod pipe;
+mod platform;
 mod program;
 mod roster;
 mod seal;
