@@ -18,11 +18,13 @@ use crate::roster::{Roster, Who};
 use crate::text::{Deed, TaskName, Wait};
 use crate::waker::Shared;
 
+mod hosts;
 mod objects;
 mod tasks;
 mod telling;
 mod timers;
 
+pub(crate) use hosts::{Hosts, Link, OWN_HOST};
 pub(crate) use objects::Held;
 pub(crate) use tasks::{State, Task, Tasks};
 pub(crate) use telling::{Told, UntoldEvents};
@@ -96,6 +98,7 @@ pub(crate) struct Exec {
     /// The futures of the tasks that were spawned last: whoever polls takes them.
     pub spawned: Vec<BoxFuture>,
     pub timers: Timers,
+    pub hosts: Hosts,
     /// For observations.
     pub objects: Vec<Held>,
     pub shown: Shown,
@@ -128,6 +131,7 @@ impl Exec {
             tasks: Tasks::default(),
             spawned: Vec::new(),
             timers: Timers::default(),
+            hosts: Hosts::default(),
             objects: Vec::new(),
             shown: Shown::default(),
             shared: Arc::default(),
@@ -151,16 +155,19 @@ impl Exec {
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
+        self.hosts.begin(model.faults);
         self.objects.clear();
         self.shown.clear();
         self.current = self.add(WorkerId::root(0), TaskName::Main);
     }
 
-    /// A new task of the running one; its future is not polled before its first step.
-    pub fn spawn(&mut self, name: TaskName, future: BoxFuture) -> usize {
+    /// A new task of the running one, on this host; its future is not polled before its first step.
+    pub fn spawn(&mut self, host: u32, name: TaskName, future: BoxFuture) -> usize {
         let id = self.tasks[self.current].next_child();
         self.spawned.push(future);
-        self.add(id, name)
+        let index = self.add(id, name);
+        self.tasks[index].host = host;
+        index
     }
 
     fn add(&mut self, id: WorkerId, name: TaskName) -> usize {

@@ -67,6 +67,8 @@ mod control;
 mod coroutine;
 mod current;
 mod exec;
+pub mod faults;
+pub mod hosts;
 mod join;
 mod model;
 mod observe;

@@ -37,7 +37,16 @@ fn now(by_calendar: bool) -> Option<Duration> {
     current::try_with(|exec| {
         let clock = exec.clock();
         exec.touch(&clock, Mode::Read, const { &Deed::plain("read") });
-        start.saturating_add(exec.timers.now)
+        let now = start.saturating_add(exec.timers.now);
+        let host = exec.tasks[exec.current].host;
+        match exec.hosts.get_mut(host).filter(|_| by_calendar) {
+            None => now,
+            Some(host) => {
+                host.dated = true;
+                let skew = Duration::from_secs(host.skew.unsigned_abs());
+                if host.skew < 0 { now.saturating_sub(skew) } else { now.saturating_add(skew) }
+            }
+        }
     })
 }
 

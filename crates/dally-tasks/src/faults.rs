@@ -1,0 +1,167 @@
+//! Faults of what a program runs on: its network, its disks and its hosts.
+//!
+//! An execution has a budget of them, which is 0 unless the [program](crate::TaskProgram::fault_budget) or
+//! the setting `fault_budget` says otherwise. A fault strikes at an operation of the network or of a disk:
+//! how many operations there are before it is a choice, and which fault it is, of those that are possible there,
+//! is another. Both are marked as choices of faults, so that shrinking takes them out first.
+
+use dally_core::{Cut, Env, Event, Mode, Tag, Text};
+
+use crate::current;
+use crate::exec::{Exec, Hosts, Link, OWN_HOST, Told};
+use crate::hosts;
+use crate::text::TaskName;
+
+/// A fault strikes after less than 2 to the power of this many operations.
+const DISTANCES: u32 = 8;
+
+/// How far the calendar of a host jumps.
+const JUMP: i64 = 3_600;
+
+/// One more operation at which a fault can strike: one of these, which are put into words for the reader of a
+/// trace, or one of the hosts. Answers which of these it is.
+///
+/// Where the host of the running task crashes, the caller does nothing any more:
+/// see [`Host::is_up`](hosts::Host::is_up).
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn strike(here: &[&str]) -> Option<usize> {
+    current::with("an operation of the network or of a disk", |exec| {
+        if !exec.hosts.has_faults() {
+            return None;
+        }
+        let faults = exec.faults();
+        if exec.hosts.faults_left() == 0 {
+            exec.brush(&faults, Mode::Read);
+            return None;
+        }
+        exec.brush(&faults, Mode::ReadModifyWrite);
+        current::ask(exec, |exec, env| {
+            let struck = count(exec, env, here);
+            exec.cut |= struck.is_err();
+            struck.ok().flatten()
+        })?
+    })
+}
+
+fn count(exec: &mut Exec, env: &mut dyn Env, here: &[&str]) -> Result<Option<usize>, Cut> {
+    let strikes = match exec.hosts.count_operation() {
+        Some(strikes) => strikes,
+        None => {
+            let Some(distance) = distance(env)? else {
+                // No more faults in this execution.
+                exec.hosts.spend(u32::MAX);
+                exec.settle();
+                return Ok(None);
+            };
+            if let Some(more) = distance.checked_sub(1) {
+                exec.hosts.strike_after(more);
+            }
+            distance == 0
+        }
+    };
+    if !strikes {
+        return Ok(None);
+    }
+    exec.hosts.spend(1);
+    let of_hosts = of_hosts(&exec.hosts);
+    let options = (here.len() + of_hosts.len()) as u32;
+    let chosen = env.value(options + 1, Tag::Fault)?.checked_sub(1).map(|chosen| chosen as usize);
+    if let Some(chosen) = chosen {
+        match here.get(chosen) {
+            Some(words) => env.event(Event::Faulted { fault: Text::Str(words) })?,
+            None => of_hosts[chosen - here.len()].happen(exec, env)?,
+        }
+    }
+    exec.settle();
+    Ok(chosen.filter(|&chosen| chosen < here.len()))
+}
+
+/// How many operations there are before the next fault; `None` if there is none.
+fn distance(env: &mut dyn Env) -> Result<Option<u32>, Cut> {
+    let Some(power) = env.value(DISTANCES + 1, Tag::Fault)?.checked_sub(1) else {
+        return Ok(None);
+    };
+    let first = (1 << power) - 1;
+    let more = if power == 0 { 0 } else { env.value(1 << power, Tag::Program)? };
+    Ok(Some(first + more))
+}
+
+/// What can happen to hosts.
+#[derive(Clone, Copy)]
+enum OfHosts {
+    Crash(u32),
+    /// Nothing passes between it and any other.
+    Isolate(u32),
+    Cut(Link),
+    Jump(u32, i64),
+}
+
+/// What can happen to the hosts that there are, in a fixed order.
+fn of_hosts(hosts: &Hosts) -> Vec<OfHosts> {
+    let mut can = Vec::new();
+    let numbers = || hosts.numbers();
+    can.extend(numbers().filter(|&host| hosts.is_up(host)).map(OfHosts::Crash));
+    can.extend(numbers().map(OfHosts::Isolate));
+    for (one, other) in numbers().flat_map(|one| numbers().map(move |other| (one, other))) {
+        if one < other
+            && let Some(link) = Link::between(one, other)
+            && !hosts.is_cut(link)
+        {
+            can.push(OfHosts::Cut(link));
+        }
+    }
+    let dated = numbers().filter(|&host| hosts.get(host).is_some_and(|host| host.dated));
+    can.extend(dated.flat_map(|host| [JUMP, -JUMP].map(|jump| OfHosts::Jump(host, jump))));
+    can
+}
+
+impl OfHosts {
+    fn happen(self, exec: &mut Exec, env: &mut dyn Env) -> Result<(), Cut> {
+        let told = match self {
+            OfHosts::Crash(host) => {
+                exec.crash(host);
+                let name = exec.hosts.name(host).to_owned();
+                later(exec, format!("restart of {name}"), move || hosts::boot(host));
+                format!("{name} crashes")
+            }
+            OfHosts::Isolate(host) => {
+                for other in (OWN_HOST..).take(exec.hosts.numbers().count() + 1) {
+                    if let Some(link) = Link::between(host, other) {
+                        exec.hosts.cut(link);
+                    }
+                }
+                let name = exec.hosts.name(host).to_owned();
+                later(exec, format!("healing of {name}"), move || {
+                    hosts::heal(&format!("{name} is reached again"), |link| link.reaches(host));
+                });
+                format!("{} is cut off", exec.hosts.name(host))
+            }
+            OfHosts::Cut(link) => {
+                exec.hosts.cut(link);
+                let between = link.hosts().map(|host| exec.hosts.name(host).to_owned()).join(" and ");
+                let words = format!("the way between {between} is open again");
+                later(exec, format!("healing between {between}"), move || {
+                    hosts::heal(&words, |other| other == link);
+                });
+                format!("the way between {between} is cut")
+            }
+            OfHosts::Jump(host, jump) => {
+                if let Some(host) = exec.hosts.get_mut(host) {
+                    host.skew += jump;
+                }
+                let direction = if jump < 0 { "back" } else { "ahead" };
+                format!("the calendar of {} jumps an hour {direction}", exec.hosts.name(host))
+            }
+        };
+        env.event(Event::Faulted { fault: Text::Str(&told) })
+    }
+}
+
+/// A task of nobody's that does something whenever it is scheduled.
+fn later(exec: &mut Exec, name: String, then: impl FnOnce() + 'static) {
+    let task = exec.spawn(OWN_HOST, TaskName::Given(name), Box::pin(async move { then() }));
+    exec.tell(|| Told::Created(task));
+}
