@@ -1,9 +1,12 @@
 //! Faults of what a program runs on: its network, its disks and its hosts.
 //!
 //! An execution has a budget of them, which is 0 unless the [program](crate::TaskProgram::fault_budget) or
-//! the setting `fault_budget` says otherwise. A fault strikes at an operation of the network or of a disk:
-//! how many operations there are before it is a choice, and which fault it is, of those that are possible there,
-//! is another. Both are marked as choices of faults, so that shrinking takes them out first.
+//! the setting `fault_budget` says otherwise. Faults strike at operations of the network or of a disk. How many
+//! operations there are before the next one at which something can happen is a choice; what happens there, of
+//! that which is possible, is another, and marked as one of a fault, so that shrinking takes it out first. When
+//! nothing has happened so many times, or the budget is spent, there are no more faults.
+
+use std::time::Duration;
 
 use dally_core::{Cut, Env, Event, Mode, Tag, Text};
 
@@ -11,9 +14,15 @@ use crate::current;
 use crate::exec::{Exec, Hosts, Link, OWN_HOST, Told};
 use crate::hosts;
 use crate::text::TaskName;
+use crate::time::sleep;
 
-/// A fault strikes after less than 2 to the power of this many operations.
-const DISTANCES: u32 = 8;
+/// How many operations there can be before the next one at which something can happen. Where nothing does, the
+/// distances add up, so that every operation can be the one.
+const DISTANCES: [u32; 24] =
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, 50, 60, 80, 110, 150, 200];
+
+/// After how many seconds a host starts again or is reached again.
+const ENDS_AFTER: [u64; 4] = [0, 1, 30, 600];
 
 /// How far the calendar of a host jumps.
 const JUMP: i64 = 3_600;
@@ -33,7 +42,7 @@ pub fn strike(here: &[&str]) -> Option<usize> {
             return None;
         }
         let faults = exec.faults();
-        if exec.hosts.faults_left() == 0 {
+        if exec.hosts.is_spent() {
             exec.brush(&faults, Mode::Read);
             return None;
         }
@@ -47,28 +56,19 @@ pub fn strike(here: &[&str]) -> Option<usize> {
 }
 
 fn count(exec: &mut Exec, env: &mut dyn Env, here: &[&str]) -> Result<Option<usize>, Cut> {
-    let strikes = match exec.hosts.count_operation() {
-        Some(strikes) => strikes,
-        None => {
-            let Some(distance) = distance(env)? else {
-                // No more faults in this execution.
-                exec.hosts.spend(u32::MAX);
-                exec.settle();
-                return Ok(None);
-            };
-            if let Some(more) = distance.checked_sub(1) {
-                exec.hosts.strike_after(more);
-            }
-            distance == 0
-        }
-    };
-    if !strikes {
+    if exec.hosts.distance.is_none() {
+        let choice = env.value(DISTANCES.len() as u32, Tag::Program)?;
+        exec.hosts.distance = Some(DISTANCES[choice as usize]);
+    }
+    if let Some(distance @ 1..) = &mut exec.hosts.distance {
+        *distance -= 1;
         return Ok(None);
     }
-    exec.hosts.spend(1);
+    exec.hosts.distance = None;
     let of_hosts = of_hosts(&exec.hosts);
     let options = (here.len() + of_hosts.len()) as u32;
     let chosen = env.value(options + 1, Tag::Fault)?.checked_sub(1).map(|chosen| chosen as usize);
+    exec.hosts.spend(chosen.is_some());
     if let Some(chosen) = chosen {
         match here.get(chosen) {
             Some(words) => env.event(Event::Faulted { fault: Text::Str(words) })?,
@@ -77,16 +77,6 @@ fn count(exec: &mut Exec, env: &mut dyn Env, here: &[&str]) -> Result<Option<usi
     }
     exec.settle();
     Ok(chosen.filter(|&chosen| chosen < here.len()))
-}
-
-/// How many operations there are before the next fault; `None` if there is none.
-fn distance(env: &mut dyn Env) -> Result<Option<u32>, Cut> {
-    let Some(power) = env.value(DISTANCES + 1, Tag::Fault)?.checked_sub(1) else {
-        return Ok(None);
-    };
-    let first = (1 << power) - 1;
-    let more = if power == 0 { 0 } else { env.value(1 << power, Tag::Program)? };
-    Ok(Some(first + more))
 }
 
 /// What can happen to hosts.
@@ -124,7 +114,7 @@ impl OfHosts {
             OfHosts::Crash(host) => {
                 exec.crash(host);
                 let name = exec.hosts.name(host).to_owned();
-                later(exec, format!("restart of {name}"), move || hosts::boot(host));
+                later(exec, env, format!("restart of {name}"), move || hosts::boot(host))?;
                 format!("{name} crashes")
             }
             OfHosts::Isolate(host) => {
@@ -134,18 +124,18 @@ impl OfHosts {
                     }
                 }
                 let name = exec.hosts.name(host).to_owned();
-                later(exec, format!("healing of {name}"), move || {
+                later(exec, env, format!("healing of {name}"), move || {
                     hosts::heal(&format!("{name} is reached again"), |link| link.reaches(host));
-                });
+                })?;
                 format!("{} is cut off", exec.hosts.name(host))
             }
             OfHosts::Cut(link) => {
                 exec.hosts.cut(link);
                 let between = link.hosts().map(|host| exec.hosts.name(host).to_owned()).join(" and ");
                 let words = format!("the way between {between} is open again");
-                later(exec, format!("healing between {between}"), move || {
+                later(exec, env, format!("healing between {between}"), move || {
                     hosts::heal(&words, |other| other == link);
-                });
+                })?;
                 format!("the way between {between} is cut")
             }
             OfHosts::Jump(host, jump) => {
@@ -160,8 +150,19 @@ impl OfHosts {
     }
 }
 
-/// A task of nobody's that does something whenever it is scheduled.
-fn later(exec: &mut Exec, name: String, then: impl FnOnce() + 'static) {
-    let task = exec.spawn(OWN_HOST, TaskName::Given(name), Box::pin(async move { then() }));
+/// A task that ends a fault after a time that is chosen, while nobody may wait so long or everybody.
+fn later(
+    exec: &mut Exec,
+    env: &mut dyn Env,
+    name: String,
+    then: impl FnOnce() + 'static,
+) -> Result<(), Cut> {
+    let after = ENDS_AFTER[env.value(ENDS_AFTER.len() as u32, Tag::Program)? as usize];
+    let end = async move {
+        sleep(Duration::from_secs(after)).await;
+        then();
+    };
+    let task = exec.spawn(OWN_HOST, TaskName::Given(name), Box::pin(end));
     exec.tell(|| Told::Created(task));
+    Ok(())
 }

@@ -9,6 +9,9 @@ use crate::exec::{BoxFuture, Exec};
 /// The host that the test itself runs on. It has no faults.
 pub(crate) const OWN_HOST: u32 = 0;
 
+/// How many chances there are for each fault. Strategies that draw at random let one in eight happen.
+const CHANCES: u32 = 8;
+
 /// A way between two hosts, the one with the smaller number first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Link(u32, u32);
@@ -58,8 +61,10 @@ pub(crate) struct Hosts {
     has_faults: bool,
     /// How many are left.
     budget: u32,
-    /// How many operations there are before the next one, once that was chosen.
-    distance: Option<u32>,
+    /// How many operations are left at which one may happen.
+    chances: u32,
+    /// How many operations there are before the next of these, once that was chosen.
+    pub distance: Option<u32>,
 }
 
 impl Hosts {
@@ -70,6 +75,7 @@ impl Hosts {
         self.waiting.clear();
         self.crashing.clear();
         (self.has_faults, self.budget, self.distance) = (faults > 0, faults, None);
+        self.chances = faults.saturating_mul(CHANCES);
     }
 
     /// A new host, which is down; answers its number.
@@ -140,35 +146,22 @@ impl Hosts {
     /// Whether the program may have faults, and this execution has had them all and recovered: from then on
     /// everybody is in time.
     pub fn is_calm(&self) -> bool {
-        self.has_faults && self.budget == 0 && self.cut.is_empty() && self.all.iter().all(|host| host.up)
+        self.has_faults && self.is_spent() && self.cut.is_empty() && self.all.iter().all(|host| host.up)
     }
 
     pub fn has_faults(&self) -> bool {
         self.has_faults
     }
 
-    pub fn faults_left(&self) -> u32 {
-        self.budget
+    /// Whether no fault is left.
+    pub fn is_spent(&self) -> bool {
+        self.budget == 0 || self.chances == 0
     }
 
-    /// One more operation: answers whether a fault strikes at it, `None` if that is not chosen yet.
-    pub fn count_operation(&mut self) -> Option<bool> {
-        let distance = self.distance.as_mut()?;
-        let strikes = *distance == 0;
-        *distance = distance.saturating_sub(1);
-        if strikes {
-            self.distance = None;
-        }
-        Some(strikes)
-    }
-
-    pub fn strike_after(&mut self, operations: u32) {
-        self.distance = Some(operations);
-    }
-
-    /// There is one fault less to come.
-    pub fn spend(&mut self, faults: u32) {
-        self.budget = self.budget.saturating_sub(faults);
+    /// A chance for a fault is over, and there was one or not.
+    pub fn spend(&mut self, fault: bool) {
+        self.chances -= 1;
+        self.budget -= u32::from(fault);
     }
 }
 
