@@ -11,7 +11,7 @@ use std::time::Duration;
 use dally_core::{Cut, Env, Event, Mode, Tag, Text};
 
 use crate::current;
-use crate::exec::{Exec, Hosts, Link, OWN_HOST, Told};
+use crate::exec::{Exec, Hosts, Link, OWN_HOST, PendingEvent};
 use crate::hosts;
 use crate::text::TaskName;
 use crate::time::sleep;
@@ -43,10 +43,10 @@ pub fn strike(here: &[&str]) -> Option<usize> {
         }
         let faults = exec.faults();
         if exec.hosts.is_spent() {
-            exec.brush(&faults, Mode::Read);
+            exec.touch_silently(&faults, Mode::Read);
             return None;
         }
-        exec.brush(&faults, Mode::ReadModifyWrite);
+        exec.touch_silently(&faults, Mode::ReadModifyWrite);
         current::ask(exec, |exec, env| {
             let struck = count(exec, env, here);
             exec.cut |= struck.is_err();
@@ -131,7 +131,8 @@ impl OfHosts {
             }
             OfHosts::Cut(link) => {
                 exec.hosts.cut(link);
-                let between = link.hosts().map(|host| exec.hosts.name(host).to_owned()).join(" and ");
+                let between =
+                    link.hosts().map(|host| exec.hosts.name(host).to_owned()).join(" and ");
                 let words = format!("the way between {between} is open again");
                 later(exec, env, format!("healing between {between}"), move || {
                     hosts::heal(&words, |other| other == link);
@@ -163,6 +164,6 @@ fn later(
         then();
     };
     let task = exec.spawn(OWN_HOST, TaskName::Given(name), Box::pin(end));
-    exec.tell(|| Told::Created(task));
+    exec.tell(|| PendingEvent::Created(task));
     Ok(())
 }

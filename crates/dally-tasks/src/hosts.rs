@@ -37,7 +37,7 @@ use std::rc::Rc;
 use dally_core::{Access, Event, Resource, Text};
 
 use crate::current;
-use crate::exec::{Exec, Hosts, Link, OWN_HOST, Told};
+use crate::exec::{Exec, Hosts, Link, OWN_HOST, PendingEvent};
 use crate::task;
 use crate::text::TaskName;
 use crate::waker::rouse;
@@ -119,9 +119,7 @@ impl Host {
     /// Whether nothing passes between it and another one.
     pub fn is_cut_off_from(self, other: Host) -> bool {
         let link = Link::between(self.0, other.0);
-        link.is_some_and(|link| {
-            current::try_with(|exec| exec.hosts.is_cut(link)).unwrap_or(false)
-        })
+        link.is_some_and(|link| current::try_with(|exec| exec.hosts.is_cut(link)).unwrap_or(false))
     }
 
     /// Crashes it, unless it is down: its tasks are dropped when the running step ends. It stays down until
@@ -131,7 +129,10 @@ impl Host {
     /// If it is the host of the test, and outside of a Dally execution.
     #[track_caller]
     pub fn crash(self) {
-        assert_ne!(self.0, OWN_HOST, "the host of the test cannot crash: start one by `hosts::start`");
+        assert_ne!(
+            self.0, OWN_HOST,
+            "the host of the test cannot crash: start one by `hosts::start`"
+        );
         current::with("`Host::crash`", |exec| {
             exec.crash(self.0);
             exec.settle();
@@ -245,7 +246,7 @@ impl Exec {
 
     /// What others do from here on depends on what has happened to hosts in this step.
     pub(crate) fn change_hosts(&mut self) {
-        self.tell(|| Told::Brushed(Access::write(Resource::Execution)));
+        self.tell(|| PendingEvent::Accessed(Access::write(Resource::Execution)));
         self.settle();
     }
 }

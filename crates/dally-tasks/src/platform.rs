@@ -16,7 +16,7 @@ use dally_core::{Input, Mode, fingerprint};
 
 use crate::current;
 use crate::exec::Exec;
-use crate::text::Deed;
+use crate::text::Operation;
 
 /// 1 January 2026, 00:00 UTC: when executions begin by the calendar.
 const CALENDAR_START: Duration = Duration::from_secs(1_767_225_600);
@@ -31,12 +31,15 @@ pub(crate) fn begin() {
 }
 
 /// The present moment of the execution that runs on this thread, by the calendar or by the monotonic clock.
-#[cfg_attr(not(all(target_os = "linux", target_pointer_width = "64", not(miri))), expect(dead_code))]
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64", not(miri))),
+    expect(dead_code)
+)]
 fn now(by_calendar: bool) -> Option<Duration> {
     let start = if by_calendar { CALENDAR_START } else { MONOTONIC_START };
     current::try_with(|exec| {
         let clock = exec.clock();
-        exec.touch(&clock, Mode::Read, const { &Deed::plain("read") });
+        exec.touch(&clock, Mode::Read, const { &Operation::plain("read") });
         let now = start.saturating_add(exec.timers.now);
         let host = exec.tasks[exec.current].host;
         match exec.hosts.get_mut(host).filter(|_| by_calendar) {
@@ -51,7 +54,10 @@ fn now(by_calendar: bool) -> Option<Duration> {
 }
 
 /// Random bytes of the execution that runs on this thread; `false` if none does.
-#[cfg_attr(not(all(target_os = "linux", target_pointer_width = "64", not(miri))), expect(dead_code))]
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64", not(miri))),
+    expect(dead_code)
+)]
 fn fill(out: &mut [u8]) -> bool {
     let filled = current::try_with(|exec| {
         let mut state = exec.random.unwrap_or_else(|| seed(exec));

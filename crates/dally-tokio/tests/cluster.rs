@@ -68,9 +68,7 @@ async fn serve(other: &'static str, is_primary: bool, planted: Planted) -> io::R
             if planted == Planted::AnswersFirst {
                 stream.write_u8(0).await?;
             }
-            while is_primary
-                && let Err(why) = ask(other, request).await
-            {
+            while is_primary && let Err(why) = ask(other, request).await {
                 if planted == Planted::GivesUp && why.kind() == io::ErrorKind::TimedOut {
                     break;
                 }

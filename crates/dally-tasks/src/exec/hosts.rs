@@ -146,7 +146,10 @@ impl Hosts {
     /// Whether the program may have faults, and this execution has had them all and recovered: from then on
     /// everybody is in time.
     pub fn is_calm(&self) -> bool {
-        self.has_faults && self.is_spent() && self.cut.is_empty() && self.all.iter().all(|host| host.up)
+        self.has_faults
+            && self.is_spent()
+            && self.cut.is_empty()
+            && self.all.iter().all(|host| host.up)
     }
 
     pub fn has_faults(&self) -> bool {

@@ -79,7 +79,16 @@ impl BitOrAssign for Interest {
 
 impl fmt::Debug for Interest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        names(f, self.0, &[(READABLE, "READABLE"), (WRITABLE, "WRITABLE"), (PRIORITY, "PRIORITY"), (ERROR, "ERROR")])
+        names(
+            f,
+            self.0,
+            &[
+                (READABLE, "READABLE"),
+                (WRITABLE, "WRITABLE"),
+                (PRIORITY, "PRIORITY"),
+                (ERROR, "ERROR"),
+            ],
+        )
     }
 }
 

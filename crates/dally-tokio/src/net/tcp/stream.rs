@@ -81,7 +81,8 @@ impl TcpStream {
         let (near, far) = Connection::between(Host::here(), host, WINDOW);
         listener.put(|queue| queue.push_back(Incoming { connection: far, peer: local }));
         // Whoever connects to all addresses has reached the one of this host.
-        let peer = if to.ip().is_unspecified() { SocketAddr::new(local.ip(), to.port()) } else { to };
+        let peer =
+            if to.ip().is_unspecified() { SocketAddr::new(local.ip(), to.port()) } else { to };
         Ok(TcpStream::new(near, local, peer))
     }
 
@@ -143,7 +144,6 @@ impl TcpStream {
 }
 
 stream!(TcpStream: SocketAddr);
-
 
 impl Drop for TcpStream {
     fn drop(&mut self) {

@@ -146,7 +146,8 @@ impl UnixDatagram {
 
     fn readiness(&self) -> Ready {
         let full = |peer: Datagrams| peer.room() == 0 && !peer.is_abandoned();
-        let writable = if self.destination().is_ok_and(full) { Ready::EMPTY } else { Ready::WRITABLE };
+        let writable =
+            if self.destination().is_ok_and(full) { Ready::EMPTY } else { Ready::WRITABLE };
         let readable = self.incoming.look(|queue| !queue.is_empty());
         if readable { writable | Ready::READABLE } else { writable }
     }
