@@ -134,23 +134,19 @@ impl Connection {
     }
 
     pub fn poll_read(&self, cx: &Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if buf.remaining() > 0 {
-            ready!(self.incoming.poll_readable(cx));
-            self.check(&self.incoming)?;
-            let amount = self.amount(buf.remaining());
-            self.incoming.take(|queue| {
-                copy(queue.as_slices(), amount, buf);
-                queue.drain(..amount);
-            });
-        }
+        // One that has room for nothing waits like any other, as tokio's.
+        ready!(self.incoming.poll_readable(cx));
+        self.check(&self.incoming)?;
+        let amount = self.amount(buf.remaining());
+        self.incoming.take(|queue| {
+            copy(queue.as_slices(), amount, buf);
+            queue.drain(..amount);
+        });
         Poll::Ready(Ok(()))
     }
 
     /// As a read that leaves the bytes where they are.
     pub fn poll_peek(&self, cx: &Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<usize>> {
-        if buf.remaining() == 0 {
-            return Poll::Ready(Ok(0));
-        }
         ready!(self.incoming.poll_readable(cx));
         self.check(&self.incoming)?;
         let amount = self.amount(buf.remaining());
