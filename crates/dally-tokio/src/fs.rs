@@ -129,7 +129,10 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
         for directory in above {
             match disk.entry(directory) {
                 Ok(Entry::Directory) => {}
-                Ok(Entry::File(_)) => return Err(io::ErrorKind::AlreadyExists.into()),
+                Ok(Entry::File(_)) if directory == place => {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                Ok(Entry::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
                 Err(_) => disk.make_directory(directory.to_owned())?,
             }
         }
@@ -148,7 +151,12 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// Whether there is something at this path.
 pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     let path = path.as_ref();
-    on_names(|| path.try_exists(), |disk| Ok(disk.entry(&place(path)).is_ok())).await
+    let simulated = |disk: &mut Disk| match disk.entry(&place(path)) {
+        Ok(_) => Ok(true),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(why) => Err(why),
+    };
+    on_names(|| path.try_exists(), simulated).await
 }
 
 /// The path without links, and without `.` and `..`.

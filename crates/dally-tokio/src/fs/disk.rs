@@ -124,7 +124,16 @@ impl Disk {
 
     /// What is at this path.
     pub fn entry(&self, path: &Path) -> io::Result<Entry> {
-        self.names.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+        if let Some(entry) = self.names.get(path) {
+            return Ok(*entry);
+        }
+        // Nothing is in a file.
+        let is_file = |above| matches!(self.names.get(above), Some(Entry::File(_)));
+        let why = match path.ancestors().any(is_file) {
+            true => io::ErrorKind::NotADirectory,
+            false => io::ErrorKind::NotFound,
+        };
+        Err(why.into())
     }
 
     /// An error unless there is a directory that this path can be in.
@@ -176,10 +185,17 @@ impl Disk {
     }
 
     pub fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        let entry = self.entry(from)?;
+        self.check_parent(from)?;
         self.check_parent(to)?;
-        if to.starts_with(from) && to != from {
+        let entry = self.entry(from)?;
+        if to == from {
+            return Ok(());
+        }
+        if to.starts_with(from) {
             return Err(io::ErrorKind::InvalidInput.into());
+        }
+        if from.starts_with(to) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
         match (entry, self.names.get(to)) {
             (Entry::File(_), Some(Entry::Directory)) => {

@@ -190,6 +190,7 @@ impl File {
             Kind::Real { file, .. } => file.set_len(size),
             Kind::Simulated(file) => {
                 file.settle()?;
+                file.check_writable()?;
                 let content = file.content()?;
                 let size = usize::try_from(size).map_err(|_| io::ErrorKind::FileTooLarge)?;
                 disk::with(file.host, |disk| disk.set_length(content, size));
@@ -226,6 +227,12 @@ impl Simulated {
         }
     }
 
+    /// As Linux says it.
+    fn check_writable(&self) -> io::Result<()> {
+        let writable = self.can.write || self.can.append;
+        if writable { Ok(()) } else { Err(io::Error::from_raw_os_error(9)) }
+    }
+
     fn position(&self) -> MutexGuard<'_, Position> {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -233,6 +240,7 @@ impl Simulated {
     /// What was written reaches the disk.
     fn settle(&self) -> io::Result<()> {
         let Some(bytes) = self.position().written.take() else { return Ok(()) };
+        self.check_writable()?;
         if faults::strike(&["the disk is full"]).is_some() {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -247,7 +255,9 @@ impl Simulated {
 
 impl Drop for Simulated {
     fn drop(&mut self) {
-        let alive = self.execution == pipe::execution() && self.crashes == self.host.crashes();
+        let alive = self.check_writable().is_ok()
+            && self.execution == pipe::execution()
+            && self.crashes == self.host.crashes();
         let Position { at, written } = std::mem::take(&mut *self.position());
         let (Some(bytes), true) = (written, alive && self.host.is_up()) else { return };
         let gate = self.gate.clone();
@@ -286,7 +296,7 @@ impl AsyncRead for File {
             Kind::Simulated(file) => {
                 file.settle()?;
                 if !file.can.read {
-                    return Poll::Ready(Err(io::ErrorKind::PermissionDenied.into()));
+                    return Poll::Ready(Err(io::Error::from_raw_os_error(9)));
                 }
                 let content = file.content()?;
                 let at = file.position().at as usize;
@@ -317,9 +327,6 @@ impl AsyncWrite for File {
                 if !file.host.is_up() {
                     return Poll::Pending;
                 }
-                if !(file.can.write || file.can.append) {
-                    return Poll::Ready(Err(io::ErrorKind::PermissionDenied.into()));
-                }
                 file.position().written = Some(buf.to_vec());
                 Poll::Ready(Ok(buf.len()))
             }
@@ -345,8 +352,8 @@ impl AsyncSeek for File {
             Kind::Real { file, .. } => file.seek(to).map(|_| ()),
             Kind::Simulated(file) => {
                 file.settle()?;
-                let content = file.content()?;
-                let length = disk::with(file.host, |disk| disk.bytes(content).len() as u64);
+                let known = disk::with(file.host, |disk| Metadata::simulated(disk, file.entry));
+                let length = known.len();
                 let to = match to {
                     SeekFrom::Start(at) => Some(at),
                     SeekFrom::End(by) => length.checked_add_signed(by),
