@@ -149,6 +149,9 @@ impl Settings {
             for (setting, value) in given {
                 value.into_iter().for_each(|value| program.set(setting, value));
             }
+            if let Some(budget) = self.fault_budget {
+                program.set("fault_budget", &budget.to_string());
+            }
         }
     }
 
