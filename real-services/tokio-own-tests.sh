@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Runs the tests that tokio's published crate ships, for sync, task, time and macros, under `cargo dally test`.
+#
+# Nothing of them is kept here: they are copied from where cargo has downloaded tokio to, below target/.
+#
+#   bash tokio-own-tests.sh [arguments of cargo dally test]
+#   bash tokio-own-tests.sh --schedules 100 --test sync_mpsc
+set -euo pipefail
+cd "$(dirname "$0")"
+
+place=target/tokio-own-tests
+tokio=$(cargo metadata --format-version 1 | python3 -c '
+import json, os, sys
+packages = json.load(sys.stdin)["packages"]
+print(os.path.dirname(next(p["manifest_path"] for p in packages if p["name"] == "tokio")))')
+version=$(basename "$tokio" | sed 's/^tokio-//')
+
+mkdir -p "$place/src" "$place/tests"
+: > "$place/src/lib.rs"
+cat > "$place/Cargo.toml" <<TOML
+[package]
+name = "tokio-own-tests"
+version = "0.0.0"
+edition = "2021"
+publish = false
+
+[workspace]
+
+[features]
+default = ["full"]
+full = []
+
+[dependencies]
+tokio = { version = "=$version", features = ["full", "test-util"] }
+
+[dev-dependencies]
+async-stream = "0.3"
+futures = { version = "0.3", features = ["async-await"] }
+futures-test = "0.3"
+rand = "0.9"
+tokio-stream = "0.1"
+tokio-test = "0.4"
+
+[lints.rust]
+warnings = "allow"
+TOML
+cp -r "$tokio/tests/support" "$place/tests/"
+# Not those of unstable features, of other platforms, and of what is refused: builders and hooks of tasks, dumps.
+for test in "$tokio"/tests/{sync,task,time,macros}_*.rs "$tokio"/tests/join_handle_panic.rs; do
+    case "$(basename "$test")" in
+        *emscripten* | *wasm* | *_trace_* | task_builder.rs | task_hooks.rs | time_alt.rs | sync_mpsc_alloc*) ;;
+        *) cp "$test" "$place/tests/" ;;
+    esac
+done
+
+cargo dally test --manifest-path "$place/Cargo.toml" --no-fail-fast --tests "$@"
