@@ -33,6 +33,8 @@ pub(crate) type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
 /// Where an execution is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
+    /// There is none: code runs that nobody schedules.
+    Outside,
     /// The program's closure makes the main task.
     Setup,
     /// Tasks step.
@@ -128,6 +130,14 @@ impl Exec {
             shown: Shown::default(),
             shared: Arc::default(),
         }
+    }
+
+    /// What stands for an execution where there is none.
+    pub fn outside() -> Exec {
+        let mut exec = Exec::new();
+        exec.begin(Model::default());
+        (exec.run, exec.phase) = (0, Phase::Outside);
+        exec
     }
 
     /// Begins an execution with the main task.

@@ -49,6 +49,8 @@ pub(crate) struct Model {
     pub task_panics: TaskPanics,
     pub clock: Clock,
     pub points: Points,
+    /// It is run once, and not explored.
+    pub once: bool,
 }
 
 impl Model {

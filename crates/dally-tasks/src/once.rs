@@ -45,7 +45,7 @@ fn drive(main: BoxFuture) -> Result<(), Bug> {
     let main = Cell::new(Some(main));
     let make = || main.take().unwrap_or_else(|| Box::pin(async {}));
     let model =
-        Model { task_panics: TaskPanics::Unobserved, clock: Clock::Idle, ..Model::default() };
+        Model { task_panics: TaskPanics::Unobserved, clock: Clock::Idle, once: true, ..Model::default() };
     let mut system = TaskSystem::new();
     system.begin(model, &make, |_| Ok(()))?;
     let mut last = None;

@@ -85,12 +85,9 @@ enum End {
 
 impl<T> Pipe<T> {
     /// An empty queue for this many items, of a kind with this name.
-    ///
-    /// # Panics
-    /// Outside of a Dally execution.
     #[track_caller]
     pub fn new(kind: &'static str, capacity: usize) -> Pipe<T> {
-        let object = current::with("a pipe", |exec| exec.object(Kind::Pipe(kind)));
+        let object = current::with_any(|exec| exec.object(Kind::Pipe(kind)));
         let state = State {
             queue: VecDeque::new(),
             finished: false,
@@ -163,7 +160,6 @@ impl<T> Pipe<T> {
     fn poll(&self, cx: &Context<'_>, end: End) -> Poll<()> {
         let object = self.shared.object;
         let next = Access::update(Resource::Object(object.id));
-        let what = "a pipe";
         for passed in [false, true] {
             let Some(waited) = self.is_ready(end) else {
                 self.wait(cx, end, next);
@@ -173,7 +169,7 @@ impl<T> Pipe<T> {
             if passed {
                 break;
             }
-            if !current::pass_ready(cx, what, waited, &object, next) {
+            if !current::pass_ready(cx, waited, &object, next) {
                 return Poll::Pending;
             }
         }
@@ -196,7 +192,7 @@ impl<T> Pipe<T> {
     fn wait(&self, cx: &Context<'_>, end: End, next: Access) {
         let Shared { object, at, state, .. } = &*self.shared;
         let deed = if end == End::Read { TAKE } else { PUT };
-        current::with_own("a pipe", object, at, |exec| {
+        current::with_own(object, at, |exec| {
             let mut state = state.lock();
             let waiters = if end == End::Read { &mut state.readers } else { &mut state.writers };
             if waiters.add(cx.waker()) {

@@ -134,7 +134,7 @@ impl Program for TaskProgram {
     }
 
     fn set(&mut self, setting: &str, value: &str) {
-        let Model { task_panics, clock, points } = &mut self.model;
+        let Model { task_panics, clock, points, once: _ } = &mut self.model;
         match setting {
             "task_panics" => *task_panics = TaskPanics::named(value).unwrap_or(*task_panics),
             "timers" => *clock = Clock::named(value).unwrap_or(*clock),

@@ -2,18 +2,21 @@
 
 mod driver;
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::panic::catch_unwind;
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as Plain};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
 use std::time::Duration;
 
 use dally_core::BugKind;
 use dally_report::About;
 use dally_search::{Options, run};
-use dally_tasks::sync::{Mutex, Notify, mpsc, oneshot};
-use dally_tasks::time::Instant;
-use dally_tasks::{TaskProgram, choose, note, spawn, yield_now};
+use dally_tasks::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
+use dally_tasks::time::{self, Instant, sleep};
+use dally_tasks::{TaskProgram, choose, note, run_once, spawn, yield_now};
 use driver::explore;
 
 fn message(code: impl FnOnce() + std::panic::UnwindSafe) -> String {
@@ -22,15 +25,11 @@ fn message(code: impl FnOnce() + std::panic::UnwindSafe) -> String {
 }
 
 #[test]
-fn every_way_in_says_that_it_needs_an_execution() {
-    let cases: [(&str, fn()); 9] = [
+fn what_needs_an_execution_says_so() {
+    let cases: [(&str, fn()); 5] = [
         ("`spawn`", || drop(spawn(async {}))),
-        ("`mpsc::channel`", || drop(mpsc::channel::<u8>(1))),
-        ("`mpsc::unbounded_channel`", || drop(mpsc::unbounded_channel::<u8>())),
-        ("`oneshot::channel`", || drop(oneshot::channel::<u8>())),
-        ("`Mutex::try_lock`", || drop(Mutex::new(0).try_lock())),
-        ("`Notify::notify_one`", || Notify::new().notify_one()),
-        ("`Instant::now`", || _ = Instant::now()),
+        ("a timer", || drop(sleep(Duration::from_secs(1)))),
+        ("`time::pause`", time::pause),
         ("`choose`", || _ = choose(2)),
         ("`note`", || note("nobody reads this")),
     ];
@@ -39,6 +38,87 @@ fn every_way_in_says_that_it_needs_an_execution() {
         let expected = format!("{what} outside of a Dally execution: ");
         assert!(message.starts_with(&expected), "{message}");
     }
+}
+
+/// Counts how often it is called.
+#[derive(Default)]
+struct Calls(AtomicUsize);
+
+impl Wake for Calls {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn primitives_work_outside_as_tokio_s_do() {
+    let calls = Arc::new(Calls::default());
+    let waker = Waker::from(Arc::clone(&calls));
+    let cx = &mut Context::from_waker(&waker);
+
+    let (tx, mut rx) = mpsc::channel(1);
+    assert!(pin!(rx.recv()).poll(cx).is_pending());
+    tx.try_send(1).unwrap();
+    assert_eq!(calls.0.load(Ordering::Relaxed), 1);
+    assert!(tx.try_send(2).is_err());
+    assert_eq!(rx.try_recv(), Ok(1));
+
+    let (tx, mut rx) = oneshot::channel();
+    assert!(pin!(&mut rx).poll(cx).is_pending());
+    tx.send("hello").unwrap();
+    assert_eq!(calls.0.load(Ordering::Relaxed), 2);
+    assert_eq!(pin!(rx).poll(cx), Poll::Ready(Ok("hello")));
+
+    let (lock, permits) = (Mutex::new(0), Semaphore::new(1));
+    let held = lock.try_lock().unwrap();
+    assert!(lock.try_lock().is_err());
+    let mut waits = pin!(lock.lock());
+    assert!(waits.as_mut().poll(cx).is_pending());
+    drop(held);
+    assert_eq!(calls.0.load(Ordering::Relaxed), 3);
+    assert!(waits.poll(cx).is_ready());
+    permits.try_acquire().unwrap().forget();
+    assert!(permits.try_acquire().is_err());
+
+    let notify = Notify::new();
+    notify.notify_one();
+    assert!(pin!(notify.notified()).poll(cx).is_ready());
+    assert!(Instant::now() <= Instant::now());
+}
+
+#[test]
+fn threads_of_the_program_s_own_block_outside() {
+    let (tx, mut rx) = mpsc::channel(1);
+    let sender = thread::spawn(move || (0..100).for_each(|n| tx.blocking_send(n).unwrap()));
+    let mut sum = 0;
+    while let Some(n) = rx.blocking_recv() {
+        sum += n;
+    }
+    sender.join().unwrap();
+    assert_eq!(sum, 4_950);
+}
+
+#[test]
+fn what_was_made_outside_is_refused_where_it_would_leak_and_taken_where_all_is_run_once() {
+    let (tx, rx) = mpsc::unbounded_channel();
+    let leak = TaskProgram::new("made outside", move || {
+        let tx = tx.clone();
+        async move { tx.send(1).unwrap() }
+    });
+    let refused = explore(&leak);
+    let text = dally_report::text::bug(&refused.bugs[0]);
+    assert!(text.contains("belongs to another execution"), "{text}");
+    drop(rx);
+
+    let (tx, mut rx) = mpsc::channel(1);
+    let received = run_once(async {
+        let sender = spawn(async move { tx.send(7).await.unwrap() });
+        let received = rx.recv().await;
+        sender.await.unwrap();
+        received
+    });
+    assert_eq!(received.unwrap(), Some(7));
+    assert!(rx.try_recv().is_err(), "it can be used afterwards");
 }
 
 #[test]

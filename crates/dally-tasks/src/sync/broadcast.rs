@@ -121,7 +121,7 @@ impl<T> Sender<T> {
         let at = Location::caller();
         let mut value = Some(value);
         let (receivers, woken, old) =
-            self.shared.with("`broadcast::Sender::send`", at, |exec, state, object| {
+            self.shared.with(at, |exec, state, object| {
                 if state.receivers == 0 {
                     let deed = const { &Deed::moving::<T>("fail to send", "to") };
                     exec.touch(object, Mode::ReadModifyWrite, deed);
@@ -359,8 +359,8 @@ impl<T: Clone> Receiver<T> {
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.shared.point();
-        let (at, what) = (Location::caller(), "`broadcast::Receiver::try_recv`");
-        let got = self.shared.with(what, at, |exec, state, object| {
+        let at = Location::caller();
+        let got = self.shared.with(at, |exec, state, object| {
             let deed = const { &Deed::moving::<T>("try to receive", "from") };
             exec.touch(object, Mode::ReadModifyWrite, deed);
             state.receive(&mut self.next)

@@ -229,7 +229,7 @@ impl<T: 'static> JoinSet<T> {
         let ended = &self.ended;
         let mut old = None;
         let key = current::attempt(cx, |passed| {
-            ended.state.with("`JoinSet::join_next`", at, |exec, state, object| {
+            ended.state.with(at, |exec, state, object| {
                 let next = dally_core::Access::update(dally_core::Resource::Object(object.id));
                 if state.keys.is_empty() {
                     old = state.waiter.replace(Sleeper::new(exec, cx.waker()));

@@ -27,6 +27,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// Waits until `deadline` or any time later.
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
+    current::with("a timer", |_| ());
     Sleep { deadline, timer: None, at: Location::caller() }
 }
 
@@ -117,7 +118,7 @@ impl Future for Sleep {
         });
         if due {
             // Nothing to wait for: no more than a chance for others.
-            return match current::pass(cx, "`sleep`", false, None) {
+            return match current::pass(cx, false, None) {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
             };
@@ -151,7 +152,7 @@ impl Future for Sleep {
         drop(old);
         if fired {
             let next = Access::read(Resource::Object(clock.id));
-            if !current::pass(cx, "`sleep`", true, next) {
+            if !current::pass(cx, true, next) {
                 return Poll::Pending;
             }
             drop(this.disarm());
