@@ -88,8 +88,8 @@ pub(crate) struct Exec {
     pub rare: bool,
     /// A combinator has put a waker of its own in between, in some task.
     pub linked: bool,
-    /// A task waited for a future that is none of Dally's.
-    pub waited_for_foreign: bool,
+    /// The first task that waited for a future that is none of Dally's.
+    pub waited_for_foreign: Option<usize>,
     pub roster: Roster,
     pub tasks: Tasks,
     /// The futures of the tasks that were spawned last: whoever polls takes them.
@@ -121,7 +121,7 @@ impl Exec {
             seals: 0,
             rare: false,
             linked: false,
-            waited_for_foreign: false,
+            waited_for_foreign: None,
             roster: Roster::new(),
             tasks: Tasks::default(),
             spawned: Vec::new(),
@@ -152,7 +152,7 @@ impl Exec {
         self.shared.take_foreign();
         (self.bug, self.unwinding) = (None, None);
         (self.seals, self.rare, self.linked) = (0, false, false);
-        self.waited_for_foreign = false;
+        self.waited_for_foreign = None;
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
@@ -238,7 +238,9 @@ impl Exec {
         task.state = if blocked { State::Blocked } else { State::Runnable };
         if blocked {
             let id = task.id;
-            self.waited_for_foreign |= task.waits.is_empty();
+            if task.waits.is_empty() {
+                self.waited_for_foreign.get_or_insert(self.current);
+            }
             self.roster.disable(id);
             self.idle();
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use dally_core::{Bug, IntoMonitor, Monitors, Program};
+use dally_core::{Bug, Foreign, IntoMonitor, Monitors, Program};
 
 use crate::control::Control;
 use crate::exec::BoxFuture;
@@ -95,12 +95,6 @@ impl TaskProgram {
         self
     }
 
-    /// Whether its tasks have waited, in the executions so far, and only for futures that Dally does not
-    /// control: then nothing was explored, though nothing failed.
-    pub fn waited_for_foreign_futures_only(&self) -> bool {
-        self.control.is_foreign_only()
-    }
-
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -145,5 +139,9 @@ impl Program for TaskProgram {
 
     fn granularity(&self) -> &'static str {
         self.model.granularity()
+    }
+
+    fn foreign(&self) -> Option<Foreign> {
+        self.control.foreign()
     }
 }

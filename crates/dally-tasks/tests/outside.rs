@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use dally_core::BugKind;
+use dally_core::{BugKind, Program};
 use dally_report::About;
 use dally_search::{Options, run};
 use dally_tasks::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
@@ -167,4 +167,56 @@ fn a_std_lock_that_a_suspended_task_holds_is_named_where_another_task_waits_for_
     assert_eq!(finding.bug.kind(), BugKind::EndlessStep);
     let text = dally_report::text::finding(finding, &report, &About::default());
     assert!(text.contains("locking a `std::sync::Mutex` that a task holds"), "{text}");
+}
+
+/// A flag that wakes whoever waits for it, and that Dally knows nothing of.
+#[derive(Default)]
+struct Flag(Plain<(bool, Option<Waker>)>);
+
+impl Flag {
+    fn raise(&self) {
+        let waker = {
+            let mut state = self.0.lock().unwrap();
+            state.0 = true;
+            state.1.take()
+        };
+        waker.map_or((), Waker::wake);
+    }
+
+    async fn raised(&self) {
+        poll_fn(|cx| {
+            let mut state = self.0.lock().unwrap();
+            state.1 = Some(cx.waker().clone());
+            if state.0 { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+}
+
+#[test]
+fn waits_for_what_is_not_under_control_are_told() {
+    let foreign_only = TaskProgram::new("foreign only", || async {
+        let flag = Arc::new(Flag::default());
+        let other = Arc::clone(&flag);
+        spawn(async move { other.raise() });
+        flag.raised().await;
+    });
+    let too = TaskProgram::new("foreign too", || async {
+        let flag = Arc::new(Flag::default());
+        let other = Arc::clone(&flag);
+        let waits = spawn(async move { other.raised().await });
+        yield_now().await;
+        drop(Mutex::new(()).lock().await);
+        flag.raise();
+        waits.await.unwrap();
+    });
+    let under_control = TaskProgram::new("own", || async { drop(Mutex::new(()).lock().await) });
+    for (program, only) in [(&foreign_only, Some(true)), (&too, Some(false)), (&under_control, None)]
+    {
+        assert_eq!(explore(program).kinds(), ["done"]);
+        assert_eq!(program.foreign().map(|foreign| foreign.only), only, "{}", program.name());
+    }
+    assert_eq!(foreign_only.foreign().unwrap().worker, "`main`");
+    let worker = too.foreign().unwrap().worker;
+    assert!(worker.contains(", spawned at crates/dally-tasks/tests/outside.rs:"), "{worker}");
 }

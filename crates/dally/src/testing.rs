@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dally_core::words::visible;
-use dally_core::{Bug, Finding, Problem, Program, Schedule};
+use dally_core::{Bug, Finding, Foreign, Problem, Program, Schedule};
 use dally_report::{About, Style, tell, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{ChosenStrategy, Ended, IntoStrategy, Mode, Report, Strategy};
@@ -211,8 +211,16 @@ impl<E: Explorer> Test<E> {
             ..Checking::new(self.path, settings)
         };
         let own = self.explorer.take();
-        let checked = checking.run(program, own);
-        self.verdict(&checked, all_steps)
+        let mut checked = checking.run(Arc::clone(&program), own);
+        let foreign = program.foreign();
+        checked.report.notes.extend(foreign.iter().map(text::foreign));
+        let verdict = self.verdict(&checked, all_steps);
+        if let (Some(foreign @ Foreign { only: true, .. }), Ok(_)) = (&foreign, &verdict) {
+            // Not captured by the harness, which shows nothing of a test that passes.
+            let what = text::foreign(foreign);
+            tell::err_at_once(&format!("warning: {} passes, but {what}\n", self.path));
+        }
+        verdict
     }
 
     fn verdict(&self, checked: &Checked, all_steps: bool) -> Result<String, String> {

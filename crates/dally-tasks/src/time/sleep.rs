@@ -28,7 +28,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
     current::with("a timer", |_| ());
-    Sleep { deadline, timer: None, at: Location::caller() }
+    Sleep { deadline, timer: None, over: false, at: Location::caller() }
 }
 
 /// The future of [`sleep`] and [`sleep_until`]. Its timer is armed by the first poll, and
@@ -38,6 +38,8 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 pub struct Sleep {
     deadline: Instant,
     timer: Option<Armed>,
+    /// It has said that it is ready, and was not reset since.
+    over: bool,
     at: &'static Location<'static>,
 }
 
@@ -54,20 +56,21 @@ impl Sleep {
         self.deadline
     }
 
-    /// Whether its deadline has passed.
+    /// Whether it is over, or its timer has fired: what was never polled is not.
     pub fn is_elapsed(&self) -> bool {
-        current::try_with(|exec| {
+        let fired = current::try_with(|exec| {
             let clock = exec.clock();
             exec.brush(&clock, Mode::Read);
-            exec.timers.now >= self.deadline.since_start()
-        })
-        .unwrap_or(false)
+            let armed = self.timer.as_ref().filter(|armed| armed.run == exec.run);
+            armed.is_some_and(|_| exec.timers.now >= self.deadline.since_start())
+        });
+        self.over || fired.unwrap_or(false)
     }
 
     /// Sleeps until another moment, from now on. Whoever was to be woken still is.
     pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
         let waker = self.disarm();
-        self.deadline = deadline;
+        (self.deadline, self.over) = (deadline, false);
         let Some(waker) = waker else { return };
         let deadline = deadline.since_start();
         self.timer = current::try_with(|exec| {
@@ -85,7 +88,7 @@ impl Sleep {
     /// As [`Sleep::reset`]; nobody is woken before it is polled again.
     pub(super) fn reset_without_timer(mut self: Pin<&mut Self>, deadline: Instant) {
         drop(self.disarm());
-        self.deadline = deadline;
+        (self.deadline, self.over) = (deadline, false);
     }
 
     /// Answers whom the timer was to wake.
@@ -119,7 +122,10 @@ impl Future for Sleep {
         if due {
             // Nothing to wait for: no more than a chance for others.
             return match current::pass(cx, false, None) {
-                true => Poll::Ready(()),
+                true => {
+                    this.over = true;
+                    Poll::Ready(())
+                }
                 false => Poll::Pending,
             };
         }
@@ -156,6 +162,7 @@ impl Future for Sleep {
                 return Poll::Pending;
             }
             drop(this.disarm());
+            this.over = true;
             return Poll::Ready(());
         }
         let deed = const { &Deed::plain("wake up by") };
