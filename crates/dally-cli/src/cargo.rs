@@ -259,11 +259,17 @@ mod tests {
     fn a_replay_is_called_as_the_test_was_but_for_which_tests_and_how_many_schedules() {
         assert_eq!(called("", None), "cargo dally test");
         assert_eq!(
-            called("-p bank --features fast,slow --schedules 10000 --timers idle transfers -- -q", None),
+            called(
+                "-p bank --features fast,slow --schedules 10000 --timers idle transfers -- -q",
+                None
+            ),
             "cargo dally test --timers idle --features fast,slow"
         );
         assert_eq!(
-            called("--workspace --no-fail-fast --release --points=operations --test pools slow", None),
+            called(
+                "--workspace --no-fail-fast --release --points=operations --test pools slow",
+                None
+            ),
             "cargo dally test --points operations --release --test pools"
         );
         assert_eq!(

@@ -124,7 +124,7 @@ pub(crate) fn is_outside() -> bool {
 fn reach<R>(mut lent: Lent, f: impl FnOnce(&mut Exec) -> R) -> R {
     let exec = lent.exec();
     let result = f(exec);
-    if exec.untold.is_much() {
+    if exec.pending.is_much() {
         flush(exec);
     }
     let cut = exec.cut;
@@ -206,26 +206,17 @@ pub(crate) fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location
 /// The scheduling point before an operation; answers whether to do it now. If not, return
 /// `Poll::Pending`. `waited` and `next` are as in [`Exec::stands_before`].
 #[inline(always)]
-pub(crate) fn pass(
-    cx: &Context<'_>,
-    waited: bool,
-    next: impl Into<Option<Access>>,
-) -> bool {
+pub(crate) fn pass(cx: &Context<'_>, waited: bool, next: impl Into<Option<Access>>) -> bool {
     !with_any(|exec| exec.stands_before(cx.waker(), waited, next.into())) || suspend(cx)
 }
 
 /// As [`pass`], for an operation that has looked at this object to see that it need not wait.
 #[inline(always)]
-pub(crate) fn pass_ready(
-    cx: &Context<'_>,
-    waited: bool,
-    object: &Object,
-    next: Access,
-) -> bool {
+pub(crate) fn pass_ready(cx: &Context<'_>, waited: bool, object: &Object, next: Access) -> bool {
     let before = with_any(|exec| {
         let before = exec.stands_before(cx.waker(), waited, Some(next));
         if before {
-            exec.brush(object, Mode::Read);
+            exec.touch_silently(object, Mode::Read);
         }
         before
     });
@@ -264,12 +255,12 @@ fn suspend(cx: &Context<'_>) -> bool {
 /// Notes that the running step looks at an object, without words for readers: what it sees
 /// depends on who has been there before.
 pub(crate) fn look(object: &Object) {
-    try_with(|exec| exec.brush(object, Mode::Read));
+    try_with(|exec| exec.touch_silently(object, Mode::Read));
 }
 
 /// Notes that the running step changes an object, without words for readers.
 pub(crate) fn change(object: &Object) {
-    try_with(|exec| exec.brush(object, Mode::ReadModifyWrite));
+    try_with(|exec| exec.touch_silently(object, Mode::ReadModifyWrite));
 }
 
 /// Says what the running task waits for if this poll leaves it blocked.

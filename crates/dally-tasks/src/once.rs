@@ -69,8 +69,12 @@ const PATIENCE: u32 = 1_000;
 fn drive(main: BoxFuture) -> Result<(), Failed> {
     let main = Cell::new(Some(main));
     let make = || main.take().unwrap_or_else(|| Box::pin(async {}));
-    let model =
-        Model { task_panics: TaskPanics::Unobserved, clock: Clock::Idle, once: true, ..Model::default() };
+    let model = Model {
+        task_panics: TaskPanics::Unobserved,
+        clock: Clock::Idle,
+        once: true,
+        ..Model::default()
+    };
     let mut system = TaskSystem::new();
     system.begin(model, &make, |_| Ok(()))?;
     let (mut last, mut steps) = (None, 0);

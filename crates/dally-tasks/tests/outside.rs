@@ -180,7 +180,9 @@ impl Flag {
             state.0 = true;
             state.1.take()
         };
-        waker.map_or((), Waker::wake);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 
     async fn raised(&self) {
@@ -211,7 +213,8 @@ fn waits_for_what_is_not_under_control_are_told() {
         waits.await.unwrap();
     });
     let under_control = TaskProgram::new("own", || async { drop(Mutex::new(()).lock().await) });
-    for (program, only) in [(&foreign_only, Some(true)), (&too, Some(false)), (&under_control, None)]
+    for (program, only) in
+        [(&foreign_only, Some(true)), (&too, Some(false)), (&under_control, None)]
     {
         assert_eq!(explore(program).kinds(), ["done"]);
         assert_eq!(program.foreign().map(|foreign| foreign.only), only, "{}", program.name());

@@ -185,9 +185,8 @@ impl<E: Explorer> Test<E> {
         let mut settings = self.settings.clone();
         let here = std::env::current_dir().unwrap_or_default();
         let file = SettingsFile::nearest(&here).map_err(|why| format!("error: {why}\n"))?;
-        let of_file = file.map_or_else(Vec::new, |file| {
-            file.override_in(&mut settings, self.path, &self.given)
-        });
+        let of_file = file
+            .map_or_else(Vec::new, |file| file.override_in(&mut settings, self.path, &self.given));
         settings
             .override_by(&variable)
             .and_then(|()| settings.check())

@@ -41,7 +41,9 @@ impl SettingsFile {
         };
         match std::fs::read_to_string(&path) {
             Ok(text) => SettingsFile::parse(&path, &text).map(Some),
-            Err(why) => Err(FileError { path, line: 1, column: 1, why: Why::Read(why.to_string()) }),
+            Err(why) => {
+                Err(FileError { path, line: 1, column: 1, why: Why::Read(why.to_string()) })
+            }
         }
     }
 
