@@ -71,4 +71,4 @@ done
 # another candidate for the comparison.
 sed -i 's/assert_eq!(items, vec!\[\]);/assert_eq!(items, Vec::<u32>::new());/' "$place/tests/of/time_interval.rs"
 
-cargo dally test --manifest-path "$place/Cargo.toml" --no-fail-fast --test own "$@"
+cargo dally test --manifest-path "$place/Cargo.toml" --target-dir target --no-fail-fast --test own "$@"
