@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 
 use dally_core::words::visible;
-use dally_core::{
-    Discard, Event, Finding, Heat, Item, Resource, Schedule, Trace, Transition, WorkerId,
-};
+use dally_core::{Discard, Event, Finding, Heat, Item, Resource, Trace, Transition, WorkerId};
 use serde::Serialize;
 
 use crate::text::{Fate, Messages, Names, States, is_fault};

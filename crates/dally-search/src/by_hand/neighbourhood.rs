@@ -237,6 +237,7 @@ impl Answering {
             items: Vec::new(),
             after: Vec::new(),
             clock: None,
+            fields: None,
         });
         (step, self.choices, names)
     }
