@@ -42,6 +42,38 @@ mod fixtures {
         }
     }
 
+    struct Account {
+        balance: Mutex<u32>,
+    }
+
+    impl Account {
+        async fn withdraw(&self, amount: u32) -> bool {
+            let enough = *self.balance.lock().await >= amount;
+            if enough {
+                *self.balance.lock().await -= amount;
+            }
+            enough
+        }
+    }
+
+    /// The example of the README.
+    #[dally::test]
+    async fn nobody_gets_money_that_is_not_there() {
+        if !asked() {
+            return;
+        }
+        let account = Arc::new(Account { balance: Mutex::new(100) });
+        let customers: Vec<_> = (0..2)
+            .map(|_| {
+                let account = Arc::clone(&account);
+                spawn(async move { account.withdraw(100).await })
+            })
+            .collect();
+        for customer in customers {
+            customer.await.unwrap();
+        }
+    }
+
     #[dally::test]
     async fn deadlock() {
         if !asked() {
@@ -332,6 +364,7 @@ macro_rules! fails {
 
 fails!(
     lost_update,
+    nobody_gets_money_that_is_not_there,
     deadlock,
     returns_an_error,
     panics_in_a_destructor,

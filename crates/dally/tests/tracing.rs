@@ -72,7 +72,9 @@ impl Greeter {
 
 #[test]
 fn handlers_of_machines_are_heard_too_and_a_value_that_panics_is_told_as_that() {
-    let program = MachineProgram::new("greeter", |setup| drop(setup.create(Greeter)));
+    let program = MachineProgram::new("greeter", |setup| {
+        setup.create(Greeter);
+    });
     let report = run(Arc::new(program), Options::default(), Arc::new(()));
     let told = notes(&report.findings[0]);
     assert_eq!(told[0], "1 0: INFO tracing: hello text=\"\\u{1b}[2J</script>\"");

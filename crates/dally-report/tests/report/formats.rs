@@ -75,7 +75,7 @@ fn junit_has_a_case_for_each_program_and_a_failure_for_each_finding() {
 
 #[test]
 fn github_gets_one_line_for_each_finding_in_which_nothing_ends_early() {
-    let text = three(EVIL, |outcomes| github(outcomes));
+    let text = three(EVIL, github);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 4, "{text}");
     insta::assert_snapshot!(text);
@@ -95,7 +95,7 @@ fn github_gets_one_line_for_each_finding_in_which_nothing_ends_early() {
 
 #[test]
 fn sarif_has_what_version_2_1_0_requires() {
-    let text = three(EVIL, |outcomes| sarif(outcomes));
+    let text = three(EVIL, sarif);
     let document: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["version"], "2.1.0");
     let run = &document["runs"][0];
