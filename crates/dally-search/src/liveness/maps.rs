@@ -21,8 +21,8 @@ impl Maps {
         Maps { maps: [none(), none()], made: AtomicUsize::new(0), memory }
     }
 
-    /// The map of a property. The first has its values beside the states, where they are found
-    /// without waiting for memory: most programs have one.
+    /// The map of a property. The first has its values in the graph, with what else changes of a state:
+    /// most programs have one.
     #[inline]
     pub(crate) fn of(&self, property: Property) -> &Map {
         let (kind, monitor) = property.place();
@@ -32,13 +32,19 @@ impl Maps {
         })
     }
 
+    /// Whether all maps have room for the states before this number.
+    #[inline]
+    pub(crate) fn have_room(&self, end: usize) -> bool {
+        self.made.load(Relaxed) <= 1 || self.all().all(|map| map.has_room(end))
+    }
+
     /// All maps, in the order of properties.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Map> {
         self.maps.iter().flatten().filter_map(OnceLock::get)
     }
 
-    /// The bytes that a state takes here.
+    /// The bytes that a state takes here and in the graph, which has marks of it in any case.
     pub(crate) fn bytes_a_state(&self) -> usize {
-        self.made.load(Relaxed).saturating_sub(1) * map::BYTES
+        self.made.load(Relaxed).max(1) * map::BYTES
     }
 }

@@ -49,9 +49,14 @@ impl NestedSearch {
         certain
     }
 
+    /// How many states there must be for candidates to be judged.
+    pub(crate) fn judge_at(&self) -> usize {
+        FEW.max(self.judged * GROWTH)
+    }
+
     /// Whether it is time to judge.
     pub(crate) fn is_due(&self, graph: &Graph) -> bool {
-        graph.len() >= FEW.max(self.judged * GROWTH) && !self.candidates.is_empty()
+        graph.len() >= self.judge_at() && !self.candidates.is_empty()
     }
 
     /// Judges the components that the candidates lead to, or `all` there are, for properties that

@@ -19,7 +19,7 @@ use super::transition_log::{Logged, Source};
 use super::transition_order::TransitionOrder;
 use super::visited::Visited;
 use crate::choice_log::Activity;
-use crate::liveness::{Guess, bits};
+use crate::liveness::bits;
 use crate::prefetch::prefetch;
 
 /// What is known of the transitions out of a state, by the places of their workers.
@@ -245,18 +245,11 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let Some(log) = &self.shared_state.log else { return };
         let OpenState { ahead, offered, enabled, node, .. } = &mut *self.frames[at].state;
         let open = ahead.foreseen & !ahead.visited & !offered.few();
-        let mut guesses = [Guess::Absent; 64];
-        // Each waits for memory; asked for together, the waits overlap.
-        for place in bits(open) {
-            guesses[place as usize] = log.guess(&self.log_writer, ahead.targets[place as usize]);
-        }
         self.writer.now(Activity::Nothing);
         let mut all = Logged::Known;
         for place in bits(open) {
             let at = place as usize;
-            let Some(to) = log.find(&mut self.log_writer, ahead.targets[at], guesses[at]) else {
-                continue;
-            };
+            let Some(to) = log.find(&mut self.log_writer, ahead.targets[at]) else { continue };
             ahead.visited |= 1 << place;
             let from = Source { node: *node, place: at };
             let logged = log.foreseen(&mut self.log_writer, from, enabled[at], to);

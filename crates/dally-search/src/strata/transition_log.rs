@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use crate::choice_log::Activity;
-use crate::liveness::{Guess, Node, Transition};
+use crate::liveness::{Node, Transition};
 
 /// Where a step was taken: the state, and the place of the worker among the enabled.
 #[derive(Clone, Copy, Debug)]
@@ -78,8 +78,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     #[inline]
     pub(super) fn log_foreseen(&mut self, at: usize, place: usize, identity: u64) -> bool {
         let Some(log) = &self.shared_state.log else { return false };
-        let guess = Guess::Unknown;
-        let Some(to) = log.find(&mut self.log_writer, identity, guess) else { return false };
+        let Some(to) = log.find(&mut self.log_writer, identity) else { return false };
         let state = &self.frames[at].state;
         let (worker, from) = (state.enabled[place], Source { node: state.node, place });
         self.writer.now(Activity::Nothing);

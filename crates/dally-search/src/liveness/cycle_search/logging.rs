@@ -8,7 +8,7 @@ use dally_core::WorkerId;
 use super::known::{Algorithm, Known};
 use super::{CycleSearch, lock};
 use crate::liveness::fairness::Fairness;
-use crate::liveness::graph::{Connected, Edge, Guess, Node, Writer};
+use crate::liveness::graph::{Connected, Node, Writer};
 use crate::liveness::labels::Transition;
 use crate::liveness::lasso::closed;
 use crate::strata::{Arrival, Logged, Source};
@@ -46,8 +46,10 @@ impl CycleSearch {
         let enabled = arrival.system.enabled();
         let state = known.graph.state(writer, identity, enabled, acceptance);
         let Some((to, new)) = state else { return Logged::NoRoom };
-        if new && let Algorithm::Nested(_) = &known.algorithm {
-            known.graph.set_on_stack(to, true);
+        match &known.algorithm {
+            Algorithm::Nested { .. } if new => known.graph.set_on_stack(to, true),
+            Algorithm::Map(maps) if !maps.have_room(to as usize + 1) => return Logged::NoRoom,
+            _ => {}
         }
         if let Some(Source { node: from, place }) = from {
             let visits = acceptance.visits;
@@ -56,7 +58,7 @@ impl CycleSearch {
             }
             let transition = Transition { visits, ..arrival.transition };
             match known.graph.connect(writer, from, place, to, transition) {
-                Connected::By(edge) => self.connected(known, raised, from, edge, new),
+                Connected::Added => self.connected(known, raised, (from, to), visits, new),
                 Connected::Apart => {}
                 Connected::NoRoom => return Logged::NoRoom,
             }
@@ -64,12 +66,11 @@ impl CycleSearch {
         if new { Logged::New(to) } else { Logged::Known }
     }
 
-    /// The state of this identity, which no monitor is relieved in coming to, if it is known; with
-    /// what was guessed of it.
+    /// The state of this identity, which no monitor is relieved in coming to, if it is known.
     #[inline]
-    pub(crate) fn find(&self, own: &mut LogWriter, identity: u64, guess: Guess) -> Option<Node> {
+    pub(crate) fn find(&self, own: &mut LogWriter, identity: u64) -> Option<Node> {
         self.refresh(own);
-        own.known.as_ref()?.graph.find(identity, guess)
+        own.known.as_ref()?.graph.find(identity)
     }
 
     /// A step that was not taken leads to this state. It chooses no values, and no monitor minds it
@@ -87,7 +88,7 @@ impl CycleSearch {
         };
         let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
         match known.graph.connect(writer, from.node, from.place, to, transition) {
-            Connected::By(edge) => self.connected(known, raised, from.node, edge, false),
+            Connected::Added => self.connected(known, raised, (from.node, to), 0, false),
             Connected::Apart => {}
             Connected::NoRoom => return Logged::NoRoom,
         }
@@ -102,35 +103,32 @@ impl CycleSearch {
         }
     }
 
-    /// It was said before that this identity will be looked for, and now it will: what shows of it
-    /// at once.
-    #[inline]
-    pub(crate) fn guess(&self, own: &LogWriter, identity: u64) -> Guess {
-        own.known.as_ref().map_or(Guess::Unknown, |known| known.graph.guess(identity))
-    }
-
     /// A transition was added.
     #[inline]
-    fn connected(&self, known: &Known, raised: &mut Vec<Node>, from: Node, edge: Edge, new: bool) {
+    fn connected(
+        &self,
+        known: &Known,
+        raised: &mut Vec<Node>,
+        (from, to): (Node, Node),
+        visits: u64,
+        new: bool,
+    ) {
         let graph = &known.graph;
         match &known.algorithm {
-            Algorithm::Nested(nested) => {
+            Algorithm::Nested { nested, judge_at } => {
                 let mut hot = 0;
-                if !new && graph.is_on_stack(edge.to) {
-                    hot = graph.hot(from) & graph.hot(edge.to);
+                if !new && graph.is_on_stack(to) {
+                    hot = graph.hot(from) & graph.hot(to);
                 }
-                if new || hot != 0 {
-                    let mut nested = lock(nested);
-                    nested.came_back(graph, from, hot);
-                    if nested.is_due(graph) {
-                        self.consider(graph, &mut nested);
-                    }
+                if hot != 0 || new && graph.len() >= judge_at.load(Relaxed) {
+                    self.consider(graph, &mut lock(nested), from, hot, judge_at);
                 }
             }
             Algorithm::Map(maps) => {
-                let hot = graph.hot(from) & graph.hot(edge.to);
-                for property in self.sought(hot, self.visits.load(SeqCst)) {
-                    let closing = maps.of(property).calculate(graph, from, edge, raised);
+                graph.touch(from);
+                for property in self.sought(graph.hot(from), self.visits.load(SeqCst)) {
+                    let map = maps.of(property);
+                    let closing = map.calculate(graph, (from, to), visits, raised);
                     if let Some(closing) = closing
                         && self.fairness == Fairness::None
                     {
@@ -166,7 +164,7 @@ impl CycleSearch {
         }
         let Some(known) = &own.known else { return };
         known.graph.closed(node);
-        if let Algorithm::Nested(nested) = &known.algorithm {
+        if let Algorithm::Nested { nested, judge_at } = &known.algorithm {
             let visits = self.visits.load(Relaxed);
             if visits != 0 {
                 let mut nested = lock(nested);
@@ -174,7 +172,7 @@ impl CycleSearch {
                 // A cycle that visits and avoids what it should counts, however much the graph will
                 // grow, if no fairness is asked for.
                 if certain && self.fairness == Fairness::None {
-                    self.consider(&known.graph, &mut nested);
+                    self.judge(&known.graph, &mut nested, judge_at);
                 }
             }
             known.graph.set_on_stack(node, false);
