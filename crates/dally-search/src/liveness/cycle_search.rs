@@ -136,7 +136,9 @@ impl CycleSearch {
             Algorithm::Map(maps) => {
                 let sought = maps.all().filter(|map| self.is_sought(map.property()));
                 for map in sought {
-                    let bad = refinement::bad_component(&known.graph, map, self.fairness, threads);
+                    let (graph, mut numbers) = (&known.graph, lock(&maps.numbers));
+                    let bad =
+                        refinement::bad_component(graph, map, self.fairness, threads, &mut numbers);
                     if let Some(component) = bad {
                         self.found(&known.graph, map.property(), &component);
                     }

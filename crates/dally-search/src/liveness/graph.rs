@@ -20,9 +20,9 @@ use super::index::{self, Index};
 use super::labels::{Label, Labels, Lately, Look};
 use crate::strata::NumberList;
 use edges::IS_FURTHER;
+pub(crate) use edges::{Connected, Cursor, Edge};
 pub(crate) use marks::MARK_BYTES;
 use marks::Marks;
-pub(crate) use edges::{Connected, Cursor, Edge};
 
 /// The number of a state, in the order in which a thread came to its states.
 pub(crate) type Node = u32;
@@ -141,8 +141,7 @@ impl Graph {
         enabled: &[WorkerId],
         acceptance: Acceptance,
     ) -> Option<(Node, bool)> {
-        self.index
-            .find_or_add(identity, || self.add(writer, enabled, acceptance.waiting()))
+        self.index.find_or_add(identity, || self.add(writer, enabled, acceptance.waiting()))
     }
 
     /// Adds a state where these monitors are hot.

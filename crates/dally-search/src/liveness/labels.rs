@@ -113,12 +113,7 @@ impl Labels {
 
     /// The number of the look of a state where these workers are enabled and these monitors hot;
     /// `None` if there is no room.
-    pub(super) fn look(
-        &self,
-        lately: &mut Lately,
-        enabled: &[WorkerId],
-        hot: u64,
-    ) -> Option<u32> {
+    pub(super) fn look(&self, lately: &mut Lately, enabled: &[WorkerId], hot: u64) -> Option<u32> {
         // Asked for each new state. Looks of the same hash are told apart.
         let mix = |hash: u64, id: &WorkerId| {
             (hash.rotate_left(23) ^ id.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15)

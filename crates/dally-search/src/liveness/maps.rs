@@ -1,8 +1,9 @@
 //! The maps of all properties.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
 
+use super::components::Numbers;
 use super::map::{self, Map};
 use super::property::Property;
 
@@ -12,13 +13,16 @@ pub(crate) struct Maps {
     maps: [Box<[OnceLock<Map>]>; 2],
     made: AtomicUsize,
     memory: u64,
+    /// For who refines a map.
+    pub(crate) numbers: Mutex<Numbers>,
 }
 
 impl Maps {
     /// Each will take at most so many bytes.
     pub(crate) fn new(memory: u64) -> Maps {
         let none = || (0..64).map(|_| OnceLock::new()).collect();
-        Maps { maps: [none(), none()], made: AtomicUsize::new(0), memory }
+        let (made, numbers) = (AtomicUsize::new(0), Mutex::default());
+        Maps { maps: [none(), none()], made, memory, numbers }
     }
 
     /// The map of a property. The first has its values in the graph, with what else changes of a state:

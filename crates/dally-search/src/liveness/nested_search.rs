@@ -78,7 +78,8 @@ impl NestedSearch {
             numbers.renew(graph.len());
             let mut judge = Judge::new(property, fairness, graph, numbers);
             let inside = |node| fairness.admits(graph, property, node);
-            let mut from = |node| judge.from(node, inside, |node| graph.is_on_stack(node));
+            let may_grow = |node| graph.is_on_stack(node);
+            let mut from = |node| judge.from(node, inside, may_grow, |_| true);
             let bad = match &self.candidates[&property] {
                 Some(candidates) if !all => candidates.iter().find_map(|&node| from(node)),
                 _ => (0..graph.len() as Node).find_map(from),

@@ -12,8 +12,8 @@ use dally_core::report::CachePolicy;
 use exact::Exact;
 pub(crate) use exact::Numbered;
 use fingerprints::Fingerprints;
-use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use numbers::NumberList;
+use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use table::{Lookup, Table};
 
 /// A set of visited states that many threads insert into.

@@ -11,6 +11,7 @@ use crate::liveness::fairness::Fairness;
 use crate::liveness::graph::{Connected, Node, Writer};
 use crate::liveness::labels::Transition;
 use crate::liveness::lasso::closed;
+use crate::liveness::property::bits;
 use crate::strata::{Arrival, Logged, Source};
 
 /// What one thread keeps to write to the log.
@@ -58,7 +59,10 @@ impl CycleSearch {
             }
             let transition = Transition { visits, ..arrival.transition };
             match known.graph.connect(writer, from, place, to, transition) {
-                Connected::Added => self.connected(known, raised, (from, to), visits, new),
+                Connected::Added => {
+                    let hot = self.hot_from(known, from);
+                    self.connected(known, raised, (from, to), hot, visits, new);
+                }
                 Connected::Apart => {}
                 Connected::NoRoom => return Logged::NoRoom,
             }
@@ -66,33 +70,36 @@ impl CycleSearch {
         if new { Logged::New(to) } else { Logged::Known }
     }
 
-    /// The state of this identity, which no monitor is relieved in coming to, if it is known.
-    #[inline]
-    pub(crate) fn find(&self, own: &mut LogWriter, identity: u64) -> Option<Node> {
-        self.refresh(own);
-        own.known.as_ref()?.graph.find(identity)
-    }
-
-    /// A step that was not taken leads to this state. It chooses no values, and no monitor minds it
-    /// or is relieved in it.
+    /// Steps were not taken that lead to states of these identities, from the workers at these
+    /// `places` among the enabled: logs those that lead to states that are known. They choose no values,
+    /// and no monitor minds them or is relieved in them. Answers their places.
     #[inline]
     pub(crate) fn foreseen(
         &self,
         own: &mut LogWriter,
-        from: Source,
-        worker: WorkerId,
-        to: Node,
-    ) -> Logged {
+        from: Node,
+        enabled: &[WorkerId],
+        identities: &[u64],
+        places: u64,
+    ) -> (u64, Logged) {
+        self.refresh(own);
         let LogWriter { known: Some(known), writer, raised, .. } = own else {
-            return Logged::NoRoom;
+            return (0, Logged::NoRoom);
         };
-        let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
-        match known.graph.connect(writer, from.node, from.place, to, transition) {
-            Connected::Added => self.connected(known, raised, (from.node, to), 0, false),
-            Connected::Apart => {}
-            Connected::NoRoom => return Logged::NoRoom,
+        let (mut found, hot) = (0, self.hot_from(known, from));
+        for place in bits(places) {
+            let at = place as usize;
+            let Some(to) = known.graph.find(identities[at]) else { continue };
+            found |= 1 << place;
+            let worker = enabled[at];
+            let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
+            match known.graph.connect(writer, from, at, to, transition) {
+                Connected::Added => self.connected(known, raised, (from, to), hot, 0, false),
+                Connected::Apart => {}
+                Connected::NoRoom => return (found, Logged::NoRoom),
+            }
         }
-        Logged::Known
+        (found, Logged::Known)
     }
 
     /// This identity will be looked for soon.
@@ -103,13 +110,23 @@ impl CycleSearch {
         }
     }
 
-    /// A transition was added.
+    /// The monitors that are hot in a state, as far as that is of interest for each of its transitions.
+    #[inline]
+    fn hot_from(&self, known: &Known, from: Node) -> u64 {
+        match &known.algorithm {
+            Algorithm::Nested { .. } => 0,
+            Algorithm::Map(_) => known.graph.hot(from),
+        }
+    }
+
+    /// A transition that `visits` this was added, from a state where these monitors are `hot`.
     #[inline]
     fn connected(
         &self,
         known: &Known,
         raised: &mut Vec<Node>,
         (from, to): (Node, Node),
+        hot: u64,
         visits: u64,
         new: bool,
     ) {
@@ -126,7 +143,11 @@ impl CycleSearch {
             }
             Algorithm::Map(maps) => {
                 graph.touch(from);
-                for property in self.sought(graph.hot(from), self.visits.load(SeqCst)) {
+                let visited = self.visits.load(SeqCst);
+                if hot | visited == 0 {
+                    return;
+                }
+                for property in self.sought(hot, visited) {
                     let map = maps.of(property);
                     let closing = map.calculate(graph, (from, to), visits, raised);
                     if let Some(closing) = closing

@@ -86,9 +86,7 @@ impl<T: Element> Deref for Memory<T> {
         // been made. An element is nothing but atomic numbers without padding, for which all bytes
         // are valid, and the system gives zeroes. All access is through shared references to
         // atomics, and all of one size, since a memory has one type of elements.
-        unsafe {
-            std::slice::from_raw_parts(self.map.as_ptr().cast(), self.bytes / size_of::<T>())
-        }
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.bytes / size_of::<T>()) }
     }
 }
 

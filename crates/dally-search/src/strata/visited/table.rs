@@ -111,7 +111,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
             let bucket = &table[at];
             let mut hits = 0_u32;
             for (place, slot) in bucket.0.iter().enumerate() {
-                hits |= u32::from(Self::key(slot.load(Relaxed)) == key) << place;
+                hits |= u32::from((slot.load(Relaxed) ^ key) >> PAYLOAD == 0) << place;
             }
             while hits != 0 {
                 let word = bucket.0[hits.trailing_zeros() as usize].load(Relaxed);
