@@ -3,10 +3,12 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod campaign;
 mod cargo;
 mod check;
 mod compare;
 mod error;
+mod explore;
 mod flags;
 mod interrupt;
 mod list;
@@ -14,6 +16,7 @@ mod mpil;
 mod p;
 mod page;
 mod progress;
+mod regressions;
 mod replay;
 mod tokio;
 
@@ -55,6 +58,9 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Page(arguments) => page::page(&arguments),
         Command::Export(arguments) => page::export(&arguments),
+        Command::Regressions(command) => regressions::regressions(&command),
+        Command::Campaign(command) => campaign::campaign(&command.command),
+        Command::Explore(arguments) => explore::explore(&arguments),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use dally::checking::Checking;
 use dally::contract::Schedule;
 use dally::mpil::MpilProgram;
-use dally::report::{About, Style, json, tell, text};
+use dally::report::{Style, tell};
 use dally::settings::Settings;
 
-use crate::args::{CheckArgs, Format};
+use crate::args::CheckArgs;
 use crate::check::{Run, settings};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
-use crate::{BAD_INPUT, BUG, CLEAN, print};
+use crate::{BAD_INPUT, BUG, CLEAN};
 
 /// The names of the file and of its parameters in the settings of a schedule.
 const FILE_SETTING: &str = "mpil";
@@ -35,29 +35,35 @@ pub fn check(arguments: &CheckArgs, subject: &OsStr) -> Result<u8, CliError> {
     let path = Path::new(subject);
     let Some(program) = compiled(path, &parameters)? else { return Ok(BAD_INPUT) };
     let name = path.file_stem().unwrap_or(subject).to_string_lossy().into_owned();
-    let mut replay_settings = vec![(FILE_SETTING.to_owned(), path.display().to_string())];
-    let shown = parameters.iter().map(|(name, value)| format!("{name}={value}"));
-    replay_settings.extend(shown.map(|given| (PARAMETER_SETTING.to_owned(), given)));
     let checking = Checking {
-        replay_settings,
+        replay_settings: settings_of(path, &parameters),
         stop: stop_on_interrupt()?,
         ..Checking::new(name.clone(), settings(arguments, None, Settings::default())?)
     };
     let run = Run::of(std::sync::Arc::new(program), checking, "");
-    match arguments.format {
-        Format::Text if run.is_failed() => {}
-        Format::Text => {
-            let style = Style::of(&std::io::stdout());
-            let summary = text::summary(&name, &run.checked.report, style);
-            print(&(run.findings(&name, Some(About::STEPS_SHOWN)) + &summary));
-        }
-        Format::Json => print(&json::run(&run.checked.report)),
-    }
+    run.print(&name, &name, arguments.output());
     if run.is_failed() {
         return Err(CliError::NotChecked { program: name, notes: run.notes() });
     }
     run.tell_notes();
     Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })
+}
+
+/// What schedules of this program are headed by.
+pub fn heading(subject: &OsStr, parameters: &[String]) -> Result<Schedule, CliError> {
+    let parameters = parameters.iter().map(|given| parameter(given));
+    let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
+    let path = Path::new(subject);
+    let program = path.file_stem().unwrap_or(subject).to_string_lossy().into_owned();
+    Ok(Schedule { program, settings: settings_of(path, &parameters), ..Schedule::default() })
+}
+
+/// What a replay of this program needs to know.
+fn settings_of(path: &Path, parameters: &[(String, i64)]) -> Vec<(String, String)> {
+    let mut settings = vec![(FILE_SETTING.to_owned(), path.display().to_string())];
+    let shown = parameters.iter().map(|(name, value)| format!("{name}={value}"));
+    settings.extend(shown.map(|given| (PARAMETER_SETTING.to_owned(), given)));
+    settings
 }
 
 fn parameter(given: &str) -> Result<(String, i64), CliError> {

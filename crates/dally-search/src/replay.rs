@@ -58,7 +58,7 @@ impl std::fmt::Display for Divergence {
 }
 
 /// The items of a step in a replay, where more of them are no bug.
-const LONG_STEP: u32 = 2_000_000;
+pub(crate) const LONG_STEP: u32 = 2_000_000;
 
 /// Runs a recorded schedule on `program`, on a thread of its own. A step that does not come back
 /// within `step_time` is the bug then, and its thread is left behind.
@@ -91,7 +91,7 @@ pub fn replay<P: Program + 'static>(
         watched(&schedule.program, step_time, move |writer| {
             let mut executor = Executor::new(&*program, writer);
             let instruments = Instruments::uninterrupted();
-            executor.follow(Recorder::default(), 0, replay, &limits, instruments)
+            executor.follow(Recorder::full(), 0, replay, &limits, instruments)
         })
     };
     // The result of a replay that did not come to its end.
@@ -130,7 +130,7 @@ pub fn first_schedule<P: Program + 'static>(program: Arc<P>, options: Options) -
         strategy.begin(0);
         let instruments = Instruments::uninterrupted();
         let mut executor = Executor::new(&*program, writer);
-        executor.record(Recorder::default(), 0, &mut *strategy, &limits, instruments)
+        executor.record(Recorder::full(), 0, &mut *strategy, &limits, instruments)
     });
     let description = Schedule { program: name, settings, ..Schedule::default() };
     match recorded {
