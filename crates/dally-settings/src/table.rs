@@ -159,6 +159,12 @@ macro_rules! with_settings {
             ///
             /// If this is not given, what the program says: awaits of a test with tasks.
             Tasks points: Points;
+
+            /// How many faults of the network, of disks and of hosts an execution of tasks may have. Which and
+            /// when is explored.
+            ///
+            /// If this is not given, what the program says: none of a test.
+            Tasks fault_budget: u32;
         }
     };
 }
