@@ -61,8 +61,9 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 
 /// All that is in a file, as text.
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
-    String::from_utf8(read(path).await?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
+    String::from_utf8(read(path).await?).map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8")
+    })
 }
 
 /// Makes a file of these bytes, in the place of one that is there.

@@ -122,10 +122,7 @@ fn names_are_changed_in_order() {
         }
         names.join(" ")
     };
-    assert_eq!(
-        after_a_crash(names, list),
-        set(["", "/a", "/a /a/b", "/c /c/b", "/c /c/b /d"])
-    );
+    assert_eq!(after_a_crash(names, list), set(["", "/a", "/a /a/b", "/c /c/b", "/c /c/b /d"]));
 }
 
 #[test]
@@ -167,16 +164,23 @@ macro_rules! sequence {
                 let [one, other] = [(); 2].map(|()| &names[rng.usize(..names.len())]);
                 let kind = |why: std::io::Error| why.kind();
                 log.push(match rng.u8(..10) {
-                    0 => format!("{:?}", fs::write(one, vec![step; rng.usize(..9)]).await.map_err(kind)),
+                    0 => format!(
+                        "{:?}",
+                        fs::write(one, vec![step; rng.usize(..9)]).await.map_err(kind)
+                    ),
                     1 => format!("{:?}", fs::read(one).await.map_err(kind)),
                     2 => format!("{:?}", fs::rename(one, other).await.map_err(kind)),
                     3 => format!("{:?}", fs::remove_file(one).await.map_err(kind)),
                     4 => format!("{:?}", fs::create_dir(one).await.map_err(kind)),
-                    5 if rng.u8(..3) == 0 => format!("{:?}", fs::remove_dir(one).await.map_err(kind)),
+                    5 if rng.u8(..3) == 0 => {
+                        format!("{:?}", fs::remove_dir(one).await.map_err(kind))
+                    }
                     5 => format!("{:?}", fs::create_dir_all(one).await.map_err(kind)),
                     6 => {
                         let known = fs::metadata(one).await.map_err(kind);
-                        let known = known.map(|known| (known.is_file(), known.is_dir(), known.is_file().then(|| known.len())));
+                        let known = known.map(|known| {
+                            (known.is_file(), known.is_dir(), known.is_file().then(|| known.len()))
+                        });
                         format!("{known:?} {:?}", fs::try_exists(other).await.map_err(kind))
                     }
                     7 => match fs::read_dir(one).await {
@@ -193,11 +197,15 @@ macro_rules! sequence {
                     _ => {
                         let mut options = OpenOptions::new();
                         options.read(rng.bool()).write(rng.bool()).append(rng.bool());
-                        options.create(rng.bool()).create_new(rng.u8(..4) == 0).truncate(rng.u8(..4) == 0);
+                        options
+                            .create(rng.bool())
+                            .create_new(rng.u8(..4) == 0)
+                            .truncate(rng.u8(..4) == 0);
                         match options.open(one).await {
                             Err(why) => format!("{:?}", why.kind()),
                             Ok(mut file) => {
-                                let mut told = format!("{:?}", file.write_all(&[step; 3]).await.is_ok());
+                                let mut told =
+                                    format!("{:?}", file.write_all(&[step; 3]).await.is_ok());
                                 let flushed = file.flush().await.is_ok();
                                 let to = SeekFrom::Start(rng.u64(..5));
                                 told += &format!(" {flushed} {:?}", file.seek(to).await.is_ok());

@@ -255,7 +255,8 @@ impl Change {
                 names.remove(path);
             }
             Change::Rename(from, to) => {
-                let moved: Vec<_> = names.keys().filter(|name| name.starts_with(from)).cloned().collect();
+                let moved: Vec<_> =
+                    names.keys().filter(|name| name.starts_with(from)).cloned().collect();
                 for name in moved {
                     let Some(entry) = names.remove(&name) else { continue };
                     let rest = name.strip_prefix(from).unwrap_or(Path::new(""));
