@@ -36,6 +36,8 @@ pub(crate) type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
 /// Where an execution is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
+    /// There is none: code runs that nobody schedules.
+    Outside,
     /// The program's closure makes the main task.
     Setup,
     /// Tasks step.
@@ -89,8 +91,8 @@ pub(crate) struct Exec {
     pub rare: bool,
     /// A combinator has put a waker of its own in between, in some task.
     pub linked: bool,
-    /// A task waited for a future that is none of Dally's.
-    pub waited_for_foreign: bool,
+    /// The first task that waited for a future that is none of Dally's.
+    pub waited_for_foreign: Option<usize>,
     /// The state of the random numbers that the system is asked for, once it was.
     pub random: Option<u64>,
     pub roster: Roster,
@@ -125,7 +127,7 @@ impl Exec {
             seals: 0,
             rare: false,
             linked: false,
-            waited_for_foreign: false,
+            waited_for_foreign: None,
             random: None,
             roster: Roster::new(),
             tasks: Tasks::default(),
@@ -136,6 +138,14 @@ impl Exec {
             shown: Shown::default(),
             shared: Arc::default(),
         }
+    }
+
+    /// What stands for an execution where there is none.
+    pub fn outside() -> Exec {
+        let mut exec = Exec::new();
+        exec.begin(Model::default());
+        (exec.run, exec.phase) = (0, Phase::Outside);
+        exec
     }
 
     /// Begins an execution with the main task.
@@ -151,7 +161,7 @@ impl Exec {
         self.shared.take_foreign();
         (self.bug, self.unwinding) = (None, None);
         (self.seals, self.rare, self.linked) = (0, false, false);
-        (self.waited_for_foreign, self.random) = (false, None);
+        (self.waited_for_foreign, self.random) = (None, None);
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
@@ -240,7 +250,9 @@ impl Exec {
         task.state = if blocked { State::Blocked } else { State::Runnable };
         if blocked {
             let id = task.id;
-            self.waited_for_foreign |= task.waits.is_empty();
+            if task.waits.is_empty() {
+                self.waited_for_foreign.get_or_insert(self.current);
+            }
             self.roster.disable(id);
             self.idle();
         }

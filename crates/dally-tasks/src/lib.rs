@@ -91,7 +91,7 @@ pub use choice::{announce, choose, flip, hint, input, input_in, note, pick};
 pub use join::{AbortHandle, JoinError, JoinHandle};
 pub use model::{Clock, Points, TaskPanics};
 pub use observe::{observe, observe_only_shown, observe_shared, rare};
-pub use once::run_once;
+pub use once::{Failed, run_once};
 pub use program::TaskProgram;
 pub use seal::{Sealed, seal};
 #[doc(hidden)]

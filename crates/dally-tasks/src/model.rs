@@ -51,6 +51,8 @@ pub(crate) struct Model {
     pub points: Points,
     /// How many faults an execution may have.
     pub faults: u32,
+    /// It is run once, and not explored.
+    pub once: bool,
 }
 
 impl Model {

@@ -91,9 +91,6 @@ enum End {
 
 impl<T> Pipe<T> {
     /// An empty queue for this many items, of a kind with this name.
-    ///
-    /// # Panics
-    /// Outside of a Dally execution.
     #[track_caller]
     pub fn new(kind: &'static str, capacity: usize) -> Pipe<T> {
         Pipe::over(None, kind, capacity)
@@ -110,7 +107,7 @@ impl<T> Pipe<T> {
 
     #[track_caller]
     fn over(link: Option<Link>, kind: &'static str, capacity: usize) -> Pipe<T> {
-        let object = current::with("a pipe", |exec| exec.object(Kind::Pipe(kind)));
+        let object = current::with_any(|exec| exec.object(Kind::Pipe(kind)));
         let state = State {
             queue: VecDeque::new(),
             finished: false,
@@ -208,7 +205,6 @@ impl<T> Pipe<T> {
     fn poll(&self, cx: &Context<'_>, end: End) -> Poll<()> {
         let object = self.shared.object;
         let next = Access::update(Resource::Object(object.id));
-        let what = "a pipe";
         for passed in [false, true] {
             let Some(waited) = self.is_ready(end) else {
                 self.wait(cx, end, next);
@@ -218,7 +214,7 @@ impl<T> Pipe<T> {
             if passed {
                 break;
             }
-            if !current::pass_ready(cx, what, waited, &object, next) {
+            if !current::pass_ready(cx, waited, &object, next) {
                 return Poll::Pending;
             }
         }
@@ -242,7 +238,7 @@ impl<T> Pipe<T> {
     fn wait(&self, cx: &Context<'_>, end: End, next: Access) {
         let Shared { object, at, state, .. } = &*self.shared;
         let operation = if end == End::Read { TAKE } else { PUT };
-        current::with_own("a pipe", object, at, |exec| {
+        current::with_own(object, at, |exec| {
             let mut state = state.lock();
             let waiters = if end == End::Read { &mut state.readers } else { &mut state.writers };
             if waiters.add(cx.waker()) {

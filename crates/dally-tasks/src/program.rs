@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use dally_core::{Bug, IntoMonitor, Monitors, Program};
+use dally_core::{Bug, Foreign, IntoMonitor, Monitors, Program};
 
 use crate::control::Control;
 use crate::exec::BoxFuture;
@@ -103,12 +103,6 @@ impl TaskProgram {
         self
     }
 
-    /// Whether its tasks have waited, in the executions so far, and only for futures that Dally does not
-    /// control: then nothing was explored, though nothing failed.
-    pub fn waited_for_foreign_futures_only(&self) -> bool {
-        self.control.is_foreign_only()
-    }
-
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -142,7 +136,7 @@ impl Program for TaskProgram {
     }
 
     fn set(&mut self, setting: &str, value: &str) {
-        let Model { task_panics, clock, points, faults } = &mut self.model;
+        let Model { task_panics, clock, points, faults, once: _ } = &mut self.model;
         match setting {
             "task_panics" => *task_panics = TaskPanics::named(value).unwrap_or(*task_panics),
             "timers" => *clock = Clock::named(value).unwrap_or(*clock),
@@ -154,5 +148,9 @@ impl Program for TaskProgram {
 
     fn granularity(&self) -> &'static str {
         self.model.granularity()
+    }
+
+    fn foreign(&self) -> Option<Foreign> {
+        self.control.foreign()
     }
 }

@@ -1,5 +1,6 @@
 //! The contract of a system, kept by tasks.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -183,6 +184,16 @@ impl TaskSystem {
             idle: IdleStacks::default(),
             control: Arc::default(),
         }
+    }
+
+    /// The timer that is due first, whether or not it may fire now.
+    pub(crate) fn first_timer(&self) -> Option<WorkerId> {
+        self.exec.timers.first()
+    }
+
+    /// What the main task has unwound with.
+    pub(crate) fn payload_of_main(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.bodies.first_mut().and_then(Body::take_payload)
     }
 
     /// Starts afresh with the main task that `main` makes.

@@ -240,6 +240,14 @@ impl PartialEq for TaskName {
 }
 
 impl TaskName {
+    /// The name, and where the task was spawned.
+    pub fn with_place(&self) -> String {
+        match self {
+            TaskName::Spawned(_, at) => format!("`{self}`, spawned at {at}"),
+            name => format!("`{name}`"),
+        }
+    }
+
     /// A hash that tells kinds of tasks apart, as observations do.
     pub fn kind(&self) -> u64 {
         match self {

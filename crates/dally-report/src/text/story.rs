@@ -36,6 +36,9 @@ pub(crate) struct Story<'a> {
     touched: BTreeMap<Resource, Touched>,
 }
 
+/// What is said of a message after its send if it was not received.
+pub(super) const NOT_RECEIVED: &str = " (not received)";
+
 pub(crate) struct Line {
     pub ink: Option<Ink>,
     pub text: String,
@@ -291,7 +294,7 @@ impl<'a> Story<'a> {
             Some(Fate::Discarded(step, Discard::Lost)) if *step == number => String::new(),
             Some(Fate::Discarded(step, why)) if *step == number => format!(" ({})", reason(*why)),
             Some(Fate::Discarded(step, why)) => format!(" ({}, step {step})", reason(*why)),
-            None => " (not received)".to_owned(),
+            None => NOT_RECEIVED.to_owned(),
         }
     }
 

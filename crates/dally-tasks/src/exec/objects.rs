@@ -2,7 +2,7 @@
 
 use dally_core::{ObjectId, WorkerId};
 
-use crate::exec::Exec;
+use crate::exec::{Exec, Phase};
 use crate::text::{CLOCK, FAULTS, Kind, Object, WAKERS};
 
 /// What an object holds, as far as observations go.
@@ -19,6 +19,10 @@ impl Exec {
     /// A new object of the running task.
     pub fn object(&mut self, kind: Kind) -> Object {
         let id = self.tasks[self.current].next_object();
+        if self.phase == Phase::Outside {
+            // Nobody observes it.
+            return Object { id, kind, run: self.run, index: u32::MAX };
+        }
         let index = self.objects.len() as u32;
         self.objects.push(Held { id, amount: 0, holder: None });
         Object { id, kind, run: self.run, index }

@@ -42,6 +42,12 @@ impl Timers {
         self.free.clear();
         self.paused = false;
     }
+
+    /// The timer that is due first.
+    pub fn first(&self) -> Option<WorkerId> {
+        let armed = self.all.iter().filter(|timer| timer.armed);
+        armed.min_by_key(|timer| timer.deadline).map(|timer| timer.id)
+    }
 }
 
 impl Exec {
