@@ -115,8 +115,8 @@ fn tests_of(listed: &Output) -> Vec<String> {
     text.lines().filter_map(|line| line.strip_suffix(": test").map(str::to_owned)).collect()
 }
 
-/// A file that a test makes to tell this process something.
-fn marker(name: &str) -> PathBuf {
+/// A file that tests make to tell this process something.
+pub fn marker(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("dally-{name}-{}", std::process::id()))
 }
 

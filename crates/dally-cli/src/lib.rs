@@ -16,6 +16,7 @@ mod mpil;
 mod p;
 mod page;
 mod progress;
+mod regressions;
 mod replay;
 mod tokio;
 
@@ -59,6 +60,7 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Export(arguments) => page::export(&arguments),
         Command::Campaign(command) => campaign::campaign(&command.command),
         Command::Explore(arguments) => explore::explore(&arguments),
+        Command::Regressions(command) => regressions::regressions(&command),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }

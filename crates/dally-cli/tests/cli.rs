@@ -7,6 +7,9 @@ mod cargo;
 mod command;
 mod comparing;
 mod exploring;
+mod formats;
+#[cfg(unix)]
+mod regressions;
 mod replays;
 mod schema;
 

@@ -13,7 +13,9 @@ use dally_core::{Finding, Report, Trace, WorkerId};
 use serde::Serialize;
 
 use self::model::Model;
-use self::parts::{escaped, facts_table, json_in_html, replay_commands, source_lines, steps_list};
+use self::parts::{
+    escaped, facts_table, json_in_html, nearest, replay_commands, source_lines, steps_list,
+};
 use crate::about::About;
 use crate::text;
 
@@ -26,8 +28,8 @@ const SCRIPT: &str = concat!(
 );
 
 /// The content policy names the script and the style by their SHA-256. A test compares them.
-const STYLE_HASH: &str = "Fy+IDXzICTyG4SM8i7tvHeo1XEbqjPlxnclBFyNtWDk=";
-const SCRIPT_HASH: &str = "19an+JUSncreQe9flyMhg/HH5hzqaNYLco0cVxh5irc=";
+const STYLE_HASH: &str = "Se7GtX7NJ9h1XnnCjMEzUz3sj7OQsW87l1S0Hh3RLXg=";
+const SCRIPT_HASH: &str = "YXZFpxLRNHIIM3gTXlBVgJ5mBiSAwICUL1qhwZmeKnQ=";
 
 /// The page of a finding. `run` is the run that showed it, as far as it is known.
 ///
@@ -46,6 +48,10 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
     let kind = escaped(finding.bug.kind().name());
     let title = escaped(&format!("{}: {}", about.program, told.headline));
     let more: String = told.more.iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
+    let otherwise = told.nearest.as_ref().map_or_else(String::new, |nearest| {
+        let sentence = escaped(&nearest.sentence);
+        format!("<p><a href=\"#nearest\">{sentence}</a></p>\n")
+    });
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
          base-uri 'none'; form-action 'none'"
@@ -64,13 +70,13 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
 <body>
 <header>
 <h1><span class="kind">bug[{kind}]</span> {headline}</h1>
-{more}{source}{facts}{replay}</header>
+{more}{otherwise}{source}{facts}{replay}</header>
 <main id="main">
 <section id="diagram" hidden aria-label="Space-time diagram"></section>
 <section id="list" aria-label="All steps">
 <h2>{heading}</h2>
 {steps}</section>
-</main>
+{nearest}</main>
 <script type="application/json" id="model">{data}</script>
 <script>{SCRIPT}</script>
 </body>
@@ -82,6 +88,7 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
         replay = replay_commands(&told.replay, about),
         heading = escaped(&told.heading),
         steps = steps_list(&told),
+        nearest = nearest(&told),
         data = json_in_html(&model),
     )
 }
@@ -101,9 +108,7 @@ impl Drawing {
         let shown = |text: &String| visible(text).into_owned();
         let steps = text::steps(trace).into_iter();
         let steps = steps.map(|(name, lines)| (shown(&name), lines.iter().map(shown).collect()));
-        let last = trace.steps.len().checked_sub(1);
-        let model = Model::new(trace, enabled, last.into_iter().collect(), None);
-        Drawing { model, steps: steps.collect() }
+        Drawing { model: Model::unfinished(trace, enabled), steps: steps.collect() }
     }
 }
 

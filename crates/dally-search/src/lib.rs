@@ -7,6 +7,7 @@
 
 mod batch;
 pub mod by_hand;
+mod causes;
 mod choice_log;
 mod confirm;
 mod deadline;
@@ -16,6 +17,7 @@ pub mod learning;
 pub mod liveness;
 mod minimise;
 mod named;
+mod nearest;
 mod options;
 mod prefetch;
 mod prefix;

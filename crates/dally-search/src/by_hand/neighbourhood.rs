@@ -230,14 +230,10 @@ impl Answering {
         system: &S,
     ) -> (TraceStep, Vec<Choice>, BTreeMap<WorkerId, String>) {
         self.tracer.name_mentioned(|worker| system.name(worker));
-        let Trace { mut steps, mut names } = self.tracer.finish();
+        let Trace { mut steps, mut names, .. } = self.tracer.finish();
         names.remove(&worker);
-        let step = steps.pop().unwrap_or(TraceStep {
-            worker,
-            items: Vec::new(),
-            after: Vec::new(),
-            clock: None,
-        });
+        // The tracer was told that a step begins.
+        let step = steps.swap_remove(0);
         (step, self.choices, names)
     }
 }
