@@ -58,9 +58,9 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Page(arguments) => page::page(&arguments),
         Command::Export(arguments) => page::export(&arguments),
+        Command::Regressions(command) => regressions::regressions(&command),
         Command::Campaign(command) => campaign::campaign(&command.command),
         Command::Explore(arguments) => explore::explore(&arguments),
-        Command::Regressions(command) => regressions::regressions(&command),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }

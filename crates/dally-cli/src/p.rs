@@ -41,6 +41,10 @@ const STEP_BOUND: u32 = 200_000;
 /// reference.
 const FAIR_STEPS: usize = 10;
 
+/// How many times as long a spec that is too hot has to stay hot by default. If what it waits for is
+/// as likely to come about as not in each stretch, that is a false alarm once in a hundred thousand.
+const CONFIRM_TEMPERATURE: u32 = 16;
+
 /// `dally p`: what is there for P projects besides `dally check`.
 pub fn other(command: &OfP) -> Result<u8, CliError> {
     match command {
@@ -207,7 +211,7 @@ fn run(
         let suits = Settings {
             fairness: Fairness::Strong,
             step_bound: Some(STEP_BOUND),
-            confirm_temperature: Some(1),
+            confirm_temperature: Some(CONFIRM_TEMPERATURE),
             ..Settings::default()
         };
         let mut settings = settings(arguments, search, suits)?;

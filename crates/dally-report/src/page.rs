@@ -108,7 +108,9 @@ impl Drawing {
         let shown = |text: &String| visible(text).into_owned();
         let steps = text::steps(trace).into_iter();
         let steps = steps.map(|(name, lines)| (shown(&name), lines.iter().map(shown).collect()));
-        Drawing { model: Model::unfinished(trace, enabled), steps: steps.collect() }
+        // It comes to nothing yet: there is no bug that its steps lead to.
+        let model = Model::new(trace, enabled, Vec::new());
+        Drawing { model, steps: steps.collect() }
     }
 }
 

@@ -21,7 +21,7 @@ use dally_core::{
 use self::bug::{Words, culprit, help, untold_culprit};
 pub use self::bug::{bug, line};
 pub(crate) use self::causality::{Fate, Messages, Names, States};
-pub use self::coverage::{coverage, notes, stopped};
+pub use self::coverage::{coverage, foreign, notes, stopped};
 use self::story::Story;
 pub(crate) use self::story::is_fault;
 use self::style::Ink;

@@ -7,8 +7,9 @@ use dally_settings::{OF_REPLAYS, SETTINGS, Setting, nearest};
 const PREFIX: &str = "DALLY_";
 
 /// Variables that only Dally's own commands and tests set.
-const OF_DALLY: [&str; 16] = [
+const OF_DALLY: &[&str] = &[
     "DALLY_CLASSES",
+    "DALLY_COMMAND",
     "DALLY_EXPLORE",
     "DALLY_FEWER",
     "DALLY_FIDELITY",

@@ -259,6 +259,7 @@ impl<'a> Story<'a> {
             }
             Event::Hinted { hint } => format!("hints to the explorer: {}", clip(hint)),
             Event::Noted { text } => format!("note: {}", clip(text)),
+            Event::Faulted { fault: what } => return Some(fault(clip(what).to_string())),
         };
         Some(plain(text))
     }
@@ -381,6 +382,7 @@ pub(crate) fn is_fault(event: &Event<String>) -> bool {
         Event::Duplicated { .. }
             | Event::Crashed { .. }
             | Event::Restarted { .. }
+            | Event::Faulted { .. }
             | Event::Discarded { why: Discard::Lost, .. }
     )
 }

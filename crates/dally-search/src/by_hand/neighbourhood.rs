@@ -230,10 +230,15 @@ impl Answering {
         system: &S,
     ) -> (TraceStep, Vec<Choice>, BTreeMap<WorkerId, String>) {
         self.tracer.name_mentioned(|worker| system.name(worker));
-        let Trace { mut steps, mut names, .. } = self.tracer.finish();
+        let Trace { mut steps, mut names } = self.tracer.finish();
         names.remove(&worker);
-        // The tracer was told that a step begins.
-        let step = steps.swap_remove(0);
+        let step = steps.pop().unwrap_or(TraceStep {
+            worker,
+            items: Vec::new(),
+            after: Vec::new(),
+            clock: None,
+            fields: None,
+        });
         (step, self.choices, names)
     }
 }
