@@ -44,6 +44,7 @@ fn scripts_are_executed_once_for_each_class() {
         };
         compare(program.clone(), seen, 3_000, &mut tally, &what);
     }
+    println!("{tally:?}");
     assert!(tally.programs > 900 && tally.classes > 2_000, "{tally:?}");
 }
 

@@ -21,6 +21,7 @@ fn tasks_are_executed_once_for_each_class() {
         let program = generated.program(&Outcomes::default());
         compare(program, seen, 400, &mut tally, &|| format!("{seed}: {generated:?}"));
     }
+    println!("{tally:?}");
     assert!(tally.programs > 100 && tally.classes > 300, "{tally:?}");
 }
 

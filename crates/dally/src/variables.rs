@@ -8,7 +8,6 @@ const PREFIX: &str = "DALLY_";
 
 /// Variables that only Dally's own commands and tests set.
 const OF_DALLY: [&str; 13] = [
-    "DALLY_CLASSES",
     "DALLY_FEWER",
     "DALLY_FIDELITY",
     "DALLY_FIXED",

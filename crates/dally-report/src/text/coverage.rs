@@ -135,9 +135,6 @@ fn of_classes(report: &Report, classes: &Classes) -> String {
         let some = count(classes.abandoned, "execution");
         text += &format!(" ({some} while others could step, so classes may be missing)");
     }
-    if classes.environment && report.ended == Ended::Exhausted {
-        text += ", with timers or faults, of which some orders may be missing";
-    }
     if classes.astray > 0 {
         text += ", and steps that differed in another order: the front end does not tell all that \
                  steps touch, so classes may be missing";
@@ -273,12 +270,6 @@ mod tests {
              missing"
         );
         report.cut = 0;
-        report.classes.as_mut().unwrap().environment = true;
-        assert_eq!(
-            coverage(&report),
-            "90 classes of schedules, with timers or faults, of which some orders may be missing"
-        );
-        assert!(!report.is_exhausted());
         (report.redundant, report.ended) = (1, Ended::Time);
         assert_eq!(
             coverage(&report),

@@ -117,6 +117,8 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         }
         node.wakeup = then;
         (node.step, node.any) = (None, false);
+        node.taken = false;
+        node.tried.clear();
         node.leaves = Leaves::default();
         node.path = self.writer.len();
         node.enabled.clear();
@@ -133,11 +135,6 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         if node.enabled.is_empty() {
             return self.at_the_end();
         }
-        if node.wakeup.is_empty() && node.asleep.iter().any(|asleep| !asleep.had_options) {
-            // What can follow is covered by executions that begin with the step asleep.
-            self.results.redundant();
-            return Taken::Nothing;
-        }
         if self.writer.len() >= self.limits.max_steps {
             return self.at_the_bound();
         }
@@ -146,18 +143,39 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             node.asked.clear();
             return self.take(branch);
         }
-        node.asked.clear();
-        if let Some(asleep) = node.asleep.first() {
-            // What it picked is covered, and nothing else that it could pick here.
-            let worker = asleep.worker;
-            return self.take(Branch::any(worker));
+        match self.anyone() {
+            Some(worker) => self.take(Branch::any(worker)),
+            None => {
+                // All that can follow is covered by executions that begin with steps asleep.
+                self.results.redundant();
+                Taken::Nothing
+            }
         }
-        // Taking turns, so that an execution that the step bound cuts has steps of all workers.
+    }
+
+    /// A worker to step from the live node, from which nothing was explored and nothing need be
+    /// explored first. It is noted as tried.
+    fn anyone(&mut self) -> Option<WorkerId> {
         let last = self.depth.checked_sub(1).map(|before| self.nodes[before].worker);
-        let node = &self.nodes[self.depth];
-        let after = node.enabled.iter().find(|&&worker| last.is_some_and(|last| worker > last));
-        let worker = *after.unwrap_or(&node.enabled[0]);
-        self.take(Branch::any(worker))
+        let node = &mut self.nodes[self.depth];
+        node.asked.clear();
+        let untried = |worker: &WorkerId| !node.tried.contains(worker);
+        // What a step asleep has picked is covered, and nothing else that it could pick here.
+        let picks = node.asleep.iter().filter(|asleep| asleep.had_options);
+        let other_picks = picks.map(|asleep| asleep.worker).find(untried);
+        let awake = |worker: &&WorkerId| {
+            untried(worker) && node.asleep.iter().all(|asleep| asleep.worker != **worker)
+        };
+        // Taking turns, so that an execution that the step bound cuts has steps of all workers.
+        let after = |worker: &&WorkerId| last.is_some_and(|last| **worker > last);
+        let in_turn = || {
+            let mut enabled = node.enabled.iter().filter(awake);
+            let first = enabled.clone().next();
+            enabled.find(after).or(first).copied()
+        };
+        let worker = other_picks.or_else(in_turn)?;
+        node.tried.push(worker);
+        Some(worker)
     }
 
     /// Goes back to the deepest node with something left to explore, and takes a step from it;
@@ -178,7 +196,15 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
                 // No step of the worker was explored.
                 node.uncover();
                 continue;
-            } else if node.wakeup.is_empty() {
+            } else if !node.tried.is_empty()
+                && !node.taken
+                && let Some(worker) = self.anyone()
+            {
+                // Whoever was tried can pick nothing here that is not asleep.
+                Branch::any(worker)
+            } else if let node = &self.nodes[self.depth]
+                && node.wakeup.is_empty()
+            {
                 if self.depth == 0 {
                     return false;
                 }
@@ -191,6 +217,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
                 }
                 continue;
             } else {
+                let node = &mut self.nodes[self.depth];
                 let mut branch = node.wakeup.remove(0);
                 node.asked.clear();
                 inputs = branch.inputs.take();
@@ -239,9 +266,6 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             return Taken::Nothing;
         }
         self.results.stepped();
-        if worker.is_environment() {
-            self.results.environment.store(true, Ordering::Relaxed);
-        }
         self.writer.write(Choice::Worker(worker));
         self.driver.begin_step(self.depth, worker);
         let chooses = node.any && {
@@ -309,7 +333,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             // Another outcome of a branch may be feasible here that was not where the step comes from.
             node.ask_branches_of(&step);
         }
-        node.step = Some(step);
+        (node.step, node.taken) = (Some(step), true);
         self.order();
         match bug {
             None => {

@@ -30,6 +30,10 @@ pub(crate) struct Node<Snapshot, A> {
     pub(crate) covers: Covered<A>,
     /// Whether the step under way is explored.
     pub(crate) explored: bool,
+    /// Whether a step was taken from here, and the workers of whom any step was to be taken since
+    /// nothing else was to be explored.
+    pub(crate) taken: bool,
+    pub(crate) tried: Vec<WorkerId>,
     /// Whether all picks of the worker are to be explored.
     pub(crate) any: bool,
     /// What the step picked and could have picked, if others are to be explored.
@@ -52,6 +56,8 @@ impl<Snapshot, A> Node<Snapshot, A> {
             worker: WorkerId::FAULTS,
             covers: Vec::new(),
             explored: true,
+            taken: false,
+            tried: Vec::new(),
             any: false,
             asked: Vec::new(),
             clock: Vec::new(),

@@ -121,21 +121,22 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     }
 
     /// How an execution begins, from the node of the first step of the race, in which the second comes
-    /// first: with all that does not happen after the first.
+    /// first: with all that does not happen after the first. All of it matters where the second sleeps:
+    /// what of it depends on the second wakes it.
     fn reversed(&self, race: &Race) -> Option<Sequence> {
-        let second = match race.second {
-            Second::Disabled(worker) => return Some(Sequence(vec![Next::Any(worker, None)])),
-            Second::Step(second) if !self.is_reversible(race.first, second) => return None,
-            Second::Step(second) => &self.nodes[second],
-            // The worker takes another message, since there is one.
-            Second::Arrival(_) => &self.nodes[race.first],
-        };
         let first = &self.nodes[race.first];
+        let (worker, like) = match race.second {
+            Second::Disabled(worker) => (worker, None),
+            Second::Step(second) if !self.is_reversible(race.first, second) => return None,
+            Second::Step(second) => (self.nodes[second].worker, self.nodes[second].step.clone()),
+            // The worker takes another message, since there is one.
+            Second::Arrival(_) => (first.worker, first.step.clone()),
+        };
         let end = self.nodes.len().min(self.depth + 1);
         let besides = self.nodes[race.first + 1..end].iter().filter(|node| !first.is_before(node));
         let mut sequence: Vec<Next> =
             besides.filter_map(|node| node.step.clone().map(Next::Exactly)).collect();
-        sequence.push(Next::Any(second.worker, second.step.clone()));
+        sequence.push(Next::Any(worker, like));
         Some(Sequence(sequence))
     }
 

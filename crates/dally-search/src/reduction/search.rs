@@ -120,7 +120,6 @@ where
     classes.irrelevant = count(&results.irrelevant);
     classes.abandoned = count(&results.abandoned);
     classes.astray = count(&results.astray);
-    classes.environment = results.environment.load(Ordering::Relaxed);
     (classes.estimate, classes.spread) = (estimate.mean, estimate.variance.sqrt());
     report.classes = Some(classes);
     run.finish()

@@ -20,8 +20,6 @@ pub(crate) struct Results {
     pub(crate) astray: AtomicU64,
     pub(crate) deepest: AtomicUsize,
     pub(crate) inputs: AtomicBool,
-    /// Whether timers or faults took steps.
-    pub(crate) environment: AtomicBool,
     /// Whether nothing is left to explore.
     pub(crate) finished: AtomicBool,
     pub(crate) estimate: Mutex<Estimate>,
@@ -39,7 +37,6 @@ impl Results {
             astray: AtomicU64::new(0),
             deepest: AtomicUsize::new(0),
             inputs: AtomicBool::new(false),
-            environment: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             estimate: Mutex::default(),
             bugs: Mutex::default(),

@@ -268,7 +268,7 @@ pub fn reduce<P: Program + 'static>(program: Arc<P>) -> (Report, Vec<Vec<Choice>
     (report, executed)
 }
 
-/// How much was compared.
+/// How much was compared. Tests print it.
 #[derive(Default, Debug)]
 pub struct Tally {
     pub programs: usize,
@@ -313,8 +313,29 @@ pub fn compare<P: Program + 'static>(
             .filter(|(_, class)| !seen.contains_key(class))
             .map(|(word, class)| (*class, word))
             .collect();
-        let one = missed.values().next();
-        panic!("{} of {} classes, not {one:?}\n{}", seen.len(), oracle.count, what());
+        let all = enumerate(&*program, state, most, 60).unwrap_or_default();
+        let shown = |words: &mut dyn Iterator<Item = &Vec<Label>>| {
+            let of = |word: &&Vec<Label>| all.iter().find(|execution| execution.word() == **word);
+            let steps = |execution: &Execution| {
+                let step = |step: &Taken| {
+                    let touched = step.footprint.accesses().iter();
+                    let touched: Vec<String> = touched
+                        .map(|access| format!("{:?} {}", access.mode, access.resource))
+                        .collect();
+                    format!("  {} {:?} {}", step.worker, step.given, touched.join(", "))
+                };
+                execution.steps.iter().map(step).collect::<Vec<_>>().join("\n")
+            };
+            words.filter_map(|word| of(&word)).map(steps).collect::<Vec<_>>().join("\n\n")
+        };
+        panic!(
+            "{} of {} classes, not\n{}\n\nbut\n{}\n{}",
+            seen.len(),
+            oracle.count,
+            shown(&mut missed.values().copied()),
+            shown(&mut seen.values()),
+            what()
+        );
     }
     assert_eq!(ends, oracle.ends, "{}", what());
     assert_eq!(report.classes.as_ref().map(|classes| classes.astray), Some(0), "{}", what());
@@ -382,7 +403,7 @@ impl Env for Following<'_> {
     }
 }
 
-/// How many programs to compare: `by_default`, or what `DALLY_CLASSES` says.
+/// How many programs to compare: `by_default`, or what `DALLY_PROGRAMS` says.
 pub fn programs(by_default: u64) -> u64 {
-    std::env::var("DALLY_CLASSES").ok().and_then(|text| text.parse().ok()).unwrap_or(by_default)
+    std::env::var("DALLY_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(by_default)
 }
