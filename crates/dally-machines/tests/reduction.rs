@@ -16,7 +16,7 @@ mod classes;
 #[expect(dead_code, reason = "the tests of exchanges use the rest")]
 mod clerks;
 
-use classes::{Tally, compare, programs, whole};
+use classes::{Tally, compare, compare_rules, programs, whole};
 use std::sync::Arc;
 
 use dally_machines::{Addr, Cx, MachineProgram, MachineSystem, Mailbox, Setup};
@@ -43,6 +43,18 @@ fn machines_with_faults_are_executed_once_for_each_class() {
     }
     println!("{tally:?}");
     assert!(tally.programs > 200 && tally.classes > 1_000, "{tally:?}");
+}
+
+#[test]
+fn other_rules_miss_no_class_of_machines_within_their_bounds() {
+    let mut tally = Tally::default();
+    for seed in 0..programs(100) {
+        let what = || format!("{seed}");
+        let program = if seed % 2 == 0 { clerks::small(seed) } else { clerks::faulty(seed) };
+        compare_rules(program, whole::<MachineSystem>, 300, &mut tally, &what);
+    }
+    println!("{tally:?}");
+    assert!(tally.programs > 50 && tally.classes > 200, "{tally:?}");
 }
 
 /// Whether a timer still fires before its machine cancels it, where another step would have shown

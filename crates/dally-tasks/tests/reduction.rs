@@ -8,7 +8,7 @@ mod programs;
 use std::future::pending;
 use std::sync::Arc;
 
-use classes::{Tally, compare, seen};
+use classes::{Tally, compare, compare_rules, seen};
 use dally_tasks::sync::Mutex;
 use dally_tasks::{TaskProgram, spawn};
 use programs::{Outcomes, generate};
@@ -23,6 +23,18 @@ fn tasks_are_executed_once_for_each_class() {
     }
     println!("{tally:?}");
     assert!(tally.programs > 100 && tally.classes > 300, "{tally:?}");
+}
+
+#[test]
+fn other_rules_miss_no_class_of_tasks_within_their_bounds() {
+    let mut tally = Tally::default();
+    for seed in 0..classes::programs(60) {
+        let generated = generate(seed, 2);
+        let program = generated.program(&Outcomes::default());
+        compare_rules(program, seen, 200, &mut tally, &|| format!("{seed}: {generated:?}"));
+    }
+    println!("{tally:?}");
+    assert!(tally.programs > 30 && tally.classes > 100, "{tally:?}");
 }
 
 /// The classes of two tasks that add to a counter under a lock so many times each.

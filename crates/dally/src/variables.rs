@@ -7,7 +7,7 @@ use dally_settings::{OF_REPLAYS, SETTINGS, Setting, nearest};
 const PREFIX: &str = "DALLY_";
 
 /// Variables that only Dally's own commands and tests set.
-const OF_DALLY: [&str; 13] = [
+const OF_DALLY: [&str; 12] = [
     "DALLY_FEWER",
     "DALLY_FIDELITY",
     "DALLY_FIXED",

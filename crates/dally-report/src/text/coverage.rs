@@ -117,12 +117,16 @@ fn of_classes(report: &Report, classes: &Classes) -> String {
         Ended::Exhausted if report.cut == 0 && classes.are_all() => {
             format!("exhausted: all {all}")
         }
+        Ended::Bound => format!("{all} within the bound"),
         Ended::Exhausted | Ended::Bug => all,
         _ => {
             let [estimate, spread] = [classes.estimate, classes.spread].map(|n| grouped(n as u64));
             format!("{all}, of an estimated {estimate} (standard deviation {spread})")
         }
     };
+    if report.schedules > classes.classes {
+        text += &format!(", in {} schedules", grouped(report.schedules));
+    }
     if report.cut > 0 {
         let bound = grouped(report.max_steps as u64);
         let cut = count(report.cut, "execution");
@@ -270,7 +274,10 @@ mod tests {
              missing"
         );
         report.cut = 0;
-        (report.redundant, report.ended) = (1, Ended::Time);
+        (report.schedules, report.ended) = (120, Ended::Bound);
+        assert_eq!(coverage(&report), "90 classes of schedules within the bound, in 120 schedules");
+        assert!(!report.is_exhausted());
+        (report.redundant, report.schedules, report.ended) = (1, 90, Ended::Time);
         assert_eq!(
             coverage(&report),
             "90 classes of schedules, of an estimated 340 (standard deviation 25), 1 beginning given \

@@ -10,11 +10,12 @@
 //! step is taken that depends on it. So no class is executed twice. A wakeup tree leads to where
 //! nothing sleeps any more, and only there steps are picked freely.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dally_core::bug::Uncontrolled;
+use rustc_hash::FxHashSet;
+
 use dally_core::{
     Access, Bug, Choice, EventBudget, Footprint, Problem, Resource, Stop, System, WorkerId,
 };
@@ -24,6 +25,7 @@ use super::estimate::{Estimate, Leaves};
 use super::inputs::InputDriver;
 use super::node::{Node, Seats};
 use super::races::Race;
+use super::rule::Reduction;
 use super::shared::Results;
 use super::step::Step;
 use super::wakeup::{Branch, Next};
@@ -44,6 +46,11 @@ pub(crate) struct Engine<S: StateSpace, D: InputDriver> {
     /// The races of the execution that have not been reversed.
     pub(super) races: Vec<Race>,
     footprint: Footprint,
+    pub(super) rule: Reduction,
+    /// What the choices of a schedule may cost, by the rule.
+    bound: u32,
+    /// The classes executed, where one may be executed again.
+    classes: FxHashSet<u64>,
 }
 
 /// What came of a step.
@@ -63,8 +70,12 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         writer: ChoiceWriter,
         results: Arc<Results>,
         limits: Limits,
+        (rule, bound): (Reduction, u32),
     ) -> Engine<S, D> {
         Engine {
+            rule,
+            bound,
+            classes: FxHashSet::default(),
             space,
             driver,
             writer,
@@ -88,7 +99,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             match self.forward() {
                 Taken::Deeper => continue,
                 Taken::Ended => self.reverse_races(),
-                Taken::Nothing => {}
+                Taken::Nothing => self.reverse_races_of_part(),
             }
             if !self.back() {
                 self.results.finished();
@@ -111,8 +122,9 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         node.asleep.clear();
         if let Some(parent) = before.last()
             && let Some(step) = &parent.step
+            && self.rule.sleeps()
         {
-            let sleeps = |asleep: &&Rc<Step>| !asleep.depends(step);
+            let sleeps = |asleep: &&Arc<Step>| !asleep.depends(step);
             node.asleep.extend(parent.asleep.iter().filter(sleeps).cloned());
         }
         node.wakeup = then;
@@ -123,9 +135,13 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         node.path = self.writer.len();
         node.enabled.clear();
         node.enabled.extend_from_slice(self.space.system().enabled());
+        node.cost = before.last().map_or(0, |parent| parent.next_cost);
         self.results.deepest(node.path);
         if !node.enabled.is_empty() {
             self.space.snapshot_in(&self.writer, &mut node.snapshot, false);
+        }
+        if self.rule == Reduction::None {
+            self.add_all(depth);
         }
     }
 
@@ -161,13 +177,19 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         node.asked.clear();
         let untried = |worker: &WorkerId| !node.tried.contains(worker);
         // What a step asleep has picked is covered, and nothing else that it could pick here.
-        let picks = node.asleep.iter().filter(|asleep| asleep.had_options);
+        let picks = node.asleep.iter().filter(|asleep| asleep.may_differ());
         let other_picks = picks.map(|asleep| asleep.worker).find(untried);
         let awake = |worker: &&WorkerId| {
             untried(worker) && node.asleep.iter().all(|asleep| asleep.worker != **worker)
         };
-        // Taking turns, so that an execution that the step bound cuts has steps of all workers.
-        let after = |worker: &&WorkerId| last.is_some_and(|last| **worker > last);
+        // Taking turns, so that an execution that the step bound cuts has steps of all workers. Where the
+        // rule wants an order, it is that of ids, from the last worker on if turns cost.
+        let rule = self.rule;
+        let after = |worker: &&WorkerId| match rule {
+            Reduction::NeedsDelay => true,
+            rule if rule.is_bounded() => last.is_none_or(|last| **worker >= last),
+            _ => last.is_some_and(|last| **worker > last),
+        };
         let in_turn = || {
             let mut enabled = node.enabled.iter().filter(awake);
             let first = enabled.clone().next();
@@ -229,7 +251,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             match self.take(branch) {
                 Taken::Deeper => return true,
                 Taken::Ended => self.reverse_races(),
-                Taken::Nothing => {}
+                Taken::Nothing => self.reverse_races_of_part(),
             }
         }
     }
@@ -258,6 +280,14 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         node.explored = true;
         if !again {
             node.covers = covers;
+        }
+        let cost = if self.rule.is_bounded() { self.price(worker) } else { 0 };
+        let node = &mut self.nodes[self.depth];
+        node.next_cost = node.cost.saturating_add(cost);
+        if node.next_cost > self.bound {
+            self.results.bounded();
+            node.any = false;
+            return Taken::Nothing;
         }
         if !node.enabled.contains(&worker) {
             self.results.redundant();
@@ -322,7 +352,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         }
         let step = match next {
             Next::Exactly(step) if bug.is_none() => step,
-            _ => Rc::new(Step::new(self.footprint.clone(), picks, had_options, chooses)),
+            _ => Arc::new(Step::new(self.footprint.clone(), picks, had_options, chooses)),
         };
         let node = &mut self.nodes[self.depth];
         if node.asleep.iter().any(|asleep| asleep.is(&step)) {
@@ -382,6 +412,10 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     }
 
     fn executed(&mut self) {
+        if !self.rule.repeats_nothing() {
+            self.classes.insert(self.class());
+            self.results.distinct(self.classes.len());
+        }
         self.nodes[self.depth].leaves.found(1);
         self.results.executed(&self.writer);
     }

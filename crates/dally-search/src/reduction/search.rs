@@ -8,6 +8,7 @@ use dally_core::{Bug, Program};
 
 use super::engine::Engine;
 use super::inputs::{GivenInputs, InputDriver};
+use super::rule::Reduction;
 use super::shared::Results;
 use crate::confirm::RawFinding;
 use crate::options::{Options, Sink};
@@ -29,24 +30,38 @@ where
 {
     let options = options.naming(&*program);
     let make = |program| Ok(Replaying::unidentified(program));
-    search(program, "concolic", driver, options, sink, make, None)
+    search(program, "concolic".to_owned(), driver, By::default(), options, sink, make, None)
 }
 
 /// Explores one execution for each class of schedules, with the inputs as given.
 pub(crate) fn reduced<P: Program + 'static, S: StateSpace>(
     program: Arc<P>,
+    by: By,
     options: Options,
     sink: Arc<dyn Sink>,
     make: fn(Arc<P>) -> Result<S, Bug>,
     note: Option<String>,
 ) -> Report {
-    search(program, "dpor", || GivenInputs, options, sink, make, note)
+    let name = match (by.rule, by.bound) {
+        (Reduction::Optimal, _) => "dpor".to_owned(),
+        (rule, Some(bound)) if rule.is_bounded() => format!("dpor({rule}, {bound})"),
+        (rule, _) => format!("dpor({rule})"),
+    };
+    search(program, name, || GivenInputs, by, options, sink, make, note)
+}
+
+/// The rule of a reduced search, and its bound.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct By {
+    pub(crate) rule: Reduction,
+    pub(crate) bound: Option<u32>,
 }
 
 fn search<P, S, D>(
     program: Arc<P>,
-    name: &str,
+    name: String,
     driver: impl FnOnce() -> D + Send + 'static,
+    by: By,
     options: Options,
     sink: Arc<dyn Sink>,
     make: impl FnOnce(Arc<P>) -> Result<S, Bug> + Send + 'static,
@@ -57,7 +72,7 @@ where
     S: StateSpace,
     D: InputDriver + 'static,
 {
-    let mut run = Run::new(program, options, name.to_owned(), sink);
+    let mut run = Run::new(program, options, name, sink);
     // A branch is found by what was explored before it, so subtrees are not independent.
     run.report.threads = 1;
     run.report.notes.extend(note);
@@ -67,8 +82,10 @@ where
     let shared = results.clone();
     let started = threads.spawn(move |writer, supervised| {
         if supervised.command().is_some() {
-            let explored = make(program)
-                .and_then(|space| Engine::new(space, driver(), writer, shared, limits).explore());
+            let by = (by.rule, by.bound.filter(|_| by.rule.is_bounded()).unwrap_or(u32::MAX));
+            let explored = make(program).and_then(|space| {
+                Engine::new(space, driver(), writer, shared, limits, by).explore()
+            });
             supervised.answer(explored.map_err(Box::new));
         }
     });
@@ -98,7 +115,8 @@ where
     if !bugs.is_empty() && !run.options.keep_going {
         run.ended = run.ended.or(Some(Ended::Bug));
     } else if results.finished.load(Ordering::Relaxed) {
-        run.ended = run.ended.or(Some(Ended::Exhausted));
+        let all = results.bounded.load(Ordering::Relaxed) == 0;
+        run.ended = run.ended.or(Some(if all { Ended::Exhausted } else { Ended::Bound }));
     }
     let mut confirming = run.supervisor();
     for (cause, raw) in bugs {
@@ -116,7 +134,8 @@ where
     report.redundant = count(&results.redundant);
     report.given_inputs = results.inputs.load(Ordering::Relaxed);
     let mut classes = Classes::default();
-    classes.classes = report.schedules;
+    let repeats = !by.rule.repeats_nothing();
+    classes.classes = if repeats { count(&results.distinct) } else { report.schedules };
     classes.irrelevant = count(&results.irrelevant);
     classes.abandoned = count(&results.abandoned);
     classes.astray = count(&results.astray);

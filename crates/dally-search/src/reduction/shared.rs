@@ -18,6 +18,10 @@ pub(crate) struct Results {
     pub(crate) irrelevant: AtomicU64,
     pub(crate) abandoned: AtomicU64,
     pub(crate) astray: AtomicU64,
+    /// Choices that were left out since they cost more than the bound.
+    pub(crate) bounded: AtomicU64,
+    /// The classes executed, where one may be executed again.
+    pub(crate) distinct: AtomicU64,
     pub(crate) deepest: AtomicUsize,
     pub(crate) inputs: AtomicBool,
     /// Whether nothing is left to explore.
@@ -35,6 +39,8 @@ impl Results {
             irrelevant: AtomicU64::new(0),
             abandoned: AtomicU64::new(0),
             astray: AtomicU64::new(0),
+            bounded: AtomicU64::new(0),
+            distinct: AtomicU64::new(0),
             deepest: AtomicUsize::new(0),
             inputs: AtomicBool::new(false),
             finished: AtomicBool::new(false),
@@ -86,6 +92,16 @@ impl Results {
     /// A step asked for something else when it was taken in another order.
     pub(crate) fn astray(&self) {
         add(&self.astray);
+    }
+
+    /// A choice costs more than the bound.
+    pub(crate) fn bounded(&self) {
+        add(&self.bounded);
+    }
+
+    /// So many classes have been executed.
+    pub(crate) fn distinct(&self, classes: usize) {
+        self.distinct.store(classes as u64, Ordering::Relaxed);
     }
 
     #[inline]
