@@ -16,13 +16,13 @@ use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder};
 use crate::liveness::{Fairness, Loops};
 use crate::minimise::Budget;
 use crate::options::Sink;
-use crate::record::{Heading, difference};
+use crate::record::{RunDescription, difference};
 use crate::replay_strategy::{ReplayStrategy, Strictness};
 use crate::strategy::{Outcome, Strategy};
 use crate::supervisor::Supervised;
 
 pub(crate) struct Shared {
-    pub(crate) heading: Heading,
+    pub(crate) description: RunDescription,
     pub(crate) sink: Arc<dyn Sink>,
     pub(crate) keep_going: bool,
     pub(crate) shrink_steps: Option<u64>,
@@ -160,7 +160,7 @@ impl Shared {
         )];
         let raw = RawFinding::new(bug, choice_log.schedule());
         let raw = RawFinding { choices: choice_log.choices(), fair_from: 0, notes, ..raw };
-        self.sink.aborting(&raw.finding(&self.heading));
+        self.sink.aborting(&raw.finding(&self.description));
     }
 }
 
@@ -236,7 +236,7 @@ fn execute<P: Program>(
     schedule: u64,
     states: &mut Vec<u64>,
 ) -> (Execution, Trace) {
-    let limits = &shared.heading.limits;
+    let limits = &shared.description.limits;
     let looking = &Limits { loops: Loops::Sampled, ..*limits };
     let observations = is_whole(schedule, shared).then_some(states);
     let halt = &shared.halt;
@@ -284,7 +284,7 @@ pub(crate) fn keep(
         *lowest = raw.schedule;
     }
     raw.choices = writer.choices();
-    shared.sink.found(&raw.finding(&shared.heading));
+    shared.sink.found(&raw.finding(&shared.description));
     Some(Box::new(raw))
 }
 
@@ -310,21 +310,21 @@ fn confirm_and_shrink<P: Program>(
     shared: &Shared,
     supervised: &Supervised<BatchCommand, BatchMessage>,
 ) -> Finding {
-    let heading = &shared.heading;
+    let description = &shared.description;
     if raw.bug.kind() == BugKind::Uncontrolled {
-        return raw.finding(heading);
+        return raw.finding(description);
     }
-    let confirmed = confirm(executor, raw, heading);
+    let confirmed = confirm(executor, raw, description);
     shared.sink.found(&confirmed);
     // Whether a loop is strongly fair depends on all transitions of its states. The search that
     // found it knows them; shrinking sees single executions only.
-    if raw.searched && heading.limits.fairness == Fairness::Strong {
+    if raw.searched && description.limits.fairness == Fairness::Strong {
         return confirmed;
     }
     let Some(steps) = shared.shrink_steps else { return confirmed };
     supervised.tell(BatchMessage::Confirmed(Box::new(confirmed.clone())));
     let budget = Budget { steps, deadline, stop: &shared.stop_shrinking };
-    let shrunk = smaller(executor, &confirmed, heading, budget);
+    let shrunk = smaller(executor, &confirmed, description, budget);
     shared.sink.found(&shrunk);
     shrunk
 }

@@ -5,7 +5,7 @@ use dally_core::{Bug, BugKind, Choice, Finding, Problem, Program, Shrunk, Trace}
 
 use crate::executor::{Executor, Limits};
 use crate::minimise::Budget;
-use crate::record::{Followed, Heading};
+use crate::record::{Followed, RunDescription};
 use crate::replay::Divergence;
 use crate::shrink::{is_shrinkable, shrink};
 
@@ -34,9 +34,9 @@ impl RawFinding {
     }
 
     /// The finding without confirmation.
-    pub(crate) fn finding(&self, heading: &Heading) -> Finding {
+    pub(crate) fn finding(&self, description: &RunDescription) -> Finding {
         let RawFinding { bug, schedule, choices, fair_from, notes, trace, .. } = self.clone();
-        let written = heading.schedule(choices, Vec::new(), &bug, fair_from, None);
+        let written = description.schedule(choices, Vec::new(), &bug, fair_from, None);
         let mut finding = Finding::new(bug, written, schedule + 1);
         (finding.notes, finding.trace) = (notes, trace);
         finding
@@ -47,22 +47,22 @@ impl RawFinding {
 pub(crate) fn confirm<P: Program>(
     executor: &mut Executor<'_, P>,
     raw: &RawFinding,
-    heading: &Heading,
+    description: &RunDescription,
 ) -> Finding {
-    let limits = &heading.limits.to_follow(&raw.bug, raw.stem);
+    let limits = &description.limits.to_follow(&raw.bug, raw.stem);
     let again = executor.repeat(raw.schedule, &raw.choices, raw.fair_from, limits);
     match mismatch(raw, &again) {
         Some(left) => {
-            let mut finding = raw.finding(heading);
+            let mut finding = raw.finding(description);
             finding.notes.insert(0, format!("The first time it ended in {}.", raw.bug));
             finding.bug = uncontrolled(raw.schedule, &left).at(raw.bug.location.clone());
             finding.schedule.bug = Some(finding.bug.record());
-            finding.trace = heading.clocked(again.recording.trace);
+            finding.trace = description.clocked(again.recording.trace);
             finding
         }
         None => {
             let bug = again.recording.execution.bug.clone().unwrap_or_else(|| raw.bug.clone());
-            heading.full(again.recording, bug, raw.schedule)
+            description.full(again.recording, bug, raw.schedule)
         }
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn uncontrolled(schedule: u64, left: &Divergence) -> Bug {
 pub(crate) fn smaller<P: Program>(
     executor: &mut Executor<'_, P>,
     finding: &Finding,
-    heading: &Heading,
+    description: &RunDescription,
     budget: Budget<'_>,
 ) -> Finding {
     let mut result = finding.clone();
@@ -113,11 +113,11 @@ pub(crate) fn smaller<P: Program>(
     let number = finding.found_at.saturating_sub(1);
     let cause = finding.bug.cause();
     let stem = finding.lasso.as_ref().map(|lasso| lasso.stem);
-    let limits = heading.limits.to_follow(&finding.bug, stem);
+    let limits = description.limits.to_follow(&finding.bug, stem);
     let choices = &finding.schedule.choices;
     let shrunk = shrink(executor, number, choices, cause, &limits, budget);
     // Shrinking keeps no record, so the schedule that it found is run once more.
-    let limits = heading.limits.to_follow(&finding.bug, shrunk.stem.or(stem));
+    let limits = description.limits.to_follow(&finding.bug, shrunk.stem.or(stem));
     let limits = Limits { max_steps: usize::MAX, ..limits };
     let again = executor.repeat(number, &shrunk.choices, usize::MAX, &limits);
     let same = again.left_at.is_none()
@@ -132,7 +132,7 @@ pub(crate) fn smaller<P: Program>(
         return result;
     }
     let bug = again.recording.execution.bug.clone().unwrap_or_else(|| finding.bug.clone());
-    result = heading.full(again.recording, bug, number);
+    result = description.full(again.recording, bug, number);
     result.occurrences = finding.occurrences;
     if let Some(why) = shrunk.stopped {
         result.notes.push(format!("Shrinking stopped early: {why}."));

@@ -126,15 +126,15 @@ fn items_differ(a: &TraceStep, b: &TraceStep, trace: &Trace) -> String {
 
 /// What the findings of a run have in common.
 #[derive(Clone, Debug)]
-pub(crate) struct Heading {
+pub(crate) struct RunDescription {
     pub(crate) program: String,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) limits: Limits,
     pub(crate) clocks: Clocks,
 }
 
-impl Heading {
-    /// A schedule under this heading. The bound of a bug is among its settings.
+impl RunDescription {
+    /// A schedule under this description. The bound of a bug is among its settings.
     pub(crate) fn schedule(
         &self,
         choices: Vec<Choice>,

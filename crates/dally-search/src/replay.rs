@@ -132,13 +132,13 @@ pub fn first_schedule<P: Program + 'static>(program: Arc<P>, options: Options) -
         let mut executor = Executor::new(&*program, writer);
         executor.record(Recorder::default(), 0, &mut *strategy, &limits, instruments)
     });
-    let heading = Schedule { program: name, settings, ..Schedule::default() };
+    let description = Schedule { program: name, settings, ..Schedule::default() };
     match recorded {
         Ok(recording) => {
             let left_at = None;
             judged(
                 Followed { recording, left_at, ran_out: false, unused: 0 },
-                &heading,
+                &description,
                 granularity,
             )
         }
@@ -149,7 +149,7 @@ pub fn first_schedule<P: Program + 'static>(program: Arc<P>, options: Options) -
                 }
                 Lost::Failed(why) => (None, Vec::new(), vec![format!("nothing was run: {why}")]),
             };
-            let schedule = Schedule { choices, bug: bug.as_ref().map(Bug::record), ..heading };
+            let schedule = Schedule { choices, bug: bug.as_ref().map(Bug::record), ..description };
             let trace = Trace::default();
             Replayed { bug, trace, schedule, left_at: None, lasso: None, notes, granularity }
         }

@@ -13,7 +13,7 @@ use crate::deadline::Stopwatch;
 use crate::executor::Limits;
 use crate::learning::file;
 use crate::options::{Options, Phase, Progress, Reached, Sink};
-use crate::record::Heading;
+use crate::record::RunDescription;
 
 mod findings;
 mod schedules;
@@ -116,14 +116,14 @@ impl<P: Program + 'static> Run<P> {
         sink: Arc<dyn Sink>,
     ) -> Run<P> {
         let clock = Stopwatch::start();
-        let heading = Heading {
+        let description = RunDescription {
             program: options.program.clone(),
             settings: options.settings.clone(),
             limits: Limits::of(&options, &*program),
             clocks: options.clocks,
         };
         let shared = Arc::new(Shared {
-            heading,
+            description,
             sink,
             keep_going: options.keep_going,
             shrink_steps: options.shrink.then_some(options.shrink_steps),

@@ -87,7 +87,7 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
     let Some(mut lent) = Lent::take() else { outside(what) };
     let exec = lent.exec();
     let result = f(exec);
-    if exec.untold.is_much() {
+    if exec.pending.is_much() {
         flush(exec);
     }
     let cut = exec.cut;
@@ -190,7 +190,7 @@ pub(crate) fn pass_ready(
     let before = with(what, |exec| {
         let before = exec.stands_before(cx.waker(), waited, Some(next));
         if before {
-            exec.brush(object, Mode::Read);
+            exec.touch_silently(object, Mode::Read);
         }
         before
     });
@@ -229,12 +229,12 @@ fn suspend(cx: &Context<'_>) -> bool {
 /// Notes that the running step looks at an object, without words for readers: what it sees
 /// depends on who has been there before.
 pub(crate) fn look(object: &Object) {
-    try_with(|exec| exec.brush(object, Mode::Read));
+    try_with(|exec| exec.touch_silently(object, Mode::Read));
 }
 
 /// Notes that the running step changes an object, without words for readers.
 pub(crate) fn change(object: &Object) {
-    try_with(|exec| exec.brush(object, Mode::ReadModifyWrite));
+    try_with(|exec| exec.touch_silently(object, Mode::ReadModifyWrite));
 }
 
 /// Says what the running task waits for if this poll leaves it blocked.

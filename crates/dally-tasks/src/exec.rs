@@ -14,17 +14,17 @@ use crate::join::Unwinding;
 use crate::model::Model;
 use crate::observe::Shown;
 use crate::roster::{Roster, Who};
-use crate::text::{Deed, TaskName, Wait};
+use crate::text::{Operation, TaskName, Wait};
 use crate::waker::Shared;
 
 mod objects;
+mod pending_events;
 mod tasks;
-mod telling;
 mod timers;
 
 pub(crate) use objects::Held;
+pub(crate) use pending_events::{PendingEvent, PendingEvents};
 pub(crate) use tasks::{State, Task, Tasks};
-pub(crate) use telling::{Told, UntoldEvents};
 pub(crate) use timers::Timers;
 
 /// What is polled.
@@ -69,7 +69,7 @@ pub(crate) struct Exec {
     woken: bool,
     /// How many operations a poll has tried since the execution was over.
     given_up: u32,
-    pub untold: UntoldEvents,
+    pub pending: PendingEvents,
     /// The environment has had enough of this step.
     pub cut: bool,
     /// A bug that an operation met while the program's code was running.
@@ -109,7 +109,7 @@ impl Exec {
             polling: false,
             woken: false,
             given_up: 0,
-            untold: UntoldEvents::default(),
+            pending: PendingEvents::default(),
             cut: false,
             bug: None,
             unwinding: None,
@@ -136,7 +136,7 @@ impl Exec {
         static RUNS: AtomicU64 = AtomicU64::new(1);
         self.run = RUNS.fetch_add(1, Ordering::Relaxed);
         self.phase = Phase::Setup;
-        self.untold.forget();
+        self.pending.forget();
         self.cut = false;
         // A wake from outside that came after the last step of the execution before.
         self.shared.take_foreign();
@@ -182,7 +182,7 @@ impl Exec {
         self.steps += 1;
         self.rare = false;
         self.monitors.begin_step();
-        self.untold.begin_step(env);
+        self.pending.begin_step(env);
     }
 
     /// Begins the step of a task with a new poll; answers whether it is aborted instead.
@@ -263,7 +263,7 @@ impl Exec {
         self.phase = Phase::GivingUp;
         self.current = index;
         self.given_up = 0;
-        self.untold.note_each();
+        self.pending.note_each();
     }
 
     /// Destructors run from here on.
@@ -271,7 +271,7 @@ impl Exec {
         self.phase = Phase::TearDown;
         self.current = index;
         self.cut = false;
-        self.untold.forget();
+        self.pending.forget();
     }
 
     /// The running task is over.
@@ -283,14 +283,14 @@ impl Exec {
         if self.current == 0 {
             // Like `block_on`: the others are dropped where they stand.
             self.roster.enabled.clear();
-            self.tell(|| Told::Brushed(Access::write(Resource::Execution)));
+            self.tell(|| PendingEvent::Accessed(Access::write(Resource::Execution)));
         } else {
             self.roster.disable(id);
             self.idle();
         }
         let result = join::result_of(id, self.run);
-        self.touch(&result, Mode::ReadModifyWrite, const { &Deed::plain("end") });
-        self.tell(|| Told::Halted(id));
+        self.touch(&result, Mode::ReadModifyWrite, const { &Operation::plain("end") });
+        self.tell(|| PendingEvent::Halted(id));
     }
 
     /// Notes that a primitive was polled with this waker: a combinator's own is touched by that.
@@ -307,7 +307,7 @@ impl Exec {
     /// Notes that the wakers of combinators are touched.
     fn touch_wakers(&mut self) {
         let wakers = self.wakers();
-        self.brush(&wakers, Mode::ReadModifyWrite);
+        self.touch_silently(&wakers, Mode::ReadModifyWrite);
     }
 
     /// Notes what the running task waits for if this poll leaves it blocked; `waker` is what
@@ -335,10 +335,12 @@ impl Exec {
             State::Blocked => {
                 task.unblock();
                 self.roster.enable(id);
-                self.tell(|| Told::Enabled(id));
+                self.tell(|| PendingEvent::Enabled(id));
             }
             // It changes nothing before the task's next step, but would after it.
-            State::Runnable => self.tell(|| Told::Brushed(Access::write(Resource::Worker(id)))),
+            State::Runnable => {
+                self.tell(|| PendingEvent::Accessed(Access::write(Resource::Worker(id))))
+            }
             State::Running | State::Finished => {}
         }
     }
@@ -346,7 +348,7 @@ impl Exec {
     /// Asks a task to end: at its next step or, inside of a poll, when that answers pending.
     pub fn abort(&mut self, index: usize) {
         let result = join::result_of(self.tasks[index].id, self.run);
-        self.touch(&result, Mode::ReadModifyWrite, const { &Deed::plain("abort") });
+        self.touch(&result, Mode::ReadModifyWrite, const { &Operation::plain("abort") });
         let task = &mut self.tasks[index];
         if task.state != State::Finished {
             task.aborted = true;
@@ -360,7 +362,7 @@ impl Exec {
         self.phase = Phase::TearDown;
         self.polling = false;
         self.cut = false;
-        self.untold.forget();
+        self.pending.forget();
         self.roster.enabled.clear();
         self.tasks.live().iter().for_each(Task::silence);
     }

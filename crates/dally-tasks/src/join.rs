@@ -19,10 +19,10 @@ use crate::exec::State;
 use crate::sync::Inner;
 use crate::task::Id;
 use crate::task::join_set::Ended;
-use crate::text::{Deed, Kind, Object, RESULT, Wait};
+use crate::text::{Kind, Object, Operation, RESULT, Wait};
 use crate::waker::rouse;
 
-const JOIN: &Deed = &Deed::plain("join");
+const JOIN: &Operation = &Operation::plain("join");
 
 /// Waits for a task and gives its result; dropping it lets the task run on by itself.
 pub struct JoinHandle<T> {
@@ -88,7 +88,7 @@ impl<T> Future for JoinHandle<T> {
             drop(old);
             this.waited = true;
             current::look(&result);
-            let wait = Wait { object: result, deed: JOIN, place: PlaceOf::Spawn, at: this.at };
+            let wait = Wait { object: result, operation: JOIN, place: PlaceOf::Spawn, at: this.at };
             current::wait(wait, next, cx.waker());
             return Poll::Pending;
         }

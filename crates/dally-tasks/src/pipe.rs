@@ -11,11 +11,11 @@ use dally_core::{Access, Mode, Resource};
 
 use crate::current;
 use crate::sync::Inner;
-use crate::text::{Deed, Kind, Object, Wait};
+use crate::text::{Kind, Object, Operation, Wait};
 use crate::waker::rouse;
 
-const TAKE: &Deed = &Deed::plain("take from");
-const PUT: &Deed = &Deed::plain("put into");
+const TAKE: &Operation = &Operation::plain("take from");
+const PUT: &Operation = &Operation::plain("put into");
 
 /// A queue with two ends that are closed one by one. Clones are the same queue.
 ///
@@ -135,12 +135,14 @@ impl<T> Pipe<T> {
 
     /// Nothing more is put: who takes gets what is there and then finds the end.
     pub fn finish(&self) {
-        self.change(End::Write, const { &Deed::plain("finish") }, |state| state.finished = true);
+        self.change(End::Write, const { &Operation::plain("finish") }, |state| {
+            state.finished = true
+        });
     }
 
     /// Nothing more is taken: what is there is lost.
     pub fn abandon(&self) {
-        let lost = self.change(End::Read, const { &Deed::plain("abandon") }, |state| {
+        let lost = self.change(End::Read, const { &Operation::plain("abandon") }, |state| {
             state.abandoned = true;
             std::mem::take(&mut state.queue)
         });
@@ -195,7 +197,7 @@ impl<T> Pipe<T> {
 
     fn wait(&self, cx: &Context<'_>, end: End, next: Access) {
         let Shared { object, at, state, .. } = &*self.shared;
-        let deed = if end == End::Read { TAKE } else { PUT };
+        let operation = if end == End::Read { TAKE } else { PUT };
         current::with_own("a pipe", object, at, |exec| {
             let mut state = state.lock();
             let waiters = if end == End::Read { &mut state.readers } else { &mut state.writers };
@@ -203,14 +205,19 @@ impl<T> Pipe<T> {
                 waiters.wakers.push(cx.waker().clone());
             }
             drop(state);
-            exec.brush(object, Mode::Read);
-            let wait = Wait { object: *object, deed, place: PlaceOf::Creation, at };
+            exec.touch_silently(object, Mode::Read);
+            let wait = Wait { object: *object, operation, place: PlaceOf::Creation, at };
             exec.wait(wait, next, cx.waker());
         });
     }
 
     /// Changes the state and wakes the other end, and those at this end who may go on now.
-    fn change<R>(&self, end: End, deed: &'static Deed, f: impl FnOnce(&mut State<T>) -> R) -> R {
+    fn change<R>(
+        &self,
+        end: End,
+        operation: &'static Operation,
+        f: impl FnOnce(&mut State<T>) -> R,
+    ) -> R {
         let Shared { object, state, .. } = &*self.shared;
         let (result, woken, held) = {
             let mut state = state.lock();
@@ -231,7 +238,7 @@ impl<T> Pipe<T> {
         current::try_with(|exec| {
             // What outlived its execution is no object of this one.
             if object.run == exec.run {
-                exec.touch(object, Mode::ReadModifyWrite, deed);
+                exec.touch(object, Mode::ReadModifyWrite, operation);
                 exec.holds(object, held);
             }
         });

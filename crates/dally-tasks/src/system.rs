@@ -12,7 +12,7 @@ use dally_core::{
 use crate::control::Control;
 use crate::coroutine::{Body, IdleStacks, Progress};
 use crate::current;
-use crate::exec::{BoxFuture, Exec, Phase, State, Task, Told};
+use crate::exec::{BoxFuture, Exec, PendingEvent, Phase, State, Task};
 use crate::join::TaskPanic;
 use crate::model::{Model, TaskPanics};
 use crate::roster::Who;
@@ -297,7 +297,7 @@ impl TaskSystem {
             }
             Ok(Progress::Pending | Progress::Parked) => {
                 if exec.end_poll() {
-                    exec.tell(|| Told::Blocked(index));
+                    exec.tell(|| PendingEvent::Blocked(index));
                     exec.flush(env);
                 }
             }

@@ -28,7 +28,7 @@ pub mod futures {
 }
 
 use crate::current;
-use crate::exec::{Phase, Told};
+use crate::exec::{PendingEvent, Phase};
 use crate::join;
 use crate::text::TaskName;
 
@@ -69,7 +69,7 @@ where
         }
         let task = exec.spawn(name, body);
         let worker = exec.tasks[task].id;
-        exec.tell(|| Told::Created(task));
+        exec.tell(|| PendingEvent::Created(task));
         Some((task, worker, exec.run))
     });
     // Its destructors run here, where the execution is not borrowed.

@@ -90,45 +90,45 @@ pub(crate) const WAKERS: u32 = u32::MAX - 2;
 
 /// An operation on an object, such as ``send `u32` to ``.
 #[derive(Debug)]
-pub(crate) struct Deed {
+pub(crate) struct Operation {
     pub verb: &'static str,
     /// The type of what is moved, if anything is.
     pub payload: Option<fn() -> &'static str>,
     pub joint: &'static str,
 }
 
-impl Deed {
+impl Operation {
     /// An access that traces do not show: vector clocks and happens-before fingerprints need it, and
     /// a reader learns the same from the event that comes with it, such as that a task waits.
-    pub const SILENT: &'static Deed = &Deed::plain("");
+    pub const SILENT: &'static Operation = &Operation::plain("");
 
-    pub const fn plain(verb: &'static str) -> Deed {
-        Deed { verb, payload: None, joint: "" }
+    pub const fn plain(verb: &'static str) -> Operation {
+        Operation { verb, payload: None, joint: "" }
     }
 
-    pub const fn moving<T>(verb: &'static str, joint: &'static str) -> Deed {
-        Deed { verb, payload: Some(std::any::type_name::<T>), joint }
+    pub const fn moving<T>(verb: &'static str, joint: &'static str) -> Operation {
+        Operation { verb, payload: Some(std::any::type_name::<T>), joint }
     }
 
-    pub fn of<'a>(&'a self, object: &'a Object) -> DeedOf<'a> {
-        DeedOf { deed: self, object }
+    pub fn of<'a>(&'a self, object: &'a Object) -> OperationOf<'a> {
+        OperationOf { operation: self, object }
     }
 }
 
-/// A deed with its object.
-pub(crate) struct DeedOf<'a> {
-    deed: &'a Deed,
+/// A operation with its object.
+pub(crate) struct OperationOf<'a> {
+    operation: &'a Operation,
     object: &'a Object,
 }
 
-impl fmt::Display for DeedOf<'_> {
+impl fmt::Display for OperationOf<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.deed.verb.is_empty() {
+        if self.operation.verb.is_empty() {
             return Ok(());
         }
-        f.write_str(self.deed.verb)?;
-        if let Some(payload) = self.deed.payload {
-            write!(f, " `{}` {}", Short(payload()), self.deed.joint)?;
+        f.write_str(self.operation.verb)?;
+        if let Some(payload) = self.operation.payload {
+            write!(f, " `{}` {}", Short(payload()), self.operation.joint)?;
         }
         write!(f, " `{}`", self.object)
     }
@@ -138,7 +138,7 @@ impl fmt::Display for DeedOf<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
     pub object: Object,
-    pub deed: &'static Deed,
+    pub operation: &'static Operation,
     /// What is at the place.
     pub place: PlaceOf,
     /// Where in the user's source.
@@ -152,17 +152,17 @@ impl fmt::Display for Wait {
             PlaceOf::Spawn => "spawned ",
             _ => "",
         };
-        write!(f, "{} {of}at {}", self.deed.of(&self.object), self.at)
+        write!(f, "{} {of}at {}", self.operation.of(&self.object), self.at)
     }
 }
 
 impl Wait {
     /// The same as part of a bug.
     pub fn as_data(&self) -> bug::Wait {
-        let payload = self.deed.payload.map(|full| Short(full()).to_string());
+        let payload = self.operation.payload.map(|full| Short(full()).to_string());
         let place = Place { of: self.place, location: self.at.into() };
         bug::Wait {
-            operation: self.deed.verb.to_owned(),
+            operation: self.operation.verb.to_owned(),
             payload: payload.into_iter().collect(),
             object: Some(bug::Object {
                 kind: self.object.kind.name().to_owned(),

@@ -81,7 +81,7 @@ pub(crate) fn rouse(waker: Waker) {
     current::try_with(|exec| {
         if exec.linked && !exec.tasks.live().iter().any(|task| task.owns(&waker)) {
             let wakers = exec.wakers();
-            exec.brush(&wakers, Mode::ReadModifyWrite);
+            exec.touch_silently(&wakers, Mode::ReadModifyWrite);
         }
     });
     waker.wake();

@@ -25,7 +25,7 @@ struct Tick(u8);
 
 /// One thing that a random machine does on an event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Deed {
+enum Action {
     Send(u8, u8),
     Create,
     Persist(u8),
@@ -41,10 +41,10 @@ enum Deed {
     Seal,
 }
 
-/// A machine whose handler for event `n` does the deeds of line `n`.
+/// A machine whose handler for event `n` does the actions of line `n`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Puppet {
-    lines: Vec<Vec<Deed>>,
+    lines: Vec<Vec<Action>>,
     memory: u8,
     fuel: u8,
     others: Vec<Addr<Puppet>>,
@@ -70,27 +70,27 @@ impl Puppet {
             None => return,
         };
         let line = line as usize % self.lines.len();
-        for deed in self.lines[line].clone() {
-            match deed {
-                Deed::Send(to, number) => {
+        for action in self.lines[line].clone() {
+            match action {
+                Action::Send(to, number) => {
                     let to = self.others.get(to as usize).copied().unwrap_or(cx.me());
                     cx.send(to, Do(number));
                 }
-                Deed::Create => {
+                Action::Create => {
                     let child = Puppet { fuel: 1, ..self.clone() };
                     cx.create(child);
                 }
-                Deed::Persist(value) => cx.persist(value),
-                Deed::After(number) => cx.after(Duration::from_secs(1), Tick(number)),
-                Deed::Every(number) => cx.every(Duration::from_secs(1), Tick(number)),
-                Deed::Cancel(number) => cx.cancel(&Tick(number)),
-                Deed::Choose => self.memory = cx.choose(2) as u8,
-                Deed::Goto => return cx.goto(Wild),
-                Deed::Push => return cx.push(Wild),
-                Deed::Pop => return cx.pop(),
-                Deed::Raise(number) => return cx.raise(Do(number)),
-                Deed::Halt => return cx.halt(),
-                Deed::Seal => cx.seal(),
+                Action::Persist(value) => cx.persist(value),
+                Action::After(number) => cx.after(Duration::from_secs(1), Tick(number)),
+                Action::Every(number) => cx.every(Duration::from_secs(1), Tick(number)),
+                Action::Cancel(number) => cx.cancel(&Tick(number)),
+                Action::Choose => self.memory = cx.choose(2) as u8,
+                Action::Goto => return cx.goto(Wild),
+                Action::Push => return cx.push(Wild),
+                Action::Pop => return cx.pop(),
+                Action::Raise(number) => return cx.raise(Do(number)),
+                Action::Halt => return cx.halt(),
+                Action::Seal => cx.seal(),
             }
         }
     }
@@ -99,26 +99,26 @@ impl Puppet {
     }
 }
 
-fn deeds() -> impl Strategy<Value = Deed> {
+fn actions() -> impl Strategy<Value = Action> {
     prop_oneof![
-        6 => (0..3u8, 0..3u8).prop_map(|(to, number)| Deed::Send(to, number)),
-        1 => Just(Deed::Create),
-        1 => (0..2u8).prop_map(Deed::Persist),
-        1 => (0..2u8).prop_map(Deed::After),
-        1 => (0..2u8).prop_map(Deed::Every),
-        1 => (0..2u8).prop_map(Deed::Cancel),
-        1 => Just(Deed::Choose),
-        1 => Just(Deed::Goto),
-        1 => Just(Deed::Push),
-        1 => Just(Deed::Pop),
-        1 => (0..3u8).prop_map(Deed::Raise),
-        1 => Just(Deed::Halt),
-        1 => Just(Deed::Seal),
+        6 => (0..3u8, 0..3u8).prop_map(|(to, number)| Action::Send(to, number)),
+        1 => Just(Action::Create),
+        1 => (0..2u8).prop_map(Action::Persist),
+        1 => (0..2u8).prop_map(Action::After),
+        1 => (0..2u8).prop_map(Action::Every),
+        1 => (0..2u8).prop_map(Action::Cancel),
+        1 => Just(Action::Choose),
+        1 => Just(Action::Goto),
+        1 => Just(Action::Push),
+        1 => Just(Action::Pop),
+        1 => (0..3u8).prop_map(Action::Raise),
+        1 => Just(Action::Halt),
+        1 => Just(Action::Seal),
     ]
 }
 
 fn programs() -> impl Strategy<Value = MachineProgram> {
-    let lines = prop::collection::vec(prop::collection::vec(deeds(), 0..4), 1..4);
+    let lines = prop::collection::vec(prop::collection::vec(actions(), 0..4), 1..4);
     let machines = prop::collection::vec((lines, 1..4u8), 1..4);
     let mailbox =
         prop_oneof![Just(Mailbox::Fifo), Just(Mailbox::PerSender), Just(Mailbox::Unordered)];
@@ -323,7 +323,7 @@ proptest! {
 #[test]
 fn a_step_whose_parts_have_all_been_seen_before_is_foreseen() {
     let program = MachineProgram::new("two pairs", |setup: &mut Setup| {
-        let lines = vec![vec![Deed::Choose, Deed::Send(0, 1)], vec![]];
+        let lines = vec![vec![Action::Choose, Action::Send(0, 1)], vec![]];
         for _ in 0..2 {
             let puppet = Puppet { lines: lines.clone(), memory: 0, fuel: 2, others: vec![] };
             let to = setup.create(puppet.clone());
@@ -358,7 +358,8 @@ fn a_step_whose_parts_have_all_been_seen_before_is_foreseen() {
 fn states_of_small_programs_are_told_apart_by_fingerprints_as_by_encodings() {
     for mailbox in [Mailbox::Fifo, Mailbox::PerSender, Mailbox::Unordered] {
         let program = MachineProgram::new("small", |setup: &mut Setup| {
-            let lines = vec![vec![Deed::Send(0, 1), Deed::Send(0, 2)], vec![Deed::Choose], vec![]];
+            let lines =
+                vec![vec![Action::Send(0, 1), Action::Send(0, 2)], vec![Action::Choose], vec![]];
             let first = Puppet { lines: lines.clone(), memory: 0, fuel: 3, others: vec![] };
             let to = setup.create(first);
             for _ in 0..2 {

@@ -35,7 +35,7 @@ impl Watch {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum Action {
     Letter(usize),
     Parcel(usize),
     Say,
@@ -51,7 +51,7 @@ enum Deed {
 }
 
 /// By state, then by event: entry, letter, parcel, alarm, beat, nothing.
-type Rules = [[Vec<Deed>; 6]; 3];
+type Rules = [[Vec<Action>; 6]; 3];
 
 /// The same all the time, so it is no part of the state.
 #[derive(Clone, Debug)]
@@ -131,23 +131,23 @@ impl Clerk {
         }
         self.strength -= 1;
         let rules = Arc::clone(&self.rules.0);
-        for &deed in &rules[self.state][event] {
-            match deed {
-                Deed::Letter(to) => cx.send(self.all[to], Letter(self.strength)),
-                Deed::Parcel(to) => cx.send(self.all[to], Parcel),
-                Deed::Say => cx.announce(Said(self.strength)),
-                Deed::SetAlarm => cx.after(SECOND, Alarm),
-                Deed::CancelAlarm => cx.cancel(&Alarm),
-                Deed::StartBeat => cx.every(SECOND, Beat),
-                Deed::StopBeat => cx.cancel(&Beat),
-                Deed::Persist => cx.persist(self.seen),
-                Deed::Create => {
+        for &action in &rules[self.state][event] {
+            match action {
+                Action::Letter(to) => cx.send(self.all[to], Letter(self.strength)),
+                Action::Parcel(to) => cx.send(self.all[to], Parcel),
+                Action::Say => cx.announce(Said(self.strength)),
+                Action::SetAlarm => cx.after(SECOND, Alarm),
+                Action::CancelAlarm => cx.cancel(&Alarm),
+                Action::StartBeat => cx.every(SECOND, Beat),
+                Action::StopBeat => cx.cancel(&Beat),
+                Action::Persist => cx.persist(self.seen),
+                Action::Create => {
                     let strength = self.strength / 2;
                     cx.create(Clerk { state: 0, strength, seen: 0, ..self.clone() });
                 }
-                Deed::Halt => cx.halt(),
-                Deed::Flip => self.seen += u32::from(cx.flip()),
-                Deed::Goto(state) => {
+                Action::Halt => cx.halt(),
+                Action::Flip => self.seen += u32::from(cx.flip()),
+                Action::Goto(state) => {
                     self.state = state;
                     cx.goto([One, Two, Three][state]);
                     return;
@@ -157,22 +157,22 @@ impl Clerk {
     }
 }
 
-fn random_deeds(rng: &mut Rng, clerks: usize, most: usize) -> Vec<Deed> {
-    let deed = |rng: &mut Rng| match rng.u8(..32) {
-        0..10 => Deed::Letter(rng.usize(..clerks)),
-        10..15 => Deed::Parcel(rng.usize(..clerks)),
-        15..17 => Deed::Say,
-        17..20 => Deed::SetAlarm,
-        20 => Deed::CancelAlarm,
-        21..23 => Deed::StartBeat,
-        23 => Deed::StopBeat,
-        24..26 => Deed::Persist,
-        26 => Deed::Create,
-        27 => Deed::Halt,
-        28 => Deed::Flip,
-        _ => Deed::Goto(rng.usize(..3)),
+fn random_deeds(rng: &mut Rng, clerks: usize, most: usize) -> Vec<Action> {
+    let action = |rng: &mut Rng| match rng.u8(..32) {
+        0..10 => Action::Letter(rng.usize(..clerks)),
+        10..15 => Action::Parcel(rng.usize(..clerks)),
+        15..17 => Action::Say,
+        17..20 => Action::SetAlarm,
+        20 => Action::CancelAlarm,
+        21..23 => Action::StartBeat,
+        23 => Action::StopBeat,
+        24..26 => Action::Persist,
+        26 => Action::Create,
+        27 => Action::Halt,
+        28 => Action::Flip,
+        _ => Action::Goto(rng.usize(..3)),
     };
-    (0..rng.usize(..most)).map(|_| deed(rng)).collect()
+    (0..rng.usize(..most)).map(|_| action(rng)).collect()
 }
 
 /// A random program.
@@ -202,7 +202,7 @@ pub fn faulty(seed: u64) -> MachineProgram {
 fn of_size(
     seed: u64,
     clerks: RangeInclusive<usize>,
-    deeds: usize,
+    actions: usize,
     strength: u8,
     fails: bool,
 ) -> MachineProgram {
@@ -210,8 +210,8 @@ fn of_size(
     let clerks = rng.usize(clerks);
     let rules: Vec<Arc<Rules>> = (0..clerks)
         .map(|_| {
-            let mut deeds = || random_deeds(&mut rng, clerks, deeds);
-            Arc::new(std::array::from_fn(|_| std::array::from_fn(|_| deeds())))
+            let mut actions = || random_deeds(&mut rng, clerks, actions);
+            Arc::new(std::array::from_fn(|_| std::array::from_fn(|_| actions())))
         })
         .collect();
     let mailboxes = [Mailbox::Fifo, Mailbox::PerSender, Mailbox::Unordered];

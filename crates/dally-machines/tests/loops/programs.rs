@@ -49,7 +49,7 @@ type Rules = [[Ways; 4]; 3];
 #[derive(Clone, Debug)]
 struct Way {
     says: Option<Say>,
-    does: Deed,
+    does: Action,
     goes_to: Option<usize>,
 }
 
@@ -65,7 +65,7 @@ enum Say {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum Action {
     Nothing,
     Letter(usize),
     Parcel(usize),
@@ -142,12 +142,12 @@ impl Clerk {
             None => {}
         }
         match way.does {
-            Deed::Nothing => {}
-            Deed::Letter(to) => cx.send(self.all[to], Letter),
-            Deed::Parcel(to) => cx.send(self.all[to], Parcel),
-            Deed::SetAlarm => cx.after(SECOND, Alarm),
-            Deed::StartBeat => cx.every(SECOND, Beat),
-            Deed::StopBeat => cx.cancel(&Beat),
+            Action::Nothing => {}
+            Action::Letter(to) => cx.send(self.all[to], Letter),
+            Action::Parcel(to) => cx.send(self.all[to], Parcel),
+            Action::SetAlarm => cx.after(SECOND, Alarm),
+            Action::StartBeat => cx.every(SECOND, Beat),
+            Action::StopBeat => cx.cancel(&Beat),
         }
         if let Some(state) = way.goes_to {
             self.state = state;
@@ -209,13 +209,13 @@ fn random_way(rng: &mut Rng, clerks: usize, states: usize, beat: bool) -> Way {
         _ => None,
     };
     let does = match rng.u8(..16) {
-        0 => Deed::StopBeat,
-        _ if beat => Deed::Nothing,
-        1 => Deed::StartBeat,
-        2 | 3 => Deed::SetAlarm,
-        4 => Deed::Nothing,
-        5..8 => Deed::Parcel(rng.usize(..clerks)),
-        _ => Deed::Letter(rng.usize(..clerks)),
+        0 => Action::StopBeat,
+        _ if beat => Action::Nothing,
+        1 => Action::StartBeat,
+        2 | 3 => Action::SetAlarm,
+        4 => Action::Nothing,
+        5..8 => Action::Parcel(rng.usize(..clerks)),
+        _ => Action::Letter(rng.usize(..clerks)),
     };
     let goes_to = (rng.u8(..3) == 0).then(|| rng.usize(..states));
     Way { says, does, goes_to }

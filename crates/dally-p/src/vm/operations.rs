@@ -3,7 +3,7 @@ use dally_core::{Cut, Env, Event, EventSink, Stop, Tag, Text as EventText};
 use super::casts::fits;
 use super::head::MAX_TEXT;
 use super::places::{Trouble, index, too_large};
-use super::print::{Bounded, Shown, Told, write_template};
+use super::print::{Bounded, ForReader, Shown, write_template};
 use super::value::Value;
 use crate::lower::code::{Code, ForeignCode};
 use crate::lower::inst::{Arith, Test};
@@ -205,7 +205,7 @@ pub(super) fn choose(code: &Code, env: &mut EventSink<'_>, from: &Value) -> Done
         Some(elements) => elements[at].clone(),
         None => Value::Int(at as i64),
     };
-    let told = Told(code, &chosen, &Type::Any);
+    let told = ForReader(code, &chosen, &Type::Any);
     env.tell(|| Event::Chosen { value: EventText::Display(&told) })?;
     Ok(chosen)
 }

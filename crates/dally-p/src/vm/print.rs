@@ -111,11 +111,11 @@ fn list<T>(
 
 /// A value for the reader of a trace: as [`Shown`], but `null` is written, strings are quoted, and an
 /// element of an enum, which is a number at run time, has its name where the type tells it.
-pub(crate) struct Told<'a>(pub(crate) &'a Code, pub(crate) &'a Value, pub(crate) &'a Type);
+pub(crate) struct ForReader<'a>(pub(crate) &'a Code, pub(crate) &'a Value, pub(crate) &'a Type);
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for ForReader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Told(code, value, ty) = *self;
+        let ForReader(code, value, ty) = *self;
         let none = &Type::Any;
         match (value, ty) {
             (Value::Null, _) => f.write_str("null"),
@@ -131,7 +131,7 @@ impl fmt::Display for Told<'_> {
                 let types = ty.parts();
                 f.write_str("<")?;
                 for (position, item) in tuple.items().iter().enumerate() {
-                    let item = Told(code, item, types.get(position).unwrap_or(&none));
+                    let item = ForReader(code, item, types.get(position).unwrap_or(&none));
                     match names.get(position) {
                         Some(name) => write!(f, "{name}:{item}, ")?,
                         None => write!(f, "{item},")?,
@@ -141,17 +141,17 @@ impl fmt::Display for Told<'_> {
             }
             (Value::Seq(seq), ty) => {
                 let ty = if let Type::Seq(of) = ty { of } else { none };
-                list(f, seq.iter(), |f, item| write!(f, "{}", Told(code, item, ty)))
+                list(f, seq.iter(), |f, item| write!(f, "{}", ForReader(code, item, ty)))
             }
             (Value::Set(set), ty) => {
                 let ty = if let Type::Set(of) = ty { of } else { none };
-                list(f, set.items().iter(), |f, item| write!(f, "<{}>", Told(code, item, ty)))
+                list(f, set.items().iter(), |f, item| write!(f, "<{}>", ForReader(code, item, ty)))
             }
             (Value::Map(map), ty) => {
                 let (of, to) =
                     if let Type::Map(of, to) = ty { (&**of, &**to) } else { (none, none) };
                 list(f, map.iter(), |f, (key, value)| {
-                    write!(f, "<{}->{}>", Told(code, key, of), Told(code, value, to))
+                    write!(f, "<{}->{}>", ForReader(code, key, of), ForReader(code, value, to))
                 })
             }
             _ => Shown(code, value).fmt(f),
@@ -170,7 +170,7 @@ impl fmt::Display for Carried<'_> {
             Value::Null => Ok(()),
             payload => {
                 let ty = &code.payloads[event.index()].0;
-                write!(f, " with payload ({})", Told(code, payload, ty))
+                write!(f, " with payload ({})", ForReader(code, payload, ty))
             }
         }
     }

@@ -78,7 +78,7 @@ where
     run.report.notes.extend(note);
     let results = Arc::new(Results::new(run.shared.clone()));
     let mut threads = run.supervisor::<(), Result<(), Box<Bug>>>();
-    let (program, limits) = (run.program.clone(), run.shared.heading.limits);
+    let (program, limits) = (run.program.clone(), run.shared.description.limits);
     let shared = results.clone();
     let started = threads.spawn(move |writer, supervised| {
         if supervised.command().is_some() {
@@ -109,7 +109,7 @@ where
     if let Some(bug) = failed {
         let cause = bug.cause();
         let raw = RawFinding::new(*bug, 0);
-        run.shared.sink.found(&raw.finding(&run.shared.heading));
+        run.shared.sink.found(&raw.finding(&run.shared.description));
         bugs.push((cause, Some(Box::new(raw))));
     }
     if !bugs.is_empty() && !run.options.keep_going {

@@ -45,7 +45,7 @@ impl<P: Program + 'static> Run<P> {
             return;
         }
         let cause = raw.bug.cause();
-        let mut finding = raw.finding(&self.shared.heading);
+        let mut finding = raw.finding(&self.shared.description);
         if !threads.is_empty() || self.start_thread(threads) {
             let deadline = self.deadline();
             threads.command_first(BatchCommand::Confirm(Box::new(raw), deadline));
@@ -116,11 +116,11 @@ impl<P: Program + 'static> Run<P> {
         let cause = bug.cause();
         let before = before_last_step(&choices).to_vec();
         let raw = RawFinding { choices, fair_from: 0, ..RawFinding::new(bug, schedule) };
-        let mut finding = raw.finding(&self.shared.heading);
+        let mut finding = raw.finding(&self.shared.description);
         self.shared.sink.found(&finding);
         self.end(Ended::Stuck);
         // What led to the step is repeated without that step.
-        let (program, limits) = (self.program.clone(), self.shared.heading.limits);
+        let (program, limits) = (self.program.clone(), self.shared.description.limits);
         let led_to = watched(&self.options.program, self.options.step_time, move |writer| {
             Executor::new(&*program, writer).repeat(schedule, &before, 0, &limits)
         });

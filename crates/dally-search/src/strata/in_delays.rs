@@ -17,7 +17,7 @@ use crate::deadline::{Deadline, Stopwatch};
 use crate::executor::{Executor, Limits};
 use crate::minimise::Budget;
 use crate::options::{Options, Sink};
-use crate::record::{Heading, fairness_of};
+use crate::record::{RunDescription, fairness_of};
 use crate::shrink::is_shrinkable;
 use crate::supervisor::watched;
 
@@ -70,7 +70,7 @@ fn in_delays<P: Program + 'static, E: Explorer>(
     }
     let mut explorer = explorer.clone();
     explorer.reseed(options.seed);
-    let heading = Heading {
+    let description = RunDescription {
         program: finding.schedule.program.clone(),
         settings: options.settings.clone(),
         limits: Limits {
@@ -90,7 +90,7 @@ fn in_delays<P: Program + 'static, E: Explorer>(
         let stop = AtomicBool::new(false);
         let budget = Budget { steps, deadline, stop: &stop };
         let choices = &finding.schedule.choices;
-        let limits = &heading.limits.to_follow(&finding.bug, None);
+        let limits = &description.limits.to_follow(&finding.bug, None);
         let (choices, delays) =
             delays::fewest(executor, &explorer, choices, cause, limits, budget)?;
         if choices == finding.schedule.choices {
@@ -100,7 +100,7 @@ fn in_delays<P: Program + 'static, E: Explorer>(
         let number = finding.found_at.saturating_sub(1);
         let again = executor.repeat(number, &choices, usize::MAX, limits);
         let bug = again.recording.execution.bug.clone().filter(|bug| bug.cause() == cause)?;
-        let mut retold = heading.full(again.recording, bug, number);
+        let mut retold = description.full(again.recording, bug, number);
         (retold.occurrences, retold.notes) = (finding.occurrences, finding.notes);
         retold.delays = Some(delays);
         Some(retold)

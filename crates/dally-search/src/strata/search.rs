@@ -249,7 +249,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
             Some(Err(bug)) => {
                 let cause = bug.cause();
                 let raw = RawFinding::new(bug, 0);
-                run.shared.sink.found(&raw.finding(&run.shared.heading));
+                run.shared.sink.found(&raw.finding(&run.shared.description));
                 bugs.push((cause, Some(Box::new(raw))));
             }
             Some(Ok(_)) if plan.search == SearchKind::Ss => {
@@ -313,7 +313,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
 }
 
 fn token<P: Program>(run: &Run<P>, choices: Vec<Choice>) -> String {
-    let heading = &run.shared.heading;
-    let (program, settings) = (heading.program.clone(), heading.settings.clone());
+    let description = &run.shared.description;
+    let (program, settings) = (description.program.clone(), description.settings.clone());
     Schedule { program, settings, choices, ..Schedule::default() }.to_token()
 }

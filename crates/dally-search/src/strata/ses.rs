@@ -94,9 +94,9 @@ pub(super) fn strata<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
     // There may have been no stratum at all, which would have counted it.
     add(states, &begun);
     if plan.keep_frontier {
-        let (heading, seed) = (&run.shared.heading, run.options.seed);
+        let (description, seed) = (&run.shared.description, run.options.seed);
         for entry in frontier {
-            run.shared.sink.left(entry.written(heading, &search, seed));
+            run.shared.sink.left(entry.written(description, &search, seed));
         }
     }
     Vec::new()

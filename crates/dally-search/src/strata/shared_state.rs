@@ -126,7 +126,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
     pub(crate) fn new(plan: &Plan, seed: u64, threads: usize, shared: Arc<Shared>) -> Self {
         SharedState {
-            limits: shared.heading.limits,
+            limits: shared.description.limits,
             shared,
             seed,
             visited: S::visited(plan, threads),

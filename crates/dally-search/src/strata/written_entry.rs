@@ -16,7 +16,7 @@ use super::transition::NotTaken;
 use super::transition_env::TransitionEnv;
 use super::transition_order::TransitionOrder;
 use crate::prefix::Prefix;
-use crate::record::Heading;
+use crate::record::RunDescription;
 
 /// An entry of a frontier in writing: a state, by the choices that lead to it, and the transitions
 /// out of it that have not been taken.
@@ -170,10 +170,15 @@ fn parse_next(text: &str) -> Option<NextTransition> {
 }
 
 impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
-    pub(super) fn written(&self, heading: &Heading, search: &str, seed: u64) -> WrittenEntry {
+    pub(super) fn written(
+        &self,
+        description: &RunDescription,
+        search: &str,
+        seed: u64,
+    ) -> WrittenEntry {
         WrittenEntry {
-            program: heading.program.clone(),
-            settings: heading.settings.clone(),
+            program: description.program.clone(),
+            settings: description.settings.clone(),
             search: search.to_owned(),
             seed,
             choices: self.prefix.as_ref().map_or_else(Vec::new, |prefix| prefix.choices()),
@@ -192,7 +197,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         search: &str,
         mut order: O,
     ) -> Result<Entry<S, O>, WrittenEntryError> {
-        let Heading { program, settings, .. } = &self.shared_state.shared.heading;
+        let RunDescription { program, settings, .. } = &self.shared_state.shared.description;
         let this = WrittenEntry {
             program: program.clone(),
             settings: settings.clone(),

@@ -10,10 +10,10 @@ use super::bound::Bound;
 use super::queue::Queue;
 use super::until::{Until, Words};
 use crate::current;
-use crate::text::{Deed, Kind};
+use crate::text::{Kind, Operation};
 use crate::waker::rouse;
 
-const WAIT: &Deed = &Deed::plain("wait for all at");
+const WAIT: &Operation = &Operation::plain("wait for all at");
 
 /// Lets tasks go on when so many of them have come.
 pub struct Barrier {
@@ -42,7 +42,7 @@ impl Barrier {
         async move {
             let generation = self.come(at).await;
             let Some(generation) = generation else { return BarrierWaitResult(true) };
-            let words = Words { what: "`Barrier::wait`", deed: WAIT, at };
+            let words = Words { what: "`Barrier::wait`", operation: WAIT, at };
             let ready = move |state: &State| state.generation > generation;
             Until::new(&self.state, words, |state| &mut state.waiting, ready, |_| ()).await;
             BarrierWaitResult(false)
@@ -58,7 +58,7 @@ impl Barrier {
         })
         .await;
         let (generation, woken) = self.state.with("`Barrier::wait`", at, |exec, state, object| {
-            exec.touch(object, Mode::ReadModifyWrite, const { &Deed::plain("come to") });
+            exec.touch(object, Mode::ReadModifyWrite, const { &Operation::plain("come to") });
             state.arrived += 1;
             if state.arrived < self.n {
                 exec.holds(object, state.arrived);

@@ -8,7 +8,7 @@ use dally_core::{Access, Mode, ObjectId, Resource, WorkerId, panics};
 use super::Inner;
 use crate::current;
 use crate::exec::Exec;
-use crate::text::{Deed, Kind, Object};
+use crate::text::{Kind, Object, Operation};
 
 /// The state of a primitive. What is made inside of an execution belongs to it. What is made outside, such as a
 /// static by `const_new`, belongs to the execution that uses it, one after the other: its waiters and guards
@@ -61,13 +61,18 @@ impl<S> Bound<S> {
     }
 
     /// As [`Bound::with`] for destructors: never unwinds, and works outside of executions.
-    pub fn settle<R>(&self, f: impl FnOnce(&mut S) -> R, deed: &'static Deed, mode: Mode) -> R {
+    pub fn settle<R>(
+        &self,
+        f: impl FnOnce(&mut S) -> R,
+        operation: &'static Operation,
+        mode: Mode,
+    ) -> R {
         let (result, object) = {
             let mut parts = self.inner.lock();
             let result = f(&mut parts.state);
             (result, parts.object)
         };
-        current::try_with(|exec| exec.touch(&object, mode, deed));
+        current::try_with(|exec| exec.touch(&object, mode, operation));
         result
     }
 
@@ -77,7 +82,7 @@ impl<S> Bound<S> {
         &self,
         f: impl FnOnce(&mut S) -> R,
         amount: impl FnOnce(&S) -> usize,
-        deed: &'static Deed,
+        operation: &'static Operation,
     ) -> R {
         let (result, object, amount) = {
             let mut parts = self.inner.lock();
@@ -85,7 +90,7 @@ impl<S> Bound<S> {
             (result, parts.object, amount(&parts.state))
         };
         current::try_with(|exec| {
-            exec.touch(&object, Mode::ReadModifyWrite, deed);
+            exec.touch(&object, Mode::ReadModifyWrite, operation);
             exec.holds(&object, amount);
         });
         result
@@ -96,7 +101,7 @@ impl<S> Bound<S> {
         let parts = &mut *self.inner.lock();
         current::try_with(|exec| {
             if parts.object.run == exec.run || parts.bind_late(exec) {
-                exec.touch(&parts.object, Mode::Read, const { &Deed::plain("look at") });
+                exec.touch(&parts.object, Mode::Read, const { &Operation::plain("look at") });
             }
         });
         f(&parts.state)

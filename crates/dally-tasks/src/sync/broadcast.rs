@@ -15,7 +15,7 @@ use super::queue::Queue;
 use super::until::{Until, Words};
 use crate::pipe::without_points;
 use crate::task;
-use crate::text::{Deed, Kind};
+use crate::text::{Kind, Operation};
 use crate::waker::rouse;
 
 pub mod error;
@@ -123,8 +123,8 @@ impl<T> Sender<T> {
         let (receivers, woken, old) =
             self.shared.with("`broadcast::Sender::send`", at, |exec, state, object| {
                 if state.receivers == 0 {
-                    let deed = const { &Deed::moving::<T>("fail to send", "to") };
-                    exec.touch(object, Mode::ReadModifyWrite, deed);
+                    let operation = const { &Operation::moving::<T>("fail to send", "to") };
+                    exec.touch(object, Mode::ReadModifyWrite, operation);
                     return (0, Vec::new(), None);
                 }
                 let full = state.slots.len() == state.capacity;
@@ -137,7 +137,7 @@ impl<T> Sender<T> {
                 exec.touch(
                     object,
                     Mode::ReadModifyWrite,
-                    const { &Deed::moving::<T>("send", "to") },
+                    const { &Operation::moving::<T>("send", "to") },
                 );
                 exec.holds(object, state.slots.len());
                 (state.receivers, state.waiting.dismiss(), old)
@@ -155,7 +155,7 @@ impl<T> Sender<T> {
     /// A handle that does not keep the channel open.
     #[must_use = "this makes another handle and leaves the sender as it is"]
     pub fn downgrade(&self) -> WeakSender<T> {
-        self.shared.settle(|state| state.weak += 1, Deed::SILENT, Mode::ReadModifyWrite);
+        self.shared.settle(|state| state.weak += 1, Operation::SILENT, Mode::ReadModifyWrite);
         WeakSender { shared: self.shared.clone() }
     }
 
@@ -185,8 +185,9 @@ impl<T> Sender<T> {
     /// Waits until there is no receiver.
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
-        let deed = const { &Deed::plain("see the last receiver drop from") };
-        let words = Words { what: "`broadcast::Sender::closed`", deed, at: Location::caller() };
+        let operation = const { &Operation::plain("see the last receiver drop from") };
+        let words =
+            Words { what: "`broadcast::Sender::closed`", operation, at: Location::caller() };
         let ready = |state: &State<T>| state.closed;
         Until::new(&*self.shared, words, |state| &mut state.deserted, ready, |_| ())
     }
@@ -204,7 +205,7 @@ impl<T> Sender<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Sender<T> {
-        self.shared.settle(|state| state.senders += 1, Deed::SILENT, Mode::ReadModifyWrite);
+        self.shared.settle(|state| state.senders += 1, Operation::SILENT, Mode::ReadModifyWrite);
         Sender { shared: self.shared.clone() }
     }
 }
@@ -220,8 +221,8 @@ impl<T> Drop for Sender<T> {
             state.closed = true;
             state.waiting.dismiss()
         };
-        let deed = const { &Deed::plain("drop a sender of") };
-        let woken = self.shared.settle(close, deed, Mode::ReadModifyWrite);
+        let operation = const { &Operation::plain("drop a sender of") };
+        let woken = self.shared.settle(close, operation, Mode::ReadModifyWrite);
         woken.into_iter().for_each(rouse);
     }
 }
@@ -245,7 +246,7 @@ impl<T> WeakSender<T> {
             state.senders += usize::from(state.senders > 0);
             state.senders > 0
         };
-        let open = self.shared.settle(add, Deed::SILENT, Mode::ReadModifyWrite);
+        let open = self.shared.settle(add, Operation::SILENT, Mode::ReadModifyWrite);
         open.then(|| Sender { shared: self.shared.clone() })
     }
 
@@ -262,14 +263,14 @@ impl<T> WeakSender<T> {
 
 impl<T> Clone for WeakSender<T> {
     fn clone(&self) -> WeakSender<T> {
-        self.shared.settle(|state| state.weak += 1, Deed::SILENT, Mode::ReadModifyWrite);
+        self.shared.settle(|state| state.weak += 1, Operation::SILENT, Mode::ReadModifyWrite);
         WeakSender { shared: self.shared.clone() }
     }
 }
 
 impl<T> Drop for WeakSender<T> {
     fn drop(&mut self) {
-        self.shared.settle(|state| state.weak -= 1, Deed::SILENT, Mode::ReadModifyWrite);
+        self.shared.settle(|state| state.weak -= 1, Operation::SILENT, Mode::ReadModifyWrite);
     }
 }
 
@@ -295,7 +296,7 @@ impl<T> Receiver<T> {
             state.receivers += 1;
             state.sent
         };
-        let next = shared.settle(add, Deed::SILENT, Mode::ReadModifyWrite);
+        let next = shared.settle(add, Operation::SILENT, Mode::ReadModifyWrite);
         Receiver { shared: shared.clone(), next }
     }
 
@@ -339,8 +340,9 @@ impl<T: Clone> Receiver<T> {
     /// The next value; an error if values were missed, or if there is none and there is no sender.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Result<T, RecvError>> {
-        let deed = const { &Deed::moving::<T>("receive", "from") };
-        let words = Words { what: "`broadcast::Receiver::recv`", deed, at: Location::caller() };
+        let operation = const { &Operation::moving::<T>("receive", "from") };
+        let words =
+            Words { what: "`broadcast::Receiver::recv`", operation, at: Location::caller() };
         async move {
             let Receiver { shared, next } = self;
             let seen = *next;
@@ -361,8 +363,8 @@ impl<T: Clone> Receiver<T> {
         self.shared.point();
         let (at, what) = (Location::caller(), "`broadcast::Receiver::try_recv`");
         let got = self.shared.with(what, at, |exec, state, object| {
-            let deed = const { &Deed::moving::<T>("try to receive", "from") };
-            exec.touch(object, Mode::ReadModifyWrite, deed);
+            let operation = const { &Operation::moving::<T>("try to receive", "from") };
+            exec.touch(object, Mode::ReadModifyWrite, operation);
             state.receive(&mut self.next)
         });
         got?.map(|value| copy_of(&value)).ok_or(TryRecvError::Closed)
@@ -397,8 +399,8 @@ impl<T> Drop for Receiver<T> {
             state.closed = true;
             (state.deserted.dismiss(), rest)
         };
-        let deed = const { &Deed::plain("drop a receiver of") };
-        let (woken, rest) = self.shared.settle(leave, deed, Mode::ReadModifyWrite);
+        let operation = const { &Operation::plain("drop a receiver of") };
+        let (woken, rest) = self.shared.settle(leave, operation, Mode::ReadModifyWrite);
         drop(rest);
         woken.into_iter().for_each(rouse);
     }

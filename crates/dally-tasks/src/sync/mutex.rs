@@ -23,10 +23,10 @@ use super::bound::Bound;
 use super::queue::{Queue, Turn};
 use crate::current;
 use crate::task;
-use crate::text::{Deed, Kind, Wait};
+use crate::text::{Kind, Operation, Wait};
 use crate::waker::rouse;
 
-const LOCK: &Deed = &Deed::plain("lock");
+const LOCK: &Operation = &Operation::plain("lock");
 
 /// A lock in the shape of `tokio::sync::Mutex`: first come, first served.
 pub struct Mutex<T: ?Sized> {
@@ -124,8 +124,9 @@ impl Bound<State> {
         self.point();
         self.with("`Mutex::try_lock`", Location::caller(), |exec, state, object| {
             // Failing looks at the lock as well, and orders this step with the holder's.
-            let deed = if state.held { const { &Deed::plain("fail to lock") } } else { LOCK };
-            exec.touch(object, Mode::ReadModifyWrite, deed);
+            let operation =
+                if state.held { const { &Operation::plain("fail to lock") } } else { LOCK };
+            exec.touch(object, Mode::ReadModifyWrite, operation);
             if state.held {
                 return Err(TryLockError(()));
             }
@@ -138,16 +139,16 @@ impl Bound<State> {
     /// Passes the lock on, or opens it.
     fn release(&self) {
         self.point();
-        self.pass_on(const { &Deed::plain("unlock") });
+        self.pass_on(const { &Operation::plain("unlock") });
     }
 
-    fn pass_on(&self, deed: &'static Deed) {
+    fn pass_on(&self, operation: &'static Operation) {
         let open = |state: &mut State| {
             let next = state.queue.grant();
             state.held = next.is_some();
             next
         };
-        let next = self.settle_held(open, |state| usize::from(state.held), deed);
+        let next = self.settle_held(open, |state| usize::from(state.held), operation);
         if let Some(waker) = next.flatten() {
             rouse(waker);
         }
@@ -174,11 +175,11 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
         struct Shown<'a>(&'a Bound<State>);
         impl Drop for Shown<'_> {
             fn drop(&mut self) {
-                self.0.pass_on(Deed::SILENT);
+                self.0.pass_on(Operation::SILENT);
             }
         }
         let take = |state: &mut State| std::mem::replace(&mut state.held, true);
-        if self.lock.settle(take, Deed::SILENT, Mode::Read) {
+        if self.lock.settle(take, Operation::SILENT, Mode::Read) {
             return f.debug_struct("Mutex").field("data", &format_args!("<locked>")).finish();
         }
         let _shown = Shown(&self.lock);
@@ -259,21 +260,21 @@ impl Attempt {
                     let (turn, replaced) = state.queue.ask(ticket, Some(waker));
                     old = replaced;
                     if turn == Turn::NotYet {
-                        exec.brush(object, Mode::Read);
+                        exec.touch_silently(object, Mode::Read);
                     }
                     turn
                 }
                 None if state.held => {
                     self.ticket = Some(state.queue.push(Some(waker.clone())));
                     // Its place in the queue depends on who came before.
-                    exec.brush(object, Mode::ReadModifyWrite);
+                    exec.touch_silently(object, Mode::ReadModifyWrite);
                     Turn::NotYet
                 }
                 None => Turn::Granted,
             };
             if turn == Turn::NotYet {
-                let (deed, at) = (LOCK, self.at);
-                let wait = Wait { object: *object, deed, place: PlaceOf::Operation, at };
+                let (operation, at) = (LOCK, self.at);
+                let wait = Wait { object: *object, operation, place: PlaceOf::Operation, at };
                 exec.wait(wait, next, waker);
                 return Some(Poll::Pending);
             }
@@ -292,10 +293,10 @@ impl<L: Deref<Target = Mutex<T>>, T: ?Sized> Drop for Acquire<L, T> {
     fn drop(&mut self) {
         let (Some(lock), Some(ticket)) = (&self.lock, self.attempt.ticket) else { return };
         let leave = |state: &mut State| state.queue.leave(ticket);
-        let (granted, waker) = lock.lock.settle(leave, Deed::SILENT, Mode::ReadModifyWrite);
+        let (granted, waker) = lock.lock.settle(leave, Operation::SILENT, Mode::ReadModifyWrite);
         drop(waker);
         if granted {
-            lock.lock.pass_on(const { &Deed::plain("unlock") });
+            lock.lock.pass_on(const { &Operation::plain("unlock") });
         }
     }
 }

@@ -14,10 +14,10 @@ use dally_core::{Access, Mode, Resource};
 use super::bound::Bound;
 use super::queue::{Queue, Turn};
 use crate::current;
-use crate::text::{Deed, Kind, Wait};
+use crate::text::{Kind, Operation, Wait};
 use crate::waker::rouse;
 
-const NOTIFIED: &Deed = &Deed::plain("be notified by");
+const NOTIFIED: &Operation = &Operation::plain("be notified by");
 const NOTIFIED_BY: &str = "`Notify::notified`";
 
 /// A notification in the shape of `tokio::sync::Notify`.
@@ -79,13 +79,13 @@ impl Notify {
     /// Wakes the task that has waited longest, or is kept for the next that waits.
     #[track_caller]
     pub fn notify_one(&self) {
-        self.notify(Which::First, const { &Deed::plain("notify one by") });
+        self.notify(Which::First, const { &Operation::plain("notify one by") });
     }
 
     /// Wakes the task that has waited shortest, or is kept for the next that waits.
     #[track_caller]
     pub fn notify_last(&self) {
-        self.notify(Which::Last, const { &Deed::plain("notify the last by") });
+        self.notify(Which::Last, const { &Operation::plain("notify the last by") });
     }
 
     /// Wakes all tasks that wait.
@@ -94,7 +94,7 @@ impl Notify {
         self.state.point();
         let at = Location::caller();
         let woken = self.state.with("`Notify::notify_waiters`", at, |exec, state, object| {
-            exec.touch(object, Mode::ReadModifyWrite, const { &Deed::plain("notify all by") });
+            exec.touch(object, Mode::ReadModifyWrite, const { &Operation::plain("notify all by") });
             state.rounds += 1;
             state.queue.dismiss()
         });
@@ -102,14 +102,14 @@ impl Notify {
     }
 
     #[track_caller]
-    fn notify(&self, which: Which, deed: &'static Deed) {
+    fn notify(&self, which: Which, operation: &'static Operation) {
         self.state.point();
         // An object of another execution is refused here.
         self.state.with("`Notify::notify_one`", Location::caller(), |_, _, _| ());
-        self.pass_on(which, deed);
+        self.pass_on(which, operation);
     }
 
-    fn pass_on(&self, which: Which, deed: &'static Deed) {
+    fn pass_on(&self, which: Which, operation: &'static Operation) {
         let wake = |state: &mut State| {
             let next = match which {
                 Which::First => state.queue.grant(),
@@ -118,7 +118,7 @@ impl Notify {
             state.permit |= next.is_none();
             next
         };
-        let next = self.state.settle_held(wake, |state| usize::from(state.permit), deed);
+        let next = self.state.settle_held(wake, |state| usize::from(state.permit), operation);
         if let Some(waker) = next.flatten() {
             rouse(waker);
         }
@@ -173,14 +173,14 @@ impl<N: Deref<Target = Notify>> Waiting<N> {
                 Stage::Start => {
                     self.stage = Stage::Waiting(state.queue.push(waker.cloned()));
                     // Its place in the queue depends on who came before.
-                    exec.brush(object, Mode::ReadModifyWrite);
+                    exec.touch_silently(object, Mode::ReadModifyWrite);
                     return false;
                 }
                 Stage::Waiting(ticket) => {
                     let (turn, replaced) = state.queue.ask(ticket, waker);
                     old = replaced;
                     if turn == Turn::NotYet {
-                        exec.brush(object, Mode::Read);
+                        exec.touch_silently(object, Mode::Read);
                         return false;
                     }
                 }
@@ -213,7 +213,7 @@ impl<N: Deref<Target = Notify>> Waiting<N> {
         if self.attempt(Some(cx.waker())) {
             return Poll::Ready(());
         }
-        let wait = Wait { object, deed: NOTIFIED, place: PlaceOf::Operation, at: self.at };
+        let wait = Wait { object, operation: NOTIFIED, place: PlaceOf::Operation, at: self.at };
         current::wait(wait, next, cx.waker());
         Poll::Pending
     }
@@ -227,11 +227,11 @@ impl<N: Deref<Target = Notify>> Drop for Waiting<N> {
             (which, state.queue.leave(ticket))
         };
         let (which, (granted, waker)) =
-            self.notify.state.settle(leave, Deed::SILENT, Mode::ReadModifyWrite);
+            self.notify.state.settle(leave, Operation::SILENT, Mode::ReadModifyWrite);
         drop(waker);
         if granted {
             // A notification that this got and did not use belongs to the next.
-            self.notify.pass_on(which, Deed::SILENT);
+            self.notify.pass_on(which, Operation::SILENT);
         }
     }
 }

@@ -12,7 +12,7 @@ use dally_core::{Access, Mode, Resource};
 
 use super::Inner;
 use crate::current;
-use crate::text::{Deed, Kind, Object, Wait};
+use crate::text::{Kind, Object, Operation, Wait};
 use crate::waker::rouse;
 
 /// A channel for one value.
@@ -50,9 +50,9 @@ impl<T> Shared<T> {
         current::point(|| Access::update(Resource::Object(self.object.id)));
     }
 
-    fn tell(&self, deed: &'static Deed, holds: usize) {
+    fn tell(&self, operation: &'static Operation, holds: usize) {
         current::try_with(|exec| {
-            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+            exec.touch(&self.object, Mode::ReadModifyWrite, operation);
             exec.holds(&self.object, holds);
         });
     }
@@ -83,13 +83,13 @@ impl<T> Sender<T> {
         state.sender = false;
         if !state.receiver {
             drop(state);
-            shared.tell(const { &Deed::moving::<T>("fail to send", "to") }, 0);
+            shared.tell(const { &Operation::moving::<T>("fail to send", "to") }, 0);
             return Err(value);
         }
         state.value = Some(value);
         let wakers = (state.rx_waker.take(), state.tx_waker.take());
         drop(state);
-        shared.tell(const { &Deed::moving::<T>("send", "to") }, 1);
+        shared.tell(const { &Operation::moving::<T>("send", "to") }, 1);
         if let Some(waker) = wakers.0 {
             rouse(waker);
         }
@@ -99,7 +99,7 @@ impl<T> Sender<T> {
     /// Whether the receiver is gone or has closed.
     pub fn is_closed(&self) -> bool {
         self.shared.as_ref().is_none_or(|shared| {
-            shared.tell(const { &Deed::plain("look at") }, 0);
+            shared.tell(const { &Operation::plain("look at") }, 0);
             !shared.inner.lock().receiver
         })
     }
@@ -130,7 +130,7 @@ impl<T> Drop for Sender<T> {
             let receiver = if state.receiver { state.rx_waker.take() } else { None };
             (receiver, state.tx_waker.take())
         };
-        shared.tell(const { &Deed::plain("drop the sender of") }, 0);
+        shared.tell(const { &Operation::plain("drop the sender of") }, 0);
         if let Some(waker) = wakers.0 {
             rouse(waker);
         }
@@ -165,9 +165,10 @@ impl<T> Future for Closed<'_, T> {
             drop(state);
             drop(old);
             this.waited = true;
-            let deed = const { &Deed::plain("see the receiver drop") };
+            let operation = const { &Operation::plain("see the receiver drop") };
             current::look(&shared.object);
-            let wait = Wait { object: shared.object, deed, place: PlaceOf::Operation, at: this.at };
+            let wait =
+                Wait { object: shared.object, operation, place: PlaceOf::Operation, at: this.at };
             current::wait(wait, next, cx.waker());
             return Poll::Pending;
         }
@@ -176,7 +177,7 @@ impl<T> Future for Closed<'_, T> {
         if !current::pass_ready(cx, what, this.waited, &shared.object, next) {
             return Poll::Pending;
         }
-        shared.tell(const { &Deed::plain("find closed") }, 0);
+        shared.tell(const { &Operation::plain("find closed") }, 0);
         Poll::Ready(())
     }
 }
@@ -205,7 +206,7 @@ impl<T> Receiver<T> {
         let mut state = shared.inner.lock();
         let (value, closed) = (state.value.take(), !state.sender || !state.receiver);
         drop(state);
-        shared.tell(const { &Deed::moving::<T>("try to receive", "from") }, 0);
+        shared.tell(const { &Operation::moving::<T>("try to receive", "from") }, 0);
         match value {
             None if !closed => Err(error::TryRecvError::Empty),
             // Either way it has nothing more to give.
@@ -240,7 +241,7 @@ impl<T> Receiver<T> {
         let Some(shared) = &self.shared else { return };
         let waker = shared.close();
         let holds = usize::from(shared.inner.lock().value.is_some());
-        shared.tell(const { &Deed::plain("close") }, holds);
+        shared.tell(const { &Operation::plain("close") }, holds);
         if let Some(waker) = waker {
             rouse(waker);
         }
@@ -265,8 +266,9 @@ impl<T> Future for Receiver<T> {
             drop(state);
             drop(old);
             this.waited = true;
-            let deed = const { &Deed::moving::<T>("receive", "from") };
-            let wait = Wait { object: shared.object, deed, place: PlaceOf::Creation, at: this.at };
+            let operation = const { &Operation::moving::<T>("receive", "from") };
+            let wait =
+                Wait { object: shared.object, operation, place: PlaceOf::Creation, at: this.at };
             current::look(&shared.object);
             current::wait(wait, next, cx.waker());
             return Poll::Pending;
@@ -280,8 +282,8 @@ impl<T> Future for Receiver<T> {
         let value = shared.inner.lock().value.take();
         shared.tell(
             match value {
-                Some(_) => const { &Deed::moving::<T>("receive", "from") },
-                None => const { &Deed::plain("find closed") },
+                Some(_) => const { &Operation::moving::<T>("receive", "from") },
+                None => const { &Operation::plain("find closed") },
             },
             0,
         );
@@ -299,7 +301,7 @@ impl<T> Drop for Receiver<T> {
             let mut state = shared.inner.lock();
             (state.value.take(), state.rx_waker.take())
         };
-        shared.tell(const { &Deed::plain("drop the receiver of") }, 0);
+        shared.tell(const { &Operation::plain("drop the receiver of") }, 0);
         drop((value, own));
         if let Some(waker) = waker {
             rouse(waker);

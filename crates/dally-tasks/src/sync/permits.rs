@@ -10,7 +10,7 @@ use dally_core::{Access, Mode, Resource};
 use super::bound::Bound;
 use super::semaphore::{AcquireError, TryAcquireError};
 use crate::current;
-use crate::text::{Deed, Wait};
+use crate::text::{Operation, Wait};
 use crate::waker::rouse;
 
 /// How many permits are free, and who waits for some. Whoever waits takes what there is and is given what
@@ -137,14 +137,14 @@ pub(super) struct Attempt {
     pub wants: usize,
     ticket: Option<u64>,
     what: &'static str,
-    deed: &'static Deed,
+    operation: &'static Operation,
     at: &'static Location<'static>,
 }
 
 impl Attempt {
     #[track_caller]
-    pub fn new(wants: usize, what: &'static str, deed: &'static Deed) -> Attempt {
-        Attempt { wants, ticket: None, what, deed, at: Location::caller() }
+    pub fn new(wants: usize, what: &'static str, operation: &'static Operation) -> Attempt {
+        Attempt { wants, ticket: None, what, operation, at: Location::caller() }
     }
 
     pub fn poll(
@@ -178,12 +178,16 @@ impl Attempt {
                 return None;
             }
             if permits.closed {
-                exec.touch(object, Mode::ReadModifyWrite, const { &Deed::plain("find closed") });
+                exec.touch(
+                    object,
+                    Mode::ReadModifyWrite,
+                    const { &Operation::plain("find closed") },
+                );
                 return Some(Poll::Ready(Err(AcquireError(()))));
             }
             let ticket = match self.ticket {
                 None if permits.take(self.wants).is_ok() => {
-                    exec.touch(object, Mode::ReadModifyWrite, self.deed);
+                    exec.touch(object, Mode::ReadModifyWrite, self.operation);
                     exec.locks_some(object, permits.free);
                     return Some(Poll::Ready(Ok(())));
                 }
@@ -191,7 +195,7 @@ impl Attempt {
                     let ticket = permits.enqueue(self.wants, waker.clone());
                     self.ticket = Some(ticket);
                     // Its place in the queue depends on who came before.
-                    exec.brush(object, Mode::ReadModifyWrite);
+                    exec.touch_silently(object, Mode::ReadModifyWrite);
                     ticket
                 }
                 Some(ticket) => ticket,
@@ -199,14 +203,14 @@ impl Attempt {
             let (done, replaced) = permits.ask(ticket, waker);
             *old = replaced;
             if !done {
-                exec.brush(object, Mode::Read);
-                let (deed, at) = (self.deed, self.at);
-                let wait = Wait { object: *object, deed, place: PlaceOf::Operation, at };
+                exec.touch_silently(object, Mode::Read);
+                let (operation, at) = (self.operation, self.at);
+                let wait = Wait { object: *object, operation, place: PlaceOf::Operation, at };
                 exec.wait(wait, next, waker);
                 return Some(Poll::Pending);
             }
             self.ticket = None;
-            exec.touch(object, Mode::ReadModifyWrite, self.deed);
+            exec.touch(object, Mode::ReadModifyWrite, self.operation);
             exec.locks_some(object, permits.free);
             Some(Poll::Ready(Ok(())))
         })
@@ -219,7 +223,7 @@ impl Attempt {
             let (has, waker) = permits.leave(ticket);
             (permits.add(has), waker)
         };
-        let (woken, own) = permits.settle(leave, Deed::SILENT, Mode::ReadModifyWrite);
+        let (woken, own) = permits.settle(leave, Operation::SILENT, Mode::ReadModifyWrite);
         drop(own);
         woken.into_iter().for_each(rouse);
     }
@@ -231,14 +235,14 @@ pub(super) fn try_take(
     permits: &Bound<Permits>,
     wants: usize,
     what: &str,
-    deeds: (&'static Deed, &'static Deed),
+    deeds: (&'static Operation, &'static Operation),
 ) -> Result<(), TryAcquireError> {
     permits.point();
     permits.with(what, Location::caller(), |exec, permits, object| {
         let taken = permits.take(wants);
         // Failing looks at the permits as well, and orders this step with the holder's.
-        let deed = if taken.is_ok() { deeds.0 } else { deeds.1 };
-        exec.touch(object, Mode::ReadModifyWrite, deed);
+        let operation = if taken.is_ok() { deeds.0 } else { deeds.1 };
+        exec.touch(object, Mode::ReadModifyWrite, operation);
         if taken.is_ok() {
             exec.locks_some(object, permits.free);
         }
@@ -248,8 +252,8 @@ pub(super) fn try_take(
 
 /// Gives permits back, in a destructor too.
 #[track_caller]
-pub(super) fn give_back(permits: &Bound<Permits>, more: usize, deed: &'static Deed) {
+pub(super) fn give_back(permits: &Bound<Permits>, more: usize, operation: &'static Operation) {
     permits.point();
-    let woken = permits.settle_held(|permits| permits.add(more), |permits| permits.free, deed);
+    let woken = permits.settle_held(|permits| permits.add(more), |permits| permits.free, operation);
     woken.into_iter().for_each(rouse);
 }

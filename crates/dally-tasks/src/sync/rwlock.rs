@@ -23,14 +23,14 @@ use super::bound::Bound;
 use super::mutex::TryLockError;
 use super::permits::{self, Attempt, Permits};
 use crate::task;
-use crate::text::{Deed, Kind};
+use crate::text::{Kind, Operation};
 
 /// As many can read at the same time.
 const MAX_READS: u32 = u32::MAX >> 3;
 
-const READ: &Deed = &Deed::plain("lock for reading");
-const WRITE: &Deed = &Deed::plain("lock for writing");
-const FAIL: &Deed = &Deed::plain("fail to lock");
+const READ: &Operation = &Operation::plain("lock for reading");
+const WRITE: &Operation = &Operation::plain("lock for writing");
+const FAIL: &Operation = &Operation::plain("fail to lock");
 
 /// A lock for many readers or one writer: first come, first served, so that a writer who waits keeps later
 /// readers waiting.
@@ -175,8 +175,13 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     #[track_caller]
-    fn try_take(&self, n: u32, what: &str, deed: &'static Deed) -> Result<(), TryLockError> {
-        permits::try_take(&self.permits, n as usize, what, (deed, FAIL))
+    fn try_take(
+        &self,
+        n: u32,
+        what: &str,
+        operation: &'static Operation,
+    ) -> Result<(), TryLockError> {
+        permits::try_take(&self.permits, n as usize, what, (operation, FAIL))
             .map_err(|_| TryLockError(()))
     }
 
@@ -207,12 +212,12 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
         impl Drop for Shown<'_> {
             fn drop(&mut self) {
                 let back = |permits: &mut Permits| permits.add(1);
-                let woken = self.0.settle(back, Deed::SILENT, dally_core::Mode::Read);
+                let woken = self.0.settle(back, Operation::SILENT, dally_core::Mode::Read);
                 woken.into_iter().for_each(crate::waker::rouse);
             }
         }
         let take = |permits: &mut Permits| permits.take(1).is_ok();
-        if !self.permits.settle(take, Deed::SILENT, dally_core::Mode::Read) {
+        if !self.permits.settle(take, Operation::SILENT, dally_core::Mode::Read) {
             return f.debug_struct("RwLock").field("data", &format_args!("<locked>")).finish();
         }
         let _shown = Shown(&self.permits);

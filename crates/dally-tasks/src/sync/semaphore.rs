@@ -11,12 +11,12 @@ use std::task::{Context, Poll};
 use super::bound::Bound;
 use super::permits::{self, Attempt, MOST, Permits};
 use crate::task;
-use crate::text::{Deed, Kind};
+use crate::text::{Kind, Operation};
 use crate::waker::rouse;
 
-const ACQUIRE: &Deed = &Deed::plain("acquire");
-const FAIL: &Deed = &Deed::plain("fail to acquire");
-const RELEASE: &Deed = &Deed::plain("release");
+const ACQUIRE: &Operation = &Operation::plain("acquire");
+const FAIL: &Operation = &Operation::plain("fail to acquire");
+const RELEASE: &Operation = &Operation::plain("release");
 
 /// A number of permits: whoever wants some waits for those who came earlier.
 pub struct Semaphore {
@@ -53,7 +53,7 @@ impl Semaphore {
     /// # Panics
     /// If there would be more than [`Semaphore::MAX_PERMITS`].
     pub fn add_permits(&self, n: usize) {
-        permits::give_back(&self.permits, n, const { &Deed::plain("add permits to") });
+        permits::give_back(&self.permits, n, const { &Operation::plain("add permits to") });
     }
 
     /// Takes free permits away, at most so many; answers how many.
@@ -64,8 +64,8 @@ impl Semaphore {
             permits.free -= gone;
             gone
         };
-        let deed = const { &Deed::plain("take permits from") };
-        self.permits.settle(forget, deed, dally_core::Mode::ReadModifyWrite)
+        let operation = const { &Operation::plain("take permits from") };
+        self.permits.settle(forget, operation, dally_core::Mode::ReadModifyWrite)
     }
 
     /// Waits for a permit.
@@ -167,8 +167,9 @@ impl Semaphore {
     /// Gives out no more permits: whoever waits or comes is sent away.
     pub fn close(&self) {
         self.permits.point();
-        let deed = const { &Deed::plain("close") };
-        let woken = self.permits.settle(Permits::close, deed, dally_core::Mode::ReadModifyWrite);
+        let operation = const { &Operation::plain("close") };
+        let woken =
+            self.permits.settle(Permits::close, operation, dally_core::Mode::ReadModifyWrite);
         woken.into_iter().for_each(rouse);
     }
 

@@ -11,7 +11,7 @@ use dally_core::Mode;
 use super::bound::Bound;
 use super::queue::Queue;
 use super::until::{Until, Words};
-use crate::text::{Deed, Kind};
+use crate::text::{Kind, Operation};
 use crate::waker::rouse;
 
 /// A value that is set once; others wait for it.
@@ -81,13 +81,13 @@ impl<T> SetOnce<T> {
             return Err(SetOnceError(value));
         }
         self.value.get_or_init(|| value);
-        let deed = const { &Deed::moving::<T>("put", "into") };
+        let operation = const { &Operation::moving::<T>("put", "into") };
         let woken = self.waiting.settle(
             |state| {
                 state.set = true;
                 state.queue.dismiss()
             },
-            deed,
+            operation,
             Mode::ReadModifyWrite,
         );
         woken.into_iter().for_each(rouse);
@@ -102,8 +102,8 @@ impl<T> SetOnce<T> {
     /// Waits for the value.
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = &T> {
-        let deed = const { &Deed::plain("wait for the value of") };
-        let words = Words { what: "`SetOnce::wait`", deed, at: Location::caller() };
+        let operation = const { &Operation::plain("wait for the value of") };
+        let words = Words { what: "`SetOnce::wait`", operation, at: Location::caller() };
         async move {
             let set = |state: &State| state.set;
             Until::new(&self.waiting, words, |state| &mut state.queue, set, |_| ()).await;

@@ -11,13 +11,13 @@ use dally_core::{Access, Mode, Resource};
 use super::bound::Bound;
 use super::queue::Queue;
 use crate::current;
-use crate::text::{Deed, Wait};
+use crate::text::{Operation, Wait};
 
 /// What somebody waits for, in words.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     pub what: &'static str,
-    pub deed: &'static Deed,
+    pub operation: &'static Operation,
     pub at: &'static Location<'static>,
 }
 
@@ -61,7 +61,7 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<V> {
         let mut old: Option<Waker> = None;
         let this = &mut *self;
-        let Words { what, deed, at } = this.words;
+        let Words { what, operation, at } = this.words;
         let done = current::attempt(cx, |passed| {
             this.on.with(what, at, |exec, state, object| {
                 let next = Access::update(Resource::Object(object.id));
@@ -72,21 +72,21 @@ where
                         None => this.ticket = Some(queue.push(Some(cx.waker().clone()))),
                     }
                     this.waited = true;
-                    exec.brush(object, Mode::Read);
-                    let wait = Wait { object: *object, deed, place: PlaceOf::Operation, at };
+                    exec.touch_silently(object, Mode::Read);
+                    let wait = Wait { object: *object, operation, place: PlaceOf::Operation, at };
                     exec.wait(wait, next, cx.waker());
                     return Some(Poll::Pending);
                 }
                 if !passed && exec.stands_before(cx.waker(), this.waited, Some(next)) {
                     // It has seen that there is no need to wait.
-                    exec.brush(object, Mode::Read);
+                    exec.touch_silently(object, Mode::Read);
                     return None;
                 }
                 if let Some(ticket) = this.ticket.take() {
                     old = (this.queue)(state).leave(ticket).1;
                 }
                 this.waited = false;
-                exec.touch(object, Mode::ReadModifyWrite, deed);
+                exec.touch(object, Mode::ReadModifyWrite, operation);
                 Some(Poll::Ready((this.take)(state)))
             })
         });
@@ -100,6 +100,6 @@ impl<S, R, T> Drop for Until<'_, S, R, T> {
         let Some(ticket) = self.ticket else { return };
         let queue = self.queue;
         let leave = |state: &mut S| queue(state).leave(ticket);
-        drop(self.on.settle(leave, Deed::SILENT, Mode::Read));
+        drop(self.on.settle(leave, Operation::SILENT, Mode::Read));
     }
 }

@@ -11,7 +11,7 @@ use super::bound::Bound;
 use super::queue::Queue;
 use super::until::{Until, Words};
 use crate::task;
-use crate::text::{Deed, Kind};
+use crate::text::{Kind, Operation};
 use crate::waker::rouse;
 
 pub use self::ends::{Receiver, Ref, Sender};
@@ -63,7 +63,7 @@ impl<T> Shared<T> {
                 state.readers += 1;
                 state.version
             },
-            const { &Deed::plain("look at") },
+            const { &Operation::plain("look at") },
             Mode::Read,
         );
         (self.value.read().unwrap_or_else(PoisonError::into_inner), version)
@@ -76,7 +76,7 @@ impl<T> Shared<T> {
                 state.readers -= 1;
                 if state.readers == 0 { state.unread.dismiss() } else { Vec::new() }
             },
-            Deed::SILENT,
+            Operation::SILENT,
             Mode::Read,
         );
         woken.into_iter().for_each(rouse);
@@ -88,8 +88,8 @@ impl<T> Shared<T> {
         self.state.point();
         // Who looks at the value keeps the thread of whoever changes it waiting.
         if self.state.look(|state| state.readers > 0) {
-            let deed = const { &Deed::plain("change") };
-            let words = Words { what: "`watch::Sender::send`", deed, at: Location::caller() };
+            let operation = const { &Operation::plain("change") };
+            let words = Words { what: "`watch::Sender::send`", operation, at: Location::caller() };
             let ready = |state: &State| state.readers == 0;
             let unread = Until::new(&self.state, words, |state| &mut state.unread, ready, |_| ());
             task::stall(words.what, unread);
@@ -106,7 +106,7 @@ impl<T> Shared<T> {
                 state.version += 1;
                 state.changed.dismiss()
             },
-            const { &Deed::moving::<T>("put", "into") },
+            const { &Operation::moving::<T>("put", "into") },
             Mode::ReadModifyWrite,
         );
         woken.into_iter().for_each(rouse);
@@ -123,8 +123,8 @@ impl<T> Shared<T> {
         seen: u64,
         at: &'static Location<'static>,
     ) -> impl Future<Output = Option<u64>> + '_ {
-        let deed = const { &Deed::plain("see a change of") };
-        let words = Words { what: "`watch::Receiver::changed`", deed, at };
+        let operation = const { &Operation::plain("see a change of") };
+        let words = Words { what: "`watch::Receiver::changed`", operation, at };
         let ready = move |state: &State| state.version != seen || state.senders == 0;
         let take = move |state: &mut State| (state.version != seen).then_some(state.version);
         Until::new(&self.state, words, |state| &mut state.changed, ready, take)
@@ -132,15 +132,19 @@ impl<T> Shared<T> {
 
     /// Waits until there is no receiver.
     fn closed(&self, at: &'static Location<'static>) -> impl Future<Output = ()> + '_ {
-        let deed = const { &Deed::plain("see the last receiver drop from") };
-        let words = Words { what: "`watch::Sender::closed`", deed, at };
+        let operation = const { &Operation::plain("see the last receiver drop from") };
+        let words = Words { what: "`watch::Sender::closed`", operation, at };
         let ready = |state: &State| state.receivers == 0;
         Until::new(&self.state, words, |state| &mut state.closed, ready, |_| ())
     }
 
     /// Adds or drops a handle.
-    fn handles(&self, deed: &'static Deed, f: impl FnOnce(&mut State) -> Vec<std::task::Waker>) {
-        let woken = self.state.settle(f, deed, Mode::ReadModifyWrite);
+    fn handles(
+        &self,
+        operation: &'static Operation,
+        f: impl FnOnce(&mut State) -> Vec<std::task::Waker>,
+    ) {
+        let woken = self.state.settle(f, operation, Mode::ReadModifyWrite);
         woken.into_iter().for_each(rouse);
     }
 }

@@ -14,10 +14,10 @@ use super::local::spawn_local_as;
 use super::{AbortHandle, Id, JoinError, JoinHandle, LocalSet, spawn_as};
 use crate::current;
 use crate::sync::bound::Bound;
-use crate::text::{Deed, Kind, TaskName, Wait};
+use crate::text::{Kind, Operation, TaskName, Wait};
 use crate::waker::Sleeper;
 
-const JOIN: &Deed = &Deed::plain("join a task of");
+const JOIN: &Operation = &Operation::plain("join a task of");
 
 /// Tasks that give their results in the order in which they end, in the shape of `tokio::task::JoinSet`. When the
 /// set is dropped, all of them are aborted.
@@ -45,7 +45,7 @@ impl Ended {
             state.keys.push_back(key);
             state.waiter.take()
         };
-        let waiter = self.state.settle(add, Deed::SILENT, Mode::ReadModifyWrite);
+        let waiter = self.state.settle(add, Operation::SILENT, Mode::ReadModifyWrite);
         if let Some(waiter) = waiter {
             waiter.wake();
         }
@@ -234,13 +234,14 @@ impl<T: 'static> JoinSet<T> {
                 if state.keys.is_empty() {
                     old = state.waiter.replace(Sleeper::new(exec, cx.waker()));
                     *waited = true;
-                    exec.brush(object, Mode::Read);
-                    let wait = Wait { object: *object, deed: JOIN, place: PlaceOf::Operation, at };
+                    exec.touch_silently(object, Mode::Read);
+                    let wait =
+                        Wait { object: *object, operation: JOIN, place: PlaceOf::Operation, at };
                     exec.wait(wait, next, cx.waker());
                     return Some(Poll::Pending);
                 }
                 if !passed && exec.stands_before(cx.waker(), *waited, Some(next)) {
-                    exec.brush(object, Mode::Read);
+                    exec.touch_silently(object, Mode::Read);
                     return None;
                 }
                 *waited = false;

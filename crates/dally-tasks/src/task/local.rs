@@ -15,7 +15,7 @@ use pin_project_lite::pin_project;
 use super::task_local::{self, Scope};
 use super::{AbortHandle, JoinHandle, spawn_as};
 use crate::sync::bound::Bound;
-use crate::text::{Deed, Kind, TaskName};
+use crate::text::{Kind, Operation, TaskName};
 
 /// The address of this is the key of the set that a task belongs to.
 static CURRENT: u8 = 0;
@@ -115,15 +115,15 @@ impl Shared {
     }
 
     fn drive(&self) {
-        self.change(const { &Deed::plain("drive") });
+        self.change(const { &Operation::plain("drive") });
         self.drivers.set(self.drivers.get() + 1);
         let paused = self.paused.take();
         paused.into_iter().for_each(Waker::wake);
     }
 
     /// Notes that whether somebody drives it is changed.
-    fn change(&self, deed: &'static Deed) {
-        self.object.settle(|()| (), deed, Mode::ReadModifyWrite);
+    fn change(&self, operation: &'static Operation) {
+        self.object.settle(|()| (), operation, Mode::ReadModifyWrite);
     }
 
     /// A task is over: whoever waits for all of them looks again.
@@ -279,7 +279,7 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         if self.driving {
-            self.set.change(const { &Deed::plain("stop driving") });
+            self.set.change(const { &Operation::plain("stop driving") });
             self.set.drivers.set(self.set.drivers.get() - 1);
         }
     }

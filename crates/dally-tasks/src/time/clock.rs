@@ -5,7 +5,7 @@ use std::time::Duration;
 use dally_core::Mode;
 
 use crate::current;
-use crate::text::Deed;
+use crate::text::Operation;
 use crate::waker::rouse;
 
 /// Stops the clock: from here on it moves by [`advance`] and, when nobody else can step, to the next deadline, whatever
@@ -17,7 +17,7 @@ use crate::waker::rouse;
 pub fn pause() {
     let was_paused = current::with("`time::pause`", |exec| {
         let clock = exec.clock();
-        exec.touch(&clock, Mode::ReadModifyWrite, const { &Deed::plain("stop") });
+        exec.touch(&clock, Mode::ReadModifyWrite, const { &Operation::plain("stop") });
         exec.set_paused(true)
     });
     assert!(!was_paused, "time is already frozen");
@@ -31,7 +31,7 @@ pub fn pause() {
 pub fn resume() {
     let was_paused = current::with("`time::resume`", |exec| {
         let clock = exec.clock();
-        exec.touch(&clock, Mode::ReadModifyWrite, const { &Deed::plain("start") });
+        exec.touch(&clock, Mode::ReadModifyWrite, const { &Operation::plain("start") });
         exec.set_paused(false)
     });
     assert!(was_paused, "time is not frozen");
@@ -44,7 +44,7 @@ pub fn resume() {
 pub async fn advance(duration: Duration) {
     let due = current::with("`time::advance`", |exec| {
         let clock = exec.clock();
-        exec.touch(&clock, Mode::ReadModifyWrite, const { &Deed::plain("advance") });
+        exec.touch(&clock, Mode::ReadModifyWrite, const { &Operation::plain("advance") });
         exec.advance(duration)
     });
     let Some(due) = due else { panic!("time is not frozen") };

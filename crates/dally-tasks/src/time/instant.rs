@@ -8,7 +8,7 @@ use std::time::Duration;
 use dally_core::Mode;
 
 use crate::current;
-use crate::text::Deed;
+use crate::text::Operation;
 
 /// Executions start at this moment, so that programs can name earlier ones.
 const START: Duration = Duration::from_secs(1 << 30);
@@ -28,7 +28,7 @@ impl Instant {
     pub fn now() -> Instant {
         current::with("`Instant::now`", |exec| {
             let clock = exec.clock();
-            exec.touch(&clock, Mode::Read, const { &Deed::plain("read") });
+            exec.touch(&clock, Mode::Read, const { &Operation::plain("read") });
             Instant { at: START + exec.timers.now }
         })
     }

@@ -11,8 +11,8 @@ use dally_core::{Access, Mode, Resource};
 
 use super::Instant;
 use crate::current;
-use crate::exec::Told;
-use crate::text::{Deed, Wait};
+use crate::exec::PendingEvent;
+use crate::text::{Operation, Wait};
 
 /// Waits for at least `duration`: it may be any time longer, see the
 /// [crate's documentation](crate#time).
@@ -57,7 +57,7 @@ impl Sleep {
     pub fn is_elapsed(&self) -> bool {
         current::try_with(|exec| {
             let clock = exec.clock();
-            exec.brush(&clock, Mode::Read);
+            exec.touch_silently(&clock, Mode::Read);
             exec.timers.now >= self.deadline.since_start()
         })
         .unwrap_or(false)
@@ -75,7 +75,7 @@ impl Sleep {
             }
             let index = exec.arm(deadline, waker);
             let timer = exec.timers.all[index].id;
-            exec.tell(|| Told::TimerSet(timer, deadline));
+            exec.tell(|| PendingEvent::TimerSet(timer, deadline));
             Some(Armed { index, run: exec.run })
         })
         .flatten();
@@ -96,7 +96,7 @@ impl Sleep {
             }
             let (armed, waker) = exec.disarm(index);
             if let Some(timer) = armed {
-                exec.tell(|| Told::TimerCancelled(timer));
+                exec.tell(|| PendingEvent::TimerCancelled(timer));
             }
             waker
         })
@@ -112,7 +112,7 @@ impl Future for Sleep {
         let deadline = this.deadline.since_start();
         let due = current::with("`sleep`", |exec| {
             let clock = exec.clock();
-            exec.brush(&clock, Mode::Read);
+            exec.touch_silently(&clock, Mode::Read);
             this.timer.is_none() && exec.timers.now >= deadline
         });
         if due {
@@ -142,7 +142,7 @@ impl Future for Sleep {
                     let index = exec.arm(deadline, waker.clone());
                     this.timer = Some(Armed { index, run: exec.run });
                     let timer = exec.timers.all[index].id;
-                    exec.tell(|| Told::TimerSet(timer, deadline));
+                    exec.tell(|| PendingEvent::TimerSet(timer, deadline));
                     false
                 }
             };
@@ -157,8 +157,8 @@ impl Future for Sleep {
             drop(this.disarm());
             return Poll::Ready(());
         }
-        let deed = const { &Deed::plain("wake up by") };
-        let wait = Wait { object: clock, deed, place: PlaceOf::Operation, at: this.at };
+        let operation = const { &Operation::plain("wake up by") };
+        let wait = Wait { object: clock, operation, place: PlaceOf::Operation, at: this.at };
         current::wait(wait, Access::read(Resource::Object(clock.id)), waker);
         Poll::Pending
     }

@@ -1,8 +1,6 @@
 //! A loop of the log that is gone round again: its answers once more, and what is owed in it.
 
-use std::ops::Range;
-
-use dally_core::{Acceptance, Answer, Input, MessageId, Recorded, System, Tag, WorkerId};
+use dally_core::{Acceptance, Answer, Input, MessageId, Player, System, Tag, WorkerId};
 
 use super::{LoopDetector, hash};
 
@@ -12,8 +10,8 @@ const STRAYED: i64 = 16;
 
 /// One step of a loop that is gone round again.
 pub(super) struct Round {
-    /// The answers that the step has not asked for yet.
-    answers: Range<usize>,
+    /// What the step was answered, to be given again.
+    player: Player<Box<[Answer]>>,
     /// What it asked for that it had not asked for before.
     strayed: Option<String>,
 }
@@ -22,13 +20,14 @@ impl LoopDetector {
     /// A step of the log is taken again: its answers are given again, each by its place among
     /// those that were possible.
     pub(crate) fn again(&mut self, step: usize) {
-        self.round = Some(Round { answers: self.answers_of(step), strayed: None });
+        let player = Player::new(self.answers[self.answers_of(step)].into());
+        self.round = Some(Round { player, strayed: None });
     }
 
     /// The step that was taken again is over; what it did differently.
     pub(crate) fn strayed(&mut self) -> Option<String> {
         let round = self.round.as_mut()?;
-        if round.strayed.is_none() && !round.answers.is_empty() {
+        if round.strayed.is_none() && !round.player.rest().is_empty() {
             round.strayed = Some("asks for less than before".into());
         }
         round.strayed.take()
@@ -37,27 +36,30 @@ impl LoopDetector {
     /// The answer of a step that is taken again; `None` where the strategy is to be asked.
     #[inline]
     pub(crate) fn value_again(&mut self, of: u32, tag: Tag) -> Option<u32> {
-        self.round.is_some().then(|| self.play(|answer| answer.value(of, tag)))?
+        self.play(|player| player.value(of, tag))
     }
 
     /// As [`LoopDetector::value_again`], for a message by its place among the candidates.
     #[inline]
     pub(crate) fn delivery_again(&mut self, candidates: &[MessageId]) -> Option<usize> {
-        self.round.is_some().then(|| self.play(|answer| answer.delivery(candidates)))?
+        self.play(|player| player.delivery(candidates))
     }
 
     /// As [`LoopDetector::value_again`], for a number from outside.
     #[inline]
     pub(crate) fn input_again(&mut self, asked: Input<'_>) -> Option<i64> {
-        self.round.is_some().then(|| self.play(|answer| answer.input(asked)))?
+        self.play(|player| player.input(asked))
     }
 
-    fn play<T>(&mut self, fit: impl FnOnce(Answer) -> Option<T>) -> Option<T> {
+    fn play<T>(
+        &mut self,
+        answer: impl FnOnce(&mut Player<Box<[Answer]>>) -> Result<T, Option<Answer>>,
+    ) -> Option<T> {
         let round = self.round.as_mut()?;
         if round.strayed.is_some() {
             return None;
         }
-        let answer = round.answers.next().and_then(|place| fit(self.answers[place]));
+        let answer = answer(&mut round.player).ok();
         if answer.is_none() {
             round.strayed = Some("asks for something else than before".into());
         }

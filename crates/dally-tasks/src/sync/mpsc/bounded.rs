@@ -11,7 +11,7 @@ use super::ends::ends;
 use super::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::recv::{Recv, RecvMany};
 use super::send::{Closed, Send};
-use crate::text::Deed;
+use crate::text::Operation;
 
 /// A channel that holds at most `capacity` values.
 ///

@@ -10,7 +10,7 @@ use crate::current;
 use crate::sync::Inner;
 use crate::sync::permits::Permits;
 use crate::sync::queue::Queue;
-use crate::text::{Deed, Kind, Object};
+use crate::text::{Kind, Object, Operation};
 use crate::waker::{Sleeper, rouse};
 
 /// A channel has room for so many values before it allocates again.
@@ -61,7 +61,7 @@ impl<T> Chan<T> {
     }
 
     /// The receiver wants nothing more.
-    pub fn close(&self, deed: &'static Deed) {
+    pub fn close(&self, operation: &'static Operation) {
         let woken = {
             let mut state = self.inner.lock();
             state.closed = true;
@@ -69,13 +69,13 @@ impl<T> Chan<T> {
             woken.extend(state.watchers.dismiss());
             woken
         };
-        current::try_with(|exec| exec.touch(&self.object, Mode::ReadModifyWrite, deed));
+        current::try_with(|exec| exec.touch(&self.object, Mode::ReadModifyWrite, operation));
         woken.into_iter().for_each(rouse);
     }
 
     /// The receiver is dropped, and with it what it did not receive.
     pub fn drop_receiver(&self) {
-        self.close(const { &Deed::plain("drop the receiver of") });
+        self.close(const { &Operation::plain("drop the receiver of") });
         let (rest, own) = {
             let mut state = self.inner.lock();
             let rest = std::mem::take(&mut state.queue);
@@ -107,7 +107,7 @@ impl<T> Chan<T> {
     /// order; so counting them has to be a write.
     pub fn count(&self, of: impl FnOnce(&State<T>) -> usize) -> usize {
         current::try_with(|exec| {
-            exec.touch(&self.object, Mode::ReadModifyWrite, const { &Deed::plain("look at") });
+            exec.touch(&self.object, Mode::ReadModifyWrite, const { &Operation::plain("look at") });
         });
         of(&self.inner.lock())
     }
@@ -123,7 +123,7 @@ impl<T> Chan<T> {
             exec.touch(
                 &self.object,
                 Mode::ReadModifyWrite,
-                const { &Deed::plain("drop a sender of") },
+                const { &Operation::plain("drop a sender of") },
             );
         });
         if let Some(waker) = receiver {
@@ -134,7 +134,7 @@ impl<T> Chan<T> {
     /// Looks at the state, in a step that is thereby ordered with those that change it.
     pub fn look<R>(&self, f: impl FnOnce(&State<T>) -> R) -> R {
         current::try_with(|exec| {
-            exec.touch(&self.object, Mode::Read, const { &Deed::plain("look at") });
+            exec.touch(&self.object, Mode::Read, const { &Operation::plain("look at") });
         });
         f(&self.inner.lock())
     }

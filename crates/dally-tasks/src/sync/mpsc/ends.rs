@@ -177,7 +177,7 @@ macro_rules! ends {
 
             /// Lets nothing more be sent; what was sent can still be received.
             pub fn close(&mut self) {
-                self.chan.close(const { &Deed::plain("close") });
+                self.chan.close(const { &Operation::plain("close") });
             }
 
             /// Whether nothing more can be sent.

@@ -9,10 +9,10 @@ use std::task::{Context, Poll};
 use super::bounded::Sender;
 use super::chan::{Chan, Steps};
 use super::error::{SendError, TrySendError};
-use crate::text::Deed;
+use crate::text::Operation;
 
-const RESERVE: &Deed = &Deed::plain("reserve room in");
-const GIVE_BACK: &Deed = &Deed::plain("give back room in");
+const RESERVE: &Operation = &Operation::plain("reserve room in");
+const GIVE_BACK: &Operation = &Operation::plain("give back room in");
 
 /// Room for one value in a bounded channel.
 pub struct Permit<'a, T> {

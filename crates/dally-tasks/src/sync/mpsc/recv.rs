@@ -11,7 +11,7 @@ use dally_core::{Access, Mode, Resource};
 use super::chan::{Chan, Steps};
 use super::error::TryRecvError;
 use crate::current;
-use crate::text::{Deed, Wait};
+use crate::text::{Operation, Wait};
 use crate::waker::{Sleeper, rouse};
 
 const RECV: &str = "`mpsc::Receiver::recv`";
@@ -94,12 +94,12 @@ impl<T> Chan<T> {
             let Some(value) = state.queue.pop_front() else {
                 let over = state.is_over(self.capacity);
                 drop(state);
-                let deed = if over {
-                    const { &Deed::plain("find closed") }
+                let operation = if over {
+                    const { &Operation::plain("find closed") }
                 } else {
-                    const { &Deed::plain("find empty") }
+                    const { &Operation::plain("find empty") }
                 };
-                exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+                exec.touch(&self.object, Mode::ReadModifyWrite, operation);
                 return Err(if over { TryRecvError::Disconnected } else { TryRecvError::Empty });
             };
             if self.capacity.is_some() {
@@ -110,7 +110,7 @@ impl<T> Chan<T> {
             exec.touch(
                 &self.object,
                 Mode::ReadModifyWrite,
-                const { &Deed::moving::<T>("receive", "from") },
+                const { &Operation::moving::<T>("receive", "from") },
             );
             Ok(value)
         });
@@ -143,7 +143,7 @@ impl<T> Chan<T> {
         passed: bool,
         wakers: &mut (Option<Waker>, Option<Sleeper>),
     ) -> Option<Poll<Option<T>>> {
-        let deed = const { &Deed::moving::<T>("receive", "from") };
+        let operation = const { &Operation::moving::<T>("receive", "from") };
         let next = Access::update(Resource::Object(self.object.id));
         current::with_own(RECV, &self.object, steps.at, |exec| {
             let mut state = self.inner.lock();
@@ -153,15 +153,19 @@ impl<T> Chan<T> {
                 wakers.1 = state.receiver.replace(Sleeper::new(exec, waker));
                 drop(state);
                 steps.waited = true;
-                exec.brush(&self.object, Mode::Read);
-                let wait =
-                    Wait { object: self.object, deed, place: PlaceOf::Operation, at: steps.at };
+                exec.touch_silently(&self.object, Mode::Read);
+                let wait = Wait {
+                    object: self.object,
+                    operation,
+                    place: PlaceOf::Operation,
+                    at: steps.at,
+                };
                 exec.wait(wait, next, waker);
                 return Some(Poll::Pending);
             }
             if !passed && exec.stands_before(waker, steps.waited, Some(next)) {
                 // It has seen that there is no need to wait.
-                exec.brush(&self.object, Mode::Read);
+                exec.touch_silently(&self.object, Mode::Read);
                 return None;
             }
             let value = state.queue.pop_front();
@@ -170,9 +174,9 @@ impl<T> Chan<T> {
             }
             exec.holds(&self.object, state.queue.len());
             drop(state);
-            let closed = const { &Deed::plain("find closed") };
-            let deed = if value.is_some() { deed } else { closed };
-            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+            let closed = const { &Operation::plain("find closed") };
+            let operation = if value.is_some() { operation } else { closed };
+            exec.touch(&self.object, Mode::ReadModifyWrite, operation);
             Some(Poll::Ready(value))
         })
     }

@@ -12,7 +12,7 @@ use super::chan::{Chan, Steps};
 use super::error::{SendError, TrySendError};
 use crate::current;
 use crate::sync::TryAcquireError;
-use crate::text::{Deed, Wait};
+use crate::text::{Operation, Wait};
 use crate::waker::rouse;
 
 const SEND: &str = "`mpsc::Sender::send`";
@@ -33,8 +33,8 @@ impl<T> Future for Send<'_, T> {
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let deed = const { &Deed::moving::<T>("send", "to") };
-        match this.chan.poll_send(Some(&mut this.value), 1, deed, &mut this.steps, cx) {
+        let operation = const { &Operation::moving::<T>("send", "to") };
+        match this.chan.poll_send(Some(&mut this.value), 1, operation, &mut this.steps, cx) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
             // Polled again after it is done, it has nothing to give back.
@@ -85,10 +85,10 @@ impl<T> Future for Closed<'_, T> {
         };
         drop(state);
         drop(old);
-        let deed = const { &Deed::plain("see the receiver drop or close") };
+        let operation = const { &Operation::plain("see the receiver drop or close") };
         let object = this.chan.object;
         current::look(&object);
-        let wait = Wait { object, deed, place: PlaceOf::Operation, at: this.steps.at };
+        let wait = Wait { object, operation, place: PlaceOf::Operation, at: this.steps.at };
         current::wait(wait, next, cx.waker());
         Poll::Pending
     }
@@ -114,8 +114,8 @@ impl<T> Chan<T> {
             if state.closed || state.room.free == 0 {
                 let closed = state.closed;
                 drop(state);
-                let deed = const { &Deed::moving::<T>("fail to send", "to") };
-                exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+                let operation = const { &Operation::moving::<T>("fail to send", "to") };
+                exec.touch(&self.object, Mode::ReadModifyWrite, operation);
                 return Err(if closed {
                     TrySendError::Closed(value)
                 } else {
@@ -131,7 +131,7 @@ impl<T> Chan<T> {
             exec.touch(
                 &self.object,
                 Mode::ReadModifyWrite,
-                const { &Deed::moving::<T>("send", "to") },
+                const { &Operation::moving::<T>("send", "to") },
             );
             Ok(())
         });
@@ -143,14 +143,18 @@ impl<T> Chan<T> {
 
     /// Takes room for so many values if there is.
     #[track_caller]
-    pub fn try_reserve(&self, n: usize, deed: &'static Deed) -> Result<(), TrySendError<()>> {
+    pub fn try_reserve(
+        &self,
+        n: usize,
+        operation: &'static Operation,
+    ) -> Result<(), TrySendError<()>> {
         self.point();
         let (what, at) = ("`mpsc::Sender::try_reserve`", Location::caller());
         current::with_own(what, &self.object, at, |exec| {
             let taken = self.inner.lock().room.take(n);
-            let fail = const { &Deed::plain("fail to reserve room in") };
-            let deed = if taken.is_ok() { deed } else { fail };
-            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+            let fail = const { &Operation::plain("fail to reserve room in") };
+            let operation = if taken.is_ok() { operation } else { fail };
+            exec.touch(&self.object, Mode::ReadModifyWrite, operation);
             taken.map_err(|error| match error {
                 TryAcquireError::Closed => TrySendError::Closed(()),
                 TryAcquireError::NoPermits => TrySendError::Full(()),
@@ -166,8 +170,8 @@ impl<T> Chan<T> {
             (state.push(value), state.len())
         };
         current::try_with(|exec| {
-            let deed = const { &Deed::moving::<T>("send", "to") };
-            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+            let operation = const { &Operation::moving::<T>("send", "to") };
+            exec.touch(&self.object, Mode::ReadModifyWrite, operation);
             exec.holds(&self.object, holds);
         });
         if let Some(waker) = receiver {
@@ -176,14 +180,14 @@ impl<T> Chan<T> {
     }
 
     /// Gives room back that was not used.
-    pub fn give_room_back(&self, n: usize, deed: &'static Deed) {
+    pub fn give_room_back(&self, n: usize, operation: &'static Operation) {
         self.point();
         let (woken, receiver) = {
             let mut state = self.inner.lock();
             let woken = state.room.add(n);
             (woken, state.last_to_leave(self.capacity))
         };
-        current::try_with(|exec| exec.touch(&self.object, Mode::ReadModifyWrite, deed));
+        current::try_with(|exec| exec.touch(&self.object, Mode::ReadModifyWrite, operation));
         woken.into_iter().for_each(rouse);
         if let Some(waker) = receiver {
             waker.wake();
@@ -196,14 +200,14 @@ impl<T> Chan<T> {
         &self,
         mut value: Option<&mut Option<T>>,
         n: usize,
-        deed: &'static Deed,
+        operation: &'static Operation,
         steps: &mut Steps,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<()>>> {
         let mut wakers = (None, None);
         let sent = current::attempt(cx, |passed| {
             let (value, waker) = (value.as_deref_mut(), cx.waker());
-            self.try_poll_send(value, n, deed, steps, waker, passed, &mut wakers)
+            self.try_poll_send(value, n, operation, steps, waker, passed, &mut wakers)
         });
         let (receiver, old) = wakers;
         drop(old);
@@ -219,7 +223,7 @@ impl<T> Chan<T> {
         &self,
         value: Option<&mut Option<T>>,
         n: usize,
-        deed: &'static Deed,
+        operation: &'static Operation,
         steps: &mut Steps,
         waker: &Waker,
         passed: bool,
@@ -244,8 +248,8 @@ impl<T> Chan<T> {
                 }
                 let receiver = state.last_to_leave(self.capacity);
                 drop(state);
-                let deed = const { &Deed::moving::<T>("fail to send", "to") };
-                exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+                let operation = const { &Operation::moving::<T>("fail to send", "to") };
+                exec.touch(&self.object, Mode::ReadModifyWrite, operation);
                 wakers.0 = receiver.and_then(|receiver| receiver.wake_in(exec));
                 return Some(Poll::Ready(Err(SendError(()))));
             }
@@ -254,14 +258,14 @@ impl<T> Chan<T> {
                     let (done, old) = state.room.ask(ticket, waker);
                     wakers.1 = old;
                     if !done {
-                        exec.brush(&self.object, Mode::Read);
+                        exec.touch_silently(&self.object, Mode::Read);
                     }
                     done
                 }
                 None if state.room.free < n => {
                     steps.ticket = Some(state.room.enqueue(n, waker.clone()));
                     // Its place in the queue depends on who came before.
-                    exec.brush(&self.object, Mode::ReadModifyWrite);
+                    exec.touch_silently(&self.object, Mode::ReadModifyWrite);
                     false
                 }
                 None => {
@@ -271,8 +275,12 @@ impl<T> Chan<T> {
             };
             if !room {
                 drop(state);
-                let wait =
-                    Wait { object: self.object, deed, place: PlaceOf::Operation, at: steps.at };
+                let wait = Wait {
+                    object: self.object,
+                    operation,
+                    place: PlaceOf::Operation,
+                    at: steps.at,
+                };
                 exec.wait(wait, next, waker);
                 return Some(Poll::Pending);
             }
@@ -280,7 +288,7 @@ impl<T> Chan<T> {
             let receiver = value.and_then(Option::take).and_then(|value| state.push(value));
             exec.holds(&self.object, state.queue.len());
             drop(state);
-            exec.touch(&self.object, Mode::ReadModifyWrite, deed);
+            exec.touch(&self.object, Mode::ReadModifyWrite, operation);
             wakers.0 = receiver.and_then(|receiver| receiver.wake_in(exec));
             Some(Poll::Ready(Ok(())))
         })

@@ -9,7 +9,7 @@ use super::ends::ends;
 use super::error::{SendError, TryRecvError};
 use super::recv::{Recv, RecvMany};
 use super::send::Closed;
-use crate::text::Deed;
+use crate::text::Operation;
 
 /// A channel that holds any number of values.
 ///

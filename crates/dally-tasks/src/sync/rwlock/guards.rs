@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::super::bound::Bound;
 use super::super::permits::{self, Permits};
 use super::RwLock;
-use crate::text::Deed;
+use crate::text::Operation;
 
 /// So many permits of a lock; given back when this is dropped.
 struct Held<'a> {
@@ -23,8 +23,8 @@ struct OwnedHeld<T: ?Sized> {
     amount: usize,
 }
 
-const UNLOCK: &Deed = &Deed::plain("unlock");
-const DOWNGRADE: &Deed = &Deed::plain("go on reading");
+const UNLOCK: &Operation = &Operation::plain("unlock");
+const DOWNGRADE: &Operation = &Operation::plain("go on reading");
 
 impl Held<'_> {
     /// Keeps a reader's permit and gives the others back.

@@ -8,7 +8,7 @@ use std::sync::{Arc, RwLockReadGuard};
 
 use super::error::{RecvError, SendError};
 use super::{Shared, channel};
-use crate::text::Deed;
+use crate::text::Operation;
 
 /// The end that receives: it sees the latest value, and whether it has seen it.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl<T> Receiver<T> {
     }
 
     fn of(shared: &Arc<Shared<T>>, version: u64) -> Receiver<T> {
-        shared.handles(Deed::SILENT, |state| {
+        shared.handles(Operation::SILENT, |state| {
             state.receivers += 1;
             Vec::new()
         });
@@ -169,7 +169,7 @@ impl<T> Clone for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.shared.state.point();
-        self.shared.handles(const { &Deed::plain("drop a receiver of") }, |state| {
+        self.shared.handles(const { &Operation::plain("drop a receiver of") }, |state| {
             state.receivers -= 1;
             if state.receivers == 0 { state.closed.dismiss() } else { Vec::new() }
         });
@@ -261,7 +261,7 @@ impl<T> Sender<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Sender<T> {
-        self.shared.handles(Deed::SILENT, |state| {
+        self.shared.handles(Operation::SILENT, |state| {
             state.senders += 1;
             Vec::new()
         });
@@ -279,7 +279,7 @@ impl<T: Default> Default for Sender<T> {
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         self.shared.state.point();
-        self.shared.handles(const { &Deed::plain("drop a sender of") }, |state| {
+        self.shared.handles(const { &Operation::plain("drop a sender of") }, |state| {
             state.senders -= 1;
             if state.senders == 0 { state.changed.dismiss() } else { Vec::new() }
         });

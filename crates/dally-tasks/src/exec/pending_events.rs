@@ -5,17 +5,17 @@ use std::time::Duration;
 use dally_core::{Access, Env, Event, EventBudget, Mode, Resource, Text, WorkerId};
 
 use crate::exec::{Exec, Phase};
-use crate::text::{Deed, Object, Waits};
+use crate::text::{Object, Operation, Waits};
 
 /// What happened in the running step and is not told yet: plain words, turned into events when
 /// the step ends. Telling at once would cost a thread-local and a virtual call for each.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum PendingEvent {
     Created(usize),
     Enabled(WorkerId),
-    Touched(Object, Mode, &'static Deed),
+    Touched(Object, Mode, &'static Operation),
     /// Something else was touched that others can touch, without words for readers.
-    Brushed(Access),
+    Accessed(Access),
     TimerSet(WorkerId, Duration),
     TimerCancelled(WorkerId),
     /// The task of this place waits.
@@ -29,16 +29,16 @@ const MANY: u32 = 64;
 
 /// What has happened in the running step that the environment does not know yet.
 #[derive(Debug, Default)]
-pub(crate) struct UntoldEvents {
-    /// How many events these are, and how many may stay untold.
+pub(crate) struct PendingEvents {
+    /// How many events these are, and how many may stay pending.
     count: EventBudget,
     /// The events themselves, while somebody listens.
-    events: Vec<Told>,
+    events: Vec<PendingEvent>,
     /// Whether somebody listens to the running step.
     heard: bool,
 }
 
-impl UntoldEvents {
+impl PendingEvents {
     /// A step begins, of which this environment is told.
     #[inline]
     pub fn begin_step(&mut self, env: &dyn Env) {
@@ -46,7 +46,7 @@ impl UntoldEvents {
         self.heard = self.count.limit() == 0;
     }
 
-    /// Whether so many events are untold that the environment should hear of them before the step
+    /// Whether so many events are pending that the environment should hear of them before the step
     /// ends.
     #[inline]
     pub fn is_much(&self) -> bool {
@@ -68,87 +68,89 @@ impl UntoldEvents {
 impl Exec {
     /// Notes what happened, to be told when the step ends. Only steps tell.
     #[inline]
-    pub fn tell(&mut self, told: impl FnOnce() -> Told) {
+    pub fn tell(&mut self, told: impl FnOnce() -> PendingEvent) {
         if self.phase == Phase::Step {
             // Whether they are too many is asked at the next flush.
-            let _ = self.untold.count.spend(1);
-            if self.untold.heard {
-                self.untold.events.push(told());
+            let _ = self.pending.count.spend(1);
+            if self.pending.heard {
+                self.pending.events.push(told());
             }
         }
     }
 
     /// Notes that a shared object was touched, without words for readers.
     #[inline]
-    pub fn brush(&mut self, object: &Object, mode: Mode) {
-        self.touch(object, mode, Deed::SILENT);
+    pub fn touch_silently(&mut self, object: &Object, mode: Mode) {
+        self.touch(object, mode, Operation::SILENT);
     }
 
     /// Notes that a shared object was touched.
     #[inline]
-    pub fn touch(&mut self, object: &Object, mode: Mode, deed: &'static Deed) {
-        self.tell(|| Told::Touched(*object, mode, deed));
+    pub fn touch(&mut self, object: &Object, mode: Mode, operation: &'static Operation) {
+        self.tell(|| PendingEvent::Touched(*object, mode, operation));
     }
 
-    /// Tells what has happened so far, if it is more than may stay untold; remembers if the
+    /// Tells what has happened so far, if it is more than may stay pending; remembers if the
     /// environment has had enough.
     #[inline]
     pub fn flush(&mut self, env: &mut dyn Env) {
-        if self.untold.count.is_exceeded() {
+        if self.pending.count.is_exceeded() {
             self.tell_all(env);
         }
     }
 
-    /// Tells what has happened so far. Nothing may stay untold from here on.
+    /// Tells what has happened so far. Nothing may stay pending from here on.
     #[inline]
     pub fn catch_up(&mut self, env: &mut dyn Env) {
-        if self.untold.count.spent() > 0 {
+        if self.pending.count.spent() > 0 {
             self.tell_all(env);
         } else {
-            self.untold.count.close();
+            self.pending.count.close();
         }
     }
 
     #[cold]
     fn tell_all(&mut self, env: &mut dyn Env) {
         // The environment counts from here on.
-        let count = self.untold.count.close();
-        if !self.untold.heard {
+        let count = self.pending.count.close();
+        if !self.pending.heard {
             self.cut |= env.unheard(count).is_err();
             return;
         }
-        for told in &self.untold.events {
+        for told in &self.pending.events {
             let answer = match told {
-                Told::Touched(object, mode, deed) => {
-                    let what = deed.of(object);
+                PendingEvent::Touched(object, mode, operation) => {
+                    let what = operation.of(object);
                     let access = Access::new(Resource::Object(object.id), *mode);
                     env.event(Event::Accessed { access, what: Text::Display(&what) })
                 }
-                Told::Brushed(access) => {
+                PendingEvent::Accessed(access) => {
                     env.event(Event::Accessed { access: *access, what: Text::Str("") })
                 }
-                Told::Created(task) => {
+                PendingEvent::Created(task) => {
                     let task = &self.tasks[*task];
                     let name = Text::Display(&task.name);
                     env.event(Event::Created { worker: task.id, name })
                 }
-                Told::Enabled(worker) => env.event(Event::Enabled { worker: *worker }),
-                Told::TimerSet(timer, deadline) => {
+                PendingEvent::Enabled(worker) => env.event(Event::Enabled { worker: *worker }),
+                PendingEvent::TimerSet(timer, deadline) => {
                     let text = format_args!("wakes at {deadline:?}");
                     env.event(Event::TimerSet { timer: *timer, payload: Text::Display(&text) })
                 }
-                Told::TimerCancelled(timer) => env.event(Event::TimerCancelled { timer: *timer }),
-                Told::Blocked(task) => {
+                PendingEvent::TimerCancelled(timer) => {
+                    env.event(Event::TimerCancelled { timer: *timer })
+                }
+                PendingEvent::Blocked(task) => {
                     let waits = Waits(&self.tasks[*task].waits);
                     env.event(Event::Blocked { on: Text::Display(&waits) })
                 }
-                Told::Halted(worker) => env.event(Event::Halted { worker: *worker }),
+                PendingEvent::Halted(worker) => env.event(Event::Halted { worker: *worker }),
             };
             if answer.is_err() {
                 self.cut = true;
                 break;
             }
         }
-        self.untold.events.clear();
+        self.pending.events.clear();
     }
 }
