@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use classes::{Tally, compare, compare_rules, programs as how_many, seen};
 use dally_search::reduction::Reduction;
+use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
+use dally_search::{Ended, Expected, Options, Progress, Sink};
 use fastrand::Rng;
 use programs::{Do, Scripts};
 
@@ -139,4 +141,27 @@ fn rules_run_as_many_schedules_as_they_find_races() {
     2 x 2 variables, delays, 1: 3 classes, 3 schedules, 0 given up
     2 x 2 variables, none: 3 classes, 90 schedules, 0 given up
     ");
+}
+
+#[derive(Default)]
+struct Watching(std::sync::Mutex<Vec<Expected>>);
+
+impl Sink for Watching {
+    fn progress(&self, progress: &Progress) {
+        self.0.lock().unwrap().extend(progress.expected);
+    }
+}
+
+#[test]
+fn the_progress_of_a_search_tells_how_many_classes_are_expected() {
+    // These have more classes than can be executed.
+    let program = Arc::new(Scripts::new(&[[Do::Write(0); 4].as_slice(); 6]));
+    let plan = Plan { search: SearchKind::Dpor, ..Plan::default() };
+    let time = Some(std::time::Duration::from_millis(400));
+    let options = Options { time, ..Options::default() };
+    let watching = Arc::new(Watching::default());
+    let report = explore(program, RoundRobin::default(), plan, options, watching.clone());
+    assert_eq!(report.ended, Ended::Time);
+    let told = watching.0.lock().unwrap();
+    assert!(told.iter().any(|expected| expected.classes > report.schedules), "{told:?}");
 }

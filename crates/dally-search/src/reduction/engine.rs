@@ -105,6 +105,9 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
                 self.results.finished();
                 break;
             }
+            if self.results.is_asked() {
+                self.results.estimated(self.estimate());
+            }
         }
         self.writer.now(Activity::Nothing);
         self.results.estimated(self.estimate());

@@ -11,7 +11,7 @@ use super::inputs::{GivenInputs, InputDriver};
 use super::rule::Reduction;
 use super::shared::Results;
 use crate::confirm::RawFinding;
-use crate::options::{Options, Sink};
+use crate::options::{Expected, Options, Sink};
 use crate::runner::{Run, count_bug};
 use crate::strata::{Replaying, StateSpace};
 use crate::supervisor::LeaveBehind;
@@ -30,7 +30,7 @@ where
 {
     let options = options.naming(&*program);
     let make = |program| Ok(Replaying::unidentified(program));
-    search(program, "concolic".to_owned(), driver, By::default(), options, sink, make, None)
+    search(program, driver, By::default(), options, sink, make, None)
 }
 
 /// Explores one execution for each class of schedules, with the inputs as given.
@@ -42,12 +42,7 @@ pub(crate) fn reduced<P: Program + 'static, S: StateSpace>(
     make: fn(Arc<P>) -> Result<S, Bug>,
     note: Option<String>,
 ) -> Report {
-    let name = match (by.rule, by.bound) {
-        (Reduction::Optimal, _) => "dpor".to_owned(),
-        (rule, Some(bound)) if rule.is_bounded() => format!("dpor({rule}, {bound})"),
-        (rule, _) => format!("dpor({rule})"),
-    };
-    search(program, name, || GivenInputs, by, options, sink, make, note)
+    search(program, || GivenInputs, by, options, sink, make, note)
 }
 
 /// The rule of a reduced search, and its bound.
@@ -57,9 +52,20 @@ pub(crate) struct By {
     pub(crate) bound: Option<u32>,
 }
 
+impl By {
+    /// The name of a search that takes inputs as given, or varies them.
+    fn name(self, varies_inputs: bool) -> String {
+        match (self.rule, self.bound) {
+            _ if varies_inputs => "concolic".to_owned(),
+            (Reduction::Optimal, _) => "dpor".to_owned(),
+            (rule, Some(bound)) if rule.is_bounded() => format!("dpor({rule}, {bound})"),
+            (rule, _) => format!("dpor({rule})"),
+        }
+    }
+}
+
 fn search<P, S, D>(
     program: Arc<P>,
-    name: String,
     driver: impl FnOnce() -> D + Send + 'static,
     by: By,
     options: Options,
@@ -72,7 +78,7 @@ where
     S: StateSpace,
     D: InputDriver + 'static,
 {
-    let mut run = Run::new(program, options, name, sink);
+    let mut run = Run::new(program, options, by.name(D::BRANCHES), sink);
     // A branch is found by what was explored before it, so subtrees are not independent.
     run.report.threads = 1;
     run.report.notes.extend(note);
@@ -98,7 +104,11 @@ where
     run.supervise(
         &mut threads,
         LeaveBehind::InsideProgram,
-        |_| {},
+        |run| {
+            let estimate = results.ask();
+            let [classes, spread] = [estimate.mean, estimate.variance.sqrt()].map(|n| n as u64);
+            run.expected = Some(Expected { classes, spread });
+        },
         |_, explored| {
             failed = explored.err();
         },

@@ -27,6 +27,8 @@ pub(crate) struct Results {
     /// Whether nothing is left to explore.
     pub(crate) finished: AtomicBool,
     pub(crate) estimate: Mutex<Estimate>,
+    /// Whether an estimate is wanted.
+    asked: AtomicBool,
     pub(crate) bugs: Mutex<Vec<(Cause, Option<Box<RawFinding>>)>>,
 }
 
@@ -45,6 +47,7 @@ impl Results {
             inputs: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             estimate: Mutex::default(),
+            asked: AtomicBool::new(false),
             bugs: Mutex::default(),
         }
     }
@@ -113,6 +116,18 @@ impl Results {
 
     pub(crate) fn finished(&self) {
         self.finished.store(true, Ordering::Relaxed);
+    }
+
+    /// The latest estimate; the next one is asked for, and can be had later.
+    pub(crate) fn ask(&self) -> Estimate {
+        self.asked.store(true, Ordering::Relaxed);
+        *self.estimate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an estimate is wanted, and has not been since the last time.
+    #[inline]
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) && self.asked.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn estimated(&self, estimate: Estimate) {
