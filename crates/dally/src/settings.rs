@@ -18,7 +18,7 @@ use dally_settings::{SEARCHES, SETTINGS, with_settings};
 use thiserror::Error;
 
 pub(crate) use self::value::Value;
-pub use self::value::{Points, TaskPanics, Timers};
+pub use self::value::{OutputFormat, Points, TaskPanics, Timers};
 
 /// The type of a setting's field: an option unless there is a default.
 macro_rules! field {

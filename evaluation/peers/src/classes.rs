@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use dally::contract::Program;
 use dally::machines::Mailbox;
-use dally::report::Ended;
-use dally::search::Options;
 use dally::search::strata::{Plan, RoundRobin, SearchKind, explore};
+use dally::search::{Ended, Options};
 
 use crate::measure::{Work, compare as measure};
 use crate::{in_dally, in_traceforge};
@@ -76,7 +75,10 @@ pub fn compare(rounds: u64, budget: Duration, wanted: &str) -> bool {
             2.0,
         ),
     ];
-    println!("{:44} {:>8} {:>12} {:>12} {:>7}", "shape: dally | TraceForge", "classes", "dally", "TraceForge", "ratio");
+    println!(
+        "{:44} {:>8} {:>12} {:>12} {:>7}",
+        "shape: dally | TraceForge", "classes", "dally", "TraceForge", "ratio"
+    );
     let mut kept = true;
     for row in rows.into_iter().filter(|row| row.shape.contains(wanted)) {
         let counts = [(row.ours)(), (row.theirs)()];

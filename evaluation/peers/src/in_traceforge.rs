@@ -1,7 +1,9 @@
 //! The shapes of the comparison of classes, written for TraceForge: threads that send messages.
 
 use traceforge::thread::{current_id, spawn};
-use traceforge::{Config, ConsType, recv_msg_block, recv_tagged_msg_block, send_msg, send_tagged_msg};
+use traceforge::{
+    Config, ConsType, recv_msg_block, recv_tagged_msg_block, send_msg, send_tagged_msg,
+};
 
 /// So many senders of so many messages each to the main thread, with one queue for each sender.
 pub fn senders(senders: usize, messages: usize) -> u64 {
