@@ -6,8 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use dally::checking::shell_word;
 use dally::contract::Schedule;
-use dally_settings::{Kind, SETTINGS, Setting};
+use dally_settings::{Group, Kind, SETTINGS, Setting};
 use serde_json::Value;
 
 use crate::error::CliError;
@@ -18,6 +19,7 @@ use crate::{BAD_INPUT, BUG, CLEAN};
 /// are cargo's.
 pub fn test(arguments: &[OsString]) -> Result<u8, CliError> {
     let (settings, rest) = split(arguments)?;
+    let command = as_called(&settings, &rest, std::env::var_os("RUSTFLAGS"));
     let mut cargo = match Replaced::by(&rest)? {
         Some(replaced) => replaced.test(&rest),
         None => {
@@ -30,7 +32,9 @@ pub fn test(arguments: &[OsString]) -> Result<u8, CliError> {
     if let Some(file) = &replayed {
         cargo.env("DALLY_REPLAYED", file);
     }
-    let status = cargo.envs(settings).status().map_err(CliError::Cargo)?;
+    let settings = settings.into_iter().map(|(setting, value)| (setting.variable(), value));
+    cargo.env("DALLY_COMMAND", command).envs(settings);
+    let status = cargo.status().map_err(CliError::Cargo)?;
     if replayed.is_some_and(|file| std::fs::remove_file(file).is_err()) && status.success() {
         return Err(CliError::NothingReplayed);
     }
@@ -45,16 +49,10 @@ pub fn is_of_test(schedule: &Schedule) -> bool {
 
 /// Runs the test of a schedule under this schedule; `given` is how the user named the schedule.
 pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u8, CliError> {
-    let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
-    let test = || schedule.program.clone();
-    let metadata = metadata(cargo().args(["metadata", "--format-version", "1", "--no-deps"]))
-        .map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
-    let selection = selection(&metadata, target)
-        .ok_or_else(|| CliError::NoCrate { test: test(), krate: target.to_owned() })?;
-    let replaced = Replaced::in_workspace(&metadata, &Given::default())?;
+    let (selection, name, replaced) = of_recorded(schedule)?;
     let of_test = |last: &[&str]| {
         let selected = selection.iter().map(String::as_str);
-        let of_harness = [name, "--", "--exact"].into_iter().chain(last.iter().copied());
+        let of_harness = [&*name, "--", "--exact"].into_iter().chain(last.iter().copied());
         let arguments: Vec<&str> = selected.chain(of_harness).collect();
         match &replaced {
             Some(replaced) => replaced.test(&arguments),
@@ -70,9 +68,9 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
     if !listed.status.success() {
         return Ok(BAD_INPUT);
     }
-    let is_listed = |line: &str| line.strip_suffix(": test") == Some(name);
-    if !String::from_utf8_lossy(&listed.stdout).lines().any(is_listed) {
-        return Err(CliError::TestGone { name: name.to_owned(), krate: target.to_owned() });
+    if !tests_of(&listed).contains(&name) {
+        let krate = schedule.program.split_once("::").map_or("", |(krate, _)| krate).to_owned();
+        return Err(CliError::TestGone { name, krate });
     }
     let mut cargo = of_test(&[]);
     let path = Path::new(given);
@@ -94,6 +92,31 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
         false if gave_up => BAD_INPUT,
         false => BUG,
     })
+}
+
+/// Where the test of a schedule is: the arguments that make cargo test only its crate, its name, and how
+/// cargo is called if Dally stands in for tokio.
+pub fn of_recorded(
+    schedule: &Schedule,
+) -> Result<(Vec<String>, String, Option<Replaced>), CliError> {
+    let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
+    let test = || schedule.program.clone();
+    let metadata = metadata(cargo().args(["metadata", "--format-version", "1", "--no-deps"]))
+        .map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
+    let selection = selection(&metadata, target)
+        .ok_or_else(|| CliError::NoCrate { test: test(), krate: target.to_owned() })?;
+    let replaced = Replaced::in_workspace(&metadata, &Given::default())?;
+    Ok((selection, name.to_owned(), replaced))
+}
+
+/// The tests that cargo, called so, lists; none if it fails, which it reports itself.
+pub fn listed(command: &mut Command) -> Result<Vec<String>, CliError> {
+    Ok(tests_of(&run(command)?))
+}
+
+fn tests_of(listed: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&listed.stdout);
+    text.lines().filter_map(|line| line.strip_suffix(": test").map(str::to_owned)).collect()
 }
 
 /// A file that tests make to tell this process something.
@@ -142,8 +165,8 @@ fn selection(metadata: &Value, krate: &str) -> Option<Vec<String>> {
     })
 }
 
-/// Settings of Dally as variables, and the arguments for cargo.
-type Split<'a> = (Vec<(String, OsString)>, Vec<&'a OsString>);
+/// Settings of Dally with their values, and the arguments for cargo.
+type Split<'a> = (Vec<(&'static Setting, OsString)>, Vec<&'a OsString>);
 
 fn split(arguments: &[OsString]) -> Result<Split<'_>, CliError> {
     let mut settings = Vec::new();
@@ -174,12 +197,103 @@ fn split(arguments: &[OsString]) -> Result<Split<'_>, CliError> {
             let (flag, value) = (flag.to_owned(), value.display().to_string());
             CliError::Value { flag, value, why }
         })?;
-        settings.push((setting.variable(), value));
+        settings.push((setting, value));
     }
     Ok((settings, rest))
+}
+
+/// The arguments of `cargo test` that take another one as their value.
+const WITH_VALUE: [&str; 17] = [
+    "--bench",
+    "--bin",
+    "--color",
+    "--config",
+    "--example",
+    "--exclude",
+    "--features",
+    "--jobs",
+    "--manifest-path",
+    "--message-format",
+    "--package",
+    "--profile",
+    "--target",
+    "--target-dir",
+    "--test",
+    "-F",
+    "-Z",
+];
+
+/// The command that this is, without what says which tests to run, how many schedules, and how to go
+/// on after a failure: what a replay of one of the tests has to be called with.
+fn as_called(
+    settings: &[(&Setting, OsString)],
+    rest: &[&OsString],
+    rustflags: Option<OsString>,
+) -> String {
+    let mut command = String::new();
+    if let Some(flags) = rustflags.filter(|flags| !flags.is_empty()) {
+        command += &format!("RUSTFLAGS={} ", shell_word(flags));
+    }
+    command += "cargo dally test";
+    for (setting, value) in settings {
+        if setting.group == Group::Tasks {
+            command += &format!(" --{} {}", setting.flag(), shell_word(value));
+        }
+    }
+    let mut rest = rest.iter().take_while(|argument| **argument != "--");
+    while let Some(argument) = rest.next() {
+        let text = argument.to_string_lossy();
+        let (name, inline) = text.split_once('=').map_or((&*text, false), |(name, _)| (name, true));
+        let takes_next = !inline && (WITH_VALUE.contains(&name) || name == "-p" || name == "-j");
+        let value = if takes_next { rest.next() } else { None };
+        let selects = matches!(name, "--package" | "--exclude" | "--workspace" | "--all")
+            || name.starts_with("-p")
+            || name == "--no-fail-fast"
+            || !name.starts_with('-');
+        if !selects {
+            for word in [Some(argument), value].into_iter().flatten() {
+                command += &format!(" {}", shell_word(word));
+            }
+        }
+    }
+    command
 }
 
 /// The setting of this flag, given without its dashes.
 fn setting_of(flag: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.flag() == flag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn called(line: &str, rustflags: Option<&str>) -> String {
+        let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let (settings, rest) = split(&arguments).unwrap();
+        as_called(&settings, &rest, rustflags.map(OsString::from))
+    }
+
+    #[test]
+    fn a_replay_is_called_as_the_test_was_but_for_which_tests_and_how_many_schedules() {
+        assert_eq!(called("", None), "cargo dally test");
+        assert_eq!(
+            called(
+                "-p bank --features fast,slow --schedules 10000 --timers idle transfers -- -q",
+                None
+            ),
+            "cargo dally test --timers idle --features fast,slow"
+        );
+        assert_eq!(
+            called(
+                "--workspace --no-fail-fast --release --points=operations --test pools slow",
+                None
+            ),
+            "cargo dally test --points operations --release --test pools"
+        );
+        assert_eq!(
+            called("--offline --package=bank -Fx --profile checked", Some("--cfg dally")),
+            "RUSTFLAGS='--cfg dally' cargo dally test --offline -Fx --profile checked"
+        );
+    }
 }

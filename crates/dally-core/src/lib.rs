@@ -46,7 +46,7 @@ pub use footprint::{Access, Footprint, Mode, Resource};
 pub use input::Input;
 pub use monitor::{Announcement, Heat, IntoMonitor, Monitor, Monitors, SharedMonitor};
 pub use player::{Answer, PlayedStep, Player, Question, Recorded, RecordedStep};
-pub use program::{Program, StateVisitor};
+pub use program::{Foreign, Program, StateVisitor};
 pub use property::{Cue, Moment, Property, Proposition};
 pub use report::{Ended, Report};
 pub use schedule::{Schedule, ScheduleError};

@@ -5,6 +5,15 @@ use std::sync::Arc;
 use crate::bug::Bug;
 use crate::system::{Captured, System};
 
+/// Waits for what is not under control.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Foreign {
+    /// Who was the first to wait, and where it was made.
+    pub worker: String,
+    /// Whether there was nothing else to wait for, so that nothing was explored.
+    pub only: bool,
+}
+
 /// What is tested: it can be started any number of times, from any thread.
 pub trait Program: Send + Sync {
     /// One live execution of this program.
@@ -39,6 +48,12 @@ pub trait Program: Send + Sync {
     /// counts as cut. By default it is a bug: the step is taken for an endless one.
     fn long_steps_end_schedules(&self) -> bool {
         false
+    }
+
+    /// What workers have waited for, in the executions so far, that is not under control: what happens there is
+    /// not explored.
+    fn foreign(&self) -> Option<Foreign> {
+        None
     }
 
     /// Says how a search comes back to a state of this program, by calling one method of the

@@ -41,7 +41,11 @@ const FLAVORS: [&str; 3] = ["current_thread", "multi_thread", "local"];
 #[derive(Default)]
 struct Options {
     multi_thread: bool,
+    /// Its tasks need not be `Send`.
+    local: bool,
     start_paused: bool,
+    /// The name of the runtime.
+    name: Option<LitStr>,
     /// Where the crate tokio is, as in `crate = "path"`.
     tokio: Option<Path>,
 }
@@ -70,6 +74,7 @@ impl Options {
                     return Err(Error::new(flavor.span(), message));
                 }
                 self.multi_thread = flavor.value() == "multi_thread";
+                self.local = flavor.value() == "local";
             }
             // The engine decides who runs where; the number is checked for what it is.
             "worker_threads" => {
@@ -83,9 +88,7 @@ impl Options {
                 }
             }
             "start_paused" => self.start_paused = input.parse::<LitBool>()?.value,
-            "name" => {
-                input.parse::<LitStr>()?;
-            }
+            "name" => self.name = Some(input.parse::<LitStr>()?),
             "crate" => {
                 self.tokio = Some(match input.peek(LitStr) {
                     true => input.parse::<LitStr>()?.parse_with(Path::parse_mod_style)?,
@@ -136,8 +139,13 @@ fn test(function: &ItemFn, options: &Options, problems: &mut Problems) -> Option
     });
     let expected = expected.unwrap_or_else(|| quote!(::core::option::Option::None));
     let multi_thread = options.multi_thread;
+    let call = match options.local {
+        true => quote!(#tokio::task::LocalSet::new().run_until(#name()).await),
+        false => quote!(#name().await),
+    };
     let paused = options.start_paused.then(|| quote!(#tokio::time::pause();));
     let private = quote!(#tokio::__private);
+    let named = options.name.as_ref().map(|name| quote!(#private::name_runtime(#name);));
     Some(quote! {
         #[::core::prelude::v1::test]
         #(#attrs)*
@@ -150,8 +158,9 @@ fn test(function: &ItemFn, options: &Options, problems: &mut Problems) -> Option
                 #multi_thread,
                 #expected,
                 || async {
+                    #named
                     #paused
-                    #private::Verdict::check(#name().await)
+                    #private::Verdict::check(#call)
                 },
             )
         }
@@ -184,12 +193,14 @@ fn main(function: &ItemFn, options: &Options, problems: &mut Problems) -> Option
         (&sync.attrs, &sync.vis, sync.sig.to_token_stream(), &sync.block);
     let tokio = options.tokio();
     let paused = options.start_paused.then(|| quote!(.start_paused(true)));
+    let named = options.name.as_ref().map(|name| quote!(.name(#name)));
     Some(quote! {
         #(#attrs)*
         #vis #sig {
             let body = async #block;
             #tokio::runtime::Builder::new_multi_thread()
                 .enable_all()
+                #named
                 #paused
                 .build()
                 .expect("a runtime")

@@ -21,7 +21,7 @@ use dally_core::{
 use self::bug::{Words, culprit, help, untold_culprit};
 pub use self::bug::{bug, line};
 pub(crate) use self::causality::{Fate, Messages, Names, States};
-pub use self::coverage::{coverage, notes, stopped};
+pub use self::coverage::{coverage, foreign, notes, stopped};
 use self::story::Story;
 pub(crate) use self::story::is_fault;
 use self::style::Ink;
@@ -222,6 +222,25 @@ pub fn execution(trace: &Trace, program: &str, how: &str, style: Style) -> Strin
         out += &table::steps(&story, &rows, |_| true, None, None, style);
         out + &table::ending(&story, "In the end:", style) + "\n"
     })
+}
+
+/// Who takes each step of an execution, and what happens in it, line by line.
+pub fn steps(trace: &Trace) -> Vec<(String, Vec<String>)> {
+    let story = Story::of(trace);
+    let texts = |lines: &[story::Line]| lines.iter().map(|line| line.text.clone()).collect();
+    story.steps.iter().map(|(worker, lines)| (story.names.of(*worker), texts(lines))).collect()
+}
+
+/// Who takes the last step of an execution that goes on, and what happens in it, line by line.
+pub fn last_step(trace: &Trace) -> (String, Vec<String>) {
+    let (worker, mut lines) = steps(trace).pop().unwrap_or_default();
+    for line in &mut lines {
+        // Nothing that was sent in the last step can have been received.
+        if let Some(sent) = line.strip_suffix(story::NOT_RECEIVED) {
+            line.truncate(sent.len());
+        }
+    }
+    (worker, lines)
 }
 
 fn of_workers(trace: &Trace) -> u64 {

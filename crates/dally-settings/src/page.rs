@@ -19,8 +19,10 @@ A setting has one name. `max_steps` is
 
 1. the flag,
 2. the variable,
-3. the option or method; on the command line what suits the protocol,
-4. the default.
+3. what `dally.toml` says of this test by its name,
+4. the option or method; on the command line what suits the protocol,
+5. what `dally.toml` says of all tests,
+6. the default.
 
 So a nightly build can turn the budget of all tests up without a change to the code, and whoever types a flag gets what
 they typed.
@@ -29,6 +31,27 @@ A variable that begins with `DALLY_` and is none of these is most likely misspel
 it. A value that cannot be read is an error and not ignored; in an attribute it is an error of the compiler. Methods take
 `Duration` and numbers of bytes as well as `\"30s\"` and `\"2G\"`. A switch is on as a flag alone (`--exact`), and either with
 a value (`--shrink=false`); in variables `1` and `0` will do.
+
+## dally.toml
+
+Tests read the nearest `dally.toml` in the directory of their package or above it. It needs no more than the settings that
+differ from their defaults:
+
+```toml
+timers = \"idle\"
+schedules = 5000
+out = \"findings\"
+
+[test.pools]
+strategy = \"pct:3\"
+
+[test.\"pools::slow\"]
+schedules = 100
+```
+
+`[test.NAME]` is for the test of this name, as `cargo test` prints it, and for all tests in the module of this name. In a
+workspace the name of the crate can come first (`\"bank::pools::slow\"`). Where several names fit, all count, and the longest
+one most. Paths begin where the file is. What is wrong in the file is an error of every test, with line and column.
 ";
 
 /// The page `docs/settings.md`.

@@ -4,7 +4,7 @@
 // pointers that their thread has.
 #![allow(unsafe_code)]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
@@ -19,6 +19,9 @@ use crate::text::{Object, Wait};
 thread_local! {
     /// The running execution; absent outside of one, and while somebody reaches it.
     static EXEC: Cell<Option<NonNull<Exec>>> = const { Cell::new(None) };
+
+    /// What stands for an execution in code of this thread that runs outside of one.
+    static OUTSIDE: RefCell<Exec> = RefCell::new(Exec::outside());
 }
 
 /// While this lives, code of the program under test runs as part of an execution, which nobody
@@ -84,7 +87,41 @@ impl Drop for Lent {
 #[track_caller]
 #[inline]
 pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
-    let Some(mut lent) = Lent::take() else { outside(what) };
+    match Lent::take() {
+        Some(lent) => reach(lent, f),
+        None => outside(what),
+    }
+}
+
+/// As [`with`], for what tokio allows outside of runtimes too: there nothing is scheduled, and every operation
+/// is done at once.
+#[inline]
+pub(crate) fn with_any<R>(f: impl FnOnce(&mut Exec) -> R) -> R {
+    match Lent::take() {
+        Some(lent) => reach(lent, f),
+        None => unscheduled(f),
+    }
+}
+
+#[cold]
+fn unscheduled<R>(f: impl FnOnce(&mut Exec) -> R) -> R {
+    let mut f = Some(f);
+    let done = OUTSIDE.try_with(|exec| f.take().map(|f| f(&mut exec.borrow_mut())));
+    match (done, f) {
+        (Ok(Some(done)), _) => done,
+        // A destructor of another thread-local, when the thread ends.
+        (_, Some(f)) => f(&mut Exec::outside()),
+        (_, None) => unreachable!("it is called once"),
+    }
+}
+
+/// Whether no execution runs on this thread.
+pub(crate) fn is_outside() -> bool {
+    EXEC.get().is_none()
+}
+
+#[inline]
+fn reach<R>(mut lent: Lent, f: impl FnOnce(&mut Exec) -> R) -> R {
     let exec = lent.exec();
     let result = f(exec);
     if exec.pending.is_much() {
@@ -139,12 +176,11 @@ fn outside(what: &str) -> ! {
 #[track_caller]
 #[inline]
 pub(crate) fn with_own<R>(
-    what: &str,
     object: &Object,
     at: &'static Location<'static>,
     f: impl FnOnce(&mut Exec) -> R,
 ) -> R {
-    let result = with(what, |exec| {
+    let result = with_any(|exec| {
         if object.run != exec.run && is_refused(exec, object, at) { None } else { Some(f(exec)) }
     });
     result.unwrap_or_else(|| panics::cut())
@@ -152,8 +188,9 @@ pub(crate) fn with_own<R>(
 
 #[cold]
 pub(crate) fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location<'static>) -> bool {
-    // Destructors are left in peace.
-    if exec.phase.is_over() || std::thread::panicking() {
+    // Destructors are left in peace, and what is run once has nothing to leak into.
+    let explored = exec.phase != Phase::Outside && !exec.model.once;
+    if !explored || exec.phase.is_over() || std::thread::panicking() {
         return false;
     }
     let message = format!(
@@ -169,25 +206,14 @@ pub(crate) fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location
 /// The scheduling point before an operation; answers whether to do it now. If not, return
 /// `Poll::Pending`. `waited` and `next` are as in [`Exec::stands_before`].
 #[inline(always)]
-pub(crate) fn pass(
-    cx: &Context<'_>,
-    what: &'static str,
-    waited: bool,
-    next: impl Into<Option<Access>>,
-) -> bool {
-    !with(what, |exec| exec.stands_before(cx.waker(), waited, next.into())) || suspend(cx)
+pub(crate) fn pass(cx: &Context<'_>, waited: bool, next: impl Into<Option<Access>>) -> bool {
+    !with_any(|exec| exec.stands_before(cx.waker(), waited, next.into())) || suspend(cx)
 }
 
 /// As [`pass`], for an operation that has looked at this object to see that it need not wait.
 #[inline(always)]
-pub(crate) fn pass_ready(
-    cx: &Context<'_>,
-    what: &'static str,
-    waited: bool,
-    object: &Object,
-    next: Access,
-) -> bool {
-    let before = with(what, |exec| {
+pub(crate) fn pass_ready(cx: &Context<'_>, waited: bool, object: &Object, next: Access) -> bool {
+    let before = with_any(|exec| {
         let before = exec.stands_before(cx.waker(), waited, Some(next));
         if before {
             exec.touch_silently(object, Mode::Read);

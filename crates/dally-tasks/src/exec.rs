@@ -13,15 +13,18 @@ use crate::join;
 use crate::join::Unwinding;
 use crate::model::Model;
 use crate::observe::Shown;
+use crate::platform;
 use crate::roster::{Roster, Who};
 use crate::text::{Operation, TaskName, Wait};
 use crate::waker::Shared;
 
+mod hosts;
 mod objects;
 mod pending_events;
 mod tasks;
 mod timers;
 
+pub(crate) use hosts::{Hosts, Link, OWN_HOST};
 pub(crate) use objects::Held;
 pub(crate) use pending_events::{PendingEvent, PendingEvents};
 pub(crate) use tasks::{State, Task, Tasks};
@@ -33,6 +36,8 @@ pub(crate) type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
 /// Where an execution is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
+    /// There is none: code runs that nobody schedules.
+    Outside,
     /// The program's closure makes the main task.
     Setup,
     /// Tasks step.
@@ -86,13 +91,16 @@ pub(crate) struct Exec {
     pub rare: bool,
     /// A combinator has put a waker of its own in between, in some task.
     pub linked: bool,
-    /// A task waited for a future that is none of Dally's.
-    pub waited_for_foreign: bool,
+    /// The first task that waited for a future that is none of Dally's.
+    pub waited_for_foreign: Option<usize>,
+    /// The state of the random numbers that the system is asked for, once it was.
+    pub random: Option<u64>,
     pub roster: Roster,
     pub tasks: Tasks,
     /// The futures of the tasks that were spawned last: whoever polls takes them.
     pub spawned: Vec<BoxFuture>,
     pub timers: Timers,
+    pub hosts: Hosts,
     /// For observations.
     pub objects: Vec<Held>,
     pub shown: Shown,
@@ -119,15 +127,25 @@ impl Exec {
             seals: 0,
             rare: false,
             linked: false,
-            waited_for_foreign: false,
+            waited_for_foreign: None,
+            random: None,
             roster: Roster::new(),
             tasks: Tasks::default(),
             spawned: Vec::new(),
             timers: Timers::default(),
+            hosts: Hosts::default(),
             objects: Vec::new(),
             shown: Shown::default(),
             shared: Arc::default(),
         }
+    }
+
+    /// What stands for an execution where there is none.
+    pub fn outside() -> Exec {
+        let mut exec = Exec::new();
+        exec.begin(Model::default());
+        (exec.run, exec.phase) = (0, Phase::Outside);
+        exec
     }
 
     /// Begins an execution with the main task.
@@ -136,26 +154,30 @@ impl Exec {
         static RUNS: AtomicU64 = AtomicU64::new(1);
         self.run = RUNS.fetch_add(1, Ordering::Relaxed);
         self.phase = Phase::Setup;
+        platform::begin();
         self.pending.forget();
         self.cut = false;
         // A wake from outside that came after the last step of the execution before.
         self.shared.take_foreign();
         (self.bug, self.unwinding) = (None, None);
         (self.seals, self.rare, self.linked) = (0, false, false);
-        self.waited_for_foreign = false;
+        (self.waited_for_foreign, self.random) = (None, None);
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
+        self.hosts.begin(model.faults);
         self.objects.clear();
         self.shown.clear();
         self.current = self.add(WorkerId::root(0), TaskName::Main);
     }
 
-    /// A new task of the running one; its future is not polled before its first step.
-    pub fn spawn(&mut self, name: TaskName, future: BoxFuture) -> usize {
+    /// A new task of the running one, on this host; its future is not polled before its first step.
+    pub fn spawn(&mut self, host: u32, name: TaskName, future: BoxFuture) -> usize {
         let id = self.tasks[self.current].next_child();
         self.spawned.push(future);
-        self.add(id, name)
+        let index = self.add(id, name);
+        self.tasks[index].host = host;
+        index
     }
 
     fn add(&mut self, id: WorkerId, name: TaskName) -> usize {
@@ -228,7 +250,9 @@ impl Exec {
         task.state = if blocked { State::Blocked } else { State::Runnable };
         if blocked {
             let id = task.id;
-            self.waited_for_foreign |= task.waits.is_empty();
+            if task.waits.is_empty() {
+                self.waited_for_foreign.get_or_insert(self.current);
+            }
             self.roster.disable(id);
             self.idle();
         }

@@ -93,7 +93,7 @@ impl<T> Future for JoinHandle<T> {
             return Poll::Pending;
         }
         drop(content);
-        if !current::pass_ready(cx, "`JoinHandle`", this.waited, &result, next) {
+        if !current::pass_ready(cx, this.waited, &result, next) {
             return Poll::Pending;
         }
         current::with("`JoinHandle`", |exec| {

@@ -3,7 +3,9 @@
 // The future of the caller lives on the caller's stack, and the engine keeps futures that live for ever.
 #![allow(unsafe_code)]
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -15,7 +17,7 @@ use crate::model::{Clock, Model, TaskPanics};
 use crate::system::TaskSystem;
 
 /// Runs a future and what it spawns under one schedule, in which tasks take turns and time moves when
-/// nobody can step: what it gives, or the bug that it runs into. Nothing is explored, since a future exists
+/// nobody can step, or has waited for long: what it gives, or the bug that it runs into. Nothing is explored, since a future exists
 /// once.
 ///
 /// ```
@@ -25,7 +27,7 @@ use crate::system::TaskSystem;
 /// });
 /// assert_eq!(sum.unwrap(), 4);
 /// ```
-pub fn run_once<F: Future>(future: F) -> Result<F::Output, Bug> {
+pub fn run_once<F: Future>(future: F) -> Result<F::Output, Failed> {
     let output = RefCell::new(None);
     let main = async {
         let value = future.await;
@@ -41,28 +43,61 @@ pub fn run_once<F: Future>(future: F) -> Result<F::Output, Bug> {
     Ok(value)
 }
 
-fn drive(main: BoxFuture) -> Result<(), Bug> {
+/// What [`run_once`] has run into.
+pub struct Failed {
+    /// The bug.
+    pub bug: Bug,
+    /// What the future has panicked with, if it has.
+    pub payload: Option<Box<dyn Any + Send>>,
+}
+
+impl From<Bug> for Failed {
+    fn from(bug: Bug) -> Failed {
+        Failed { bug, payload: None }
+    }
+}
+
+impl fmt::Debug for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bug.fmt(f)
+    }
+}
+
+/// A timer is served after so many steps of tasks that are never idle.
+const PATIENCE: u32 = 1_000;
+
+fn drive(main: BoxFuture) -> Result<(), Failed> {
     let main = Cell::new(Some(main));
     let make = || main.take().unwrap_or_else(|| Box::pin(async {}));
-    let model =
-        Model { task_panics: TaskPanics::Unobserved, clock: Clock::Idle, ..Model::default() };
+    let model = Model {
+        task_panics: TaskPanics::Unobserved,
+        clock: Clock::Idle,
+        once: true,
+        ..Model::default()
+    };
     let mut system = TaskSystem::new();
     system.begin(model, &make, |_| Ok(()))?;
-    let mut last = None;
+    let (mut last, mut steps) = (None, 0);
     loop {
         match system.status() {
-            Status::Done => return system.end(),
+            Status::Done => return Ok(system.end()?),
             Status::Stuck(waiting) => {
                 let _ = system.end();
-                return Err(Bug::new(Problem::Deadlock { waiting }));
+                return Err(Bug::new(Problem::Deadlock { waiting }).into());
             }
             Status::Running => {}
         }
-        let next = turn(system.enabled(), last);
+        steps += 1;
+        let timer = system.first_timer().filter(|_| steps > PATIENCE);
+        if timer.is_some() {
+            steps = 0;
+        }
+        let next = timer.unwrap_or_else(|| turn(system.enabled(), last));
         last = Some(next);
         if let Err(Stop::Bug(bug)) = system.step(next, &mut FirstOfAll) {
+            let payload = system.payload_of_main();
             let _ = system.end();
-            return Err(*bug);
+            return Err(Failed { bug: *bug, payload });
         }
     }
 }

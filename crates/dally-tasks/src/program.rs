@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use dally_core::{Bug, IntoMonitor, Monitors, Program};
+use dally_core::{Bug, Foreign, IntoMonitor, Monitors, Program};
 
 use crate::control::Control;
 use crate::exec::BoxFuture;
@@ -95,10 +95,12 @@ impl TaskProgram {
         self
     }
 
-    /// Whether its tasks have waited, in the executions so far, and only for futures that Dally does not
-    /// control: then nothing was explored, though nothing failed.
-    pub fn waited_for_foreign_futures_only(&self) -> bool {
-        self.control.is_foreign_only()
+    /// The same program with at most so many faults of the network, of disks and of [`hosts`](crate::hosts) in
+    /// an execution. When they are spent, time moves as with [`Clock::Idle`].
+    #[must_use]
+    pub fn fault_budget(mut self, faults: u32) -> TaskProgram {
+        self.model.faults = faults;
+        self
     }
 
     /// Its name.
@@ -134,16 +136,21 @@ impl Program for TaskProgram {
     }
 
     fn set(&mut self, setting: &str, value: &str) {
-        let Model { task_panics, clock, points } = &mut self.model;
+        let Model { task_panics, clock, points, faults, once: _ } = &mut self.model;
         match setting {
             "task_panics" => *task_panics = TaskPanics::named(value).unwrap_or(*task_panics),
             "timers" => *clock = Clock::named(value).unwrap_or(*clock),
             "points" => *points = Points::named(value).unwrap_or(*points),
+            "fault_budget" => *faults = value.parse().unwrap_or(*faults),
             _ => {}
         }
     }
 
     fn granularity(&self) -> &'static str {
         self.model.granularity()
+    }
+
+    fn foreign(&self) -> Option<Foreign> {
+        self.control.foreign()
     }
 }

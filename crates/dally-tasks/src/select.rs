@@ -83,6 +83,8 @@ macro_rules! __select {
             [$($done)* { open future output ($pattern) ($future) (true) ($handler) }]
             $($($rest)*)?)
     };
+    // There is nothing but an `else`.
+    (@poll $how:ident [] $otherwise:expr) => { $otherwise };
     (@poll $how:ident [$({ $open:ident $future:ident $output:ident
         ($pattern:pat) ($made:expr) ($condition:expr) ($handler:expr) })+]
         $otherwise:expr) => {{

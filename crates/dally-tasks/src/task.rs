@@ -22,6 +22,12 @@ pub use self::local::{LocalEnterGuard, LocalSet, spawn_local};
 pub use self::task_local::{AccessError, LocalKey};
 pub use crate::join::{AbortHandle, JoinError, JoinHandle};
 
+/// A runtime or a handle to one, of the crate that has them: this one has executions alone.
+pub trait OfRuntime {
+    /// Runs a future to its end.
+    fn run<F: Future>(&self, future: F) -> F::Output;
+}
+
 /// The futures of this module that have names.
 pub mod futures {
     pub use super::task_local::TaskLocalFuture;
@@ -55,6 +61,16 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
+    spawn_on(None, name, future)
+}
+
+/// Starts a task on this host, or on that of the running task.
+#[track_caller]
+pub(crate) fn spawn_on<F>(host: Option<u32>, name: TaskName, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
     let (handle, completion) = join::pair();
     let body = Box::pin(async move {
         let completion = completion;
@@ -67,7 +83,8 @@ where
             refused = Some(body);
             return None;
         }
-        let task = exec.spawn(name, body);
+        let host = host.unwrap_or(exec.tasks[exec.current].host);
+        let task = exec.spawn(host, name, body);
         let worker = exec.tasks[task].id;
         exec.tell(|| PendingEvent::Created(task));
         Some((task, worker, exec.run))
@@ -198,13 +215,16 @@ impl fmt::Display for Id {
 /// The identity of the task that runs.
 ///
 /// # Panics
-/// Outside of a Dally execution.
+/// Outside of tasks.
 #[track_caller]
 pub fn id() -> Id {
-    current::with("`task::id`", |exec| Id(exec.tasks[exec.current].id))
+    match try_id() {
+        Some(id) => id,
+        None => panic!("Can't get a task id when not inside a task"),
+    }
 }
 
-/// The identity of the task that runs, if one does.
+/// The identity of the task that runs, if one does: what a runtime blocks on is none.
 pub fn try_id() -> Option<Id> {
-    current::try_with(|exec| Id(exec.tasks[exec.current].id))
+    current::try_with(|exec| (exec.current > 0).then(|| Id(exec.tasks[exec.current].id))).flatten()
 }

@@ -2,18 +2,21 @@
 
 mod driver;
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::panic::catch_unwind;
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as Plain};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
 use std::time::Duration;
 
-use dally_core::BugKind;
+use dally_core::{BugKind, Program};
 use dally_report::About;
 use dally_search::{Options, run};
-use dally_tasks::sync::{Mutex, Notify, mpsc, oneshot};
-use dally_tasks::time::Instant;
-use dally_tasks::{TaskProgram, choose, note, spawn, yield_now};
+use dally_tasks::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
+use dally_tasks::time::{self, Instant, sleep};
+use dally_tasks::{TaskProgram, choose, note, run_once, spawn, yield_now};
 use driver::explore;
 
 fn message(code: impl FnOnce() + std::panic::UnwindSafe) -> String {
@@ -22,15 +25,11 @@ fn message(code: impl FnOnce() + std::panic::UnwindSafe) -> String {
 }
 
 #[test]
-fn every_way_in_says_that_it_needs_an_execution() {
-    let cases: [(&str, fn()); 9] = [
+fn what_needs_an_execution_says_so() {
+    let cases: [(&str, fn()); 5] = [
         ("`spawn`", || drop(spawn(async {}))),
-        ("`mpsc::channel`", || drop(mpsc::channel::<u8>(1))),
-        ("`mpsc::unbounded_channel`", || drop(mpsc::unbounded_channel::<u8>())),
-        ("`oneshot::channel`", || drop(oneshot::channel::<u8>())),
-        ("`Mutex::try_lock`", || drop(Mutex::new(0).try_lock())),
-        ("`Notify::notify_one`", || Notify::new().notify_one()),
-        ("`Instant::now`", || _ = Instant::now()),
+        ("a timer", || drop(sleep(Duration::from_secs(1)))),
+        ("`time::pause`", time::pause),
         ("`choose`", || _ = choose(2)),
         ("`note`", || note("nobody reads this")),
     ];
@@ -39,6 +38,87 @@ fn every_way_in_says_that_it_needs_an_execution() {
         let expected = format!("{what} outside of a Dally execution: ");
         assert!(message.starts_with(&expected), "{message}");
     }
+}
+
+/// Counts how often it is called.
+#[derive(Default)]
+struct Calls(AtomicUsize);
+
+impl Wake for Calls {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn primitives_work_outside_as_tokio_s_do() {
+    let calls = Arc::new(Calls::default());
+    let waker = Waker::from(Arc::clone(&calls));
+    let cx = &mut Context::from_waker(&waker);
+
+    let (tx, mut rx) = mpsc::channel(1);
+    assert!(pin!(rx.recv()).poll(cx).is_pending());
+    tx.try_send(1).unwrap();
+    assert_eq!(calls.0.load(Ordering::Relaxed), 1);
+    assert!(tx.try_send(2).is_err());
+    assert_eq!(rx.try_recv(), Ok(1));
+
+    let (tx, mut rx) = oneshot::channel();
+    assert!(pin!(&mut rx).poll(cx).is_pending());
+    tx.send("hello").unwrap();
+    assert_eq!(calls.0.load(Ordering::Relaxed), 2);
+    assert_eq!(pin!(rx).poll(cx), Poll::Ready(Ok("hello")));
+
+    let (lock, permits) = (Mutex::new(0), Semaphore::new(1));
+    let held = lock.try_lock().unwrap();
+    assert!(lock.try_lock().is_err());
+    let mut waits = pin!(lock.lock());
+    assert!(waits.as_mut().poll(cx).is_pending());
+    drop(held);
+    assert_eq!(calls.0.load(Ordering::Relaxed), 3);
+    assert!(waits.poll(cx).is_ready());
+    permits.try_acquire().unwrap().forget();
+    assert!(permits.try_acquire().is_err());
+
+    let notify = Notify::new();
+    notify.notify_one();
+    assert!(pin!(notify.notified()).poll(cx).is_ready());
+    assert!(Instant::now() <= Instant::now());
+}
+
+#[test]
+fn threads_of_the_program_s_own_block_outside() {
+    let (tx, mut rx) = mpsc::channel(1);
+    let sender = thread::spawn(move || (0..100).for_each(|n| tx.blocking_send(n).unwrap()));
+    let mut sum = 0;
+    while let Some(n) = rx.blocking_recv() {
+        sum += n;
+    }
+    sender.join().unwrap();
+    assert_eq!(sum, 4_950);
+}
+
+#[test]
+fn what_was_made_outside_is_refused_where_it_would_leak_and_taken_where_all_is_run_once() {
+    let (tx, rx) = mpsc::unbounded_channel();
+    let leak = TaskProgram::new("made outside", move || {
+        let tx = tx.clone();
+        async move { tx.send(1).unwrap() }
+    });
+    let refused = explore(&leak);
+    let text = dally_report::text::bug(&refused.bugs[0]);
+    assert!(text.contains("belongs to another execution"), "{text}");
+    drop(rx);
+
+    let (tx, mut rx) = mpsc::channel(1);
+    let received = run_once(async {
+        let sender = spawn(async move { tx.send(7).await.unwrap() });
+        let received = rx.recv().await;
+        sender.await.unwrap();
+        received
+    });
+    assert_eq!(received.unwrap(), Some(7));
+    assert!(rx.try_recv().is_err(), "it can be used afterwards");
 }
 
 #[test]
@@ -87,4 +167,59 @@ fn a_std_lock_that_a_suspended_task_holds_is_named_where_another_task_waits_for_
     assert_eq!(finding.bug.kind(), BugKind::EndlessStep);
     let text = dally_report::text::finding(finding, &report, &About::default());
     assert!(text.contains("locking a `std::sync::Mutex` that a task holds"), "{text}");
+}
+
+/// A flag that wakes whoever waits for it, and that Dally knows nothing of.
+#[derive(Default)]
+struct Flag(Plain<(bool, Option<Waker>)>);
+
+impl Flag {
+    fn raise(&self) {
+        let waker = {
+            let mut state = self.0.lock().unwrap();
+            state.0 = true;
+            state.1.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    async fn raised(&self) {
+        poll_fn(|cx| {
+            let mut state = self.0.lock().unwrap();
+            state.1 = Some(cx.waker().clone());
+            if state.0 { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+}
+
+#[test]
+fn waits_for_what_is_not_under_control_are_told() {
+    let foreign_only = TaskProgram::new("foreign only", || async {
+        let flag = Arc::new(Flag::default());
+        let other = Arc::clone(&flag);
+        spawn(async move { other.raise() });
+        flag.raised().await;
+    });
+    let too = TaskProgram::new("foreign too", || async {
+        let flag = Arc::new(Flag::default());
+        let other = Arc::clone(&flag);
+        let waits = spawn(async move { other.raised().await });
+        yield_now().await;
+        drop(Mutex::new(()).lock().await);
+        flag.raise();
+        waits.await.unwrap();
+    });
+    let under_control = TaskProgram::new("own", || async { drop(Mutex::new(()).lock().await) });
+    for (program, only) in
+        [(&foreign_only, Some(true)), (&too, Some(false)), (&under_control, None)]
+    {
+        assert_eq!(explore(program).kinds(), ["done"]);
+        assert_eq!(program.foreign().map(|foreign| foreign.only), only, "{}", program.name());
+    }
+    assert_eq!(foreign_only.foreign().unwrap().worker, "`main`");
+    let worker = too.foreign().unwrap().worker;
+    assert!(worker.contains(", spawned at crates/dally-tasks/tests/outside.rs:"), "{worker}");
 }

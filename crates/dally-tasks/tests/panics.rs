@@ -150,6 +150,19 @@ fn a_set_joins_tasks_in_the_order_in_which_they_end_panicked_or_aborted_or_not()
 }
 
 #[test]
+fn a_task_that_is_detached_ends_a_later_task_of_its_set_for_nobody() {
+    let program = TaskProgram::new("detached", || async {
+        let mut set = JoinSet::new();
+        set.spawn(async { 1 });
+        set.detach_all();
+        set.spawn(async { 2 });
+        assert_eq!(set.join_next().await.unwrap().unwrap(), 2);
+        assert!(set.join_next().await.is_none());
+    });
+    assert_eq!(explore(&program).kinds(), ["done"]);
+}
+
+#[test]
 fn a_set_that_is_dropped_aborts_its_tasks() {
     let program = unobserved(|| async {
         let mut set = JoinSet::new();

@@ -2,10 +2,14 @@
 
 use std::future::Future;
 
-use dally::report::tell;
 use dally::testing::Test;
 pub use dally::testing::Verdict;
 use dally_tasks::{Clock, Points, TaskPanics, TaskProgram};
+
+/// Gives the runtime of the running test a name.
+pub fn name_runtime(name: &'static str) {
+    crate::runtime::name_current(name);
+}
 
 /// Runs the test of this path in this package. `multi_thread` is its flavor, `expected` the text of the
 /// panic that it should have. What the settings say of tasks wins over what is said here.
@@ -28,14 +32,7 @@ pub fn test<F>(
         .task_panics(TaskPanics::Unobserved);
     let test = Test::new(package, path).cargo("cargo dally test");
     match expected {
-        Some(expected) => test.should_fail(expected).run(program.clone()),
-        None => test.run(program.clone()),
-    }
-    if program.waited_for_foreign_futures_only() {
-        // Not captured by the harness, which shows nothing of a test that passes.
-        tell::err_at_once(&format!(
-            "warning: {path} passes with nothing explored: its tasks wait only for futures that Dally does not \
-             control, such as those of async-channel or of another runtime\n"
-        ));
+        Some(expected) => test.should_fail(expected).run(program),
+        None => test.run(program),
     }
 }

@@ -5,18 +5,19 @@
 
 mod local;
 
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use dally::report::{tell, text};
 use dally_tasks::pipe;
 
 pub use self::local::{LocalOptions, LocalRuntime};
-use crate::task::{self, JoinHandle};
+use crate::task::{self, JoinHandle, OfRuntime};
 
 /// A runtime.
 #[derive(Debug)]
@@ -97,6 +98,17 @@ impl Runtime {
 pub struct Handle {
     flavor: RuntimeFlavor,
     start_paused: bool,
+    name: Option<Arc<str>>,
+}
+
+thread_local! {
+    /// The name that the test of the running execution gives its runtime.
+    static NAME: Cell<Option<(u64, &'static str)>> = const { Cell::new(None) };
+}
+
+/// Gives the runtime of the running execution a name.
+pub(crate) fn name_current(name: &'static str) {
+    NAME.set(pipe::execution().map(|run| (run, name)));
 }
 
 impl Handle {
@@ -114,10 +126,9 @@ impl Handle {
 
     /// The handle of the runtime that runs, if one does.
     pub fn try_current() -> Result<Handle, TryCurrentError> {
-        match pipe::execution() {
-            Some(_) => Ok(Handle { flavor: RuntimeFlavor::CurrentThread, start_paused: false }),
-            None => Err(TryCurrentError(())),
-        }
+        let run = pipe::execution().ok_or(TryCurrentError(()))?;
+        let name = NAME.get().filter(|(named, _)| *named == run).map(|(_, name)| name.into());
+        Ok(Handle { flavor: RuntimeFlavor::CurrentThread, start_paused: false, name })
     }
 
     /// Makes this the current runtime, as every runtime is here.
@@ -175,12 +186,34 @@ impl Handle {
             }
             future.await
         });
-        ended.unwrap_or_else(|bug| panic!("{}", text::bug(&bug)))
+        ended.unwrap_or_else(|failed| match failed.payload {
+            Some(payload) => std::panic::resume_unwind(payload),
+            None => panic!("{}", text::bug(&failed.bug)),
+        })
     }
 
     /// Which kind of runtime it is.
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         self.flavor
+    }
+
+    /// The name that the runtime was given.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl OfRuntime for Runtime {
+    #[track_caller]
+    fn run<F: Future>(&self, future: F) -> F::Output {
+        self.block_on(future)
+    }
+}
+
+impl OfRuntime for Handle {
+    #[track_caller]
+    fn run<F: Future>(&self, future: F) -> F::Output {
+        self.block_on(future)
     }
 }
 
@@ -220,23 +253,31 @@ impl std::error::Error for TryCurrentError {}
 pub struct Builder {
     flavor: RuntimeFlavor,
     start_paused: bool,
+    name: Option<Arc<str>>,
 }
 
 impl Builder {
     /// For a runtime with one thread.
     pub fn new_current_thread() -> Builder {
-        Builder { flavor: RuntimeFlavor::CurrentThread, start_paused: false }
+        Builder { flavor: RuntimeFlavor::CurrentThread, start_paused: false, name: None }
     }
 
     /// For a runtime with several threads.
     pub fn new_multi_thread() -> Builder {
-        Builder { flavor: RuntimeFlavor::MultiThread, start_paused: false }
+        Builder { flavor: RuntimeFlavor::MultiThread, start_paused: false, name: None }
     }
 
     /// The runtime.
     pub fn build(&mut self) -> io::Result<Runtime> {
-        let handle = Handle { flavor: self.flavor, start_paused: self.start_paused };
+        let Builder { flavor, start_paused, ref name } = *self;
+        let handle = Handle { flavor, start_paused, name: name.clone() };
         Ok(Runtime { handle })
+    }
+
+    /// The name that [`Handle::name`] answers.
+    pub fn name(&mut self, val: impl Into<String>) -> &mut Builder {
+        self.name = Some(val.into().into());
+        self
     }
 
     /// Whether time stands still from the beginning.

@@ -1,6 +1,7 @@
 //! The settings of a run, from the attribute of a test, environment variables and the command line.
 //! They are declared in the table of the crate `dally-settings`.
 
+mod file;
 mod value;
 
 use std::ffi::OsString;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::Program;
+use dally_core::{Program, Schedule};
 use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, Plan, PlanError, SearchKind};
 use dally_search::{Clocks, StrategyKind};
@@ -16,6 +17,10 @@ pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
 use dally_settings::{SEARCHES, SETTINGS, with_settings};
 use thiserror::Error;
 
+/// The setting of programs that is a number.
+const FAULT_BUDGET: &str = "fault_budget";
+
+pub use self::file::{FileError, SettingsFile};
 pub(crate) use self::value::Value;
 pub use self::value::{OutputFormat, Points, TaskPanics, Timers};
 
@@ -140,14 +145,30 @@ impl Settings {
     /// Tells a program the settings that are about programs of its kind. A program that is shared already keeps
     /// what it has.
     pub(crate) fn apply<P: Program>(&self, program: &mut Arc<P>) {
-        let given = [
-            (TaskPanics::SETTING, self.task_panics.map(TaskPanics::name)),
-            (Timers::SETTING, self.timers.map(Timers::name)),
-            (Points::SETTING, self.points.map(Points::name)),
-        ];
         if let Some(program) = Arc::get_mut(program) {
-            for (setting, value) in given {
-                value.into_iter().for_each(|value| program.set(setting, value));
+            self.of_program().for_each(|(setting, value)| program.set(setting, &value));
+        }
+    }
+
+    /// Those that are about programs of a kind, with their values: a schedule means what it does only
+    /// with them.
+    pub(crate) fn of_program(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
+        let given = [
+            (TaskPanics::SETTING, self.task_panics.map(|panics| panics.name().to_owned())),
+            (Timers::SETTING, self.timers.map(|timers| timers.name().to_owned())),
+            (Points::SETTING, self.points.map(|points| points.name().to_owned())),
+            (FAULT_BUDGET, self.fault_budget.map(|budget| budget.to_string())),
+        ];
+        given.into_iter().filter_map(|(setting, value)| Some((setting, value?)))
+    }
+
+    /// Takes over what a schedule was recorded with of [`Settings::of_program`].
+    pub(crate) fn restore(&mut self, recorded: &Schedule) {
+        let of_program = [TaskPanics::SETTING, Timers::SETTING, Points::SETTING, FAULT_BUDGET];
+        for setting in of_program {
+            if let Some(value) = recorded.setting(setting) {
+                // A value of another version is none, and the replay tells that the program differs.
+                let _ = self.set(setting, value);
             }
         }
     }

@@ -6,12 +6,13 @@ mod what_else;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use dally_core::words::visible;
-use dally_core::{Bug, Finding, Problem, Program, Schedule};
+use dally_core::{Bug, Finding, Foreign, Problem, Program, Schedule};
+use dally_explore::{Session, lines};
 use dally_report::formats::{self, Outcome};
 use dally_report::{About, Store, Style, tell, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
@@ -21,7 +22,7 @@ pub use self::builder::{IntoSetting, Mistake};
 use self::regressions::{Kept, Regressions, Standing};
 use self::what_else::what_else;
 use crate::checking::{self, Checked, Checking};
-use crate::settings::{OutputFormat, Settings, ValueError};
+use crate::settings::{OutputFormat, Settings, SettingsFile, ValueError};
 use crate::variables;
 
 /// A test: a program with settings, run under `cargo test`.
@@ -58,6 +59,8 @@ pub struct Test<E = Bundled> {
     home: Option<&'static str>,
     /// A setting that cannot be read, reported when the test runs.
     mistake: Option<Mistake>,
+    /// The names of the settings that its code gives.
+    given: Vec<&'static str>,
 }
 
 impl Test {
@@ -75,6 +78,7 @@ impl Test {
             cargo: "cargo test",
             home: None,
             mistake: None,
+            given: Vec::new(),
         }
     }
 }
@@ -90,6 +94,7 @@ impl<E: Explorer> Test<E> {
     #[must_use]
     #[track_caller]
     pub fn strategy(mut self, strategy: impl IntoStrategy) -> Test<E> {
+        self.given.push("strategy");
         match strategy.into_strategy() {
             Ok(ChosenStrategy::Bundled(kind)) => {
                 (self.settings.strategy, self.strategy) = (kind, None);
@@ -115,8 +120,10 @@ impl<E: Explorer> Test<E> {
             cargo,
             home,
             mut mistake,
+            mut given,
             ..
         } = self;
+        given.push("explorer");
         let explorer = match explorer.into_explorer() {
             Ok(explorer) => Some(explorer),
             Err(why) => {
@@ -135,6 +142,7 @@ impl<E: Explorer> Test<E> {
             cargo,
             home,
             mistake,
+            given,
         }
     }
 
@@ -193,16 +201,23 @@ impl<E: Explorer> Test<E> {
             return Err(format!("error: in the settings of {}: {mistake}\n", self.path));
         }
         let mut settings = self.settings.clone();
+        let here = std::env::current_dir().unwrap_or_default();
+        let file = SettingsFile::nearest(&here).map_err(|why| format!("error: {why}\n"))?;
+        let of_file = file
+            .map_or_else(Vec::new, |file| file.override_in(&mut settings, self.path, &self.given));
         settings
             .override_by(&variable)
             .and_then(|()| settings.check())
             .map_err(|why| format!("error: {why}\n"))?;
-        settings.apply(&mut program);
         let all_steps = variable("DALLY_TRACE").is_some_and(|value| value == "all");
         if let Some(given) = variable("DALLY_REPLAY") {
             let best_effort = variable("DALLY_BEST_EFFORT").is_some_and(|value| value == "1");
             let mode = if best_effort { Mode::BestEffort } else { Mode::Exact };
-            return self.replay(program, &given, mode, settings.step_time, all_steps);
+            return self.replay(program, &given, mode, settings, all_steps);
+        }
+        settings.apply(&mut program);
+        if variable("DALLY_EXPLORE").is_some() {
+            return self.explore(program);
         }
         let regressions = self.kept_regressions(&settings, &variable);
         let notes = match &regressions {
@@ -215,16 +230,26 @@ impl<E: Explorer> Test<E> {
         }
         let (format, out) = (settings.format, settings.out.clone());
         let command = self.command_line();
+        let named = variable("DALLY_STRATEGY").is_some() || of_file.contains(&"strategy");
+        let of_program = settings.of_program();
         let checking = Checking {
-            strategy: self.strategy.take().filter(|_| variable("DALLY_STRATEGY").is_none()),
+            strategy: self.strategy.take().filter(|_| !named),
+            replay_settings: of_program.map(|(name, of)| (name.into(), of)).collect(),
             replay_commands: Box::new(move |schedule, saved| {
                 replay_commands(&command, schedule, saved)
             }),
             ..Checking::new(self.path, settings)
         };
         let own = self.explorer.take();
-        let checked = checking.run(program, own);
+        let mut checked = checking.run(Arc::clone(&program), own);
+        let foreign = program.foreign();
+        checked.report.notes.extend(foreign.iter().map(text::foreign));
         let mut verdict = self.verdict(&checked, all_steps);
+        if let (Some(foreign @ Foreign { only: true, .. }), Ok(_)) = (&foreign, &verdict) {
+            // Not captured by the harness, which shows nothing of a test that passes.
+            let what = text::foreign(foreign);
+            tell::err_at_once(&format!("warning: {} passes, but {what}\n", self.path));
+        }
         let text = match &mut verdict {
             Ok(text) => text,
             Err(text) => {
@@ -331,6 +356,16 @@ impl<E: Explorer> Test<E> {
             .map(|why| format!("note: {why}\n"))
     }
 
+    /// Lets another process explore the program by hand, until that closes the standard input.
+    fn explore<P: Program + 'static>(&self, program: Arc<P>) -> Result<String, String> {
+        let granularity = program.granularity();
+        let heading = Schedule { program: self.path.to_owned(), ..Schedule::default() };
+        let first = Session::new(program, granularity, heading);
+        // Neither stream is locked for long: the program may print too.
+        let served = lines::serve(&first, &mut io::stdin().lock(), &mut io::stdout());
+        served.map(|()| String::new()).map_err(|why| format!("error: exploring ended: {why}\n"))
+    }
+
     fn verdict(&self, checked: &Checked, all_steps: bool) -> Result<String, String> {
         let (report, findings) = (&checked.report, &checked.report.findings);
         if matches!(report.ended, Ended::Failed | Ended::Unsound) && findings.is_empty() {
@@ -396,10 +431,10 @@ impl<E: Explorer> Test<E> {
 
     fn replay<P: Program + 'static>(
         &self,
-        program: Arc<P>,
+        mut program: Arc<P>,
         given: &OsStr,
         mode: Mode,
-        step_time: Duration,
+        mut settings: Settings,
         all_steps: bool,
     ) -> Result<String, String> {
         let schedule = checking::read_schedule(given)
@@ -415,6 +450,9 @@ impl<E: Explorer> Test<E> {
             // The file tells `cargo dally test` that some test was replayed.
             let _ = std::fs::write(file, "");
         }
+        settings.restore(&schedule);
+        settings.apply(&mut program);
+        let step_time = settings.step_time;
         let replayed = dally_search::replay(program, &schedule, mode, checking::ROUNDS, step_time);
         let run = Report::new(self.path, replayed.granularity);
         let go_on = "With DALLY_BEST_EFFORT=1 it goes on as far as it can.";
@@ -440,7 +478,10 @@ impl<E: Explorer> Test<E> {
     fn command_line(&self) -> String {
         match self.command {
             Some(command) => command.to_owned(),
-            None => format!("{} -p {} {} -- --exact", self.cargo, self.package, self.name()),
+            None => {
+                let cargo = cargo_as_called(self.cargo, |name| std::env::var_os(name));
+                format!("{cargo} -p {} {} -- --exact", self.package, self.name())
+            }
         }
     }
 
@@ -460,6 +501,20 @@ fn keep(regressions: &Regressions, findings: &[Finding]) -> Vec<String> {
         Err(why) => Some(format!("note: {why}\n")),
     });
     kept.collect()
+}
+
+/// How cargo was called to run this test, as far as it matters to which program a replay is of.
+/// `cargo dally test` tells all of it; cargo itself tells nothing, but what changes the code by a
+/// variable is seen.
+fn cargo_as_called(cargo: &str, variable: impl Fn(&str) -> Option<OsString>) -> String {
+    if let Some(told) = variable("DALLY_COMMAND").and_then(|told| told.into_string().ok()) {
+        return visible(&told).into_owned();
+    }
+    let flags = variable("RUSTFLAGS").filter(|flags| !flags.is_empty());
+    match flags {
+        Some(flags) => format!("RUSTFLAGS={} {cargo}", checking::shell_word(flags)),
+        None => cargo.to_owned(),
+    }
 }
 
 fn notes(checked: &Checked) -> String {

@@ -7,13 +7,16 @@ use dally_settings::{OF_REPLAYS, SETTINGS, Setting, nearest};
 const PREFIX: &str = "DALLY_";
 
 /// Variables that only Dally's own commands and tests set.
-const OF_DALLY: [&str; 14] = [
+const OF_DALLY: &[&str] = &[
     "DALLY_CLASSES",
+    "DALLY_COMMAND",
+    "DALLY_EXPLORE",
     "DALLY_FEWER",
     "DALLY_FIDELITY",
     "DALLY_FIXED",
     "DALLY_FIXTURES",
     "DALLY_GAVE_UP",
+    "DALLY_KILLS",
     "DALLY_PATIENCE",
     "DALLY_PROGRAMS",
     "DALLY_P_PROGRAMS",

@@ -1,5 +1,6 @@
 //! What a run covered and why it ended, in sentences.
 
+use dally_core::Foreign;
 use dally_core::report::{Classes, Ended, MAX_OBSERVATIONS, Report, Samples, States};
 use dally_core::words::{count, grouped, visible};
 
@@ -91,6 +92,22 @@ pub fn notes(report: &Report) -> Vec<String> {
         notes.push(format!("Observations were told apart up to {bound}."));
     }
     notes.iter().map(|note| visible(note).into_owned()).collect()
+}
+
+/// What a reader has to know of waits for what is not under control.
+pub fn foreign(foreign: &Foreign) -> String {
+    let Foreign { worker, only } = foreign;
+    let worker = visible(worker);
+    match only {
+        true => format!(
+            "nothing was explored: tasks wait only for futures that Dally does not control, such as those of \
+             async-channel or of another runtime; the first is {worker}"
+        ),
+        false => format!(
+            "tasks wait for futures that Dally does not control, too, and nobody steps before their operations; \
+             the first is {worker}"
+        ),
+    }
 }
 
 /// What cut the run short, as the end of a sentence; empty for a run that was not cut short.

@@ -2,8 +2,8 @@
 
 use dally_core::{ObjectId, WorkerId};
 
-use crate::exec::Exec;
-use crate::text::{CLOCK, Kind, Object, WAKERS};
+use crate::exec::{Exec, Phase};
+use crate::text::{CLOCK, FAULTS, Kind, Object, WAKERS};
 
 /// What an object holds, as far as observations go.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,10 @@ impl Exec {
     /// A new object of the running task.
     pub fn object(&mut self, kind: Kind) -> Object {
         let id = self.tasks[self.current].next_object();
+        if self.phase == Phase::Outside {
+            // Nobody observes it.
+            return Object { id, kind, run: self.run, index: u32::MAX };
+        }
         let index = self.objects.len() as u32;
         self.objects.push(Held { id, amount: 0, holder: None });
         Object { id, kind, run: self.run, index }
@@ -27,6 +31,11 @@ impl Exec {
     /// The virtual clock as an object: firing a timer writes it.
     pub fn clock(&self) -> Object {
         self.only(Kind::Clock, CLOCK)
+    }
+
+    /// The faults that may still happen as an object: operations at which one could strike have an order.
+    pub fn faults(&self) -> Object {
+        self.only(Kind::Faults, FAULTS)
     }
 
     /// The wakers of combinators as an object. Such a waker notes in memory of its own which

@@ -42,6 +42,12 @@ impl Timers {
         self.free.clear();
         self.paused = false;
     }
+
+    /// The timer that is due first.
+    pub fn first(&self) -> Option<WorkerId> {
+        let armed = self.all.iter().filter(|timer| timer.armed);
+        armed.min_by_key(|timer| timer.deadline).map(|timer| timer.id)
+    }
 }
 
 impl Exec {
@@ -70,12 +76,12 @@ impl Exec {
 
     /// When time moves.
     fn clock_model(&self) -> Clock {
-        if self.timers.paused { Clock::Idle } else { self.model.clock }
+        if self.timers.paused || self.hosts.is_calm() { Clock::Idle } else { self.model.clock }
     }
 
     /// Lets those timers fire that may.
     #[cold]
-    fn order_timers(&mut self) {
+    pub fn order_timers(&mut self) {
         let Exec { timers, roster, .. } = self;
         let armed = || timers.all.iter().filter(|timer| timer.armed);
         let first = armed().map(|timer| timer.deadline).min();

@@ -52,12 +52,12 @@ impl Barrier {
     /// Comes to the barrier; `None` if it is the last of them.
     async fn come(&self, at: &'static Location<'static>) -> Option<u64> {
         let next = self.state.next();
-        std::future::poll_fn(|cx| match current::pass(cx, "`Barrier::wait`", false, next) {
+        std::future::poll_fn(|cx| match current::pass(cx, false, next) {
             true => std::task::Poll::Ready(()),
             false => std::task::Poll::Pending,
         })
         .await;
-        let (generation, woken) = self.state.with("`Barrier::wait`", at, |exec, state, object| {
+        let (generation, woken) = self.state.with(at, |exec, state, object| {
             exec.touch(object, Mode::ReadModifyWrite, const { &Operation::plain("come to") });
             state.arrived += 1;
             if state.arrived < self.n {

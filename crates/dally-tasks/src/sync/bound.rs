@@ -46,11 +46,10 @@ impl<S> Bound<S> {
     #[inline]
     pub fn with<R>(
         &self,
-        what: &str,
         at: &'static Location<'static>,
         f: impl FnOnce(&mut Exec, &mut S, &Object) -> R,
     ) -> R {
-        let done = current::with(what, |exec| {
+        let done = current::with_any(|exec| {
             let parts = &mut *self.inner.lock();
             if parts.object.run != exec.run && !parts.bind(exec, at) {
                 return None;

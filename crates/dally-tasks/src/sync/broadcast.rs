@@ -120,28 +120,27 @@ impl<T> Sender<T> {
         self.shared.point();
         let at = Location::caller();
         let mut value = Some(value);
-        let (receivers, woken, old) =
-            self.shared.with("`broadcast::Sender::send`", at, |exec, state, object| {
-                if state.receivers == 0 {
-                    let operation = const { &Operation::moving::<T>("fail to send", "to") };
-                    exec.touch(object, Mode::ReadModifyWrite, operation);
-                    return (0, Vec::new(), None);
-                }
-                let full = state.slots.len() == state.capacity;
-                let old = if full { state.slots.pop_front() } else { None };
-                state.slots.push_back((
-                    state.receivers,
-                    value.take().map(|value| Arc::new(Inner::new(value))),
-                ));
-                state.sent += 1;
-                exec.touch(
-                    object,
-                    Mode::ReadModifyWrite,
-                    const { &Operation::moving::<T>("send", "to") },
-                );
-                exec.holds(object, state.slots.len());
-                (state.receivers, state.waiting.dismiss(), old)
-            });
+        let (receivers, woken, old) = self.shared.with(at, |exec, state, object| {
+            if state.receivers == 0 {
+                let operation = const { &Operation::moving::<T>("fail to send", "to") };
+                exec.touch(object, Mode::ReadModifyWrite, operation);
+                return (0, Vec::new(), None);
+            }
+            let full = state.slots.len() == state.capacity;
+            let old = if full { state.slots.pop_front() } else { None };
+            state.slots.push_back((
+                state.receivers,
+                value.take().map(|value| Arc::new(Inner::new(value))),
+            ));
+            state.sent += 1;
+            exec.touch(
+                object,
+                Mode::ReadModifyWrite,
+                const { &Operation::moving::<T>("send", "to") },
+            );
+            exec.holds(object, state.slots.len());
+            (state.receivers, state.waiting.dismiss(), old)
+        });
         drop(old);
         woken.into_iter().for_each(rouse);
         value.map_or(Ok(receivers), |value| Err(SendError(value)))
@@ -361,8 +360,8 @@ impl<T: Clone> Receiver<T> {
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.shared.point();
-        let (at, what) = (Location::caller(), "`broadcast::Receiver::try_recv`");
-        let got = self.shared.with(what, at, |exec, state, object| {
+        let at = Location::caller();
+        let got = self.shared.with(at, |exec, state, object| {
             let operation = const { &Operation::moving::<T>("try to receive", "from") };
             exec.touch(object, Mode::ReadModifyWrite, operation);
             state.receive(&mut self.next)

@@ -122,7 +122,7 @@ impl Bound<State> {
     #[track_caller]
     fn try_take(&self) -> Result<(), TryLockError> {
         self.point();
-        self.with("`Mutex::try_lock`", Location::caller(), |exec, state, object| {
+        self.with(Location::caller(), |exec, state, object| {
             // Failing looks at the lock as well, and orders this step with the holder's.
             let operation =
                 if state.held { const { &Operation::plain("fail to lock") } } else { LOCK };
@@ -245,7 +245,7 @@ impl Attempt {
     /// As [`current::attempt`] wants it.
     fn try_take(&mut self, lock: &Bound<State>, waker: &Waker, passed: bool) -> Option<Poll<()>> {
         let mut old = None;
-        let taken = lock.with("`Mutex::lock`", self.at, |exec, state, object| {
+        let taken = lock.with(self.at, |exec, state, object| {
             let next = Access::update(Resource::Object(object.id));
             // Coming to wait has an effect, the place in the queue, so there is a point before it
             // whether or not the lock is held.

@@ -18,7 +18,6 @@ use crate::text::{Kind, Operation, Wait};
 use crate::waker::rouse;
 
 const NOTIFIED: &Operation = &Operation::plain("be notified by");
-const NOTIFIED_BY: &str = "`Notify::notified`";
 
 /// A notification in the shape of `tokio::sync::Notify`.
 ///
@@ -93,7 +92,7 @@ impl Notify {
     pub fn notify_waiters(&self) {
         self.state.point();
         let at = Location::caller();
-        let woken = self.state.with("`Notify::notify_waiters`", at, |exec, state, object| {
+        let woken = self.state.with(at, |exec, state, object| {
             exec.touch(object, Mode::ReadModifyWrite, const { &Operation::plain("notify all by") });
             state.rounds += 1;
             state.queue.dismiss()
@@ -105,7 +104,7 @@ impl Notify {
     fn notify(&self, which: Which, operation: &'static Operation) {
         self.state.point();
         // An object of another execution is refused here.
-        self.state.with("`Notify::notify_one`", Location::caller(), |_, _, _| ());
+        self.state.with(Location::caller(), |_, _, _| ());
         self.pass_on(which, operation);
     }
 
@@ -164,7 +163,7 @@ impl<N: Deref<Target = Notify>> Waiting<N> {
 
     fn attempt(&mut self, waker: Option<&Waker>) -> bool {
         let mut old = None;
-        let notified = self.notify.state.with(NOTIFIED_BY, self.at, |exec, state, object| {
+        let notified = self.notify.state.with(self.at, |exec, state, object| {
             match self.stage {
                 Stage::Done => {}
                 // All were woken, this one too: the permit is for others.
@@ -207,7 +206,7 @@ impl<N: Deref<Target = Notify>> Waiting<N> {
             Stage::Waiting(_) => over.then_some(true),
             Stage::Done => None,
         };
-        if waited.is_some_and(|waited| !current::pass(cx, NOTIFIED_BY, waited, next)) {
+        if waited.is_some_and(|waited| !current::pass(cx, waited, next)) {
             return Poll::Pending;
         }
         if self.attempt(Some(cx.waker())) {

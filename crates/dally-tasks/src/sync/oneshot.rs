@@ -16,12 +16,9 @@ use crate::text::{Kind, Object, Operation, Wait};
 use crate::waker::rouse;
 
 /// A channel for one value.
-///
-/// # Panics
-/// Outside of a Dally execution.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    let object = current::with("`oneshot::channel`", |exec| exec.object(Kind::Oneshot));
+    let object = current::with_any(|exec| exec.object(Kind::Oneshot));
     let state = State { value: None, sender: true, receiver: true, rx_waker: None, tx_waker: None };
     let shared = Arc::new(Shared { object, inner: Inner::new(state) });
     let at = Location::caller();
@@ -78,7 +75,7 @@ impl<T> Sender<T> {
     pub fn send(mut self, value: T) -> Result<(), T> {
         let Some(shared) = self.shared.take() else { return Err(value) };
         shared.point();
-        current::with_own("`oneshot::Sender::send`", &shared.object, Location::caller(), |_| ());
+        current::with_own(&shared.object, Location::caller(), |_| ());
         let mut state = shared.inner.lock();
         state.sender = false;
         if !state.receiver {
@@ -173,8 +170,7 @@ impl<T> Future for Closed<'_, T> {
             return Poll::Pending;
         }
         drop(state);
-        let what = "`oneshot::Sender::closed`";
-        if !current::pass_ready(cx, what, this.waited, &shared.object, next) {
+        if !current::pass_ready(cx, this.waited, &shared.object, next) {
             return Poll::Pending;
         }
         shared.tell(const { &Operation::plain("find closed") }, 0);
@@ -197,12 +193,7 @@ impl<T> Receiver<T> {
     pub fn try_recv(&mut self) -> Result<T, error::TryRecvError> {
         let Some(shared) = &self.shared else { return Err(error::TryRecvError::Closed) };
         shared.point();
-        current::with_own(
-            "`oneshot::Receiver::try_recv`",
-            &shared.object,
-            Location::caller(),
-            |_| (),
-        );
+        current::with_own(&shared.object, Location::caller(), |_| ());
         let mut state = shared.inner.lock();
         let (value, closed) = (state.value.take(), !state.sender || !state.receiver);
         drop(state);
@@ -274,11 +265,10 @@ impl<T> Future for Receiver<T> {
             return Poll::Pending;
         }
         drop(state);
-        let what = "`oneshot::Receiver`";
-        if !current::pass_ready(cx, what, this.waited, &shared.object, next) {
+        if !current::pass_ready(cx, this.waited, &shared.object, next) {
             return Poll::Pending;
         }
-        current::with_own(what, &shared.object, this.at, |_| ());
+        current::with_own(&shared.object, this.at, |_| ());
         let value = shared.inner.lock().value.take();
         shared.tell(
             match value {

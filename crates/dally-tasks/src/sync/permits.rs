@@ -136,15 +136,14 @@ impl Permits {
 pub(super) struct Attempt {
     pub wants: usize,
     ticket: Option<u64>,
-    what: &'static str,
     operation: &'static Operation,
     at: &'static Location<'static>,
 }
 
 impl Attempt {
     #[track_caller]
-    pub fn new(wants: usize, what: &'static str, operation: &'static Operation) -> Attempt {
-        Attempt { wants, ticket: None, what, operation, at: Location::caller() }
+    pub fn new(wants: usize, operation: &'static Operation) -> Attempt {
+        Attempt { wants, ticket: None, operation, at: Location::caller() }
     }
 
     pub fn poll(
@@ -167,7 +166,7 @@ impl Attempt {
         passed: bool,
         old: &mut Option<Waker>,
     ) -> Option<Poll<Result<(), AcquireError>>> {
-        permits.with(self.what, self.at, |exec, permits, object| {
+        permits.with(self.at, |exec, permits, object| {
             let next = Access::update(Resource::Object(object.id));
             // Coming to wait has an effect, the place in the queue and the permits that it takes, so
             // there is a point before it whether or not there are enough.
@@ -234,11 +233,10 @@ impl Attempt {
 pub(super) fn try_take(
     permits: &Bound<Permits>,
     wants: usize,
-    what: &str,
     deeds: (&'static Operation, &'static Operation),
 ) -> Result<(), TryAcquireError> {
     permits.point();
-    permits.with(what, Location::caller(), |exec, permits, object| {
+    permits.with(Location::caller(), |exec, permits, object| {
         let taken = permits.take(wants);
         // Failing looks at the permits as well, and orders this step with the holder's.
         let operation = if taken.is_ok() { deeds.0 } else { deeds.1 };

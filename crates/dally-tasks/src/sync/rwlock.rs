@@ -113,14 +113,14 @@ impl<T: ?Sized> RwLock<T> {
     /// Locks for reading if that is possible at once.
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
-        self.try_take(1, "`RwLock::try_read`", READ)?;
+        self.try_take(1, READ)?;
         Ok(RwLockReadGuard::of(self))
     }
 
     /// As [`RwLock::try_read`], with a guard that keeps the lock alive by itself.
     #[track_caller]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
-        self.try_take(1, "`RwLock::try_read_owned`", READ)?;
+        self.try_take(1, READ)?;
         Ok(OwnedRwLockReadGuard::of(self))
     }
 
@@ -147,14 +147,14 @@ impl<T: ?Sized> RwLock<T> {
     /// Locks for writing if that is possible at once.
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
-        self.try_take(self.all, "`RwLock::try_write`", WRITE)?;
+        self.try_take(self.all, WRITE)?;
         Ok(RwLockWriteGuard::of(self))
     }
 
     /// As [`RwLock::try_write`], with a guard that keeps the lock alive by itself.
     #[track_caller]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
-        self.try_take(self.all, "`RwLock::try_write_owned`", WRITE)?;
+        self.try_take(self.all, WRITE)?;
         Ok(OwnedRwLockWriteGuard::of(self))
     }
 
@@ -165,23 +165,18 @@ impl<T: ?Sized> RwLock<T> {
 
     #[track_caller]
     fn reading<L: Deref<Target = Self>>(&self, lock: L) -> Acquire<L, T> {
-        Acquire { lock: Some(lock), attempt: Attempt::new(1, "`RwLock::read`", READ) }
+        Acquire { lock: Some(lock), attempt: Attempt::new(1, READ) }
     }
 
     #[track_caller]
     fn writing<L: Deref<Target = Self>>(&self, lock: L) -> Acquire<L, T> {
-        let attempt = Attempt::new(self.all as usize, "`RwLock::write`", WRITE);
+        let attempt = Attempt::new(self.all as usize, WRITE);
         Acquire { lock: Some(lock), attempt }
     }
 
     #[track_caller]
-    fn try_take(
-        &self,
-        n: u32,
-        what: &str,
-        operation: &'static Operation,
-    ) -> Result<(), TryLockError> {
-        permits::try_take(&self.permits, n as usize, what, (operation, FAIL))
+    fn try_take(&self, n: u32, operation: &'static Operation) -> Result<(), TryLockError> {
+        permits::try_take(&self.permits, n as usize, (operation, FAIL))
             .map_err(|_| TryLockError(()))
     }
 

@@ -180,7 +180,7 @@ impl Semaphore {
 
     #[track_caller]
     fn try_take(&self, n: u32) -> Result<(), TryAcquireError> {
-        permits::try_take(&self.permits, n as usize, "`Semaphore::try_acquire`", (ACQUIRE, FAIL))
+        permits::try_take(&self.permits, n as usize, (ACQUIRE, FAIL))
     }
 }
 
@@ -206,7 +206,7 @@ struct Acquire<S: Deref<Target = Semaphore>> {
 impl<S: Deref<Target = Semaphore>> Acquire<S> {
     #[track_caller]
     fn new(sem: S, n: u32) -> Acquire<S> {
-        let attempt = Attempt::new(n as usize, "`Semaphore::acquire`", ACQUIRE);
+        let attempt = Attempt::new(n as usize, ACQUIRE);
         Acquire { sem: Some(sem), attempt }
     }
 }

@@ -61,9 +61,9 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<V> {
         let mut old: Option<Waker> = None;
         let this = &mut *self;
-        let Words { what, operation, at } = this.words;
+        let Words { operation, at, .. } = this.words;
         let done = current::attempt(cx, |passed| {
-            this.on.with(what, at, |exec, state, object| {
+            this.on.with(at, |exec, state, object| {
                 let next = Access::update(Resource::Object(object.id));
                 if !(this.ready)(state) {
                     let queue = (this.queue)(state);

@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::panic::Location;
 use std::pin::pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 
 use dally_core::panics;
 
@@ -40,15 +42,10 @@ where
 }
 
 /// Runs a function that may block, in the task that calls it.
-///
-/// # Panics
-/// Outside of a Dally execution.
-#[track_caller]
 pub fn block_in_place<F, R>(function: F) -> R
 where
     F: FnOnce() -> R,
 {
-    current::with("`block_in_place`", |_| ());
     let _blocking = Blocking::set(true);
     function()
 }
@@ -60,12 +57,16 @@ where
 /// Outside of a Dally execution, and in async code, because tokio does: see [`block_in_place`].
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
+    current::with("`block_on`", |_| ());
     block("`block_on`", future)
 }
 
 /// As [`block_on`], for the operation of this name.
 #[track_caller]
 pub(crate) fn block<F: Future>(what: &str, future: F) -> F::Output {
+    if current::is_outside() {
+        return block_thread(future);
+    }
     let may_block =
         current::with(what, |exec| exec.phase.is_over() || exec.tasks[exec.current].may_block);
     assert!(
@@ -80,6 +81,9 @@ pub(crate) fn block<F: Future>(what: &str, future: F) -> F::Output {
 /// Blocks the worker that runs, which may be async code: what blocks its thread in tokio too.
 #[track_caller]
 pub(crate) fn stall<F: Future>(what: &str, future: F) -> F::Output {
+    if current::is_outside() {
+        return block_thread(future);
+    }
     let mut future = pin!(future);
     loop {
         let waker = current::with(what, |exec| exec.tasks[exec.current].waker());
@@ -91,6 +95,26 @@ pub(crate) fn stall<F: Future>(what: &str, future: F) -> F::Output {
             panics::cut();
         }
         current::with(what, |exec| exec.tasks[exec.current].unpark());
+    }
+}
+
+/// Blocks a thread that is none of Dally's, outside of executions.
+fn block_thread<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ pub fn has_budget_remaining() -> bool {
 
 /// Lets any other task step before this one goes on.
 pub async fn consume_budget() {
-    std::future::poll_fn(|cx| match current::pass(cx, "`consume_budget`", false, None) {
+    std::future::poll_fn(|cx| match current::pass(cx, false, None) {
         true => Poll::Ready(()),
         false => Poll::Pending,
     })

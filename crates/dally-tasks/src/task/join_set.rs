@@ -11,7 +11,7 @@ use dally_core::bug::PlaceOf;
 
 use super::blocking::spawn_blocking_as;
 use super::local::spawn_local_as;
-use super::{AbortHandle, Id, JoinError, JoinHandle, LocalSet, spawn_as};
+use super::{AbortHandle, Id, JoinError, JoinHandle, LocalSet, OfRuntime, spawn_as};
 use crate::current;
 use crate::sync::bound::Bound;
 use crate::text::{Kind, Operation, TaskName, Wait};
@@ -39,6 +39,11 @@ struct State {
 }
 
 impl Ended {
+    fn new() -> Arc<Ended> {
+        let state = State { keys: Default::default(), waiter: None };
+        Arc::new(Ended { state: Bound::new(Kind::JoinSet, state) })
+    }
+
     /// A task of the set has ended.
     pub(crate) fn push(&self, key: u64) {
         let add = |state: &mut State| {
@@ -55,9 +60,7 @@ impl Ended {
 impl<T> JoinSet<T> {
     /// A set without tasks.
     pub fn new() -> JoinSet<T> {
-        let state = State { keys: Default::default(), waiter: None };
-        let ended = Arc::new(Ended { state: Bound::new(Kind::JoinSet, state) });
-        JoinSet { handles: Vec::new(), next: 0, ended, waited: false }
+        JoinSet { handles: Vec::new(), next: 0, ended: Ended::new(), waited: false }
     }
 
     /// How many tasks were not joined yet.
@@ -86,6 +89,26 @@ impl<T: 'static> JoinSet<T> {
     {
         let name = TaskName::Spawned(std::any::type_name::<F>(), Location::caller());
         self.insert(spawn_as(name, task))
+    }
+
+    /// As [`JoinSet::spawn`], on this runtime: every runtime is the execution that runs.
+    #[track_caller]
+    pub fn spawn_on<F>(&mut self, task: F, _: &impl OfRuntime) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+        T: Send,
+    {
+        self.spawn(task)
+    }
+
+    /// As [`JoinSet::spawn_blocking`], on this runtime.
+    #[track_caller]
+    pub fn spawn_blocking_on<F>(&mut self, f: F, _: &impl OfRuntime) -> AbortHandle
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send,
+    {
+        self.spawn_blocking(f)
     }
 
     /// As [`JoinSet::spawn`], in the [`LocalSet`] that the running task belongs to or drives.
@@ -187,6 +210,8 @@ impl<T: 'static> JoinSet<T> {
     /// Lets all tasks run on by themselves.
     pub fn detach_all(&mut self) {
         self.handles.clear();
+        // They go on to tell their ends to where nobody looks.
+        self.ended = Ended::new();
     }
 
     /// As [`JoinSet::join_next`], for futures written by hand.
@@ -229,7 +254,7 @@ impl<T: 'static> JoinSet<T> {
         let ended = &self.ended;
         let mut old = None;
         let key = current::attempt(cx, |passed| {
-            ended.state.with("`JoinSet::join_next`", at, |exec, state, object| {
+            ended.state.with(at, |exec, state, object| {
                 let next = dally_core::Access::update(dally_core::Resource::Object(object.id));
                 if state.keys.is_empty() {
                     old = state.waiter.replace(Sleeper::new(exec, cx.waker()));

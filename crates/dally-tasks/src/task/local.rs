@@ -13,7 +13,7 @@ use dally_core::Mode;
 use pin_project_lite::pin_project;
 
 use super::task_local::{self, Scope};
-use super::{AbortHandle, JoinHandle, spawn_as};
+use super::{AbortHandle, JoinHandle, OfRuntime, spawn_as};
 use crate::sync::bound::Bound;
 use crate::text::{Kind, Operation, TaskName};
 
@@ -204,6 +204,12 @@ impl LocalSet {
     {
         let name = TaskName::Spawned(std::any::type_name::<F>(), Location::caller());
         self.shared.spawn(name, future)
+    }
+
+    /// Drives the set on this runtime until this future is done.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, rt: &impl OfRuntime, future: F) -> F::Output {
+        rt.run(self.run_until(future))
     }
 
     /// Drives the set until this future is done.

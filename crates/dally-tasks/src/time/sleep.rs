@@ -27,7 +27,8 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// Waits until `deadline` or any time later.
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep { deadline, timer: None, at: Location::caller() }
+    current::with("a timer", |_| ());
+    Sleep { deadline, timer: None, over: false, at: Location::caller() }
 }
 
 /// The future of [`sleep`] and [`sleep_until`]. Its timer is armed by the first poll, and
@@ -37,6 +38,8 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 pub struct Sleep {
     deadline: Instant,
     timer: Option<Armed>,
+    /// It has said that it is ready, and was not reset since.
+    over: bool,
     at: &'static Location<'static>,
 }
 
@@ -53,20 +56,21 @@ impl Sleep {
         self.deadline
     }
 
-    /// Whether its deadline has passed.
+    /// Whether it is over, or its timer has fired: what was never polled is not.
     pub fn is_elapsed(&self) -> bool {
-        current::try_with(|exec| {
+        let fired = current::try_with(|exec| {
             let clock = exec.clock();
             exec.touch_silently(&clock, Mode::Read);
-            exec.timers.now >= self.deadline.since_start()
-        })
-        .unwrap_or(false)
+            let armed = self.timer.as_ref().filter(|armed| armed.run == exec.run);
+            armed.is_some_and(|_| exec.timers.now >= self.deadline.since_start())
+        });
+        self.over || fired.unwrap_or(false)
     }
 
     /// Sleeps until another moment, from now on. Whoever was to be woken still is.
     pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
         let waker = self.disarm();
-        self.deadline = deadline;
+        (self.deadline, self.over) = (deadline, false);
         let Some(waker) = waker else { return };
         let deadline = deadline.since_start();
         self.timer = current::try_with(|exec| {
@@ -84,7 +88,7 @@ impl Sleep {
     /// As [`Sleep::reset`]; nobody is woken before it is polled again.
     pub(super) fn reset_without_timer(mut self: Pin<&mut Self>, deadline: Instant) {
         drop(self.disarm());
-        self.deadline = deadline;
+        (self.deadline, self.over) = (deadline, false);
     }
 
     /// Answers whom the timer was to wake.
@@ -117,8 +121,11 @@ impl Future for Sleep {
         });
         if due {
             // Nothing to wait for: no more than a chance for others.
-            return match current::pass(cx, "`sleep`", false, None) {
-                true => Poll::Ready(()),
+            return match current::pass(cx, false, None) {
+                true => {
+                    this.over = true;
+                    Poll::Ready(())
+                }
                 false => Poll::Pending,
             };
         }
@@ -151,10 +158,11 @@ impl Future for Sleep {
         drop(old);
         if fired {
             let next = Access::read(Resource::Object(clock.id));
-            if !current::pass(cx, "`sleep`", true, next) {
+            if !current::pass(cx, true, next) {
                 return Poll::Pending;
             }
             drop(this.disarm());
+            this.over = true;
             return Poll::Ready(());
         }
         let operation = const { &Operation::plain("wake up by") };

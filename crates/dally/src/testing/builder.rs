@@ -101,6 +101,7 @@ macro_rules! method {
         #[must_use]
         #[track_caller]
         pub fn $name(mut self, $name: impl IntoSetting<$value>) -> Test<E> {
+            self.given.push(stringify!($name));
             match $name.into_setting() {
                 Ok(value) => given!(self.settings.$name, value $(, $default)?),
                 Err(why) => self.mistake = Some(Mistake::here(stringify!($name), why)),

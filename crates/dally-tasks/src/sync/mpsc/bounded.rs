@@ -20,7 +20,7 @@ use crate::text::Operation;
 #[track_caller]
 pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "mpsc bounded channel requires buffer > 0");
-    let chan = Arc::new(Chan::new("`mpsc::channel`", Some(capacity)));
+    let chan = Arc::new(Chan::new(Some(capacity)));
     (Sender { chan: chan.clone() }, Receiver { chan })
 }
 
@@ -39,7 +39,7 @@ impl<T> Sender<T> {
     /// Sends at once, if there is room.
     #[track_caller]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        self.chan.try_send("`mpsc::Sender::try_send`", value)
+        self.chan.try_send(value)
     }
 
     /// As [`Sender::send`], for at most this long.

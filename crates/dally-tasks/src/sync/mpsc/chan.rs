@@ -39,8 +39,8 @@ pub(super) struct State<T> {
 
 impl<T> Chan<T> {
     #[track_caller]
-    pub fn new(what: &str, capacity: Option<usize>) -> Chan<T> {
-        let object = current::with(what, |exec| exec.object(Kind::Channel));
+    pub fn new(capacity: Option<usize>) -> Chan<T> {
+        let object = current::with_any(|exec| exec.object(Kind::Channel));
         let state = State {
             // Most channels hold a few values at some time: one allocation is enough for them.
             queue: VecDeque::with_capacity(capacity.unwrap_or(FEW).min(FEW)),

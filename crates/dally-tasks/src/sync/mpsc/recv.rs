@@ -14,8 +14,6 @@ use crate::current;
 use crate::text::{Operation, Wait};
 use crate::waker::{Sleeper, rouse};
 
-const RECV: &str = "`mpsc::Receiver::recv`";
-
 /// The future of `recv`: the next value, or `None` when nothing more will come.
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Recv<'a, T> {
@@ -88,8 +86,7 @@ impl<T> Chan<T> {
     #[track_caller]
     fn take_next(&self) -> Result<T, TryRecvError> {
         let mut next = None;
-        let what = "`mpsc::Receiver::try_recv`";
-        let result = current::with_own(what, &self.object, Location::caller(), |exec| {
+        let result = current::with_own(&self.object, Location::caller(), |exec| {
             let mut state = self.inner.lock();
             let Some(value) = state.queue.pop_front() else {
                 let over = state.is_over(self.capacity);
@@ -145,7 +142,7 @@ impl<T> Chan<T> {
     ) -> Option<Poll<Option<T>>> {
         let operation = const { &Operation::moving::<T>("receive", "from") };
         let next = Access::update(Resource::Object(self.object.id));
-        current::with_own(RECV, &self.object, steps.at, |exec| {
+        current::with_own(&self.object, steps.at, |exec| {
             let mut state = self.inner.lock();
             let over = state.is_over(self.capacity);
             // There is one receiver: that it waits is seen by nobody, so no point comes before.

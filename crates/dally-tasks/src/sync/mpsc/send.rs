@@ -15,8 +15,6 @@ use crate::sync::TryAcquireError;
 use crate::text::{Operation, Wait};
 use crate::waker::rouse;
 
-const SEND: &str = "`mpsc::Sender::send`";
-
 /// The future of [`Sender::send`](super::Sender::send).
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Send<'a, T> {
@@ -70,8 +68,8 @@ impl<T> Future for Closed<'_, T> {
         let mut state = this.chan.inner.lock();
         if state.closed {
             drop(state);
-            let (what, waited) = ("`mpsc::Sender::closed`", this.steps.ticket.is_some());
-            if !current::pass_ready(cx, what, waited, &this.chan.object, next) {
+            let waited = this.steps.ticket.is_some();
+            if !current::pass_ready(cx, waited, &this.chan.object, next) {
                 return Poll::Pending;
             }
             return this.chan.look(|_| Poll::Ready(()));
@@ -106,10 +104,10 @@ impl<T> Drop for Closed<'_, T> {
 impl<T> Chan<T> {
     /// Sends at once if there is room.
     #[track_caller]
-    pub fn try_send(&self, what: &str, value: T) -> Result<(), TrySendError<T>> {
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         self.point();
         let mut receiver = None;
-        let result = current::with_own(what, &self.object, Location::caller(), |exec| {
+        let result = current::with_own(&self.object, Location::caller(), |exec| {
             let mut state = self.inner.lock();
             if state.closed || state.room.free == 0 {
                 let closed = state.closed;
@@ -149,8 +147,8 @@ impl<T> Chan<T> {
         operation: &'static Operation,
     ) -> Result<(), TrySendError<()>> {
         self.point();
-        let (what, at) = ("`mpsc::Sender::try_reserve`", Location::caller());
-        current::with_own(what, &self.object, at, |exec| {
+        let at = Location::caller();
+        current::with_own(&self.object, at, |exec| {
             let taken = self.inner.lock().room.take(n);
             let fail = const { &Operation::plain("fail to reserve room in") };
             let operation = if taken.is_ok() { operation } else { fail };
@@ -230,7 +228,7 @@ impl<T> Chan<T> {
         wakers: &mut (Option<Waker>, Option<Waker>),
     ) -> Option<Poll<Result<(), SendError<()>>>> {
         let next = Access::update(Resource::Object(self.object.id));
-        current::with_own(SEND, &self.object, steps.at, |exec| {
+        current::with_own(&self.object, steps.at, |exec| {
             let mut state = self.inner.lock();
             // Coming to wait has an effect, the place in the queue, so there is a point before
             // it whether or not there is room.

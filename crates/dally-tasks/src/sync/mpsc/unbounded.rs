@@ -12,12 +12,9 @@ use super::send::Closed;
 use crate::text::Operation;
 
 /// A channel that holds any number of values.
-///
-/// # Panics
-/// Outside of a Dally execution.
 #[track_caller]
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
-    let chan = Arc::new(Chan::new("`mpsc::unbounded_channel`", None));
+    let chan = Arc::new(Chan::new(None));
     (UnboundedSender { chan: chan.clone() }, UnboundedReceiver { chan })
 }
 
@@ -30,7 +27,7 @@ impl<T> UnboundedSender<T> {
     /// Sends, at once; gives the value back if the receiver is gone or has closed.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        let sent = self.chan.try_send("`mpsc::UnboundedSender::send`", value);
+        let sent = self.chan.try_send(value);
         sent.map_err(|error| SendError(error.into_inner()))
     }
 }
