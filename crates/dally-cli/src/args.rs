@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dally::search::StrategyKind;
-use dally::settings::parse_time;
+use dally::settings::{OutputFormat, parse_time};
 
 use crate::flags::{All, OfReplays};
 
@@ -43,10 +43,13 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Make the page of a finding: one HTML file with a diagram of what happened.
     Page(PageArgs),
-    /// Write a finding in the format of another viewer: ShiViz, Chrome, Mermaid.
+    /// Write a finding in the format of another viewer: ShiViz, Chrome, Mermaid, Peasy.
     Export(ExportArgs),
     /// Run the tests of a crate with `cargo test`, with settings of Dally as flags.
     Test(TestArgs),
+    /// The schedules that tests of this workspace have failed under, and run first from then on.
+    #[command(subcommand)]
+    Regressions(RegressionsCommand),
     /// For P projects: the options of `p check`, foreign functions, editors.
     P(PCommand),
     /// Compare strategies: how often, how soon and at what cost each finds a planted bug.
@@ -86,10 +89,6 @@ pub struct CheckArgs {
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub parameters: Vec<String>,
 
-    /// How to print.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-
     /// How to check.
     #[command(flatten)]
     pub settings: All,
@@ -97,6 +96,21 @@ pub struct CheckArgs {
     // Last: its heading holds for all that follows.
     #[command(flatten)]
     pub p: PArgs,
+}
+
+impl CheckArgs {
+    /// How what was checked is printed.
+    pub fn output(&self) -> OutputFormat {
+        // A variable with another value is refused with the other settings.
+        let variable = std::env::var("DALLY_FORMAT").ok();
+        let given = self.settings.given("format").or(variable.as_deref());
+        given.and_then(|given| given.parse().ok()).unwrap_or(OutputFormat::Text)
+    }
+
+    /// How everything else is printed, such as the errors of a project.
+    pub fn format(&self) -> Format {
+        if self.output() == OutputFormat::Json { Format::Json } else { Format::Text }
+    }
 }
 
 /// Arguments of `dally check` that only P projects know.
@@ -308,14 +322,30 @@ pub enum Export {
     Chrome,
     /// A sequence diagram, for documents that show Mermaid.
     Mermaid,
+    /// P's own trace, for Peasy: of a test of a P project.
+    P,
 }
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   dally export .dally/raft-v1-duplicate-votes-beb56cce.schedule --as mermaid > raft.mmd
   dally export target/dally/pool.drains-5f0c9a12.json --as shiviz > pool.log
+  dally export .dally/tcSilentOnTimeout-5f0c9a12.schedule --as p > trace.json";
 
-P's own trace, for Peasy, is written by `dally check --p-files DIR`.";
+#[derive(Debug, Subcommand)]
+pub enum RegressionsCommand {
+    /// List them, with their tests and bugs.
+    List,
+    /// Run them, and remove those that no longer fit the program.
+    Prune(PruneArgs),
+}
+
+#[derive(Args, Debug)]
+pub struct PruneArgs {
+    /// Remove those that pass too.
+    #[arg(long)]
+    pub passing: bool,
+}
 
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_NOTES)]

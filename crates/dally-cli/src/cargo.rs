@@ -100,8 +100,8 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
     })
 }
 
-/// A file that a test makes to tell this process something.
-fn marker(name: &str) -> PathBuf {
+/// A file that tests make to tell this process something.
+pub fn marker(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("dally-{name}-{}", std::process::id()))
 }
 

@@ -2,12 +2,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dally::checking::{self, AnyProgram, Checked, Checking};
+use dally::contract::Finding;
+use dally::report::formats::{self, Outcome};
 use dally::report::{About, Style, json, tell, text};
 use dally::search::Ended;
 use dally::search::strata::SearchKind;
-use dally::settings::{Settings, SettingsError};
+use dally::settings::{OutputFormat, Settings, SettingsError};
 
-use crate::args::{CheckArgs, Format};
+use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::list::look_up;
@@ -57,16 +59,7 @@ fn protocol(arguments: &CheckArgs, name: &str) -> Result<u8, CliError> {
         ..Checking::new(protocol.name, settings(arguments, None, suits)?)
     };
     let run = Run::of((protocol.program)(bug), checking, "");
-    match arguments.format {
-        // A summary of a failed run would suggest that something was checked.
-        Format::Text if run.is_failed() => {}
-        Format::Text => {
-            let style = Style::of(&std::io::stdout());
-            let summary = text::summary(&shown, &run.checked.report, style);
-            print(&(run.findings(protocol.name, Some(About::STEPS_SHOWN)) + &summary));
-        }
-        Format::Json => print(&json::run(&run.checked.report)),
-    }
+    run.print(protocol.name, &shown, arguments.output());
     if run.is_failed() {
         return Err(CliError::NotChecked { program: protocol.name.to_owned(), notes: run.notes() });
     }
@@ -99,6 +92,17 @@ pub fn settings(
     Ok(settings)
 }
 
+/// What was checked, as a document for other programs.
+pub fn document(output: OutputFormat, outcomes: &[Outcome<'_>]) -> String {
+    match output {
+        OutputFormat::Github => formats::github(outcomes),
+        OutputFormat::Sarif => formats::sarif(outcomes),
+        OutputFormat::Text | OutputFormat::Json | OutputFormat::Junit => {
+            formats::junit("dally", outcomes)
+        }
+    }
+}
+
 pub struct Run {
     pub checked: Checked,
 }
@@ -115,13 +119,34 @@ impl Run {
         Run { checked }
     }
 
-    /// The findings as text, each with its story: of a long one, the last `steps_shown` steps.
-    pub fn findings(&self, program: &str, steps_shown: Option<usize>) -> String {
-        let style = Style::of(&std::io::stdout());
-        let mut out = String::new();
+    /// Prints what was found and covered. `program` is the name in findings, `shown` that of the run.
+    pub fn print(&self, program: &str, shown: &str, output: OutputFormat) {
+        match output {
+            // A summary of a failed run would suggest that something was checked.
+            OutputFormat::Text if self.is_failed() => {}
+            OutputFormat::Text => {
+                let style = Style::of(&std::io::stdout());
+                let summary = text::summary(shown, &self.checked.report, style);
+                print(&(self.findings(program, Some(About::STEPS_SHOWN)) + &summary));
+            }
+            OutputFormat::Json => print(&json::run(&self.checked.report)),
+            OutputFormat::Junit | OutputFormat::Github | OutputFormat::Sarif => {
+                print(&document(output, &[self.outcome(shown)]));
+            }
+        }
+    }
+
+    /// What was found, for the formats of other programs.
+    pub fn outcome<'a>(&'a self, name: &'a str) -> Outcome<'a> {
+        let abouts = self.abouts(name, Some(About::STEPS_SHOWN), Style::Plain);
+        Outcome::new(name, &self.checked.report, abouts)
+    }
+
+    fn abouts(&self, program: &str, steps_shown: Option<usize>, style: Style) -> Vec<About> {
         let Checked { report, saved, pages, .. } = &self.checked;
-        for ((finding, saved), page) in report.findings.iter().zip(saved).zip(pages) {
-            let about = About {
+        let files = report.findings.iter().zip(saved).zip(pages);
+        let about =
+            |((finding, saved), page): ((&Finding, &Option<PathBuf>), &Option<PathBuf>)| About {
                 replay: checking::replay_on_command_line(&finding.schedule, saved.as_deref()),
                 saved: saved.clone(),
                 page: page.clone(),
@@ -130,10 +155,16 @@ impl Run {
                 style,
                 ..About::new(program)
             };
-            out += &text::finding(finding, report, &about);
-            out.push('\n');
-        }
-        out
+        files.map(about).collect()
+    }
+
+    /// The findings as text, each with its story: of a long one, the last `steps_shown` steps.
+    pub fn findings(&self, program: &str, steps_shown: Option<usize>) -> String {
+        let style = Style::of(&std::io::stdout());
+        let report = &self.checked.report;
+        let abouts = self.abouts(program, steps_shown, style);
+        let texts = report.findings.iter().zip(&abouts);
+        texts.map(|(finding, about)| text::finding(finding, report, about) + "\n").collect()
     }
 
     pub fn notes(&self) -> Vec<String> {

@@ -23,7 +23,12 @@ impl<const OF_REPLAYS: bool> Flags<OF_REPLAYS> {
     }
 
     pub fn has(&self, name: &str) -> bool {
-        self.given.iter().any(|(given, _)| *given == name)
+        self.given(name).is_some()
+    }
+
+    /// The value of a flag, if it was given.
+    pub fn given(&self, name: &str) -> Option<&str> {
+        self.given.iter().find(|(given, _)| *given == name).map(|(_, value)| value.as_str())
     }
 
     /// The settings: from a flag, or else from an environment variable, which `variable` looks up, or

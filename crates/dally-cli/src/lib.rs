@@ -14,6 +14,7 @@ mod mpil;
 mod p;
 mod page;
 mod progress;
+mod regressions;
 mod replay;
 mod tokio;
 
@@ -55,6 +56,7 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Page(arguments) => page::page(&arguments),
         Command::Export(arguments) => page::export(&arguments),
+        Command::Regressions(command) => regressions::regressions(&command),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }

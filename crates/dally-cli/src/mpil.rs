@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use dally::checking::Checking;
 use dally::contract::Schedule;
 use dally::mpil::MpilProgram;
-use dally::report::{About, Style, json, tell, text};
+use dally::report::{Style, tell};
 use dally::settings::Settings;
 
-use crate::args::{CheckArgs, Format};
+use crate::args::CheckArgs;
 use crate::check::{Run, settings};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
-use crate::{BAD_INPUT, BUG, CLEAN, print};
+use crate::{BAD_INPUT, BUG, CLEAN};
 
 /// The names of the file and of its parameters in the settings of a schedule.
 const FILE_SETTING: &str = "mpil";
@@ -44,15 +44,7 @@ pub fn check(arguments: &CheckArgs, subject: &OsStr) -> Result<u8, CliError> {
         ..Checking::new(name.clone(), settings(arguments, None, Settings::default())?)
     };
     let run = Run::of(std::sync::Arc::new(program), checking, "");
-    match arguments.format {
-        Format::Text if run.is_failed() => {}
-        Format::Text => {
-            let style = Style::of(&std::io::stdout());
-            let summary = text::summary(&name, &run.checked.report, style);
-            print(&(run.findings(&name, Some(About::STEPS_SHOWN)) + &summary));
-        }
-        Format::Json => print(&json::run(&run.checked.report)),
-    }
+    run.print(&name, &name, arguments.output());
     if run.is_failed() {
         return Err(CliError::NotChecked { program: name, notes: run.notes() });
     }

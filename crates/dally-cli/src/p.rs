@@ -21,14 +21,14 @@ use dally::report::{About, Style, json, tell, text};
 use dally::search::first_schedule;
 use dally::search::liveness::Fairness;
 use dally::search::strata::SearchKind;
-use dally::settings::Settings;
+use dally::settings::{OutputFormat, Settings};
 use serde_json::json;
 
 use self::opening::{Stubs, open, refuse};
 pub use self::opening::{here, path, paths};
 pub use self::options::translated;
 use crate::args::{CheckArgs, Format, OfP, ReplayArgs};
-use crate::check::{Run, settings};
+use crate::check::{self, Run, settings};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::{BAD_INPUT, BUG, CLEAN, print};
@@ -68,26 +68,30 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
             project: paths.to_vec(),
             best_effort: false,
             rounds: None,
-            format: arguments.format,
+            format: arguments.format(),
             settings: arguments.settings.of_replays(),
         });
     }
     let stubs = Stubs { files: arguments.p.foreign.clone(), made: arguments.p.stub_foreign };
-    let Some(project) = open(paths, &stubs, arguments.format)? else { return Ok(BAD_INPUT) };
+    let Some(project) = open(paths, &stubs, arguments.format())? else { return Ok(BAD_INPUT) };
     if project.program.tests.is_empty() && arguments.p.tests.is_empty() {
         tell::err("the project compiles; it has no tests, so nothing was checked\n");
     }
     let tests = chosen(&project, &arguments.p.tests)?;
     if arguments.p.list_tests {
-        print(&list(&project, &tests, arguments.format));
+        print(&list(&project, &tests, arguments.format()));
         return Ok(CLEAN);
     }
     let Some(programs) = programs(&project, &tests, arguments)? else { return Ok(BAD_INPUT) };
     let rows = run(arguments, paths, &project, programs)?;
-    match arguments.format {
-        Format::Text if rows.is_empty() => {}
-        Format::Text => print(&table::text(&rows)),
-        Format::Json => print(&document::write(paths, &project, &rows)),
+    match arguments.output() {
+        OutputFormat::Text if rows.is_empty() => {}
+        OutputFormat::Text => print(&table::text(&rows)),
+        OutputFormat::Json => print(&document::write(paths, &project, &rows)),
+        output @ (OutputFormat::Junit | OutputFormat::Github | OutputFormat::Sarif) => {
+            let outcomes: Vec<_> = rows.iter().map(|row| row.run.outcome(&row.test)).collect();
+            print(&check::document(output, &outcomes));
+        }
     }
     let failed = rows.iter().any(|row| row.run.is_failed());
     let found = rows.iter().any(|row| !row.run.checked.report.findings.is_empty());
@@ -148,7 +152,7 @@ fn programs(
         let name = &project.program.tests[test].name;
         let program = match project.test(name, Foreign::default()) {
             Ok(program) => program.atomic_handlers(arguments.p.atomic_handlers),
-            Err(error) => return refuse(error, arguments.format).map(|()| None),
+            Err(error) => return refuse(error, arguments.format()).map(|()| None),
         };
         if let (true, Some(caveat)) = (arguments.p.atomic_handlers, program.caveat()) {
             tell::err(&format!("note: {name}: atomic handlers can miss bugs: {caveat}\n"));
@@ -202,12 +206,12 @@ fn run(
         let how = format!("strategy {}, seed {}", options.strategy.name(), options.seed);
         let run = Run::of(program.clone(), checking, &note);
         let row = Row { test: test.name.clone(), run, coverage: program.coverage() };
-        let tells_all = arguments.p.verbose && arguments.format == Format::Text;
+        let tells_all = arguments.p.verbose && arguments.output() == OutputFormat::Text;
         let is_wanted = arguments.p.p_files.is_some() || tells_all;
         let passing = (is_wanted && row.run.checked.report.findings.is_empty())
             .then(|| first_schedule(program.clone(), options));
         files::write(&arguments.p, &row, &program, passing.as_ref())?;
-        if arguments.format == Format::Text {
+        if arguments.output() == OutputFormat::Text {
             let shown = (!arguments.p.verbose).then_some(About::STEPS_SHOWN);
             print(&row.run.findings(&row.test, shown));
             if let Some(passing) = passing.filter(|_| tells_all) {

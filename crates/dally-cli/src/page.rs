@@ -10,7 +10,7 @@ use dally::search::{Mode, Options};
 use crate::args::{Export, ExportArgs, FindingArgs, Format, PageArgs};
 use crate::error::CliError;
 use crate::replay::{self, Recorded};
-use crate::{BAD_INPUT, CLEAN, cargo, print};
+use crate::{BAD_INPUT, CLEAN, cargo, p, print};
 
 /// Writes the page of a finding and prints its path; answers the exit code.
 pub fn page(arguments: &PageArgs) -> Result<u8, CliError> {
@@ -36,12 +36,19 @@ pub fn page(arguments: &PageArgs) -> Result<u8, CliError> {
 /// Prints a finding in the format of another viewer; answers the exit code.
 pub fn export(arguments: &ExportArgs) -> Result<u8, CliError> {
     let Some(Shown { trace, .. }) = finding(&arguments.of)? else { return Ok(BAD_INPUT) };
-    let write = match arguments.format {
-        Export::Shiviz => exports::shiviz,
-        Export::Chrome => exports::chrome,
-        Export::Mermaid => exports::mermaid,
-    };
-    print(&write(&trace.finding));
+    let finding = &trace.finding;
+    print(&match arguments.format {
+        Export::Shiviz => exports::shiviz(finding),
+        Export::Chrome => exports::chrome(finding),
+        Export::Mermaid => exports::mermaid(finding),
+        Export::P => {
+            let file = Path::new(&arguments.of.finding);
+            let Some(trace) = p::recorded::trace(finding, &arguments.of.project, file)? else {
+                return Ok(BAD_INPUT);
+            };
+            trace
+        }
+    });
     Ok(CLEAN)
 }
 

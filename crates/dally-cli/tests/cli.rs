@@ -4,6 +4,9 @@
 mod cargo;
 mod command;
 mod comparing;
+mod formats;
+#[cfg(unix)]
+mod regressions;
 mod replays;
 mod schema;
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bug::Bug;
+use crate::choice::Choice;
 use crate::schedule::Schedule;
 use crate::trace::Trace;
 use crate::worker::WorkerId;
@@ -32,6 +33,9 @@ pub struct Finding {
     /// The schedule as an explorer sees it, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delays: Option<Delays>,
+    /// The nearest schedule that does not fail, if one was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
     /// What else a reader should know, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -49,6 +53,7 @@ impl Finding {
             shrunk: None,
             lasso: None,
             delays: None,
+            nearest: None,
             notes: Vec::new(),
         }
     }
@@ -110,4 +115,90 @@ pub struct DelayAt {
     pub instead_of: Option<WorkerId>,
     /// Whether they are spent on a value or a delivery that is not the first one.
     pub value: bool,
+}
+
+/// The nearest schedule that does not fail: the shortest edit of the finding's after which no bug shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Nearest {
+    /// The difference between the two schedules. The rest of the failing one is followed as far as possible.
+    pub edit: Edit,
+    /// The choices of the schedule that passes, to the end of its execution.
+    pub choices: Vec<Choice>,
+    /// What happens under these choices.
+    #[serde(flatten)]
+    pub trace: Trace,
+    /// Whether nothing is left to do at its end; otherwise it was followed for so long.
+    pub ends: bool,
+}
+
+/// A change of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Edit {
+    /// Steps come before another.
+    Order {
+        /// The steps, from 1, in their order. The last is the one that should come earlier, the others
+        /// are what it needs.
+        steps: Vec<usize>,
+        /// The step, from 1, that they come before.
+        before: usize,
+    },
+    /// A value is another.
+    Value {
+        /// The step that it is chosen in, from 1.
+        step: usize,
+        /// Which choice inside of the step it is, from 0.
+        choice: usize,
+        /// The value of the schedule.
+        was: Choice,
+        /// The value instead.
+        instead: Choice,
+    },
+}
+
+impl Edit {
+    /// The step, from 1, of the failing schedule where the edited one is different first.
+    pub fn step(&self) -> usize {
+        match *self {
+            Edit::Order { before, .. } => before,
+            Edit::Value { step, .. } => step,
+        }
+    }
+
+    /// These choices with the change made. What follows may not fit any more.
+    ///
+    /// ```
+    /// use dally_core::{Choice, Edit, WorkerId};
+    ///
+    /// let [a, b, c] = [0, 1, 2].map(|n| Choice::Worker(WorkerId::root(n)));
+    /// let edit = Edit::Order { steps: vec![2, 4], before: 1 };
+    /// assert_eq!(edit.applied_to(&[a, b, a, c]), [b, c, a, a]);
+    /// ```
+    pub fn applied_to(&self, choices: &[Choice]) -> Vec<Choice> {
+        let mut steps: Vec<Vec<Choice>> = Vec::new();
+        for &choice in choices {
+            match (choice, steps.last_mut()) {
+                (Choice::Worker(_), _) | (_, None) => steps.push(vec![choice]),
+                (_, Some(step)) => step.push(choice),
+            }
+        }
+        match self {
+            Edit::Order { steps: moved, before } => {
+                let is_moved = |at: &usize| moved.contains(&(at + 1));
+                let (early, rest): (Vec<usize>, Vec<usize>) = (0..steps.len()).partition(is_moved);
+                let at = rest.partition_point(|&step| step + 1 < *before);
+                let order = rest[..at].iter().chain(&early).chain(&rest[at..]);
+                order.flat_map(|&at| steps[at].clone()).collect()
+            }
+            Edit::Value { step, choice, instead, .. } => {
+                let changed = steps.get_mut(step.wrapping_sub(1));
+                if let Some(place) = changed.and_then(|step| step.get_mut(choice + 1)) {
+                    *place = *instead;
+                }
+                steps.concat()
+            }
+        }
+    }
 }

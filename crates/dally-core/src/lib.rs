@@ -40,7 +40,7 @@ pub use choice::{Choice, MessageId, ObjectId, Tag};
 pub use clock::VectorClock;
 pub use event::{Discard, Event, Text, Transition};
 pub use event_sink::{EventBudget, EventSink};
-pub use finding::{DelayAt, Delays, Finding, Lasso, Shrunk};
+pub use finding::{DelayAt, Delays, Edit, Finding, Lasso, Nearest, Shrunk};
 pub use fingerprint::Fingerprint;
 pub use footprint::{Access, Footprint, Mode, Resource};
 pub use input::Input;

@@ -74,6 +74,12 @@ pub trait System {
         "worker".to_owned()
     }
 
+    /// What a worker holds, in its `Debug` form, for the reader of a trace; `None` where the program cannot tell.
+    fn fields(&self, worker: WorkerId) -> Option<String> {
+        let _ = worker;
+        None
+    }
+
     /// The name and the state of the `index`-th monitor of [`System::acceptance`].
     fn monitor(&self, index: usize) -> (String, String) {
         (format!("monitor {index}"), String::new())

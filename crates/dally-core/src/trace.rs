@@ -38,6 +38,10 @@ pub struct TraceStep {
     /// for, since all clocks together grow with steps times workers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<VectorClock>,
+    /// What its worker holds after it, in its `Debug` form, if the program can tell and it has changed
+    /// since the worker's step before. A very long one is cut off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<String>,
 }
 
 impl Trace {
@@ -99,6 +103,9 @@ pub struct Tracer {
     /// The last step that everything else is ordered with, from 1; 0 if there was none.
     fault: u32,
     without_order: bool,
+    without_texts: bool,
+    /// What each worker held after its last step.
+    fields: BTreeMap<WorkerId, String>,
 }
 
 /// The last step that wrote a resource, from 1, and the steps that have read it since, one of each
@@ -115,6 +122,11 @@ impl Tracer {
         Tracer { without_order: true, ..Tracer::default() }
     }
 
+    /// A tracer for executions of which only the order of steps is wanted: all texts are empty.
+    pub fn without_texts() -> Tracer {
+        Tracer { without_texts: true, ..Tracer::default() }
+    }
+
     /// A new step of `worker` begins.
     pub fn step(&mut self, worker: WorkerId, name: impl FnOnce() -> String) {
         self.trace.names.entry(worker).or_insert_with(name);
@@ -125,7 +137,25 @@ impl Tracer {
             items: Vec::new(),
             after: Vec::new(),
             clock: None,
+            fields: None,
         });
+    }
+
+    /// What the worker of the step that has just been taken holds.
+    pub fn fields(&mut self, mut fields: String) {
+        /// The most characters that are kept.
+        const MOST: usize = 4_000;
+        if let Some((at, _)) = fields.char_indices().nth(MOST) {
+            fields.truncate(at);
+            fields.push('…');
+        }
+        let Some(step) = self.trace.steps.last_mut().filter(|_| !self.without_texts) else {
+            return;
+        };
+        if self.fields.get(&step.worker) != Some(&fields) {
+            self.fields.insert(step.worker, fields.clone());
+            step.fields = Some(fields);
+        }
     }
 
     /// Finds the last steps that the present one does not commute with.
@@ -210,7 +240,11 @@ impl Tracer {
             self.trace.names.entry(worker).or_insert_with(|| name.to_string());
         }
         if let Some(step) = self.trace.steps.last_mut() {
-            step.items.push(Item::Event(event.map(|text| text.written())));
+            let written = |text: Text<'_>| match self.without_texts {
+                true => String::new(),
+                false => text.written(),
+            };
+            step.items.push(Item::Event(event.map(written)));
         }
     }
 

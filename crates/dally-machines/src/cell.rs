@@ -32,6 +32,9 @@ pub(crate) trait Cell: Any + Send + Sync {
 
     fn is_captured(&self) -> bool;
 
+    /// The machine itself, for a reader.
+    fn fields(&self) -> &dyn std::fmt::Debug;
+
     /// Runs the handler for this input, whose event is in `message`, and the transitions that follow.
     fn run<'a>(&'a mut self, input: Input, message: &mut Message, turn: &'a mut Turn<'a>) -> Ran;
 
@@ -132,6 +135,10 @@ impl<M: Machine> Cell for MachineCell<M> {
 
     fn can_crash(&self) -> bool {
         self.origin.is_some()
+    }
+
+    fn fields(&self) -> &dyn std::fmt::Debug {
+        &self.body.machine
     }
 
     fn is_captured(&self) -> bool {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use dally_core::bug::{Named, Uncontrolled};
 use dally_core::{
     Acceptance, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, MessageId, Monitors,
-    Observe, Problem, Status, Stop, System, WorkerId,
+    Observe, Problem, Status, Stop, System, Text, WorkerId,
 };
 use triomphe::Arc;
 
@@ -145,6 +145,11 @@ impl System for MachineSystem {
 
     fn rare(&self) -> bool {
         self.rare
+    }
+
+    fn fields(&self, worker: WorkerId) -> Option<String> {
+        let Some(Place::Machine(slot)) = self.find(worker) else { return None };
+        Some(Text::Debug(self.slots[slot].worker.cell().fields()).written())
     }
 
     fn name(&self, worker: WorkerId) -> String {

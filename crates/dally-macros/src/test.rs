@@ -138,6 +138,7 @@ fn generate(function: ItemFn, options: Options, problems: &mut Problems) -> Opti
             ::core::env!("CARGO_PKG_NAME"),
             ::core::concat!(::core::module_path!(), "::", stringify!(#name)),
         )
+        .home(::core::option_env!("CARGO_MANIFEST_DIR"))
         #of_test
     };
     Some(quote! {

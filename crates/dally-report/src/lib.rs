@@ -4,6 +4,7 @@
 //! - [`json`]: the same as a documented, versioned document (`docs/json.md`);
 //! - [`page`]: a finding as one HTML file with a space-time diagram;
 //! - [`export`]: a trace in the formats of other viewers;
+//! - [`formats`]: what was checked, for CI servers and code scanning;
 //! - [`store`]: the directory where findings are kept;
 //! - [`charts`]: figures as line charts; [`diagram`]: states of machines and what was covered;
 //! - [`tell`]: how all of it is printed.
@@ -16,6 +17,7 @@ pub mod about;
 pub mod charts;
 pub mod diagram;
 pub mod export;
+pub mod formats;
 pub mod json;
 pub mod page;
 pub mod store;

@@ -11,7 +11,9 @@ mod parts;
 use dally_core::{Finding, Report};
 
 use self::model::Model;
-use self::parts::{escaped, facts_table, json_in_html, replay_commands, source_lines, steps_list};
+use self::parts::{
+    escaped, facts_table, json_in_html, nearest, replay_commands, source_lines, steps_list,
+};
 use crate::about::About;
 use crate::text;
 
@@ -25,8 +27,8 @@ const SCRIPT: &str = concat!(
 );
 
 /// The content policy names the script and the style by their SHA-256. A test compares them.
-const STYLE_HASH: &str = "Fy+IDXzICTyG4SM8i7tvHeo1XEbqjPlxnclBFyNtWDk=";
-const SCRIPT_HASH: &str = "19an+JUSncreQe9flyMhg/HH5hzqaNYLco0cVxh5irc=";
+const STYLE_HASH: &str = "Se7GtX7NJ9h1XnnCjMEzUz3sj7OQsW87l1S0Hh3RLXg=";
+const SCRIPT_HASH: &str = "YXZFpxLRNHIIM3gTXlBVgJ5mBiSAwICUL1qhwZmeKnQ=";
 
 /// The page of a finding. `run` is the run that showed it, as far as it is known.
 ///
@@ -45,6 +47,10 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
     let kind = escaped(finding.bug.kind().name());
     let title = escaped(&format!("{}: {}", about.program, told.headline));
     let more: String = told.more.iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
+    let otherwise = told.nearest.as_ref().map_or_else(String::new, |nearest| {
+        let sentence = escaped(&nearest.sentence);
+        format!("<p><a href=\"#nearest\">{sentence}</a></p>\n")
+    });
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
          base-uri 'none'; form-action 'none'"
@@ -63,13 +69,13 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
 <body>
 <header>
 <h1><span class="kind">bug[{kind}]</span> {headline}</h1>
-{more}{source}{facts}{replay}</header>
+{more}{otherwise}{source}{facts}{replay}</header>
 <main id="main">
 <section id="diagram" hidden aria-label="Space-time diagram"></section>
 <section id="list" aria-label="All steps">
 <h2>{heading}</h2>
 {steps}</section>
-</main>
+{nearest}</main>
 <script type="application/json" id="model">{data}</script>
 <script>{SCRIPT}</script>
 </body>
@@ -81,6 +87,7 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
         replay = replay_commands(&told.replay, about),
         heading = escaped(&told.heading),
         steps = steps_list(&told),
+        nearest = nearest(&told),
         data = json_in_html(&model),
     )
 }

@@ -72,6 +72,15 @@ impl Store {
         Ok(path)
     }
 
+    /// Writes a document about a program beside its findings, and answers its path.
+    pub fn save_document(&self, program: &str, kind: &str, document: &str) -> io::Result<PathBuf> {
+        let path = self.directory.join(format!("{}.{kind}", file_name(program)));
+        fs::create_dir_all(&self.directory)
+            .and_then(|()| Draft::write(&path, document.as_bytes())?.publish())
+            .map_err(|why| self.cannot(why))?;
+        Ok(path)
+    }
+
     fn cannot(&self, why: io::Error) -> io::Error {
         let reason = match self.directory.is_file() {
             true => "it is a file".to_owned(),

@@ -3,7 +3,9 @@
 mod bug;
 mod causality;
 mod coverage;
+mod folding;
 mod lasso;
+mod nearest;
 pub(crate) mod source;
 mod story;
 mod style;
@@ -50,14 +52,24 @@ pub(crate) struct Parts {
     pub more: Vec<String>,
     pub facts: Vec<(&'static str, String)>,
     pub heading: String,
-    /// Each step: the name of the worker, and lines that say whether they are about a fault.
-    pub steps: Vec<(String, Vec<(bool, String)>)>,
+    pub steps: Vec<Told>,
     /// The first step of a loop, from 1, and what is said before it.
     pub divider: Option<(usize, String)>,
     /// What holds after the last step, as a text.
     pub ending: String,
     pub replay: Vec<String>,
+    /// What would have had to be otherwise, and the steps as they would have been.
+    pub nearest: Option<Otherwise>,
 }
+
+/// The nearest schedule that does not fail, in words.
+pub(crate) struct Otherwise {
+    pub sentence: String,
+    pub steps: Vec<Told>,
+}
+
+/// A step: the name of the worker, and lines that say whether they are about a fault.
+pub(crate) type Told = (String, Vec<(bool, String)>);
 
 /// The parts of what [`finding`] says, for other layouts.
 pub(crate) fn parts(finding: &Finding, run: &Report, about: &About) -> Parts {
@@ -66,26 +78,38 @@ pub(crate) fn parts(finding: &Finding, run: &Report, about: &About) -> Parts {
     let chosen = chosen(finding);
     let trace = if finding.trace.steps.is_empty() { &chosen } else { &finding.trace };
     let story = story(trace, finding);
-    let steps = story.steps.iter().map(|(worker, lines)| {
-        let lines = lines.iter().map(|line| (line.ink.is_some(), line.text.clone())).collect();
-        (story.names.of(*worker), lines)
-    });
     Parts {
         headline,
         more,
         facts: facts(finding, run, &about),
         heading: heading("What happened", trace, finding, run),
-        steps: steps.collect(),
+        steps: steps_of(&story),
         divider: finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, 0)),
         ending: ending(&story, trace, finding, Style::Plain),
         replay: commands(finding, &about),
+        nearest: finding.nearest.as_ref().map(|nearest| Otherwise {
+            sentence: nearest::sentence(finding, nearest),
+            steps: steps_of(&Story::of(&nearest.trace)),
+        }),
     }
+}
+
+fn steps_of(story: &Story<'_>) -> Vec<Told> {
+    let steps = story.steps.iter().map(|(worker, lines)| {
+        let lines = lines.iter().map(|line| (line.ink.is_some(), line.text.clone())).collect();
+        (story.names.of(*worker), lines)
+    });
+    steps.collect()
 }
 
 fn told(finding: &Finding, run: &Report, about: &About) -> String {
     let mut out = head(finding, run, about);
     if !finding.trace.steps.is_empty() {
         out += &happened("What happened", &finding.trace, finding, run, about);
+        let nearest = finding.nearest.as_ref();
+        out += &nearest.map_or_else(String::new, |nearest| {
+            format!("\n{}\n", nearest::sentence(finding, nearest))
+        });
     } else if !finding.schedule.choices.is_empty() {
         out += "\nThere is no trace: the execution could not be made again.\n";
         out += &happened("What was chosen", &chosen(finding), finding, run, about);
@@ -194,7 +218,8 @@ pub fn execution(trace: &Trace, program: &str, how: &str, style: Style) -> Strin
         let workers = count(of_workers(trace), "worker");
         let heading = format!("One execution of {program}, {steps} of {workers} ({how}):");
         let mut out = format!("{}\n\n", style.paint(Ink::Heading, heading));
-        out += &table::steps(&story, 0, |_| true, None, None, style);
+        let rows = folding::plainly(&story, 0..trace.steps.len());
+        out += &table::steps(&story, &rows, |_| true, None, None, style);
         out + &table::ending(&story, "In the end:", style) + "\n"
     })
 }
@@ -217,27 +242,41 @@ fn happened(
     let story = story(trace, finding);
     let total = trace.steps.len();
     // Of choices alone it is not known which led to the bug.
-    let past = finding.past();
-    let is_shown = |at: usize| about.steps_shown.is_none() || past.get(at).copied().unwrap_or(true);
-    // The last steps that are shown, from the beginning where there are not more.
-    let more = |most: usize| (0..total).rev().filter(|&at| is_shown(at)).nth(most);
-    let from = about.steps_shown.and_then(more).map_or(0, |left_out| left_out + 1);
+    let (past, idle) = (finding.past(), finding.idle());
+    let all = about.steps_shown.is_none();
+    let is_past = |at: usize| all || past.get(at).copied().unwrap_or(true);
+    let is_idle = |at: usize| !all && idle.get(at).copied().unwrap_or(false);
+    let apart = finding.lasso.as_ref().map(|lasso| lasso.stem);
+    let mut rows = folding::plainly(&story, (0..total).filter(|&at| is_past(at) && !is_idle(at)));
+    if !all {
+        rows = folding::folded(&story, trace, rows, apart);
+    }
+    // The last rows, from the beginning where there are not more.
+    let more = about.steps_shown.map_or(0, |most| rows.len().saturating_sub(most));
+    let from = more.checked_sub(1).map_or(0, |last| rows[last].steps.1 + 1);
+    let rows = &rows[more..];
     let heading = heading(heading_word, trace, finding, run);
     let mut out = format!("\n{}\n\n", style.paint(Ink::Heading, heading));
-    if from > 0 {
-        let hidden = count(from as u64, "earlier step");
-        let mut text = format!("... {hidden} not shown");
-        if let Some(see_all) = &about.see_all {
-            text += &format!("; {see_all}");
-        } else if let Some(saved) = &about.saved {
-            let json = saved.with_extension("json");
-            text += &format!("; all of them are in {}", json.display());
-        }
+    let mut note = |text: String| {
+        let text = match (&about.see_all, &about.saved) {
+            (Some(see_all), _) => format!("{text}; {see_all}"),
+            (None, Some(saved)) => {
+                let json = saved.with_extension("json");
+                format!("{text}; all of them are in {}", json.display())
+            }
+            (None, None) => text,
+        };
         out += &format!(" {}\n", style.paint(Ink::Faint, text));
+    };
+    if from > 0 {
+        note(format!("... {} not shown", count(from as u64, "earlier step")));
+    } else if let 1.. = idle.iter().filter(|idle| **idle && !all).count() {
+        let steps = idle.iter().filter(|idle| **idle).count();
+        note(format!("... {} without a consequence left out", count(steps as u64, "step")));
     }
     let bug = Words::of(&finding.bug).headline;
     let divider = finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, from));
-    out += &table::steps(&story, from, is_shown, divider, Some(&bug), style);
+    out += &table::steps(&story, rows, is_past, divider, Some(&bug), style);
     out + &ending(&story, trace, finding, style)
 }
 
@@ -285,7 +324,7 @@ fn chosen(finding: &Finding) -> Trace {
         match (choice, steps.last_mut()) {
             (Choice::Worker(worker), _) => {
                 let (worker, items, after) = (*worker, Vec::new(), Vec::new());
-                steps.push(TraceStep { worker, items, after, clock: None });
+                steps.push(TraceStep { worker, items, after, clock: None, fields: None });
             }
             (inner, Some(step)) => step.items.push(Item::Choice(*inner)),
             (_, None) => {}

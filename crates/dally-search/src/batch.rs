@@ -15,6 +15,7 @@ use crate::deadline::Deadline;
 use crate::executor::{End, Execution, Executor, Instruments, Limits, Recorder};
 use crate::liveness::{Fairness, Loops};
 use crate::minimise::Budget;
+use crate::nearest::nearest;
 use crate::options::Sink;
 use crate::record::{RunDescription, difference};
 use crate::replay_strategy::{ReplayStrategy, Strictness};
@@ -324,7 +325,8 @@ fn confirm_and_shrink<P: Program>(
     let Some(steps) = shared.shrink_steps else { return confirmed };
     supervised.tell(BatchMessage::Confirmed(Box::new(confirmed.clone())));
     let budget = Budget { steps, deadline, stop: &shared.stop_shrinking };
-    let shrunk = smaller(executor, &confirmed, description, budget);
+    let mut shrunk = smaller(executor, &confirmed, description, budget);
+    nearest(executor, &mut shrunk, description, budget);
     shared.sink.found(&shrunk);
     shrunk
 }

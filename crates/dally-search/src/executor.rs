@@ -6,6 +6,8 @@ mod limits;
 mod live;
 mod recorder;
 mod rounds;
+#[cfg(feature = "tracing")]
+mod spans;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -6,6 +6,7 @@
 //! recorded schedule again and says where a changed program leaves it.
 
 mod batch;
+mod causes;
 mod choice_log;
 mod confirm;
 mod deadline;
@@ -15,6 +16,7 @@ pub mod learning;
 pub mod liveness;
 mod minimise;
 mod named;
+mod nearest;
 mod options;
 mod prefetch;
 mod prefix;

@@ -23,6 +23,13 @@ pub(crate) struct Budget<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
+impl Budget<'_> {
+    /// Whether the time is up or the run was interrupted.
+    pub(crate) fn is_over(&self) -> bool {
+        self.deadline.is_some_and(Deadline::is_past) || self.stop.load(Ordering::Relaxed)
+    }
+}
+
 pub(crate) trait Subject {
     /// A part of an input that can be left out.
     type Unit: Clone;

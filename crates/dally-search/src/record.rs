@@ -73,7 +73,7 @@ impl<P: Program> Executor<'_, P> {
     ) -> Followed {
         let replay = ReplayStrategy::new(choices, Strictness::Exact, fair_from);
         let instruments = Instruments::uninterrupted();
-        self.follow(Recorder::default(), schedule, replay, limits, instruments)
+        self.follow(Recorder::full(), schedule, replay, limits, instruments)
     }
 }
 

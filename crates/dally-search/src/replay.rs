@@ -91,7 +91,7 @@ pub fn replay<P: Program + 'static>(
         watched(&schedule.program, step_time, move |writer| {
             let mut executor = Executor::new(&*program, writer);
             let instruments = Instruments::uninterrupted();
-            executor.follow(Recorder::default(), 0, replay, &limits, instruments)
+            executor.follow(Recorder::full(), 0, replay, &limits, instruments)
         })
     };
     // The result of a replay that did not come to its end.
@@ -130,7 +130,7 @@ pub fn first_schedule<P: Program + 'static>(program: Arc<P>, options: Options) -
         strategy.begin(0);
         let instruments = Instruments::uninterrupted();
         let mut executor = Executor::new(&*program, writer);
-        executor.record(Recorder::default(), 0, &mut *strategy, &limits, instruments)
+        executor.record(Recorder::full(), 0, &mut *strategy, &limits, instruments)
     });
     let description = Schedule { program: name, settings, ..Schedule::default() };
     match recorded {

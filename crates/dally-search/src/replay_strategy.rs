@@ -18,6 +18,8 @@ pub(crate) enum Strictness {
     /// Skips what is impossible silently. After the end of the recording it goes on with the same
     /// worker while it can, up to this many steps of workers in all.
     Loose(usize),
+    /// As `Loose`, but after the end of the recording the workers take turns, without faults.
+    TakingTurns(usize),
 }
 
 #[derive(Clone)]
@@ -76,7 +78,7 @@ impl ReplayStrategy {
     }
 
     fn is_loose(&self) -> bool {
-        matches!(self.strictness, Strictness::Loose(_))
+        matches!(self.strictness, Strictness::Loose(_) | Strictness::TakingTurns(_))
     }
 
     /// Records the first difference; an error if the replay ends there.
@@ -139,9 +141,16 @@ impl ReplayStrategy {
 
     fn after_the_end(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.ran_out = true;
-        let Strictness::Loose(most) = self.strictness else { return Err(EndSchedule::Cut) };
+        let (Strictness::Loose(most) | Strictness::TakingTurns(most)) = self.strictness else {
+            return Err(EndSchedule::Cut);
+        };
         if self.step > most {
             return Err(EndSchedule::Cut);
+        }
+        if let Strictness::TakingTurns(_) = self.strictness {
+            let turn = point.enabled.iter().filter(|&&worker| worker != WorkerId::FAULTS);
+            let next = turn.clone().find(|&&worker| point.last < Some(worker));
+            return next.or(turn.clone().next()).copied().ok_or(EndSchedule::Cut);
         }
         let same = point.last.filter(|last| point.enabled.binary_search(last).is_ok());
         Ok(same.unwrap_or(point.enabled[0]))

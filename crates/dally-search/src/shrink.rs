@@ -3,12 +3,18 @@
 //! In a candidate, choices that have become impossible are skipped, and new questions get the first
 //! answer. The units are steps of workers with the values chosen inside them. After steps were left
 //! out come fewer context switches, fewer faults and lower values.
+//!
+//! Steps also go by being moved: what a step needs to the front, or what follows from it to the end. A
+//! message that arrives after the one that matters need not be handled. Whatever a candidate has done,
+//! of its steps only those are kept that led to the bug.
 
 use std::sync::atomic::AtomicBool;
 
-use dally_core::{BugKind, Cause, Choice, Program, Tag, WorkerId};
+use dally_core::{Bug, BugKind, Cause, Choice, Program, Tag, Trace, WorkerId};
 
-use crate::executor::{Executor, Instruments, Limits};
+use crate::causes::{Causes, moved};
+use crate::executor::{Executor, Instruments, Limits, Recorder};
+use crate::liveness::Loops;
 use crate::minimise::{Budget, Minimiser, Subject};
 use crate::replay_strategy::{ReplayStrategy, Strictness};
 
@@ -42,12 +48,17 @@ pub(crate) fn shrink<P: Program>(
     let loops = limits.loops.loosely();
     let limits = Limits { max_steps: usize::MAX, temperature: usize::MAX, loops, ..*limits };
     let subject = Candidates { executor, schedule, cause, limits, stop: budget.stop };
+    // All of a loop is in its past.
+    let has_past = subject.limits.loops == Loops::Ignored;
     let mut shrinker = Minimiser::new(subject, Failing::new(units(choices), None), budget);
     shrinker.repeat(|shrinker| {
         shrinker.leave_out_workers();
         shrinker.leave_out_runs(shrinker.units().len().div_ceil(2));
         shrinker.join_runs();
         shrinker.lower_values();
+        if has_past {
+            shrinker.move_causes();
+        }
     });
     let stopped = shrinker.stopped();
     let Failing { units, stem, .. } = shrinker.best;
@@ -127,18 +138,67 @@ impl<P: Program> Subject for Candidates<'_, '_, P> {
         failure.size
     }
 
+    /// Runs a candidate. If it fails without being smaller, what of it did not lead to the bug is left out.
     fn run(&mut self, candidate: &[Unit], best: &Failing) -> (u64, Option<Failing>) {
+        let (steps, failing) = self.execute(candidate, best);
+        match failing {
+            Some((failing, bug)) if failing.size >= best.size => {
+                let (order, past) = self.past(&failing, &bug);
+                let steps = steps + order;
+                if past.len() == failing.units.len() {
+                    return (steps, Some(failing));
+                }
+                let (again, smaller) = self.execute(&past, best);
+                (steps + again, smaller.map(|(smaller, _)| smaller))
+            }
+            failing => (steps, failing.map(|(failing, _)| failing)),
+        }
+    }
+}
+
+impl<P: Program> Candidates<'_, '_, P> {
+    fn execute(&mut self, candidate: &[Unit], best: &Failing) -> (u64, Option<(Failing, Bug)>) {
         let strictness = Strictness::Loose(best.size.steps);
         let mut replay = ReplayStrategy::new(&flatten(candidate), strictness, usize::MAX);
         let instruments = Instruments { halt: self.stop, ..Instruments::uninterrupted() };
         let execution =
             self.executor.execute(self.schedule, &mut replay, &self.limits, instruments);
         let steps = (execution.steps + execution.round_steps) as u64;
-        let fails = execution.bug.is_some_and(|bug| bug.cause() == self.cause);
         let stem = execution.lasso.map(|lasso| lasso.stem);
-        (steps, fails.then(|| Failing::new(units(&self.executor.writer.choices()), stem)))
+        let bug = execution.bug.filter(|bug| bug.cause() == self.cause);
+        let failing = bug.map(|bug| {
+            let units = units(&self.executor.writer.choices());
+            (Failing::new(units, stem), bug)
+        });
+        (steps, failing)
+    }
+
+    /// The trace of a schedule without its texts, and how many steps that took.
+    fn order(&mut self, units: &[Unit]) -> (u64, Trace) {
+        let replay = ReplayStrategy::new(&flatten(units), Strictness::Exact, usize::MAX);
+        let instruments = Instruments { halt: self.stop, ..Instruments::uninterrupted() };
+        let recorder = Recorder::of_order();
+        let followed =
+            self.executor.follow(recorder, self.schedule, replay, &self.limits, instruments);
+        // A record costs several times as much as the steps alone.
+        let steps = RECORDED * followed.recording.execution.steps as u64;
+        (steps, followed.recording.trace)
+    }
+
+    /// The steps of a failing schedule that led to the bug, and how many steps it took to know.
+    fn past(&mut self, failing: &Failing, bug: &Bug) -> (u64, Vec<Unit>) {
+        if self.limits.loops != Loops::Ignored {
+            return (0, failing.units.clone());
+        }
+        let (steps, trace) = self.order(&failing.units);
+        let past = trace.past(&trace.shows(bug));
+        let kept = failing.units.iter().zip(past).filter(|(_, past)| *past);
+        (steps, kept.map(|(unit, _)| unit.clone()).collect())
     }
 }
+
+/// What a recorded step costs, in steps.
+const RECORDED: u64 = 4;
 
 impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
     /// Tries to leave out all steps of one worker, the one that stepped last first.
@@ -179,6 +239,42 @@ impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
             }
             at = next;
         }
+    }
+
+    /// Tries what each step needs at the front, and what follows from it at the end.
+    fn move_causes(&mut self) {
+        let mut causes = self.causes();
+        let mut at = causes.len();
+        while at > 0 && self.stopped().is_none() {
+            at -= 1;
+            let candidate = moved(&self.best.units, &causes.past(at), true);
+            if self.accepts(&candidate) || self.postpones(&causes, at) {
+                causes = self.causes();
+                at = at.min(causes.len());
+            }
+        }
+    }
+
+    /// Tries what follows from a step at the end; of one worker after the other, its own steps stay where they are.
+    fn postpones(&mut self, causes: &Causes, step: usize) -> bool {
+        let future = causes.future_without(step, None);
+        let mut touched: Vec<WorkerId> =
+            future.iter().map(|&at| self.best.units[at].worker).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        touched.retain(|&worker| worker != self.best.units[step].worker);
+        touched.into_iter().any(|worker| {
+            let late = causes.future_without(step, Some(worker));
+            let candidate = moved(&self.best.units, &late, false);
+            self.accepts(&candidate)
+        })
+    }
+
+    fn causes(&mut self) -> Causes {
+        let units = self.best.units.clone();
+        let (steps, trace) = self.subject.order(&units);
+        self.spend(steps);
+        Causes::of(&trace)
     }
 
     /// Tries no fault, the first value, half of the value, one less; and inputs nearer to 0.

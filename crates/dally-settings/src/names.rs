@@ -182,6 +182,18 @@ pub const CLOCKS: Names = Names {
     ],
 };
 
+/// The forms in which a test tells what was checked.
+pub const FORMATS: Names = Names {
+    what: "format",
+    all: &[
+        name("text", "for people, and nothing else"),
+        name("json", "the run with all its findings: see docs/json.md"),
+        name("junit", "JUnit's XML, for CI servers"),
+        name("github", "annotations of GitHub Actions"),
+        name("sarif", "SARIF, for code scanning"),
+    ],
+};
+
 impl Names {
     /// The index of a name, given in either spelling.
     ///

@@ -1,8 +1,8 @@
 //! The table of settings.
 
 use crate::{
-    CACHES, CLOCKS, EXPLORERS, FAIRNESS, Group, Kind, POINTS, SEARCHES, Setting, TASK_PANICS,
-    TIMERS,
+    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Group, Kind, POINTS, SEARCHES, Setting,
+    TASK_PANICS, TIMERS,
 };
 
 /// Passes the table to a macro: a row is `/// text`, then the group, the name and the type of the
@@ -95,6 +95,18 @@ macro_rules! with_settings {
 
             /// Whether to write a page beside the schedule of a finding: one HTML file with a diagram.
             Findings page: bool = "true";
+
+            /// Whether a test keeps the schedules that it fails under in `dally-regressions` of its package, and
+            /// runs those first.
+            ///
+            /// Tests of `dally test` that stand in for tokio keep none, nor do tests that should fail.
+            Findings regressions: bool = "true";
+
+            /// In which form a test tells what was checked, besides its text.
+            ///
+            /// Annotations of github are printed; the others are files in the directory of findings, one
+            /// for each test. `dally check` takes `--format` and prints them.
+            Findings format: OutputFormat = "text";
 
             /// What the JSON of a finding tells of the order of its steps.
             Findings clocks: Clocks = "shared";
@@ -199,6 +211,9 @@ macro_rules! kind {
     };
     (Clocks) => {
         Kind::Name(&CLOCKS)
+    };
+    (OutputFormat) => {
+        Kind::Name(&FORMATS)
     };
 }
 

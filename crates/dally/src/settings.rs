@@ -19,7 +19,7 @@ use thiserror::Error;
 
 pub use self::file::{FileError, SettingsFile};
 pub(crate) use self::value::Value;
-pub use self::value::{Points, TaskPanics, Timers};
+pub use self::value::{OutputFormat, Points, TaskPanics, Timers};
 
 /// The type of a setting's field: an option unless there is a default.
 macro_rules! field {

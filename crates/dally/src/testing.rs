@@ -1,6 +1,7 @@
 //! What `#[dally::test]` expands to.
 
 mod builder;
+pub mod regressions;
 mod what_else;
 
 use std::ffi::{OsStr, OsString};
@@ -10,14 +11,16 @@ use std::sync::Arc;
 
 use dally_core::words::visible;
 use dally_core::{Bug, Finding, Foreign, Problem, Program, Schedule};
-use dally_report::{About, Style, tell, text};
+use dally_report::formats::{self, Outcome};
+use dally_report::{About, Store, Style, tell, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
 use dally_search::{ChosenStrategy, Ended, IntoStrategy, Mode, Report, Strategy};
 
 pub use self::builder::{IntoSetting, Mistake};
+use self::regressions::{Kept, Regressions, Standing};
 use self::what_else::what_else;
 use crate::checking::{self, Checked, Checking};
-use crate::settings::{Settings, SettingsFile, ValueError};
+use crate::settings::{OutputFormat, Settings, SettingsFile, ValueError};
 use crate::variables;
 
 /// A test: a program with settings, run under `cargo test`.
@@ -50,6 +53,8 @@ pub struct Test<E = Bundled> {
     command: Option<&'static str>,
     /// How cargo is called.
     cargo: &'static str,
+    /// The directory of the package when it was compiled.
+    home: Option<&'static str>,
     /// A setting that cannot be read, reported when the test runs.
     mistake: Option<Mistake>,
     /// The names of the settings that its code gives.
@@ -69,6 +74,7 @@ impl Test {
             expected: None,
             command: None,
             cargo: "cargo test",
+            home: None,
             mistake: None,
             given: Vec::new(),
         }
@@ -110,6 +116,7 @@ impl<E: Explorer> Test<E> {
             expected,
             command,
             cargo,
+            home,
             mut mistake,
             mut given,
             ..
@@ -131,6 +138,7 @@ impl<E: Explorer> Test<E> {
             expected,
             command,
             cargo,
+            home,
             mistake,
             given,
         }
@@ -155,6 +163,14 @@ impl<E: Explorer> Test<E> {
     #[must_use]
     pub fn cargo(mut self, cargo: &'static str) -> Test<E> {
         self.cargo = cargo;
+        self
+    }
+
+    /// The directory of the test's package: schedules that it fails under are kept in `dally-regressions`
+    /// there, and run first from then on. Without it none are kept.
+    #[must_use]
+    pub fn home(mut self, home: Option<&'static str>) -> Test<E> {
+        self.home = home;
         self
     }
 
@@ -198,6 +214,16 @@ impl<E: Explorer> Test<E> {
             return self.replay(program, &given, mode, settings, all_steps);
         }
         settings.apply(&mut program);
+        let regressions = self.kept_regressions(&settings, &variable);
+        let notes = match &regressions {
+            Some(regressions) => self.regress(&program, regressions, &settings, all_steps)?,
+            None => String::new(),
+        };
+        if let Some(file) = variable(regressions::TOLD) {
+            let told = Path::new(&file).display();
+            return Ok(format!("only regressions were run, for {told}\n"));
+        }
+        let (format, out) = (settings.format, settings.out.clone());
         let command = self.command_line();
         let named = variable("DALLY_STRATEGY").is_some() || of_file.contains(&"strategy");
         let of_program = settings.of_program();
@@ -213,13 +239,116 @@ impl<E: Explorer> Test<E> {
         let mut checked = checking.run(Arc::clone(&program), own);
         let foreign = program.foreign();
         checked.report.notes.extend(foreign.iter().map(text::foreign));
-        let verdict = self.verdict(&checked, all_steps);
+        let mut verdict = self.verdict(&checked, all_steps);
+        let text = match &mut verdict {
+            Ok(text) => text,
+            Err(text) => {
+                let findings = &checked.report.findings;
+                let kept = regressions.iter().flat_map(|kept| keep(kept, findings));
+                *text += &kept.collect::<String>();
+                text
+            }
+        };
+        *text += &notes;
+        if let Some(why) = self.tell_others(&checked, format, out, verdict.as_ref().err()) {
+            verdict.as_mut().map_or_else(|text| *text += &why, |text| *text += &why);
+        }
         if let (Some(foreign @ Foreign { only: true, .. }), Ok(_)) = (&foreign, &verdict) {
             // Not captured by the harness, which shows nothing of a test that passes.
             let what = text::foreign(foreign);
             tell::err_at_once(&format!("warning: {} passes, but {what}\n", self.path));
         }
         verdict
+    }
+
+    /// Where schedules of this test are kept: cargo says where its package is, otherwise the compiler
+    /// did. A test that should fail has no regressions.
+    fn kept_regressions(
+        &self,
+        settings: &Settings,
+        variable: &impl Fn(&str) -> Option<OsString>,
+    ) -> Option<Regressions> {
+        let is_wanted = settings.regressions && self.expected.is_none();
+        let home = self.home.filter(|_| is_wanted)?;
+        let home = variable("CARGO_MANIFEST_DIR").map_or_else(|| home.into(), PathBuf::from);
+        home.is_dir().then(|| Regressions::of(&home, self.name(), self.path))
+    }
+
+    /// Replays the schedules that were kept: sentences about them, or the text of those that fail.
+    fn regress<P: Program + 'static>(
+        &self,
+        program: &Arc<P>,
+        regressions: &Regressions,
+        settings: &Settings,
+        all_steps: bool,
+    ) -> Result<String, String> {
+        let (kept, unreadable) = regressions.kept();
+        let standings: Vec<(Kept, Standing)> = kept
+            .into_iter()
+            .map(|kept| {
+                let standing = regressions::replay(Arc::clone(program), &kept, settings);
+                (kept, standing)
+            })
+            .collect();
+        if let Some(file) = std::env::var_os(regressions::TOLD) {
+            regressions::tell(Path::new(&file), &standings);
+        }
+        let mut notes = regressions::notes(&standings);
+        notes.extend(unreadable);
+        let notes: String = notes.iter().map(|note| format!("note: {note}\n")).collect();
+        let mut out = String::new();
+        for (kept, standing) in &standings {
+            let Standing::Fails(retold) = standing else { continue };
+            let run = Report::new(self.path, program.granularity());
+            let about = self.about(&kept.schedule, Some(kept.file.clone()), all_steps);
+            let found = retold.finding.iter().map(|found| text::finding(found, &run, &about));
+            out.extend(found);
+            let file = regressions::shown(&kept.file);
+            out += &format!(
+                "\nThe regression {file} still fails, so nothing else was run. \
+                 DALLY_REGRESSIONS=off leaves regressions alone.\n"
+            );
+            out.extend(retold.remarks.iter().map(|remark| format!("{remark}\n")));
+        }
+        if out.is_empty() { Ok(notes) } else { Err(out + &notes) }
+    }
+
+    /// Writes what was checked for other programs, if they want it; a sentence if that fails.
+    fn tell_others(
+        &self,
+        checked: &Checked,
+        format: OutputFormat,
+        out: Option<PathBuf>,
+        failed: Option<&String>,
+    ) -> Option<String> {
+        let (report, name) = (&checked.report, self.name());
+        let files = report.findings.iter().zip(&checked.saved).zip(&checked.pages);
+        let about = |((finding, saved), page): ((&Finding, &Option<PathBuf>), &Option<PathBuf>)| {
+            About { page: page.clone(), ..self.about(&finding.schedule, saved.clone(), false) }
+        };
+        let passing = report.without_findings();
+        let outcome = match failed {
+            Some(_) => Outcome::new(name, report, files.map(about).collect()),
+            // What was to be found is no failure.
+            None => Outcome::new(name, &passing, Vec::new()),
+        };
+        let missing = (report.findings.is_empty() && outcome.error.is_none()).then_some(failed);
+        let outcome =
+            Outcome { error: missing.flatten().cloned().or(outcome.error.clone()), ..outcome };
+        let (kind, document) = match format {
+            OutputFormat::Text => return None,
+            OutputFormat::Github => {
+                tell::out(&format!("\n{}", formats::github(&[outcome])));
+                return None;
+            }
+            OutputFormat::Junit => ("junit.xml", formats::junit(self.package, &[outcome])),
+            OutputFormat::Sarif => ("sarif", formats::sarif(&[outcome])),
+            OutputFormat::Json => ("run.json", dally_report::json::run(report)),
+        };
+        Store::new(out?)
+            .save_document(name, kind, &document)
+            .err()
+            .map(|why| format!("note: {why}\n"))
     }
 
     fn verdict(&self, checked: &Checked, all_steps: bool) -> Result<String, String> {
@@ -359,6 +488,18 @@ fn cargo_as_called(cargo: &str, variable: impl Fn(&str) -> Option<OsString>) -> 
         Some(flags) => format!("RUSTFLAGS={} {cargo}", checking::shell_word(flags)),
         None => cargo.to_owned(),
     }
+}
+
+/// Keeps the schedules of findings, and says so.
+fn keep(regressions: &Regressions, findings: &[Finding]) -> Vec<String> {
+    let kept = findings.iter().filter_map(|finding| match regressions.keep(finding) {
+        Ok(file) => Some(format!(
+            "The schedule is kept in {}: commit it, and the test runs it first from now on.\n",
+            regressions::shown(&file?)
+        )),
+        Err(why) => Some(format!("note: {why}\n")),
+    });
+    kept.collect()
 }
 
 fn notes(checked: &Checked) -> String {

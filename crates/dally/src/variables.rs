@@ -7,7 +7,7 @@ use dally_settings::{OF_REPLAYS, SETTINGS, Setting, nearest};
 const PREFIX: &str = "DALLY_";
 
 /// Variables that only Dally's own commands and tests set.
-const OF_DALLY: [&str; 14] = [
+const OF_DALLY: [&str; 15] = [
     "DALLY_CLASSES",
     "DALLY_COMMAND",
     "DALLY_FEWER",
@@ -18,6 +18,7 @@ const OF_DALLY: [&str; 14] = [
     "DALLY_PATIENCE",
     "DALLY_PROGRAMS",
     "DALLY_P_PROGRAMS",
+    "DALLY_REGRESSIONS_TOLD",
     "DALLY_REPLAYED",
     "DALLY_REPLAYS",
     "DALLY_SETS",
@@ -74,7 +75,7 @@ mod tests {
         insta::assert_snapshot!(told(&["DALLY_SCHEDULE", "PATH", "DALLY_COLOUR"]), @"
         warning: the environment variable DALLY_COLOUR has no effect
         warning: the environment variable DALLY_SCHEDULE has no effect: did you mean DALLY_SCHEDULES?
-          there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_PAGE, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
+          there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_PAGE, DALLY_REGRESSIONS, DALLY_FORMAT, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
         ");
     }
 
@@ -105,7 +106,7 @@ mod tests {
         read_under(&root.join("crates"), &mut names);
         read_under(&root.join("protocols"), &mut names);
         names.retain(|name| name.starts_with(PREFIX));
-        assert_eq!(names.len(), 18, "{names:?}");
+        assert_eq!(names.len(), 19, "{names:?}");
         assert_eq!(unknown(names.into_iter()), None);
     }
 }

@@ -42,6 +42,38 @@ mod fixtures {
         }
     }
 
+    struct Account {
+        balance: Mutex<u32>,
+    }
+
+    impl Account {
+        async fn withdraw(&self, amount: u32) -> bool {
+            let enough = *self.balance.lock().await >= amount;
+            if enough {
+                *self.balance.lock().await -= amount;
+            }
+            enough
+        }
+    }
+
+    /// The example of the README.
+    #[dally::test]
+    async fn nobody_gets_money_that_is_not_there() {
+        if !asked() {
+            return;
+        }
+        let account = Arc::new(Account { balance: Mutex::new(100) });
+        let customers: Vec<_> = (0..2)
+            .map(|_| {
+                let account = Arc::clone(&account);
+                spawn(async move { account.withdraw(100).await })
+            })
+            .collect();
+        for customer in customers {
+            customer.await.unwrap();
+        }
+    }
+
     #[dally::test]
     async fn deadlock() {
         if !asked() {
@@ -292,6 +324,7 @@ fn run_in(fixture: &str, out: &Path, variables: &[(&str, &str)]) -> (String, boo
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("fixtures::{fixture}"), "--nocapture", "--test-threads=1"])
         .env("DALLY_FIXTURES", "1")
+        .env("DALLY_REGRESSIONS", "off")
         .env("DALLY_STRATEGY", "random")
         .env("DALLY_OUT", out)
         .env_remove("RUST_BACKTRACE")
@@ -331,6 +364,7 @@ macro_rules! fails {
 
 fails!(
     lost_update,
+    nobody_gets_money_that_is_not_there,
     deadlock,
     returns_an_error,
     panics_in_a_destructor,
@@ -381,6 +415,7 @@ fn paths_that_are_not_text_are_written_to_shown_and_read_from() {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "fixtures::lost_update", "--nocapture"])
         .env("DALLY_FIXTURES", "1")
+        .env("DALLY_REGRESSIONS", "off")
         .env("DALLY_REPLAY", &schedule)
         .output()
         .unwrap();
@@ -443,6 +478,7 @@ fn takes_the_process(fixture: &str) -> (String, std::process::ExitStatus) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("fixtures::{fixture}")])
         .env("DALLY_FIXTURES", "1")
+        .env("DALLY_REGRESSIONS", "off")
         .env("DALLY_STRATEGY", "random")
         .env("DALLY_OUT", &out)
         .output()
@@ -534,7 +570,7 @@ fn a_misspelt_variable_is_told_once_for_all_tests_of_a_process_though_they_pass(
     assert!(output.status.success());
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"
     warning: the environment variable DALLY_SCHEDULE has no effect: did you mean DALLY_SCHEDULES?
-      there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_PAGE, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
+      there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_PAGE, DALLY_REGRESSIONS, DALLY_FORMAT, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
     ");
 }
 
@@ -543,6 +579,7 @@ fn token(fixture: &str) -> String {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("fixtures::{fixture}"), "--nocapture"])
         .env("DALLY_FIXTURES", "1")
+        .env("DALLY_REGRESSIONS", "off")
         .env("DALLY_STRATEGY", "random")
         .env("DALLY_OUT", std::env::temp_dir().join("dally-failures-token"))
         .output()

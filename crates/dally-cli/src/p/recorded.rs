@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use dally::contract::Schedule;
+use dally::contract::{Finding, Schedule};
+use dally::p::peasy;
 use dally::p::vm::{Foreign, PProgram};
+use dally::report::text;
 
 use super::opening::{Stubs, open, refuse};
 use crate::args::{Format, PArgs};
@@ -66,6 +68,20 @@ pub fn program(
         }
         Err(error) => refuse(error, format).map(|()| None),
     }
+}
+
+/// A finding of a P project in the form of P's own checker; `None` if the project has errors, which have been
+/// printed.
+pub fn trace(
+    finding: &Finding,
+    paths: &[PathBuf],
+    file: &Path,
+) -> Result<Option<String>, CliError> {
+    let program = program(&finding.schedule, paths, file, Format::Text)?;
+    Ok(program.map(|(program, _)| {
+        let told = text::bug(&finding.bug);
+        peasy::trace(&finding.trace, &program.coverage_of_machines(), Some((&finding.bug, &told)))
+    }))
 }
 
 pub fn is_recorded(schedule: &Schedule) -> bool {

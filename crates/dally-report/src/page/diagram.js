@@ -68,8 +68,9 @@ class Diagram {
     this.onSelect = selected;
     this.order = new Order(model.steps, model.lanes.length);
     this.past = this.order.past(model.roots);
-    this.onlyPast = this.past.includes(0);
+    this.onlyPast = model.roots.length > 0 && this.past.includes(0);
     this.opened = new Set();
+    if (model.difference < model.steps.length) this.opened.add(model.difference);
     this.rounds = 1;
     this.chosen = -1;
     this.focus = null;
@@ -94,6 +95,11 @@ class Diagram {
     for (const [kind, lanes] of count) {
       if (lanes > 16 || (kind === "timers" && lanes > 3)) this.folded.add(kind);
     }
+  }
+
+  // The last step of a failing schedule is where it fails.
+  isBug(step) {
+    return step === this.model.steps.length - 1 && this.model.stem === undefined && this.model.roots.length > 0;
   }
 
   shows(step) {
@@ -237,12 +243,13 @@ class Diagram {
       return made;
     }
     const { name, lines } = this.texts(row.step);
-    const last = row.step === this.model.steps.length - 1 && this.model.stem === undefined;
+    const last = this.isBug(row.step);
     if (row.step === this.chosen && !row.again) made.classList.add("chosen");
     if (this.focus && !this.focus[row.step]) made.classList.add("dim");
     if (this.hits.has(row.step)) made.classList.add("hit");
     if (row.again || row.step >= this.model.stem) made.classList.add("looped");
     if (last) made.classList.add("last");
+    if (row.step === this.model.difference && !row.again) made.classList.add("difference");
     const more = lines.length > 1 ? `  (+${lines.length - 1})` : "";
     made.append(element("span", { class: "number" }, String(row.step + 1)), element("b", {}, name), `  ${lines[0] || ""}${more}`);
     made.title = lines.join("\n");
@@ -283,6 +290,11 @@ class Diagram {
     };
     spans(this.model.states, () => ({ class: "state" }));
     spans(this.model.waits, () => ({ class: "wait" }));
+    // Beside the lane, since its worker may wait or be in a state at the same time.
+    for (const span of this.model.holds) {
+      const [from, to] = [this.rowFrom[span.from], span.to === null ? end : this.rowFrom[span.to]];
+      if (this.columnOf[span.lane] >= 0 && to > from) this.line(parts, this.x(span.lane) + 7, from, to, top, bottom, { class: "hold" }, `holds ${span.text}`);
+    }
     this.model.monitors.forEach((monitor, at) => {
       const x = LEFT + (this.columns.length + at) * COLUMN;
       monitor.spans.forEach((span, index) => {
@@ -324,11 +336,10 @@ class Diagram {
   }
 
   drawNodes(parts, top, bottom) {
-    const last = this.model.steps.length - 1;
     for (let at = top; at < bottom; at++) {
       const { step } = this.rows[at];
       if (step === undefined) continue;
-      const bad = step === last && this.model.stem === undefined ? " bad" : "";
+      const bad = this.isBug(step) ? " bad" : "";
       const fault = this.model.steps[step].fault ? " fault" : "";
       const dim = this.focus && !this.focus[step] ? " dim" : "";
       const [cx, cy] = [this.x(this.model.steps[step].w), at * ROW + ROW / 2];

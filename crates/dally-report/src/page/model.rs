@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use dally_core::words::visible;
-use dally_core::{Discard, Event, Finding, Heat, Item, Trace, Transition, WorkerId};
+use dally_core::{
+    Discard, Event, Finding, Heat, Item, Resource, Schedule, Trace, Transition, WorkerId,
+};
 use serde::Serialize;
 
 use crate::text::{Fate, Messages, Names, States, is_fault};
@@ -17,11 +19,19 @@ pub(super) struct Model {
     arrows: Vec<Arrow>,
     states: Vec<Span>,
     waits: Vec<Span>,
+    /// Locks that workers hold.
+    holds: Vec<Span>,
     /// Which steps the bug comes from, as indices; their past is shown first.
     roots: Vec<usize>,
     /// How many steps lead to the loop, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     stem: Option<usize>,
+    /// The first step that is otherwise in the other schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<usize>,
+    /// The nearest schedule that does not fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nearest: Option<Box<Model>>,
 }
 
 #[derive(Serialize)]
@@ -57,6 +67,9 @@ struct Step {
     could: Vec<usize>,
     #[serde(skip_serializing_if = "is_false")]
     fault: bool,
+    /// What the worker holds after it, if that has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields: Option<String>,
 }
 
 /// A message or a creation.
@@ -107,19 +120,35 @@ fn clipped(text: &str) -> String {
 
 impl Model {
     pub fn of(finding: &Finding) -> Model {
-        let trace = &finding.trace;
+        let nearest = finding.nearest.as_ref();
+        let difference = nearest.map(|nearest| nearest.edit.step() - 1);
+        Model {
+            roots: finding.shows_in(),
+            stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
+            difference,
+            nearest: nearest.map(|nearest| {
+                Box::new(Model {
+                    difference,
+                    ..Model::of_trace(&nearest.trace, &Schedule::default())
+                })
+            }),
+            ..Model::of_trace(&finding.trace, &finding.schedule)
+        }
+    }
+
+    fn of_trace(trace: &Trace, schedule: &Schedule) -> Model {
         let lanes: BTreeMap<WorkerId, usize> = trace.names.keys().copied().zip(0..).collect();
         let lane = |worker: &WorkerId| lanes.get(worker).copied();
         let steps = trace.steps.iter().enumerate().map(|(at, step)| Step {
             w: lane(&step.worker).unwrap_or(0),
             after: step.after.iter().map(|&step| step as usize - 1).collect(),
-            could: finding
-                .schedule
+            could: schedule
                 .enabled_at(at)
                 .iter()
                 .filter(|&&other| other != step.worker)
                 .filter_map(lane)
                 .collect(),
+            fields: step.fields.as_deref().map(|fields| visible(fields).into_owned()),
             fault: step.worker == WorkerId::FAULTS
                 || step
                     .items
@@ -149,8 +178,11 @@ impl Model {
             monitors: spans.monitors.into_values().collect(),
             states: spans.states.done,
             waits: spans.waits.done,
-            roots: finding.shows_in(),
-            stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
+            holds: spans.holds.done,
+            roots: Vec::new(),
+            stem: None,
+            difference: None,
+            nearest: None,
         }
     }
 }
@@ -192,6 +224,7 @@ fn arrows(trace: &Trace, lanes: &BTreeMap<WorkerId, usize>) -> Vec<Arrow> {
 struct Spans<'a> {
     states: Open,
     waits: Open,
+    holds: Holds,
     stacks: BTreeMap<usize, States<'a>>,
     monitors: BTreeMap<String, Monitor>,
 }
@@ -217,6 +250,30 @@ impl Open {
     }
 }
 
+/// Locks that are held. A worker can hold several, and a lock for reading several workers.
+#[derive(Default)]
+struct Holds {
+    done: Vec<Span>,
+    /// By lane and lock, the last span first where one is held more than once.
+    open: BTreeMap<(usize, Resource), Vec<usize>>,
+}
+
+impl Holds {
+    /// Locks tell of themselves in the words of tasks: ``lock `mutex 0#0` `` and ``unlock `mutex 0#0` ``.
+    fn accessed(&mut self, lane: usize, at: usize, lock: Resource, what: &str) {
+        let open = self.open.entry((lane, lock)).or_default();
+        if what.starts_with("lock ") {
+            open.push(self.done.len());
+            let text = clipped(what.trim_start_matches("lock "));
+            self.done.push(Span { lane, from: at, to: None, text });
+        } else if what.starts_with("unlock ")
+            && let Some(span) = open.pop()
+        {
+            self.done[span].to = Some(at);
+        }
+    }
+}
+
 impl<'a> Spans<'a> {
     fn step(
         &mut self,
@@ -232,6 +289,9 @@ impl<'a> Spans<'a> {
             match event {
                 Event::Changed { how, to } => self.changed(me, at, *how, to),
                 Event::Blocked { on } => self.waits.begin(me, at, on),
+                Event::Accessed { access, what } => {
+                    self.holds.accessed(me, at, access.resource, what);
+                }
                 Event::Halted { worker } | Event::Crashed { worker } => {
                     if let Some(&lane) = lanes.get(worker) {
                         self.states.end(lane, at);

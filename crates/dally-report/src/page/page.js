@@ -6,10 +6,7 @@
   if (!model.steps.length) return;
 
   const items = document.querySelectorAll("#list ol > li");
-  const texts = (step) => {
-    const item = items[step];
-    return { name: item.querySelector("b").textContent, lines: Array.from(item.querySelectorAll("li"), (line) => line.textContent) };
-  };
+  const texts = textsOf(items);
   const diagram = new Diagram(model, texts, select);
   const panel = new Panel(diagram);
   const [section, list] = ["diagram", "list"].map((id) => document.getElementById(id));
@@ -23,6 +20,28 @@
   items.forEach((item, at) => item.classList.toggle("outside", !diagram.past[at]));
   diagram.layout();
   select(model.steps.length - 1);
+  showNearest();
+
+  function textsOf(items) {
+    return (step) => {
+      const item = items[step];
+      return { name: item.querySelector("b").textContent, lines: Array.from(item.querySelectorAll("li"), (line) => line.textContent) };
+    };
+  }
+
+  // The nearest schedule that does not fail has a diagram of its own, at the first difference.
+  function showNearest() {
+    if (!model.nearest) return;
+    const place = document.getElementById("nearest");
+    const other = new Diagram(model.nearest, textsOf(place.querySelectorAll("ol > li")), (step) => {
+      other.chosen = step;
+      other.draw();
+    });
+    place.querySelector("details").before(other.scroll);
+    other.layout();
+    if (model.difference < model.nearest.steps.length) other.onSelect(model.difference);
+    other.reveal(Math.min(model.difference, model.nearest.steps.length - 1));
+  }
 
   function button(text, pressed, title, act) {
     const made = element("button", { "aria-pressed": String(pressed), title }, text);

@@ -87,16 +87,32 @@ pub(super) fn steps_list(told: &Parts) -> String {
             let text = escaped(text);
             out += &format!("</ol>\n<p id=\"loop\">{text}</p>\n<ol start=\"{number}\">\n");
         }
-        out += &format!("<li><b>{}</b><ul>", escaped(name));
-        for (fault, line) in lines {
-            let class = if *fault { " class=\"fault\"" } else { "" };
-            out += &format!("<li{class}>{}</li>", escaped(line));
-        }
-        out += "</ul></li>\n";
+        out += &step(name, lines);
     }
     out += &format!("</ol>\n<p class=\"bug\">BUG {}</p>\n", escaped(&told.headline));
     match told.ending.trim_start() {
         "" => out,
         ending => out + &format!("<pre>{}</pre>\n", escaped(ending)),
     }
+}
+
+fn step(name: &str, lines: &[(bool, String)]) -> String {
+    let mut out = format!("<li><b>{}</b><ul>", escaped(name));
+    for (fault, line) in lines {
+        let class = if *fault { " class=\"fault\"" } else { "" };
+        out += &format!("<li{class}>{}</li>", escaped(line));
+    }
+    out + "</ul></li>\n"
+}
+
+/// The nearest schedule that does not fail: what is otherwise in it, and its steps.
+pub(super) fn nearest(told: &Parts) -> String {
+    let Some(otherwise) = &told.nearest else { return String::new() };
+    let steps: String = otherwise.steps.iter().map(|(name, lines)| step(name, lines)).collect();
+    format!(
+        "<section id=\"nearest\" aria-label=\"The nearest schedule that does not fail\">\n\
+         <h2>The nearest schedule that does not fail</h2>\n<p class=\"otherwise\">{}</p>\n\
+         <details><summary>Its steps</summary>\n<ol>\n{steps}</ol>\n</details>\n</section>\n",
+        escaped(&otherwise.sentence)
+    )
 }

@@ -354,7 +354,7 @@ impl<'a> Story<'a> {
     }
 }
 
-fn plain(text: impl Into<String>) -> Line {
+pub(super) fn plain(text: impl Into<String>) -> Line {
     Line { ink: None, text: text.into() }
 }
 

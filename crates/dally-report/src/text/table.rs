@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dally_core::WorkerId;
 use dally_core::words::count;
 
+use super::folding::Row;
 use super::story::{Gone, Story};
 use super::style::{Ink, Style};
 use super::words::clip;
@@ -17,70 +18,68 @@ const MOST_LINES: usize = 40;
 const MOST_WORKERS: usize = 20;
 const MOST_MESSAGES: usize = 3;
 
-/// The steps from the index `from` on that are shown, a line for each event; the worker is named where it
-/// changes. The divider is the text before the step with its number, the first of a loop. The last line is
-/// the bug, if there is one.
+/// Rows of steps, a line for each event; the worker is named where it changes. `is_past` says of a step whether
+/// it led to the bug: others between rows are counted. The divider is the text before the step with its number,
+/// the first of a loop. The last line is the bug, if there is one.
 pub(super) fn steps(
     story: &Story<'_>,
-    from: usize,
-    is_shown: impl Fn(usize) -> bool,
+    rows: &[Row<'_>],
+    is_past: impl Fn(usize) -> bool,
     divider: Option<(usize, String)>,
     bug: Option<&str>,
     style: Style,
 ) -> String {
-    let told = story.steps.iter().enumerate().skip(from);
-    let names = told.clone().filter(|(at, _)| is_shown(*at));
-    let width = column(names.map(|(_, (worker, _))| story.names.of(*worker)));
-    let digits = story.steps.len().to_string().len().max(3);
+    let width = column(rows.iter().map(|row| story.names.of(row.worker)));
+    let digits = rows.iter().map(|row| row.number().len()).max().unwrap_or(0);
+    let digits = digits.max(story.steps.len().to_string().len()).max(3);
     let mut out = String::new();
-    let mut row = |number: &str, name: &str, ink: Option<Ink>, text: &str| {
+    let mut put = |number: &str, name: &str, ink: Option<Ink>, text: &str| {
         let pad = " ".repeat(width.saturating_sub(name.chars().count()));
         let number = style.paint(Ink::Faint, format!("{number:>digits$}"));
         let name = style.paint(Ink::Worker, name);
         let text = ink.map_or_else(|| text.to_owned(), |ink| style.paint(ink, text));
         out += &format!(" {number}  {name}{pad}  {text}\n");
     };
-    let mut last = None;
-    let mut left_out = 0;
-    for (at, (worker, lines)) in told {
-        let number = at + 1;
-        if !is_shown(at) {
-            left_out += 1;
-            continue;
-        }
+    let mut last: Option<&Row<'_>> = None;
+    let mut named = None;
+    let mut divider = divider.map(|(start, text)| (start - 1, text));
+    for row in rows {
+        let (first, _) = row.steps;
+        let between = last.map_or(rows[0].steps.0, |last| last.steps.1 + 1)..first;
+        let left_out = between.filter(|&at| !is_past(at)).count();
         if left_out > 0 {
-            let steps = count(left_out, "step");
-            row("...", "", Some(Ink::Faint), &format!("{steps} that did not lead to the bug"));
-            (left_out, last) = (0, None);
+            let steps = count(left_out as u64, "step");
+            put("...", "", Some(Ink::Faint), &format!("{steps} that did not lead to the bug"));
+            named = None;
         }
-        if let Some((start, text)) = &divider
-            && number == (*start).max(from + 1)
-        {
-            row("...", "", Some(Ink::Heading), text);
-            last = None;
+        if let Some((_, text)) = divider.take_if(|(start, _)| *start <= first) {
+            put("...", "", Some(Ink::Heading), &text);
+            named = None;
         }
-        let mut number = number.to_string();
-        let mut name = story.names.of(*worker);
-        if last.replace(*worker) == Some(*worker) {
+        let mut number = row.number();
+        let mut name = story.names.of(row.worker);
+        if named.replace(row.worker) == Some(row.worker) {
             name.clear();
         }
+        let lines = row.lines.all();
         let hidden = lines.len().saturating_sub(MOST_LINES);
         for (position, line) in lines.iter().enumerate() {
-            let first = MOST_LINES / 2;
-            if hidden > 0 && position == first {
+            let beginning = MOST_LINES / 2;
+            if hidden > 0 && position == beginning {
                 let text = format!("... {} of this step", count(hidden as u64, "more event"));
-                row("", "", Some(Ink::Faint), &text);
+                put("", "", Some(Ink::Faint), &text);
             }
-            if (first..first + hidden).contains(&position) {
+            if (beginning..beginning + hidden).contains(&position) {
                 continue;
             }
             for (index, text) in line.text.lines().enumerate() {
                 let indent = if index == 0 { "" } else { "  " };
-                row(&number, &name, line.ink, &format!("{indent}{text}"));
+                put(&number, &name, line.ink, &format!("{indent}{text}"));
                 number.clear();
                 name.clear();
             }
         }
+        last = Some(row);
     }
     if let Some(bug) = bug {
         let mark = style.paint(Ink::Bug, format!("{:>digits$}", "BUG"));

@@ -18,7 +18,8 @@ async function open(path, options = {}) {
   return { page, trouble, done: () => context.close() };
 }
 
-const chosen = (page) => page.locator(".row.chosen .number").textContent();
+const chosen = (page) => page.locator("#diagram .row.chosen .number").textContent();
+let withNearest = 0;
 
 async function check(path) {
   const { page, trouble, done } = await open(path);
@@ -27,9 +28,9 @@ async function check(path) {
   assert.match(await page.locator("h1").textContent(), /^bug\[[a-z-]+\] ./);
 
   // Only what is in the window is drawn, whatever the number of steps.
-  const rows = await page.locator(".row").count();
+  const rows = await page.locator("#diagram .row").count();
   assert.ok(rows > 0 && rows < 120, `${rows} rows are drawn`);
-  assert.ok((await page.locator("svg circle").count()) > 0, "nodes are drawn");
+  assert.ok((await page.locator("#diagram svg circle").count()) > 0, "nodes are drawn");
   assert.equal(Number(await chosen(page)), total, "the last step is chosen first");
   assert.match(await page.locator(".panel h2").textContent(), new RegExp(`^Step ${total} of ${total}: `));
 
@@ -39,7 +40,7 @@ async function check(path) {
   await page.keyboard.press("ArrowDown");
   const second = Number(await chosen(page));
   assert.ok(total === 1 || second > 1, "the next step is chosen");
-  await page.locator(".row[data-step]").first().click();
+  await page.locator("#diagram .row[data-step]").first().click();
   assert.equal(Number(await chosen(page)), 1);
 
   // Causes and effects: the rest is dimmed.
@@ -54,7 +55,7 @@ async function check(path) {
     const inPast = Number((await only.textContent()).match(/\((\d+) of/)[1]);
     assert.equal(await page.locator("#list li.outside").count(), total - inPast);
     await only.click();
-    assert.equal(await page.locator(".row.gap").count(), 0, "every step has a row");
+    assert.equal(await page.locator("#diagram .row.gap").count(), 0, "every step has a row");
     await only.click();
   }
 
@@ -70,9 +71,26 @@ async function check(path) {
   // A loop can be gone round once more.
   const again = page.locator("button", { hasText: "go round once more" });
   if (await page.locator("#loop").count()) {
-    await page.locator(".scroll").evaluate((scroll) => (scroll.scrollTop = scroll.scrollHeight));
+    await page.locator("#diagram .scroll").evaluate((scroll) => (scroll.scrollTop = scroll.scrollHeight));
     await again.click();
     await page.locator(".row", { hasText: "round 2" }).waitFor();
+  }
+
+  // The nearest schedule that does not fail has a diagram of its own, at its first difference.
+  const nearest = page.locator("#nearest");
+  if (await nearest.count()) {
+    const sentence = await nearest.locator(".otherwise").textContent();
+    assert.match(sentence, /^Had .*\.$/s);
+    assert.equal(await page.locator("header a[href='#nearest']").textContent(), sentence);
+    await page.locator("header a[href='#nearest']").click();
+    assert.ok((await nearest.locator(".row").count()) > 0, "its steps are drawn");
+    assert.equal(await nearest.locator(".row.last").count(), 0, "none of its steps is a bug");
+    const marked = nearest.locator(".row.difference");
+    assert.equal(await marked.count(), 1, "the first difference is marked");
+    const step = Number(await marked.locator(".number").textContent());
+    await marked.click();
+    assert.equal(Number(await nearest.locator(".row.chosen .number").textContent()), step);
+    withNearest += 1;
   }
 
   await page.locator("button", { hasText: "List" }).click();
@@ -84,6 +102,11 @@ async function check(path) {
   const plain = await open(path, { javaScriptEnabled: false, colorScheme: "dark" });
   assert.ok(await plain.page.locator("#list ol > li").first().isVisible());
   assert.ok(await plain.page.locator(".command").first().isVisible());
+  if (await plain.page.locator("#nearest").count()) {
+    assert.ok(await plain.page.locator("#nearest .otherwise").isVisible());
+    await plain.page.locator("#nearest summary").click();
+    assert.ok(await plain.page.locator("#nearest ol > li").first().isVisible());
+  }
   await plain.done();
   return total;
 }
@@ -116,5 +139,5 @@ for (const path of pages) {
   }
 }
 await browser.close();
-console.log(`${pages.length - failed} passed, ${failed} failed`);
+console.log(`${pages.length - failed} passed, ${failed} failed; ${withNearest} show the nearest schedule that passes`);
 process.exit(failed || pages.length === 0 ? 1 : 0);

@@ -204,6 +204,7 @@ fn findings() -> impl Strategy<Value = Finding> {
         items,
         after: Vec::new(),
         clock: None,
+        fields: None,
     });
     let names = prop::collection::btree_map(workers(), texts(), 0..4);
     (bugs(), vec(step, 0..12), names).prop_map(|(bug, steps, names)| finding(bug, steps, names))

@@ -4,6 +4,7 @@
 mod any;
 mod exports;
 mod findings;
+mod formats;
 mod json;
 mod page;
 mod store;

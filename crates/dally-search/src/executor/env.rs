@@ -67,7 +67,7 @@ impl StepEnv<'_> {
     fn chose(&mut self, choice: Choice) {
         self.wrote(choice);
         if let Some(recorder) = self.recorder.as_deref_mut() {
-            recorder.tracer.choice(choice);
+            recorder.choice(choice);
         }
     }
 
@@ -148,7 +148,7 @@ impl Env for StepEnv<'_> {
             self.loop_detector.took(self.worker, message.sender);
         }
         if let Some(recorder) = self.recorder.as_deref_mut() {
-            recorder.tracer.event(event);
+            recorder.event(event);
         }
         Ok(())
     }

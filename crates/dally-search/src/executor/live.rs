@@ -49,6 +49,9 @@ impl LiveExecution<'_> {
     ) -> Result<Acceptance, Conclusion> {
         self.env.step(worker, system);
         let stepped = system.step(worker, &mut self.env);
+        if let Some(recorder) = self.env.recorder.as_deref_mut() {
+            recorder.stepped(worker, system);
+        }
         if stepped.is_err() || self.env.cut.is_some() {
             return Err(match (self.env.cut, stepped) {
                 (Some(CutReason::Endless), _) if self.limits.long_steps_end => {

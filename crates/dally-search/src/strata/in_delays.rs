@@ -16,6 +16,7 @@ use super::state_space::StateSpace;
 use crate::deadline::{Deadline, Stopwatch};
 use crate::executor::{Executor, Limits};
 use crate::minimise::Budget;
+use crate::nearest::nearest;
 use crate::options::{Options, Sink};
 use crate::record::{RunDescription, fairness_of};
 use crate::shrink::is_shrinkable;
@@ -103,6 +104,7 @@ fn in_delays<P: Program + 'static, E: Explorer>(
         let mut retold = description.full(again.recording, bug, number);
         (retold.occurrences, retold.notes) = (finding.occurrences, finding.notes);
         retold.delays = Some(delays);
+        nearest(executor, &mut retold, &description, budget);
         Some(retold)
     });
     retold.ok().flatten()

@@ -142,10 +142,9 @@ pub fn methods(block: &syn::ItemImpl) -> Vec<syn::ImplItemFn> {
     let mut found = Vec::new();
     for item in &block.items {
         match item {
-            ImplItem::Fn(method) if is_on(&method.attrs) && !is_hidden(&method.attrs) => {
-                if is_public(&method.vis) {
-                    found.push(method.clone());
-                }
+            ImplItem::Fn(method) => {
+                let seen = is_on(&method.attrs) && !is_hidden(&method.attrs);
+                found.extend(Some(method.clone()).filter(|it| seen && is_public(&it.vis)));
             }
             ImplItem::Macro(invocation) => {
                 let called = invocation.mac.path.segments.last().expect("a path has a name");

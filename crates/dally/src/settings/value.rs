@@ -7,8 +7,8 @@ use dally_search::liveness::Fairness;
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
 use dally_search::{Clocks, StrategyKind};
 use dally_settings::{
-    Bytes, CACHES, Names, POINTS, TASK_PANICS, TIMERS, ValueError, parse_bytes, parse_count,
-    parse_switch, parse_time,
+    Bytes, CACHES, FORMATS, Names, POINTS, TASK_PANICS, TIMERS, UnknownName, ValueError,
+    parse_bytes, parse_count, parse_switch, parse_time,
 };
 
 pub(crate) trait Value: Sized {
@@ -45,7 +45,7 @@ macro_rules! names {
     )*};
 }
 
-names!(StrategyKind SearchKind ExplorerKind Fairness Clocks);
+names!(StrategyKind SearchKind ExplorerKind Fairness Clocks OutputFormat);
 
 /// Settings of programs, which go by their names.
 macro_rules! of_programs {
@@ -80,6 +80,30 @@ of_programs! {
     Timers of TIMERS as "timers";
     /// Where the steps of tasks end.
     Points of POINTS as "points";
+}
+
+/// In which form it is told what was checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutputFormat {
+    /// For people.
+    Text,
+    /// The run with all its findings.
+    Json,
+    /// JUnit's XML.
+    Junit,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// SARIF.
+    Sarif,
+}
+
+impl std::str::FromStr for OutputFormat {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<OutputFormat, UnknownName> {
+        use OutputFormat::{Github, Json, Junit, Sarif, Text};
+        Ok([Text, Json, Junit, Github, Sarif][FORMATS.find(name)?])
+    }
 }
 
 impl Value for CachePolicy {

@@ -11,7 +11,7 @@ use dally_settings::with_settings;
 use thiserror::Error;
 
 use super::Test;
-use crate::settings::{Bytes, Points, TaskPanics, Timers, Value, ValueError, given};
+use crate::settings::{Bytes, OutputFormat, Points, TaskPanics, Timers, Value, ValueError, given};
 
 /// The argument of a method for a setting with values of type `T`: such a value, or one that can be
 /// converted, such as `"30s"` for a [`Duration`] and `"2G"` or a number for [`Bytes`].
@@ -52,7 +52,7 @@ macro_rules! texts {
     )*};
 }
 
-texts!(Duration Bytes PathBuf SearchKind CachePolicy Fairness Clocks TaskPanics Timers Points);
+texts!(Duration Bytes PathBuf SearchKind CachePolicy Fairness Clocks TaskPanics Timers Points OutputFormat);
 
 impl IntoSetting<Bytes> for u64 {
     fn into_setting(self) -> Result<Bytes, ValueError> {
