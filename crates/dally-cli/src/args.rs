@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dally::search::StrategyKind;
-use dally::settings::{OutputFormat, parse_time};
+use dally::settings::{OutputFormat, parse_bytes, parse_time};
 
 use crate::flags::{All, OfReplays};
 
@@ -45,6 +45,10 @@ pub enum Command {
     Page(PageArgs),
     /// Write a finding in the format of another viewer: ShiViz, Chrome, Mermaid, Peasy.
     Export(ExportArgs),
+    /// Run many programs under many strategies within a budget, and remember what came of it.
+    Campaign(CampaignCommand),
+    /// Explore an execution by hand, in a browser or in the terminal.
+    Explore(ExploreArgs),
     /// Run the tests of a crate with `cargo test`, with settings of Dally as flags.
     Test(TestArgs),
     /// The schedules that tests of this workspace have failed under, and run first from then on.
@@ -114,7 +118,7 @@ impl CheckArgs {
 }
 
 /// Arguments of `dally check` that only P projects know.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Of a P project")]
 pub struct PArgs {
     /// Check the test of this name, or all tests whose names begin so; can be given several times.
@@ -230,6 +234,150 @@ Examples:
   dally check lcr --search ses --explorer rtc
   dally check chain-replication --bug two-neighbours --search ses --explorer rr --memory 1G
   dally check paxos --bug smallest-proposal --time 30s --keep-going --format json";
+
+/// `dally campaign`
+#[derive(Args, Debug)]
+pub struct CampaignCommand {
+    #[command(subcommand)]
+    pub command: OfCampaigns,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum OfCampaigns {
+    /// Begin a campaign, or go on with it.
+    Run(CampaignArgs),
+    /// Show what was run, found and covered.
+    Show(CampaignAt),
+    /// List the findings and what became of them.
+    Findings(CampaignAt),
+    /// Write one HTML page about all of it.
+    Report(CampaignReportArgs),
+    /// Run the schedules of findings again, and take note of those that no longer show their bug.
+    Replay(CampaignReplayArgs),
+}
+
+/// Where a campaign is.
+#[derive(Args, Debug)]
+pub struct CampaignAt {
+    /// The directory of the campaign.
+    #[arg(long, value_name = "DIR", default_value = "campaign")]
+    pub dir: PathBuf,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = CAMPAIGN_EXAMPLES)]
+pub struct CampaignArgs {
+    /// A plan, a TOML file; or programs: protocols (PROTOCOL:BUG with a planted bug), P projects, programs in
+    /// MPIL.
+    #[arg(required = true, value_name = "PLAN|PROGRAM")]
+    pub subjects: Vec<String>,
+
+    #[command(flatten)]
+    pub at: CampaignAt,
+
+    /// The strategies, separated by commas, instead of those of the plan. Only those can be taken whose
+    /// schedules do not depend on those before.
+    #[arg(long, value_delimiter = ',', value_name = "A,B,C")]
+    pub strategies: Vec<String>,
+
+    /// How long to go on, such as 10m; without it until it is interrupted.
+    #[arg(long, value_parser = parse_time, value_name = "TIME")]
+    pub time: Option<Duration>,
+
+    /// How many threads run schedules; by default as many as there are processors.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=256), value_name = "N")]
+    pub threads: Option<u64>,
+
+    /// How much memory the process may have before the run ends, such as 2G.
+    #[arg(long, value_parser = parse_bytes, value_name = "BYTES")]
+    pub memory: Option<u64>,
+
+    /// Where all random choices start from.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+#[derive(Args, Debug)]
+pub struct CampaignReportArgs {
+    #[command(flatten)]
+    pub at: CampaignAt,
+
+    /// Where to write the page, by default `report.html` in the directory of the campaign.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct CampaignReplayArgs {
+    /// The findings, by what their causes begin with; by default all.
+    #[arg(value_name = "CAUSE")]
+    pub causes: Vec<String>,
+
+    #[command(flatten)]
+    pub at: CampaignAt,
+}
+
+const CAMPAIGN_EXAMPLES: &str = "\
+Examples:
+  dally campaign run night.toml --time 8h
+  dally campaign run raft-v1:duplicate-votes paxos --strategies random,pct:3 --time 10m
+  dally campaign run Model.pproj --dir model-campaign --time 1h
+  dally campaign report
+
+The same command goes on where a run ended, was interrupted or was killed. When it begins, the findings that
+are known are replayed: one that no longer shows is fixed at the present revision of a git checkout. The exit
+code is 1 if a finding is open, and 130 if the run was interrupted.";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXPLORE_EXAMPLES)]
+pub struct ExploreArgs {
+    /// A protocol, one of `dally list`; a P project; a program in MPIL; a schedule, a file or a token, whose
+    /// program it is then; or the name of a test of this workspace.
+    #[arg(required = true, value_name = "PROGRAM")]
+    pub subjects: Vec<OsString>,
+
+    /// Of a protocol: switch on this planted bug.
+    #[arg(long)]
+    pub bug: Option<String>,
+
+    /// Of a program in MPIL: give this parameter this value, as in `--param n=4`.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub parameters: Vec<String>,
+
+    /// Of a P project: its test, if it has several.
+    #[arg(short, long, value_name = "TEST")]
+    pub test: Option<String>,
+
+    /// Of a P project: run handlers without scheduling points at their sends.
+    #[arg(long)]
+    pub atomic_handlers: bool,
+
+    /// Of a P project: a file of stubs for foreign functions.
+    #[arg(long, value_name = "FILE")]
+    pub foreign: Vec<PathBuf>,
+
+    /// Of a P project: let foreign functions without a body return any value of a small type.
+    #[arg(long)]
+    pub stub_foreign: bool,
+
+    /// Read commands from standard input instead of serving a page: `help` lists them.
+    #[arg(long)]
+    pub terminal: bool,
+
+    /// The port of the page on the loopback address; by default one that is free.
+    #[arg(long, value_name = "N", conflicts_with = "terminal")]
+    pub port: Option<u16>,
+}
+
+const EXPLORE_EXAMPLES: &str = "\
+Examples:
+  dally explore raft-v1 --bug duplicate-votes
+  dally explore Model.pproj -t tcSingle --terminal
+  dally explore .dally/raft-v1-duplicate-votes-beb56cce.schedule
+  cargo dally explore nobody_gets_money_that_is_not_there
+
+The page is served on the loopback address, to whoever knows the token in its URL. In the terminal the
+exit code is 2 if a command could not be done, so that scripts notice.";
 
 #[derive(Args, Debug)]
 #[command(after_help = TEST_EXAMPLES)]

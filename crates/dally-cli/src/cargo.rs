@@ -49,16 +49,10 @@ pub fn is_of_test(schedule: &Schedule) -> bool {
 
 /// Runs the test of a schedule under this schedule; `given` is how the user named the schedule.
 pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u8, CliError> {
-    let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
-    let test = || schedule.program.clone();
-    let metadata = metadata(cargo().args(["metadata", "--format-version", "1", "--no-deps"]))
-        .map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
-    let selection = selection(&metadata, target)
-        .ok_or_else(|| CliError::NoCrate { test: test(), krate: target.to_owned() })?;
-    let replaced = Replaced::in_workspace(&metadata, &Given::default())?;
+    let (selection, name, replaced) = of_recorded(schedule)?;
     let of_test = |last: &[&str]| {
         let selected = selection.iter().map(String::as_str);
-        let of_harness = [name, "--", "--exact"].into_iter().chain(last.iter().copied());
+        let of_harness = [&*name, "--", "--exact"].into_iter().chain(last.iter().copied());
         let arguments: Vec<&str> = selected.chain(of_harness).collect();
         match &replaced {
             Some(replaced) => replaced.test(&arguments),
@@ -74,9 +68,9 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
     if !listed.status.success() {
         return Ok(BAD_INPUT);
     }
-    let is_listed = |line: &str| line.strip_suffix(": test") == Some(name);
-    if !String::from_utf8_lossy(&listed.stdout).lines().any(is_listed) {
-        return Err(CliError::TestGone { name: name.to_owned(), krate: target.to_owned() });
+    if !tests_of(&listed).contains(&name) {
+        let krate = schedule.program.split_once("::").map_or("", |(krate, _)| krate).to_owned();
+        return Err(CliError::TestGone { name, krate });
     }
     let mut cargo = of_test(&[]);
     let path = Path::new(given);
@@ -98,6 +92,31 @@ pub fn replay(schedule: &Schedule, given: &OsStr, best_effort: bool) -> Result<u
         false if gave_up => BAD_INPUT,
         false => BUG,
     })
+}
+
+/// Where the test of a schedule is: the arguments that make cargo test only its crate, its name, and how
+/// cargo is called if Dally stands in for tokio.
+pub fn of_recorded(
+    schedule: &Schedule,
+) -> Result<(Vec<String>, String, Option<Replaced>), CliError> {
+    let (target, name) = schedule.program.split_once("::").unwrap_or(("", &schedule.program));
+    let test = || schedule.program.clone();
+    let metadata = metadata(cargo().args(["metadata", "--format-version", "1", "--no-deps"]))
+        .map_err(|why| CliError::NoPackage { test: test(), why: Box::new(why) })?;
+    let selection = selection(&metadata, target)
+        .ok_or_else(|| CliError::NoCrate { test: test(), krate: target.to_owned() })?;
+    let replaced = Replaced::in_workspace(&metadata, &Given::default())?;
+    Ok((selection, name.to_owned(), replaced))
+}
+
+/// The tests that cargo, called so, lists; none if it fails, which it reports itself.
+pub fn listed(command: &mut Command) -> Result<Vec<String>, CliError> {
+    Ok(tests_of(&run(command)?))
+}
+
+fn tests_of(listed: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&listed.stdout);
+    text.lines().filter_map(|line| line.strip_suffix(": test").map(str::to_owned)).collect()
 }
 
 /// A file that tests make to tell this process something.

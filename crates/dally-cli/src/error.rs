@@ -98,6 +98,42 @@ pub enum CliError {
          another outcome: leave it out\n  the schedule was recorded with: {outcome}"
     )]
     NoLoop { outcome: String },
+    #[error(
+        "several things were named, and one program is explored at a time\n  only a P project can have \
+         several paths"
+    )]
+    SeveralExplored,
+    #[error(
+        "`{name}` is no protocol, no P project, no program in MPIL, no schedule, and no test of this \
+         workspace{}\n  see `dally list`", .why.as_ref().map_or(String::new(), |why| format!(": {why}"))
+    )]
+    NothingToExplore { name: String, why: Option<String> },
+    #[error("several tests have `{name}` in their names: {}\n  name one in full", .known.join(", "))]
+    SeveralTests { name: String, known: Vec<String> },
+    #[error("the project has several tests: {}\n  name one: -t TEST", .known.join(", "))]
+    WhichTest { known: Vec<String> },
+    #[error(
+        "`{test}` did not begin to be explored\n  is it a test of Dally, `#[dally::test]`? {why}"
+    )]
+    NotExplored { test: String, why: io::Error },
+    #[error(transparent)]
+    Campaign(#[from] dally_campaign::StoreError),
+    #[error("the plan `{}` cannot be read: {why}", .path.display())]
+    Plan { path: PathBuf, why: dally_campaign::PlanError },
+    #[error("{0}")]
+    NoPlan(dally_campaign::PlanError),
+    #[error("in the plan, {name} is `{value}`: {why}")]
+    InPlan { name: &'static str, value: String, why: String },
+    #[error("{program} cannot be run under {strategy}: {why}")]
+    NotInCampaign { program: String, strategy: String, why: String },
+    #[error(
+        "no finding of the campaign has a cause that begins with `{cause}`\n  `dally campaign findings` lists them"
+    )]
+    NoCause { cause: String },
+    #[error("no page can be served on 127.0.0.1:{port}: {why}")]
+    NotServed { port: u16, why: String },
+    #[error("the terminal cannot be read or written: {0}")]
+    Terminal(io::Error),
     #[error("cargo cannot be run: {0}")]
     Cargo(io::Error),
     /// In the words of cargo.

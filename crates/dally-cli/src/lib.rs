@@ -3,10 +3,12 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod campaign;
 mod cargo;
 mod check;
 mod compare;
 mod error;
+mod explore;
 mod flags;
 mod interrupt;
 mod list;
@@ -57,6 +59,8 @@ fn execute(arguments: Vec<OsString>) -> Result<u8, CliError> {
         Command::Page(arguments) => page::page(&arguments),
         Command::Export(arguments) => page::export(&arguments),
         Command::Regressions(command) => regressions::regressions(&command),
+        Command::Campaign(command) => campaign::campaign(&command.command),
+        Command::Explore(arguments) => explore::explore(&arguments),
         Command::Test(arguments) => cargo::test(&arguments.arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }

@@ -35,11 +35,8 @@ pub fn check(arguments: &CheckArgs, subject: &OsStr) -> Result<u8, CliError> {
     let path = Path::new(subject);
     let Some(program) = compiled(path, &parameters)? else { return Ok(BAD_INPUT) };
     let name = path.file_stem().unwrap_or(subject).to_string_lossy().into_owned();
-    let mut replay_settings = vec![(FILE_SETTING.to_owned(), path.display().to_string())];
-    let shown = parameters.iter().map(|(name, value)| format!("{name}={value}"));
-    replay_settings.extend(shown.map(|given| (PARAMETER_SETTING.to_owned(), given)));
     let checking = Checking {
-        replay_settings,
+        replay_settings: settings_of(path, &parameters),
         stop: stop_on_interrupt()?,
         ..Checking::new(name.clone(), settings(arguments, None, Settings::default())?)
     };
@@ -50,6 +47,23 @@ pub fn check(arguments: &CheckArgs, subject: &OsStr) -> Result<u8, CliError> {
     }
     run.tell_notes();
     Ok(if run.checked.report.findings.is_empty() { CLEAN } else { BUG })
+}
+
+/// What schedules of this program are headed by.
+pub fn heading(subject: &OsStr, parameters: &[String]) -> Result<Schedule, CliError> {
+    let parameters = parameters.iter().map(|given| parameter(given));
+    let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
+    let path = Path::new(subject);
+    let program = path.file_stem().unwrap_or(subject).to_string_lossy().into_owned();
+    Ok(Schedule { program, settings: settings_of(path, &parameters), ..Schedule::default() })
+}
+
+/// What a replay of this program needs to know.
+fn settings_of(path: &Path, parameters: &[(String, i64)]) -> Vec<(String, String)> {
+    let mut settings = vec![(FILE_SETTING.to_owned(), path.display().to_string())];
+    let shown = parameters.iter().map(|(name, value)| format!("{name}={value}"));
+    settings.extend(shown.map(|given| (PARAMETER_SETTING.to_owned(), given)));
+    settings
 }
 
 fn parameter(given: &str) -> Result<(String, i64), CliError> {

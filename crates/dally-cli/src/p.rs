@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dally::checking::Checking;
+use dally::contract::Schedule;
 use dally::p::Project;
 use dally::p::program::{Heat, Program, Test};
 use dally::p::vm::{CoverageReport, Foreign, PProgram};
@@ -27,7 +28,7 @@ use serde_json::json;
 use self::opening::{Stubs, open, refuse};
 pub use self::opening::{here, path, paths};
 pub use self::options::translated;
-use crate::args::{CheckArgs, Format, OfP, ReplayArgs};
+use crate::args::{CheckArgs, Format, OfP, PArgs, ReplayArgs};
 use crate::check::{self, Run, settings};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
@@ -39,6 +40,10 @@ const STEP_BOUND: u32 = 200_000;
 /// How many times as long as others a fair schedule with a hot spec may be by default, as in the
 /// reference.
 const FAIR_STEPS: usize = 10;
+
+/// How many times as long a spec that is too hot has to stay hot by default. If what it waits for is
+/// as likely to come about as not in each stretch, that is a false alarm once in a hundred thousand.
+const CONFIRM_TEMPERATURE: u32 = 16;
 
 /// `dally p`: what is there for P projects besides `dally check`.
 pub fn other(command: &OfP) -> Result<u8, CliError> {
@@ -100,6 +105,26 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
         (false, true) => Err(CliError::NotAllChecked),
         (false, false) => Ok(CLEAN),
     }
+}
+
+/// What schedules of the one test that is asked for are headed by; `None` if the project has errors, which
+/// have been printed.
+pub fn heading(paths: &[PathBuf], asked: &PArgs) -> Result<Option<Schedule>, CliError> {
+    let stubs = Stubs { files: asked.foreign.clone(), made: asked.stub_foreign };
+    let Some(project) = open(paths, &stubs, Format::Text)? else { return Ok(None) };
+    let tests = chosen(&project, &asked.tests)?;
+    let mut names: Vec<String> =
+        tests.iter().map(|&test| project.program.tests[test].name.clone()).collect();
+    let program = match names.len() {
+        0 => return Err(CliError::NoTests),
+        1 => names.remove(0),
+        _ => return Err(CliError::WhichTest { known: names }),
+    };
+    Ok(Some(Schedule {
+        program,
+        settings: recorded::settings(paths, asked),
+        ..Schedule::default()
+    }))
 }
 
 /// The numbers of the tests with these names, or else of those whose names begin so.
@@ -186,7 +211,7 @@ fn run(
         let suits = Settings {
             fairness: Fairness::Strong,
             step_bound: Some(STEP_BOUND),
-            confirm_temperature: Some(1),
+            confirm_temperature: Some(CONFIRM_TEMPERATURE),
             ..Settings::default()
         };
         let mut settings = settings(arguments, search, suits)?;

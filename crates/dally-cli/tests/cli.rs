@@ -1,9 +1,12 @@
 //! The `dally` command as people use it: output, exit codes, files.
 
 #[cfg(unix)]
+mod campaigning;
+#[cfg(unix)]
 mod cargo;
 mod command;
 mod comparing;
+mod exploring;
 mod formats;
 #[cfg(unix)]
 mod regressions;

@@ -383,10 +383,10 @@ fn a_counting_livelock_is_found_by_temperature_within_bounds_that_can_be_set() {
         let words = ran.out.lines().next().unwrap_or_default().to_owned();
         words.split("more than ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned)
     };
-    assert_eq!(hot_for(&[]).as_deref(), Some("100,000"));
-    assert_eq!(hot_for(&["--max-steps", "100"]).as_deref(), Some("1,000"));
+    assert_eq!(hot_for(&[]).as_deref(), Some("50,000"));
+    assert_eq!(hot_for(&["--max-steps", "100"]).as_deref(), Some("500"));
     let short = ["--max-steps", "100", "--max-fair-steps", "400"];
-    assert_eq!(hot_for(&short).as_deref(), Some("400"));
+    assert_eq!(hot_for(&short).as_deref(), Some("200"));
     let given = ["--max-steps", "100", "--temperature", "50", "--confirm-temperature", "0"];
     assert_eq!(hot_for(&given).as_deref(), Some("50"));
     assert_eq!(hot_for(&["--max-fair-steps", "10000", "--temperature", "20000"]), None);

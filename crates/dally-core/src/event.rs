@@ -235,6 +235,11 @@ pub enum Event<T> {
         /// The line.
         text: T,
     },
+    /// A fault of what the program runs on was injected: of the network, a disk or a host.
+    Faulted {
+        /// Which one.
+        fault: T,
+    },
 }
 
 impl<T> Event<T> {
@@ -275,6 +280,7 @@ impl<T> Event<T> {
             }
             Event::Hinted { hint } => Event::Hinted { hint: text(hint) },
             Event::Noted { text: line } => Event::Noted { text: text(line) },
+            Event::Faulted { fault } => Event::Faulted { fault: text(fault) },
         }
     }
 }

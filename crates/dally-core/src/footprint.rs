@@ -164,6 +164,7 @@ impl Footprint {
             Event::Announced { .. } | Event::MonitorChanged { .. } => {
                 self.add(Access::update(Resource::Monitors));
             }
+            Event::Faulted { .. } => self.add(Access::update(Resource::Execution)),
             // These concern the stepping worker alone, or are texts for readers.
             Event::Raised { .. }
             | Event::Changed { .. }

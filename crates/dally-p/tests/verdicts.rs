@@ -21,7 +21,7 @@ fn options(schedules: u64) -> Options {
         schedules,
         fairness: Fairness::Strong,
         max_fair_steps: Some(100_000),
-        confirm_temperature: 1,
+        confirm_temperature: 16,
         step_items: 200_000,
         time: Some(Duration::from_secs(120)),
         shrink: false,

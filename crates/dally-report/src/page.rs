@@ -8,7 +8,9 @@
 mod model;
 mod parts;
 
-use dally_core::{Finding, Report};
+use dally_core::words::visible;
+use dally_core::{Finding, Report, Trace, WorkerId};
+use serde::Serialize;
 
 use self::model::Model;
 use self::parts::{
@@ -17,7 +19,6 @@ use self::parts::{
 use crate::about::About;
 use crate::text;
 
-const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = concat!(
     include_str!("page/diagram.js"),
     "\n",
@@ -91,6 +92,34 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
         data = json_in_html(&model),
     )
 }
+
+/// What draws an execution that is not, or not yet, a finding, for pages of one's own: [`DIAGRAM`] makes a
+/// diagram of `model`, with the texts of the steps beside it.
+#[derive(Serialize)]
+pub struct Drawing {
+    model: Model,
+    /// Who takes each step, and what happens in it, line by line.
+    steps: Vec<(String, Vec<String>)>,
+}
+
+impl Drawing {
+    /// The drawing of an execution; at each step `enabled` could step, where that is known.
+    pub fn of(trace: &Trace, enabled: &[Vec<WorkerId>]) -> Drawing {
+        let shown = |text: &String| visible(text).into_owned();
+        let steps = text::steps(trace).into_iter();
+        let steps = steps.map(|(name, lines)| (shown(&name), lines.iter().map(shown).collect()));
+        let last = trace.steps.len().checked_sub(1);
+        let model = Model::new(trace, enabled, last.into_iter().collect());
+        Drawing { model, steps: steps.collect() }
+    }
+}
+
+/// The script of the diagram: `Diagram`, `Order`, and `Panel` for one step of it.
+pub const DIAGRAM: &str =
+    concat!(include_str!("page/diagram.js"), "\n", include_str!("page/panel.js"));
+
+/// The style of the diagram and of all around it.
+pub const STYLE: &str = include_str!("page/page.css");
 
 #[cfg(test)]
 mod tests {

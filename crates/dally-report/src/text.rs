@@ -224,6 +224,25 @@ pub fn execution(trace: &Trace, program: &str, how: &str, style: Style) -> Strin
     })
 }
 
+/// Who takes each step of an execution, and what happens in it, line by line.
+pub fn steps(trace: &Trace) -> Vec<(String, Vec<String>)> {
+    let story = Story::of(trace);
+    let texts = |lines: &[story::Line]| lines.iter().map(|line| line.text.clone()).collect();
+    story.steps.iter().map(|(worker, lines)| (story.names.of(*worker), texts(lines))).collect()
+}
+
+/// Who takes the last step of an execution that goes on, and what happens in it, line by line.
+pub fn last_step(trace: &Trace) -> (String, Vec<String>) {
+    let (worker, mut lines) = steps(trace).pop().unwrap_or_default();
+    for line in &mut lines {
+        // Nothing that was sent in the last step can have been received.
+        if let Some(sent) = line.strip_suffix(story::NOT_RECEIVED) {
+            line.truncate(sent.len());
+        }
+    }
+    (worker, lines)
+}
+
 fn of_workers(trace: &Trace) -> u64 {
     let mut workers: Vec<_> = trace.steps.iter().map(|step| step.worker).collect();
     workers.sort_unstable();

@@ -1,6 +1,7 @@
 //! One schedule: a system, a strategy and the checks.
 
 mod bugs;
+mod confirmation;
 mod env;
 mod limits;
 mod live;
@@ -218,7 +219,7 @@ fn run<S: System>(
         halt: instruments.halt,
         fair: false,
         temperatures: Temperatures::new(),
-        too_hot_after: limits.too_hot_after(0),
+        too_hot_after: limits.least_hot(0),
         overdue: None,
     };
     let conclusion = loop {
@@ -285,8 +286,8 @@ fn run<S: System>(
             Err(conclusion) => break conclusion,
         };
         if attends || acceptance.says_something() {
-            if let Some(bug) = live.heat(acceptance, steps, system) {
-                break Conclusion::failed(bug);
+            if let Some(suspicion) = live.heat(acceptance, steps, system) {
+                break live.concluded(suspicion, system);
             }
             attends = always || acceptance.says_something() || live.env.loop_detector.is_watching();
         }

@@ -6,6 +6,7 @@
 //! recorded schedule again and says where a changed program leaves it.
 
 mod batch;
+pub mod by_hand;
 mod causes;
 mod choice_log;
 mod confirm;

@@ -50,7 +50,9 @@ pub struct Options {
     /// The fair steps in a row that a monitor may stay hot; `None`: half of the bound of fair steps,
     /// and more where the [backlog](dally_core::System::backlog) is large.
     pub temperature: Option<usize>,
-    /// How many times as long a monitor that is too hot has to go on being hot before that is a bug.
+    /// How many times as long a monitor that is too hot has to go on being hot before that is a bug:
+    /// the execution goes on by chance, and every other time with some workers slow and some values
+    /// likely. If the monitor cools down, the schedule counts as cut.
     pub confirm_temperature: u32,
     /// Which cycles of states count as executions without end. Under a strategy, which chooses at
     /// random, weak means strong: a loop is found only when chance cannot leave it.

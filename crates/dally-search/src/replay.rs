@@ -58,7 +58,7 @@ impl std::fmt::Display for Divergence {
 }
 
 /// The items of a step in a replay, where more of them are no bug.
-const LONG_STEP: u32 = 2_000_000;
+pub(crate) const LONG_STEP: u32 = 2_000_000;
 
 /// Runs a recorded schedule on `program`, on a thread of its own. A step that does not come back
 /// within `step_time` is the bug then, and its thread is left behind.

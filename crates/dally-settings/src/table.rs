@@ -71,8 +71,9 @@ macro_rules! with_settings {
             /// wait to be handled.
             Bugs temperature: usize;
 
-            /// How many times as long a monitor that is too hot has to go on being hot before that is
-            /// reported; once in a P project and otherwise not at all, if this is not given.
+            /// How many times as long a monitor that is too hot has to go on being hot, whichever way chance
+            /// goes on, before that is reported; 16 times in a P project and otherwise not at all, if this
+            /// is not given.
             Bugs confirm_temperature: u32;
 
             /// Which loops count as livelocks while a monitor is hot.
@@ -158,6 +159,12 @@ macro_rules! with_settings {
             ///
             /// If this is not given, what the program says: awaits of a test with tasks.
             Tasks points: Points;
+
+            /// How many faults of the network, of disks and of hosts an execution of tasks may have. Which and
+            /// when is explored.
+            ///
+            /// If this is not given, what the program says: none of a test.
+            Tasks fault_budget: u32;
         }
     };
 }

@@ -13,15 +13,18 @@ use crate::join;
 use crate::join::Unwinding;
 use crate::model::Model;
 use crate::observe::Shown;
+use crate::platform;
 use crate::roster::{Roster, Who};
 use crate::text::{Operation, TaskName, Wait};
 use crate::waker::Shared;
 
+mod hosts;
 mod objects;
 mod pending_events;
 mod tasks;
 mod timers;
 
+pub(crate) use hosts::{Hosts, Link, OWN_HOST};
 pub(crate) use objects::Held;
 pub(crate) use pending_events::{PendingEvent, PendingEvents};
 pub(crate) use tasks::{State, Task, Tasks};
@@ -90,11 +93,14 @@ pub(crate) struct Exec {
     pub linked: bool,
     /// The first task that waited for a future that is none of Dally's.
     pub waited_for_foreign: Option<usize>,
+    /// The state of the random numbers that the system is asked for, once it was.
+    pub random: Option<u64>,
     pub roster: Roster,
     pub tasks: Tasks,
     /// The futures of the tasks that were spawned last: whoever polls takes them.
     pub spawned: Vec<BoxFuture>,
     pub timers: Timers,
+    pub hosts: Hosts,
     /// For observations.
     pub objects: Vec<Held>,
     pub shown: Shown,
@@ -122,10 +128,12 @@ impl Exec {
             rare: false,
             linked: false,
             waited_for_foreign: None,
+            random: None,
             roster: Roster::new(),
             tasks: Tasks::default(),
             spawned: Vec::new(),
             timers: Timers::default(),
+            hosts: Hosts::default(),
             objects: Vec::new(),
             shown: Shown::default(),
             shared: Arc::default(),
@@ -146,26 +154,30 @@ impl Exec {
         static RUNS: AtomicU64 = AtomicU64::new(1);
         self.run = RUNS.fetch_add(1, Ordering::Relaxed);
         self.phase = Phase::Setup;
+        platform::begin();
         self.pending.forget();
         self.cut = false;
         // A wake from outside that came after the last step of the execution before.
         self.shared.take_foreign();
         (self.bug, self.unwinding) = (None, None);
         (self.seals, self.rare, self.linked) = (0, false, false);
-        self.waited_for_foreign = None;
+        (self.waited_for_foreign, self.random) = (None, None);
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
+        self.hosts.begin(model.faults);
         self.objects.clear();
         self.shown.clear();
         self.current = self.add(WorkerId::root(0), TaskName::Main);
     }
 
-    /// A new task of the running one; its future is not polled before its first step.
-    pub fn spawn(&mut self, name: TaskName, future: BoxFuture) -> usize {
+    /// A new task of the running one, on this host; its future is not polled before its first step.
+    pub fn spawn(&mut self, host: u32, name: TaskName, future: BoxFuture) -> usize {
         let id = self.tasks[self.current].next_child();
         self.spawned.push(future);
-        self.add(id, name)
+        let index = self.add(id, name);
+        self.tasks[index].host = host;
+        index
     }
 
     fn add(&mut self, id: WorkerId, name: TaskName) -> usize {

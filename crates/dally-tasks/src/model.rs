@@ -49,6 +49,8 @@ pub(crate) struct Model {
     pub task_panics: TaskPanics,
     pub clock: Clock,
     pub points: Points,
+    /// How many faults an execution may have.
+    pub faults: u32,
     /// It is run once, and not explored.
     pub once: bool,
 }

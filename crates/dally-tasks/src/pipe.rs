@@ -10,6 +10,8 @@ use dally_core::bug::PlaceOf;
 use dally_core::{Access, Mode, Resource};
 
 use crate::current;
+use crate::exec::Link;
+use crate::hosts::Host;
 use crate::sync::Inner;
 use crate::text::{Kind, Object, Operation, Wait};
 use crate::waker::rouse;
@@ -47,6 +49,8 @@ struct Shared<T> {
     /// Where it was made: what waits for it is told by this place.
     at: &'static Location<'static>,
     capacity: usize,
+    /// The way between two hosts that items take, if it is one: while it is cut, none arrives.
+    link: Option<Link>,
     state: Inner<State<T>>,
 }
 
@@ -56,6 +60,8 @@ struct State<T> {
     finished: bool,
     /// Nothing more is taken.
     abandoned: bool,
+    /// It was broken off: what was on its way is lost.
+    broken: bool,
     readers: Waiters,
     writers: Waiters,
 }
@@ -87,15 +93,31 @@ impl<T> Pipe<T> {
     /// An empty queue for this many items, of a kind with this name.
     #[track_caller]
     pub fn new(kind: &'static str, capacity: usize) -> Pipe<T> {
+        Pipe::over(None, kind, capacity)
+    }
+
+    /// As [`Pipe::new`], from one host to another: while the way between them is cut, nothing arrives.
+    ///
+    /// # Panics
+    /// Outside of a Dally execution.
+    #[track_caller]
+    pub fn between(one: Host, other: Host, kind: &'static str, capacity: usize) -> Pipe<T> {
+        Pipe::over(Link::between(one.number(), other.number()), kind, capacity)
+    }
+
+    #[track_caller]
+    fn over(link: Option<Link>, kind: &'static str, capacity: usize) -> Pipe<T> {
         let object = current::with_any(|exec| exec.object(Kind::Pipe(kind)));
         let state = State {
             queue: VecDeque::new(),
             finished: false,
             abandoned: false,
+            broken: false,
             readers: Waiters::default(),
             writers: Waiters::default(),
         };
-        let shared = Shared { object, at: Location::caller(), capacity, state: Inner::new(state) };
+        let at = Location::caller();
+        let shared = Shared { object, at, capacity, link, state: Inner::new(state) };
         Pipe { shared: Arc::new(shared) }
     }
 
@@ -147,6 +169,27 @@ impl<T> Pipe<T> {
         drop(lost);
     }
 
+    /// Both ends are closed, and what is there is lost.
+    pub fn break_off(&self) {
+        let lost = self.change(End::Write, const { &Operation::plain("break off") }, |state| {
+            (state.finished, state.abandoned, state.broken) = (true, true, true);
+            std::mem::take(&mut state.queue)
+        });
+        drop(lost);
+    }
+
+    /// Whether it was broken off.
+    pub fn is_broken(&self) -> bool {
+        current::look(&self.shared.object);
+        self.shared.state.lock().broken
+    }
+
+    /// Whether what is there does not arrive, because the way between the hosts is cut.
+    pub fn is_held(&self) -> bool {
+        current::look(&self.shared.object);
+        self.shared.is_held()
+    }
+
     /// Whether nothing more is put.
     pub fn is_finished(&self) -> bool {
         current::look(&self.shared.object);
@@ -180,9 +223,10 @@ impl<T> Pipe<T> {
 
     /// `None` if the end must wait; else whether somebody has waited at it.
     fn is_ready(&self, end: End) -> Option<bool> {
+        let held = end == End::Read && self.shared.is_held();
         let state = self.shared.state.lock();
         let (ready, waiters) = match end {
-            End::Read => (!state.queue.is_empty() || state.finished, &state.readers),
+            End::Read => (!held && (!state.queue.is_empty() || state.finished), &state.readers),
             End::Write => {
                 let room = state.queue.len() < self.shared.capacity;
                 (room || state.abandoned || state.finished, &state.writers)
@@ -201,6 +245,9 @@ impl<T> Pipe<T> {
                 waiters.wakers.push(cx.waker().clone());
             }
             drop(state);
+            if self.shared.link.is_some_and(|link| exec.hosts.is_cut(link)) {
+                exec.hosts.wait(cx.waker());
+            }
             exec.touch_silently(object, Mode::Read);
             let wait = Wait { object: *object, operation, place: PlaceOf::Creation, at };
             exec.wait(wait, next, cx.waker());
@@ -240,6 +287,13 @@ impl<T> Pipe<T> {
         });
         woken.into_iter().for_each(rouse);
         result
+    }
+}
+
+impl<T> Shared<T> {
+    fn is_held(&self) -> bool {
+        let cut = |link| current::try_with(|exec| exec.hosts.is_cut(link)).unwrap_or(false);
+        self.link.is_some_and(cut)
     }
 }
 

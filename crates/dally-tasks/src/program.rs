@@ -95,6 +95,14 @@ impl TaskProgram {
         self
     }
 
+    /// The same program with at most so many faults of the network, of disks and of [`hosts`](crate::hosts) in
+    /// an execution. When they are spent, time moves as with [`Clock::Idle`].
+    #[must_use]
+    pub fn fault_budget(mut self, faults: u32) -> TaskProgram {
+        self.model.faults = faults;
+        self
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -128,11 +136,12 @@ impl Program for TaskProgram {
     }
 
     fn set(&mut self, setting: &str, value: &str) {
-        let Model { task_panics, clock, points, once: _ } = &mut self.model;
+        let Model { task_panics, clock, points, faults, once: _ } = &mut self.model;
         match setting {
             "task_panics" => *task_panics = TaskPanics::named(value).unwrap_or(*task_panics),
             "timers" => *clock = Clock::named(value).unwrap_or(*clock),
             "points" => *points = Points::named(value).unwrap_or(*points),
+            "fault_budget" => *faults = value.parse().unwrap_or(*faults),
             _ => {}
         }
     }

@@ -313,7 +313,42 @@ impl TaskSystem {
                 }
             }
         }
+        if !exec.hosts.crashing.is_empty() && !exec.cut {
+            return self.drop_crashed(env);
+        }
         if exec.cut { Err(Stop::Cut) } else { Ok(()) }
+    }
+
+    /// Drops the tasks of the hosts that crashed in this step. Their destructors run as part of it; what a
+    /// network or a disk does for them is nothing, since their host is down.
+    #[cold]
+    fn drop_crashed(&mut self, env: &mut dyn Env) -> Result<(), Stop> {
+        let crashing = std::mem::take(&mut self.exec.hosts.crashing);
+        let mut next = 0;
+        // Destructors may spawn more.
+        while next < self.exec.tasks.live().len() {
+            let TaskSystem { exec, bodies, .. } = self;
+            let (index, task) = (next, &mut exec.tasks[next]);
+            next += 1;
+            if task.state == State::Finished || !crashing.contains(&task.host) {
+                continue;
+            }
+            let deferred = std::mem::take(&mut task.deferred);
+            (exec.current, exec.polling) = (index, false);
+            let entered = current::enter_step(exec, env);
+            // A crash runs no destructors, so a panic in one is none of its consequences.
+            let _ = panics::catch(|| drop((deferred, bodies[index].take())));
+            drop(entered);
+            if !self.exec.spawned.is_empty() {
+                self.embody_spawned();
+            }
+            self.exec.finish();
+            self.exec.flush(env);
+            if self.exec.cut {
+                return Err(Stop::Cut);
+            }
+        }
+        Ok(())
     }
 
     /// What comes of a poll that has unwound: a panic that is kept for whoever joins the task ends it.

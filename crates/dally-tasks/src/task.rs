@@ -61,6 +61,16 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
+    spawn_on(None, name, future)
+}
+
+/// Starts a task on this host, or on that of the running task.
+#[track_caller]
+pub(crate) fn spawn_on<F>(host: Option<u32>, name: TaskName, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
     let (handle, completion) = join::pair();
     let body = Box::pin(async move {
         let completion = completion;
@@ -73,7 +83,8 @@ where
             refused = Some(body);
             return None;
         }
-        let task = exec.spawn(name, body);
+        let host = host.unwrap_or(exec.tasks[exec.current].host);
+        let task = exec.spawn(host, name, body);
         let worker = exec.tasks[task].id;
         exec.tell(|| PendingEvent::Created(task));
         Some((task, worker, exec.run))

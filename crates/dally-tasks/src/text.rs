@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     /// A task's result.
     Task,
     Clock,
+    /// The faults that may still happen.
+    Faults,
     /// The wakers that combinators put in between.
     Wakers,
 }
@@ -48,6 +50,7 @@ impl Kind {
             Kind::Pipe(name) => name,
             Kind::Task => "task",
             Kind::Clock => "clock",
+            Kind::Faults => "faults",
             Kind::Wakers => "wakers",
         }
     }
@@ -80,11 +83,13 @@ impl Object {
 }
 
 /// Object numbers from here on are not counted but fixed.
-pub(crate) const ONLY: u32 = u32::MAX - 2;
+pub(crate) const ONLY: u32 = u32::MAX - 3;
 /// The number of a task's result among the objects of that task.
 pub(crate) const RESULT: u32 = u32::MAX;
 /// The number of the virtual clock among the objects of the main task.
 pub(crate) const CLOCK: u32 = u32::MAX - 1;
+/// The number of the faults that may still happen among the objects of the main task.
+pub(crate) const FAULTS: u32 = u32::MAX - 3;
 /// The number of the wakers of combinators among the objects of the main task.
 pub(crate) const WAKERS: u32 = u32::MAX - 2;
 

@@ -5,12 +5,15 @@
 
 mod connection;
 mod duplex;
+mod interest;
 mod split;
 mod standard;
 
 pub use tokio_real::io::*;
 
-pub(crate) use self::connection::Connection;
+pub(crate) use self::connection::{Connection, Over};
 pub use self::duplex::{DuplexStream, duplex};
+pub use self::interest::{Interest, Ready};
+pub(crate) use self::interest::{readiness, when_ready};
 pub use self::split::{ReadHalf, WriteHalf, split};
 pub use self::standard::{Stderr, Stdout, stderr, stdout};

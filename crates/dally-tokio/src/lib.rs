@@ -9,8 +9,10 @@
 //! - [`runtime`]: every runtime is the execution that runs.
 //! - [`io`] has the traits and adapters of tokio itself, and pipes of our own.
 //! - [`net`] is in memory: sockets of one execution reach each other and nothing else.
+//! - [`fs`] is a simulated disk on simulated hosts, and the system's elsewhere.
 //! - The macros are here; `#[tokio::test]` makes a Dally test.
 
+pub mod fs;
 pub mod io;
 mod macros;
 pub mod net;

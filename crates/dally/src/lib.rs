@@ -56,6 +56,7 @@ pub use dally_concolic as concolic;
 pub use dally_concolic::Int;
 pub use dally_core as contract;
 pub use dally_core::{Input, Moment, Property, Proposition};
+pub use dally_explore as explore;
 #[cfg(feature = "machines")]
 pub use dally_machines as machines;
 pub use dally_macros::test;

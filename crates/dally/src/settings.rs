@@ -17,6 +17,9 @@ pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
 use dally_settings::{SEARCHES, SETTINGS, with_settings};
 use thiserror::Error;
 
+/// The setting of programs that is a number.
+const FAULT_BUDGET: &str = "fault_budget";
+
 pub use self::file::{FileError, SettingsFile};
 pub(crate) use self::value::Value;
 pub use self::value::{OutputFormat, Points, TaskPanics, Timers};
@@ -143,24 +146,26 @@ impl Settings {
     /// what it has.
     pub(crate) fn apply<P: Program>(&self, program: &mut Arc<P>) {
         if let Some(program) = Arc::get_mut(program) {
-            self.of_program().for_each(|(setting, value)| program.set(setting, value));
+            self.of_program().for_each(|(setting, value)| program.set(setting, &value));
         }
     }
 
     /// Those that are about programs of a kind, with their values: a schedule means what it does only
     /// with them.
-    pub(crate) fn of_program(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+    pub(crate) fn of_program(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
         let given = [
-            (TaskPanics::SETTING, self.task_panics.map(TaskPanics::name)),
-            (Timers::SETTING, self.timers.map(Timers::name)),
-            (Points::SETTING, self.points.map(Points::name)),
+            (TaskPanics::SETTING, self.task_panics.map(|panics| panics.name().to_owned())),
+            (Timers::SETTING, self.timers.map(|timers| timers.name().to_owned())),
+            (Points::SETTING, self.points.map(|points| points.name().to_owned())),
+            (FAULT_BUDGET, self.fault_budget.map(|budget| budget.to_string())),
         ];
         given.into_iter().filter_map(|(setting, value)| Some((setting, value?)))
     }
 
     /// Takes over what a schedule was recorded with of [`Settings::of_program`].
     pub(crate) fn restore(&mut self, recorded: &Schedule) {
-        for setting in [TaskPanics::SETTING, Timers::SETTING, Points::SETTING] {
+        let of_program = [TaskPanics::SETTING, Timers::SETTING, Points::SETTING, FAULT_BUDGET];
+        for setting in of_program {
             if let Some(value) = recorded.setting(setting) {
                 // A value of another version is none, and the replay tells that the program differs.
                 let _ = self.set(setting, value);

@@ -6,11 +6,13 @@ mod what_else;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dally_core::words::visible;
 use dally_core::{Bug, Finding, Foreign, Problem, Program, Schedule};
+use dally_explore::{Session, lines};
 use dally_report::formats::{self, Outcome};
 use dally_report::{About, Store, Style, tell, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
@@ -214,6 +216,9 @@ impl<E: Explorer> Test<E> {
             return self.replay(program, &given, mode, settings, all_steps);
         }
         settings.apply(&mut program);
+        if variable("DALLY_EXPLORE").is_some() {
+            return self.explore(program);
+        }
         let regressions = self.kept_regressions(&settings, &variable);
         let notes = match &regressions {
             Some(regressions) => self.regress(&program, regressions, &settings, all_steps)?,
@@ -229,7 +234,7 @@ impl<E: Explorer> Test<E> {
         let of_program = settings.of_program();
         let checking = Checking {
             strategy: self.strategy.take().filter(|_| !named),
-            replay_settings: of_program.map(|(name, of)| (name.into(), of.into())).collect(),
+            replay_settings: of_program.map(|(name, of)| (name.into(), of)).collect(),
             replay_commands: Box::new(move |schedule, saved| {
                 replay_commands(&command, schedule, saved)
             }),
@@ -240,6 +245,11 @@ impl<E: Explorer> Test<E> {
         let foreign = program.foreign();
         checked.report.notes.extend(foreign.iter().map(text::foreign));
         let mut verdict = self.verdict(&checked, all_steps);
+        if let (Some(foreign @ Foreign { only: true, .. }), Ok(_)) = (&foreign, &verdict) {
+            // Not captured by the harness, which shows nothing of a test that passes.
+            let what = text::foreign(foreign);
+            tell::err_at_once(&format!("warning: {} passes, but {what}\n", self.path));
+        }
         let text = match &mut verdict {
             Ok(text) => text,
             Err(text) => {
@@ -252,11 +262,6 @@ impl<E: Explorer> Test<E> {
         *text += &notes;
         if let Some(why) = self.tell_others(&checked, format, out, verdict.as_ref().err()) {
             verdict.as_mut().map_or_else(|text| *text += &why, |text| *text += &why);
-        }
-        if let (Some(foreign @ Foreign { only: true, .. }), Ok(_)) = (&foreign, &verdict) {
-            // Not captured by the harness, which shows nothing of a test that passes.
-            let what = text::foreign(foreign);
-            tell::err_at_once(&format!("warning: {} passes, but {what}\n", self.path));
         }
         verdict
     }
@@ -349,6 +354,16 @@ impl<E: Explorer> Test<E> {
             .save_document(name, kind, &document)
             .err()
             .map(|why| format!("note: {why}\n"))
+    }
+
+    /// Lets another process explore the program by hand, until that closes the standard input.
+    fn explore<P: Program + 'static>(&self, program: Arc<P>) -> Result<String, String> {
+        let granularity = program.granularity();
+        let heading = Schedule { program: self.path.to_owned(), ..Schedule::default() };
+        let first = Session::new(program, granularity, heading);
+        // Neither stream is locked for long: the program may print too.
+        let served = lines::serve(&first, &mut io::stdin().lock(), &mut io::stdout());
+        served.map(|()| String::new()).map_err(|why| format!("error: exploring ended: {why}\n"))
     }
 
     fn verdict(&self, checked: &Checked, all_steps: bool) -> Result<String, String> {
@@ -476,6 +491,18 @@ impl<E: Explorer> Test<E> {
     }
 }
 
+/// Keeps the schedules of findings, and says so.
+fn keep(regressions: &Regressions, findings: &[Finding]) -> Vec<String> {
+    let kept = findings.iter().filter_map(|finding| match regressions.keep(finding) {
+        Ok(file) => Some(format!(
+            "The schedule is kept in {}: commit it, and the test runs it first from now on.\n",
+            regressions::shown(&file?)
+        )),
+        Err(why) => Some(format!("note: {why}\n")),
+    });
+    kept.collect()
+}
+
 /// How cargo was called to run this test, as far as it matters to which program a replay is of.
 /// `cargo dally test` tells all of it; cargo itself tells nothing, but what changes the code by a
 /// variable is seen.
@@ -488,18 +515,6 @@ fn cargo_as_called(cargo: &str, variable: impl Fn(&str) -> Option<OsString>) -> 
         Some(flags) => format!("RUSTFLAGS={} {cargo}", checking::shell_word(flags)),
         None => cargo.to_owned(),
     }
-}
-
-/// Keeps the schedules of findings, and says so.
-fn keep(regressions: &Regressions, findings: &[Finding]) -> Vec<String> {
-    let kept = findings.iter().filter_map(|finding| match regressions.keep(finding) {
-        Ok(file) => Some(format!(
-            "The schedule is kept in {}: commit it, and the test runs it first from now on.\n",
-            regressions::shown(&file?)
-        )),
-        Err(why) => Some(format!("note: {why}\n")),
-    });
-    kept.collect()
 }
 
 fn notes(checked: &Checked) -> String {

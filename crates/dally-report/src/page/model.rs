@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 
 use dally_core::words::visible;
-use dally_core::{
-    Discard, Event, Finding, Heat, Item, Resource, Schedule, Trace, Transition, WorkerId,
-};
+use dally_core::{Discard, Event, Finding, Heat, Item, Resource, Trace, Transition, WorkerId};
 use serde::Serialize;
 
 use crate::text::{Fate, Messages, Names, States, is_fault};
@@ -123,28 +121,26 @@ impl Model {
         let nearest = finding.nearest.as_ref();
         let difference = nearest.map(|nearest| nearest.edit.step() - 1);
         Model {
-            roots: finding.shows_in(),
             stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
             difference,
             nearest: nearest.map(|nearest| {
-                Box::new(Model {
-                    difference,
-                    ..Model::of_trace(&nearest.trace, &Schedule::default())
-                })
+                Box::new(Model { difference, ..Model::new(&nearest.trace, &[], Vec::new()) })
             }),
-            ..Model::of_trace(&finding.trace, &finding.schedule)
+            ..Model::new(&finding.trace, &finding.schedule.enabled, finding.shows_in())
         }
     }
 
-    fn of_trace(trace: &Trace, schedule: &Schedule) -> Model {
+    /// The model of an execution; at each step `enabled` could step, where that is known.
+    pub fn new(trace: &Trace, enabled: &[Vec<WorkerId>], roots: Vec<usize>) -> Model {
         let lanes: BTreeMap<WorkerId, usize> = trace.names.keys().copied().zip(0..).collect();
         let lane = |worker: &WorkerId| lanes.get(worker).copied();
         let steps = trace.steps.iter().enumerate().map(|(at, step)| Step {
             w: lane(&step.worker).unwrap_or(0),
             after: step.after.iter().map(|&step| step as usize - 1).collect(),
-            could: schedule
-                .enabled_at(at)
-                .iter()
+            could: enabled
+                .get(at)
+                .into_iter()
+                .flatten()
                 .filter(|&&other| other != step.worker)
                 .filter_map(lane)
                 .collect(),
@@ -179,7 +175,7 @@ impl Model {
             states: spans.states.done,
             waits: spans.waits.done,
             holds: spans.holds.done,
-            roots: Vec::new(),
+            roots,
             stem: None,
             difference: None,
             nearest: None,

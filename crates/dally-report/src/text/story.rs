@@ -36,6 +36,9 @@ pub(crate) struct Story<'a> {
     touched: BTreeMap<Resource, Touched>,
 }
 
+/// What is said of a message after its send if it was not received.
+pub(super) const NOT_RECEIVED: &str = " (not received)";
+
 pub(crate) struct Line {
     pub ink: Option<Ink>,
     pub text: String,
@@ -256,6 +259,7 @@ impl<'a> Story<'a> {
             }
             Event::Hinted { hint } => format!("hints to the explorer: {}", clip(hint)),
             Event::Noted { text } => format!("note: {}", clip(text)),
+            Event::Faulted { fault: what } => return Some(fault(clip(what).to_string())),
         };
         Some(plain(text))
     }
@@ -290,7 +294,7 @@ impl<'a> Story<'a> {
             Some(Fate::Discarded(step, Discard::Lost)) if *step == number => String::new(),
             Some(Fate::Discarded(step, why)) if *step == number => format!(" ({})", reason(*why)),
             Some(Fate::Discarded(step, why)) => format!(" ({}, step {step})", reason(*why)),
-            None => " (not received)".to_owned(),
+            None => NOT_RECEIVED.to_owned(),
         }
     }
 
@@ -378,6 +382,7 @@ pub(crate) fn is_fault(event: &Event<String>) -> bool {
         Event::Duplicated { .. }
             | Event::Crashed { .. }
             | Event::Restarted { .. }
+            | Event::Faulted { .. }
             | Event::Discarded { why: Discard::Lost, .. }
     )
 }

@@ -1,6 +1,6 @@
 //! The bounds and checks of one schedule.
 
-use dally_core::{Bug, BugKind, Program, fingerprint};
+use dally_core::{Bug, Problem, Program, fingerprint};
 
 use crate::liveness::{Fairness, Loops};
 use crate::options::Options;
@@ -56,32 +56,51 @@ impl Limits {
         }
     }
 
-    /// For how many fair steps in a row a monitor has to be hot for a bug, with this backlog.
-    ///
+    /// For how many fair steps in a row a monitor has to be hot to be suspected, with this backlog.
+    pub(super) fn least_hot(&self, backlog: usize) -> usize {
+        self.temperature.max(self.by_backlog(backlog))
+    }
+
+    /// For how many steps it has to have been hot in the end.
+    pub(super) fn hot_with(&self, backlog: usize) -> usize {
+        self.temperature.max(self.by_backlog(backlog).saturating_mul(2))
+    }
+
     /// Chance gives each of `n` workers one step in `n`, so a worker with a queue of `m` messages has
     /// gone through it after about `n * m` times the steps that a message takes. What a monitor waits
     /// for may be the answer to the last of them.
-    pub(super) fn too_hot_after(&self, backlog: usize) -> usize {
-        let least = if self.by_backlog { backlog.saturating_mul(TURNS) } else { 0 };
-        let times = 1 + self.confirm_temperature as usize;
-        self.temperature.max(least).saturating_mul(times)
+    fn by_backlog(&self, backlog: usize) -> usize {
+        if self.by_backlog { backlog.saturating_mul(TURNS) } else { 0 }
     }
 
     /// How many steps a fair schedule may have in which a monitor has been hot for so many of them.
     pub(super) fn longest(&self, hot: usize) -> usize {
-        let confirming = if hot > self.temperature { self.confirm_temperature as usize } else { 0 };
-        self.max_fair_steps.saturating_mul(1 + confirming)
+        // A large backlog may take a monitor that is too hot beyond the bound.
+        let longer = hot > self.temperature && self.confirm_temperature > 0;
+        self.max_fair_steps.saturating_mul(1 + usize::from(longer))
     }
 
     /// The limits for following a recording with this bug; `stem` steps lead to its loop, if known.
     pub(crate) fn to_follow(self, bug: &Bug, stem: Option<usize>) -> Limits {
-        if bug.kind() != BugKind::Livelock {
-            return Limits { loops: Loops::Ignored, ..self };
+        let known = Limits { by_backlog: false, confirm_temperature: 0, ..self };
+        match *bug.problem {
+            Problem::Temperature { bound } => {
+                return Limits { loops: Loops::Ignored, temperature: bound, ..known };
+            }
+            Problem::Livelock { .. } => {}
+            Problem::StepBound { .. } => {
+                return Limits { loops: Loops::Ignored, temperature: usize::MAX, ..known };
+            }
+            // The bug may have come after a bound, while a hot monitor was judged.
+            _ => {
+                let (max_steps, temperature) = (usize::MAX, usize::MAX);
+                return Limits { loops: Loops::Ignored, max_steps, temperature, ..known };
+            }
         }
         // The loop may have been closed exactly at the step bound.
         let loops = Loops::AtEnd { stem, rounds: None };
         let blamed = bug.culprit.as_deref().map(blame);
-        Limits { loops, blamed, max_steps: usize::MAX, temperature: usize::MAX, ..self }
+        Limits { loops, blamed, max_steps: usize::MAX, temperature: usize::MAX, ..known }
     }
 
     /// For how many choices a monitor has to be hot before the states of an execution are logged.

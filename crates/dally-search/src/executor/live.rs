@@ -27,6 +27,13 @@ impl Conclusion {
     }
 }
 
+/// A monitor that has been hot for longer than the bound, for so many steps.
+pub(super) struct Suspicion {
+    pub(super) bug: Bug,
+    pub(super) monitor: usize,
+    pub(super) hot: usize,
+}
+
 pub(super) struct LiveExecution<'a> {
     pub(super) env: StepEnv<'a>,
     pub(super) limits: &'a Limits,
@@ -75,17 +82,22 @@ impl LiveExecution<'_> {
         now: Acceptance,
         steps: usize,
         system: &S,
-    ) -> Option<Bug> {
+    ) -> Option<Suspicion> {
         let temperatures = &mut self.temperatures;
         let hot = now.waiting();
         if !self.fair || (hot | temperatures.hot) == 0 {
             return None;
         }
-        let monitor = temperatures.rise(hot, self.env.steps - steps, self.too_hot_after)?;
+        let passed = self.env.steps - steps;
+        let monitor = temperatures.rise(hot, passed, self.too_hot_after)?;
         // The backlog may have grown since it was last looked at.
-        self.too_hot_after = self.limits.too_hot_after(system.backlog());
-        (temperatures.steps[monitor] > self.too_hot_after)
-            .then(|| too_hot(system, monitor, self.too_hot_after))
+        self.too_hot_after = self.limits.least_hot(system.backlog());
+        let hot = temperatures.steps[monitor];
+        (hot > self.too_hot_after).then(|| {
+            // A replay goes by this bound alone, so no earlier step may exceed it.
+            let bound = self.too_hot_after.max(hot - passed);
+            Suspicion { bug: too_hot(system, monitor, bound), monitor, hot }
+        })
     }
 
     /// Whether the execution goes on although it has as many steps as a schedule may have: it is fair,

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use dally_core::{Acceptance, Lasso, System, WorkerId};
 
 use super::bugs::livelock;
-use super::live::{Conclusion, Failure, LiveExecution};
+use super::live::{Conclusion, Failure, LiveExecution, Suspicion};
 use super::{End, Limits, blame};
 use crate::liveness::{Loop, Loops};
 
@@ -153,8 +153,10 @@ impl LiveExecution<'_> {
                 return Err(how.map_or(LoopCheck::Concluded(conclusion), |how| astray(&how)));
             }
         };
-        if let Some(bug) = self.heat(now, steps, system)
+        // What has to be confirmed is suspected once more by the step after the rounds.
+        if let Some(Suspicion { bug, .. }) = self.heat(now, steps, system)
             && overheated.is_none()
+            && self.limits.confirm_temperature == 0
         {
             let at = Some((self.env.steps, self.env.values));
             *overheated = Some(Conclusion::Failed(Box::new(Failure { bug, at, lasso: None })));

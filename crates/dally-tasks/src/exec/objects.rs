@@ -3,7 +3,7 @@
 use dally_core::{ObjectId, WorkerId};
 
 use crate::exec::{Exec, Phase};
-use crate::text::{CLOCK, Kind, Object, WAKERS};
+use crate::text::{CLOCK, FAULTS, Kind, Object, WAKERS};
 
 /// What an object holds, as far as observations go.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,11 @@ impl Exec {
     /// The virtual clock as an object: firing a timer writes it.
     pub fn clock(&self) -> Object {
         self.only(Kind::Clock, CLOCK)
+    }
+
+    /// The faults that may still happen as an object: operations at which one could strike have an order.
+    pub fn faults(&self) -> Object {
+        self.only(Kind::Faults, FAULTS)
     }
 
     /// The wakers of combinators as an object. Such a waker notes in memory of its own which

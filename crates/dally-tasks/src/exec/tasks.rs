@@ -6,6 +6,7 @@ use std::task::Waker;
 
 use dally_core::{Access, ObjectId, WorkerId};
 
+use crate::exec::OWN_HOST;
 use crate::text::{TaskName, Wait};
 use crate::waker::{Shared, TaskWaker};
 
@@ -25,6 +26,8 @@ pub(crate) struct Task {
     pub name: TaskName,
     /// A hash of the name.
     pub kind: u64,
+    /// The host that it runs on.
+    pub host: u32,
     pub state: State,
     /// Its next step drops the future.
     pub aborted: bool,
@@ -142,6 +145,7 @@ impl Task {
             id,
             kind: name.kind(),
             name,
+            host: OWN_HOST,
             state: State::Runnable,
             aborted: false,
             ready: false,
@@ -168,7 +172,7 @@ impl Task {
             self.kind = name.kind();
             self.name = name;
         }
-        self.state = State::Runnable;
+        (self.host, self.state) = (OWN_HOST, State::Runnable);
         (self.aborted, self.may_block) = (false, false);
         (self.ready, self.woken, self.linked) = (false, false, false);
         self.stands_before = None;

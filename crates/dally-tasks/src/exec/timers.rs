@@ -76,12 +76,12 @@ impl Exec {
 
     /// When time moves.
     fn clock_model(&self) -> Clock {
-        if self.timers.paused { Clock::Idle } else { self.model.clock }
+        if self.timers.paused || self.hosts.is_calm() { Clock::Idle } else { self.model.clock }
     }
 
     /// Lets those timers fire that may.
     #[cold]
-    fn order_timers(&mut self) {
+    pub fn order_timers(&mut self) {
         let Exec { timers, roster, .. } = self;
         let armed = || timers.all.iter().filter(|timer| timer.armed);
         let first = armed().map(|timer| timer.deadline).min();

@@ -91,13 +91,16 @@ impl Instant {
     }
 }
 
-/// The start of executions by the standard library's clock: one moment for the whole process, which no result
-/// depends on. Where that clock is virtual too, it is the moment that this one started at.
-#[expect(clippy::disallowed_methods, reason = "only differences are seen")]
+/// The start of executions by the standard library's clock. Where that clock is the execution's, it is the same
+/// for all of them; elsewhere it is one moment for the whole process.
+#[expect(clippy::disallowed_methods, reason = "virtual, or only differences are seen")]
 fn base() -> std::time::Instant {
     static BASE: OnceLock<std::time::Instant> = OnceLock::new();
+    let Some(elapsed) = current::try_with(|exec| exec.timers.now) else {
+        // No execution has been here yet, so nothing that one has given can be compared with it.
+        return BASE.get().copied().unwrap_or_else(std::time::Instant::now);
+    };
     *BASE.get_or_init(|| {
-        let elapsed = current::try_with(|exec| exec.timers.now).unwrap_or_default();
         let now = std::time::Instant::now();
         now.checked_sub(elapsed).unwrap_or(now)
     })

@@ -4,12 +4,12 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::{AsyncRead, AsyncWrite, Connection, ReadBuf};
+use super::{AsyncRead, AsyncWrite, Connection, Over, ReadBuf};
 
 /// Two streams, each of which reads what the other writes; at most this many bytes wait in each direction.
 #[track_caller]
 pub fn duplex(max_buf_size: usize) -> (DuplexStream, DuplexStream) {
-    let (one, other) = Connection::pair("pipe", max_buf_size, false);
+    let (one, other) = Connection::pair("pipe", max_buf_size, Over::Memory);
     (DuplexStream(one), DuplexStream(other))
 }
 

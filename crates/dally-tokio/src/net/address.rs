@@ -3,7 +3,10 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// What can be turned into addresses. Names are those of this one host: `localhost`, and addresses in digits.
+use dally_tasks::hosts::Host;
+
+/// What can be turned into addresses. Names are `localhost`, those of the hosts of the execution, and addresses in
+/// digits.
 pub trait ToSocketAddrs: Sealed {}
 
 pub(super) mod sealed {
@@ -64,9 +67,12 @@ fn named(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if host == "localhost" {
         return Ok(vec![(Ipv4Addr::LOCALHOST, port).into()]);
     }
+    if let Some(host) = Host::named(host) {
+        return Ok(vec![(host.address(), port).into()]);
+    }
     let address = host.parse::<IpAddr>().map_err(|_| {
         let message = format!(
-            "`{host}` is not looked up: under Dally there is one host, with the name `localhost`"
+            "`{host}` is not looked up: under Dally there are `localhost` and the hosts that the test starts"
         );
         io::Error::new(io::ErrorKind::NotFound, message)
     })?;

@@ -1,9 +1,11 @@
 //! TCP.
 
-mod halves;
 mod listener;
+mod socket;
 mod stream;
 
-pub use self::halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use self::listener::TcpListener;
-pub use self::stream::TcpStream;
+pub use self::socket::TcpSocket;
+pub use self::stream::{
+    OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, TcpStream, WriteHalf,
+};

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::{Program, Schedule};
+use dally_explore::Explorable;
 use dally_search::strata::{self, Bundled, Plan};
-use dally_search::{Mode, Options, Replayed, Report, Sink};
+use dally_search::{Batch, Mode, NotIndependent, Options, Replayed, Report, Sink};
 
 use super::{Checked, Checking};
 
 /// A program of any front end, as a trait object. Every [`Program`] is one.
-pub trait AnyProgram: Send + Sync {
+pub trait AnyProgram: Explorable {
     /// See [`Program::granularity`].
     fn granularity(&self) -> &'static str;
 
@@ -19,6 +20,14 @@ pub trait AnyProgram: Send + Sync {
 
     /// See [`dally_search::run`].
     fn run(self: Arc<Self>, options: Options, sink: Arc<dyn Sink>) -> Report;
+
+    /// See [`dally_search::run_batch`].
+    fn run_batch(
+        self: Arc<Self>,
+        batch: Batch,
+        options: Options,
+        sink: Arc<dyn Sink>,
+    ) -> Result<Report, NotIndependent>;
 
     /// See [`strata::explore`].
     fn explore(self: Arc<Self>, explorer: Bundled, plan: Plan, options: Options) -> Report;
@@ -44,6 +53,15 @@ impl<P: Program + 'static> AnyProgram for P {
 
     fn run(self: Arc<Self>, options: Options, sink: Arc<dyn Sink>) -> Report {
         dally_search::run(self, options, sink)
+    }
+
+    fn run_batch(
+        self: Arc<Self>,
+        batch: Batch,
+        options: Options,
+        sink: Arc<dyn Sink>,
+    ) -> Result<Report, NotIndependent> {
+        dally_search::run_batch(self, batch, options, sink)
     }
 
     fn explore(self: Arc<Self>, explorer: Bundled, plan: Plan, options: Options) -> Report {

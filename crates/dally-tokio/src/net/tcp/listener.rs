@@ -2,9 +2,11 @@
 
 use std::future::{Future, poll_fn};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::task::{Context, Poll, ready};
 
+use dally_tasks::faults;
+use dally_tasks::hosts::Host;
 use dally_tasks::pipe::Pipe;
 
 use super::TcpStream;
@@ -14,6 +16,7 @@ use crate::net::network::{self, Incoming};
 /// A socket that listens for connections.
 #[derive(Debug)]
 pub struct TcpListener {
+    host: Host,
     at: SocketAddr,
     incoming: Pipe<Incoming>,
 }
@@ -29,12 +32,16 @@ impl TcpListener {
                 io::Error::new(io::ErrorKind::InvalidInput, "could not resolve to any address");
             for at in addr.addresses()? {
                 match network::listen(at) {
-                    Ok((at, incoming)) => return Ok(TcpListener { at, incoming }),
+                    Ok((at, incoming)) => return Ok(TcpListener::new(at, incoming)),
                     Err(why) => failed = why,
                 }
             }
             Err(failed)
         }
+    }
+
+    pub(super) fn new(at: SocketAddr, incoming: Pipe<Incoming>) -> TcpListener {
+        TcpListener { host: Host::here(), at, incoming }
     }
 
     /// Waits for the next connection.
@@ -49,9 +56,22 @@ impl TcpListener {
         else {
             return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
         };
+        if faults::strike(&["a connection is lost before it is accepted"]).is_some() {
+            connection.reset();
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        if !self.host.is_up() {
+            return Poll::Pending;
+        }
         // The client named the address that it connected to.
-        let at = SocketAddr::new(peer.ip(), self.at.port());
+        let own = if self.at.ip().is_unspecified() { self.own_address(peer) } else { self.at.ip() };
+        let at = SocketAddr::new(own, self.at.port());
         Poll::Ready(Ok((TcpStream::new(connection, at, peer), peer)))
+    }
+
+    /// The address of this host that somebody at another address has named.
+    fn own_address(&self, peer: SocketAddr) -> IpAddr {
+        if network::host_of(peer.ip()) == self.host { peer.ip() } else { self.host.address() }
     }
 
     /// Where it listens.
@@ -72,6 +92,6 @@ impl TcpListener {
 
 impl Drop for TcpListener {
     fn drop(&mut self) {
-        network::close(self.at, &self.incoming);
+        network::close(self.host, self.at, &self.incoming);
     }
 }

@@ -1,16 +1,19 @@
 //! Connections.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::halves::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
-use crate::io::{AsyncRead, AsyncWrite, Connection, ReadBuf};
+use dally_tasks::faults;
+use dally_tasks::hosts::Host;
+use dally_tasks::pipe::Pipe;
+
+use crate::io::{Connection, ReadBuf};
 use crate::net::ToSocketAddrs;
+use crate::net::halves::stream;
 use crate::net::network::{self, Incoming};
 
 /// How many bytes are on their way in each direction at most.
@@ -21,11 +24,22 @@ pub struct TcpStream {
     connection: Connection,
     local: SocketAddr,
     peer: SocketAddr,
+    options: Mutex<Options>,
+}
+
+/// What the program has set of a socket.
+#[derive(Clone, Copy)]
+struct Options {
+    nodelay: bool,
+    linger: Option<Duration>,
+    ttl: u32,
 }
 
 impl TcpStream {
     pub(super) fn new(connection: Connection, local: SocketAddr, peer: SocketAddr) -> TcpStream {
-        TcpStream { connection, local, peer }
+        let options = Options { nodelay: false, linger: None, ttl: 64 };
+        let options = Mutex::new(options);
+        TcpStream { connection, local, peer, options }
     }
 
     /// Connects to the first of these addresses where somebody listens.
@@ -36,19 +50,8 @@ impl TcpStream {
             let mut failed =
                 io::Error::new(io::ErrorKind::InvalidInput, "could not resolve to any address");
             for to in addr.addresses()? {
-                poll_fn(|cx| gate.poll_writable(cx)).await;
-                match network::find(to) {
-                    Ok((listener, local)) => {
-                        poll_fn(|cx| listener.poll_writable(cx)).await;
-                        if listener.is_abandoned() {
-                            failed = io::ErrorKind::ConnectionRefused.into();
-                            continue;
-                        }
-                        let (near, far) = Connection::pair("connection", WINDOW, true);
-                        let incoming = Incoming { connection: far, peer: local };
-                        listener.put(|queue| queue.push_back(incoming));
-                        return Ok(TcpStream::new(near, local, to));
-                    }
+                match TcpStream::connect_from(&gate, None, to).await {
+                    Ok(stream) => return Ok(stream),
                     Err(why) => failed = why,
                 }
             }
@@ -56,25 +59,36 @@ impl TcpStream {
         }
     }
 
-    /// The address of this end.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.local)
-    }
-
-    /// The address of the other end.
-    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.peer)
-    }
-
-    /// An error that nobody has been told: there is none.
-    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
-        Ok(None)
+    /// Connects to one address, from the one that the socket is bound to, if it is.
+    pub(super) async fn connect_from(
+        gate: &Pipe<()>,
+        bound: Option<SocketAddr>,
+        to: SocketAddr,
+    ) -> io::Result<TcpStream> {
+        poll_fn(|cx| gate.poll_writable(cx)).await;
+        let refused = faults::strike(&["a connection is refused"]).is_some();
+        network::while_up().await;
+        if refused {
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        }
+        let host = network::host_of(to.ip());
+        network::until_reached(host).await;
+        let (listener, local) = network::find(to, bound)?;
+        poll_fn(|cx| listener.poll_writable(cx)).await;
+        if listener.is_abandoned() {
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        }
+        let (near, far) = Connection::between(Host::here(), host, WINDOW);
+        listener.put(|queue| queue.push_back(Incoming { connection: far, peer: local }));
+        // Whoever connects to all addresses has reached the one of this host.
+        let peer =
+            if to.ip().is_unspecified() { SocketAddr::new(local.ip(), to.port()) } else { to };
+        Ok(TcpStream::new(near, local, peer))
     }
 
     /// Reads without taking the bytes away.
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        let mut buf = ReadBuf::new(buf);
-        poll_fn(|cx| self.connection.poll_peek(cx, &mut buf)).await
+        self.connection.peek(buf).await
     }
 
     /// As [`TcpStream::peek`].
@@ -86,134 +100,55 @@ impl TcpStream {
         self.connection.poll_peek(cx, buf)
     }
 
-    /// Waits until something can be read.
-    pub async fn readable(&self) -> io::Result<()> {
-        poll_fn(|cx| self.poll_read_ready(cx)).await
-    }
-
-    /// As [`TcpStream::readable`].
-    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.connection.poll_readable(cx).map(Ok)
-    }
-
-    /// Reads what is there, or says that it would have to wait.
-    pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.connection.try_read(buf)
-    }
-
-    /// Waits until something can be written.
-    pub async fn writable(&self) -> io::Result<()> {
-        poll_fn(|cx| self.poll_write_ready(cx)).await
-    }
-
-    /// As [`TcpStream::writable`].
-    pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.connection.poll_writable(cx).map(Ok)
-    }
-
-    /// Writes what there is room for, or says that it would have to wait.
-    pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
-        self.connection.try_write(buf)
-    }
-
-    /// Whether small packets are sent at once: always.
+    /// Whether small packets are sent at once, as [`TcpStream::set_nodelay`] has it. Here all are.
     pub fn nodelay(&self) -> io::Result<bool> {
-        Ok(true)
+        Ok(self.options().nodelay)
     }
 
-    /// Has no effect: bytes are on their way at once.
-    pub fn set_nodelay(&self, _: bool) -> io::Result<()> {
+    /// Changes nothing but what [`TcpStream::nodelay`] answers: bytes are on their way at once.
+    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+        self.options().nodelay = nodelay;
         Ok(())
     }
 
-    /// How long closing waits: not at all.
+    /// How long closing waits.
     pub fn linger(&self) -> io::Result<Option<Duration>> {
-        Ok(None)
+        Ok(self.options().linger)
     }
 
-    /// Has no effect.
-    pub fn set_linger(&self, _: Option<Duration>) -> io::Result<()> {
+    /// A stream that does not wait at all resets the connection when it is dropped; nothing else depends on it.
+    pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
+        self.options().linger = linger;
         Ok(())
     }
 
-    /// Has no effect.
+    /// Has the stream reset the connection when it is dropped.
     pub fn set_zero_linger(&self) -> io::Result<()> {
-        Ok(())
+        self.set_linger(Some(Duration::ZERO))
     }
 
     /// The time to live of packets, which nobody counts here.
     pub fn ttl(&self) -> io::Result<u32> {
-        Ok(64)
+        Ok(self.options().ttl)
     }
 
-    /// Has no effect.
-    pub fn set_ttl(&self, _: u32) -> io::Result<()> {
+    /// Changes nothing but what [`TcpStream::ttl`] answers.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.options().ttl = ttl;
         Ok(())
     }
 
-    /// Two halves that borrow the stream.
-    pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
-        halves::split(self)
-    }
-
-    /// Two halves that own the stream. Dropping the one that writes ends what the other side reads.
-    pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
-        halves::into_split(self)
-    }
-
-    pub(super) fn read(&self, cx: &Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.connection.poll_read(cx, buf)
-    }
-
-    pub(super) fn write(&self, cx: &Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.connection.poll_write(cx, buf)
-    }
-
-    pub(super) fn finish(&self) {
-        self.connection.finish();
+    fn options(&self) -> MutexGuard<'_, Options> {
+        self.options.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl AsyncRead for TcpStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.read(cx, buf)
-    }
-}
+stream!(TcpStream: SocketAddr);
 
-impl AsyncWrite for TcpStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.write(cx, buf)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.finish();
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsRef<TcpStream> for TcpStream {
-    fn as_ref(&self) -> &TcpStream {
-        self
-    }
-}
-
-impl fmt::Debug for TcpStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TcpStream")
-            .field("local", &self.local)
-            .field("peer", &self.peer)
-            .finish_non_exhaustive()
+impl Drop for TcpStream {
+    fn drop(&mut self) {
+        if self.options().linger == Some(Duration::ZERO) {
+            self.connection.reset();
+        }
     }
 }

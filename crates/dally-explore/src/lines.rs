@@ -1,0 +1,94 @@
+//! Sessions of another process: requests and replies, one a line, over its standard streams.
+//!
+//! A test explores its program in its own process, which cargo starts; whoever called cargo asks. Other lines
+//! that the process prints are left alone, so a line begins with a mark.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+
+use dally_core::Document;
+use serde::{Deserialize, Serialize};
+
+use crate::request::{Reply, Request};
+use crate::session::Session;
+
+/// What a line of the protocol begins with, after whatever the program has printed before.
+const MARK: &str = "\u{1e}dally-explore ";
+
+/// A request to the session of this number.
+#[derive(Serialize, Deserialize)]
+struct Asked {
+    session: u64,
+    request: Request,
+}
+
+impl Document for Asked {
+    const FORMAT: &'static str = "dally-explore-asked";
+    const VERSION: u32 = 1;
+}
+
+/// Answers the requests of `input` until there are no more. Every session begins as a copy of `first`.
+pub fn serve(first: &Session, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<()> {
+    let mut sessions: BTreeMap<u64, Session> = BTreeMap::new();
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let Some(document) = document(&line) else { continue };
+        let reply = match Asked::read(document) {
+            Ok(Asked { session, request }) => {
+                sessions.entry(session).or_insert_with(|| first.another()).ask(request)
+            }
+            Err(why) => Reply::error(format!("the request cannot be read: {why}")),
+        };
+        writeln!(out, "\n{MARK}{}", reply.write())?;
+        out.flush()?;
+    }
+}
+
+fn document(line: &str) -> Option<&str> {
+    line.rfind(MARK).map(|at| line[at + MARK.len()..].trim_end())
+}
+
+/// The other end: the sessions of a process that [`serve`]s them.
+pub struct Remote<R, W> {
+    replies: R,
+    requests: W,
+}
+
+impl<R: BufRead, W: Write> Remote<R, W> {
+    /// Over the streams of a process.
+    pub fn new(replies: R, requests: W) -> Remote<R, W> {
+        Remote { replies, requests }
+    }
+
+    /// Asks the session of this number, which begins with its first request. Lines that are not of the
+    /// protocol go to `printed`.
+    pub fn ask(
+        &mut self,
+        session: u64,
+        request: Request,
+        printed: &mut dyn FnMut(&str),
+    ) -> io::Result<Reply> {
+        writeln!(self.requests, "{MARK}{}", Asked { session, request }.write())?;
+        self.requests.flush()?;
+        loop {
+            let mut line = Vec::new();
+            if self.replies.read_until(b'\n', &mut line)? == 0 {
+                let why = "the process of the program has ended";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
+            }
+            let line = String::from_utf8_lossy(&line);
+            match document(&line) {
+                Some(document) => {
+                    let damaged = |why| io::Error::new(io::ErrorKind::InvalidData, why);
+                    return Reply::read(document).map_err(damaged);
+                }
+                None if line.trim().is_empty() => {}
+                None => printed(&line),
+            }
+        }
+    }
+}
