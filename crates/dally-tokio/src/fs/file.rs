@@ -116,8 +116,9 @@ impl OpenOptions {
     fn open_simulated(&self, path: PathBuf) -> io::Result<Entry> {
         let writes = self.write || self.append;
         let makes = self.create || self.create_new;
-        if !(self.read || writes)
-            || ((makes || self.truncate) && !writes)
+        let changes_without_writing = (makes || self.truncate) && !writes;
+        if !self.read && !writes
+            || changes_without_writing
             || (self.truncate && self.append && !self.create_new)
         {
             return Err(io::ErrorKind::InvalidInput.into());
