@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use dally_core::{Program, Schedule};
 use dally_search::liveness::Fairness;
+use dally_search::reduction::Reduction;
 use dally_search::strata::{CachePolicy, ExplorerKind, Plan, PlanError, SearchKind};
 use dally_search::{Clocks, StrategyKind};
 pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
@@ -133,6 +134,7 @@ impl Settings {
         Some(Plan {
             search: self.search?,
             delays: self.delays,
+            reduction: self.reduction,
             delta: self.delta,
             memory: self.memory.0,
             cache: self.cache,
@@ -187,6 +189,7 @@ impl Settings {
         }
         let of_search = [
             ("delays", self.delays.is_some()),
+            ("reduction", self.reduction != Reduction::Optimal),
             ("delta", self.delta.is_some()),
             ("cache", self.cache != CachePolicy::All),
             ("exact", self.exact),
@@ -299,6 +302,17 @@ mod tests {
         }
         let caches = CachePolicy::ALL.map(|cache| format!("{cache:?}").to_lowercase());
         assert_eq!(caches, CACHES.array::<4>());
+    }
+
+    #[test]
+    fn a_replay_has_the_model_of_time_that_its_schedule_was_made_with() {
+        let made = with("DALLY_TIMERS", "idle").unwrap();
+        let settings = made.of_program().map(|(name, value)| (name.into(), value));
+        let recorded = Schedule { settings: settings.collect(), ..Schedule::default() };
+        let mut replayed = with("DALLY_TIMERS", "any").unwrap();
+        replayed.restore(&recorded);
+        assert_eq!(replayed.timers, made.timers);
+        assert_eq!(replayed.points, None);
     }
 
     #[test]
