@@ -12,7 +12,7 @@ use scripts::Script;
 fn machines_execute_every_pair_of_class_and_path_once() {
     let mut rng = Rng::with_seed(1);
     let (mut compared, mut pairs) = (0, 0);
-    for number in 0..programs(250) {
+    for number in 0..programs(500) {
         let script = Script::random(&mut rng, 2..=3);
         if let Some(found) = compare(scripts::machines(&script), 3_000, &|| {
             format!("machines {number}: {script:#?}")
@@ -21,7 +21,7 @@ fn machines_execute_every_pair_of_class_and_path_once() {
             pairs += found;
         }
     }
-    assert!(compared > 150 && pairs > 600, "{compared} programs, {pairs} pairs");
+    assert!(compared > 300 && pairs > 600, "{compared} programs, {pairs} pairs");
 }
 
 #[test]

@@ -110,7 +110,7 @@ impl Actor {
         self.go_on(cx);
     }
 
-    #[on(Busy, Letter)]
+    #[on(Busy | Done, Letter)]
     fn letter(&mut self, cx: &mut Cx<Self>, letter: Letter) {
         if let Some(Deed::Receive(variable)) = self.deeds.0.get(self.at) {
             self.variables[*variable] = letter.0;
@@ -118,9 +118,6 @@ impl Actor {
             self.go_on(cx);
         }
     }
-
-    #[ignore(Done, Letter)]
-    const RULES: () = ();
 
     fn go_on(&mut self, cx: &mut Cx<Self>) {
         let deeds = self.deeds.0.clone();
