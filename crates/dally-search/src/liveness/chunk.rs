@@ -2,45 +2,44 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::strata::Words;
+use crate::strata::NumberList;
 
-/// Halves of a list that one thread alone uses: what is left of them.
+/// Numbers of a list that one thread alone uses: what is left of them.
 #[derive(Default)]
 pub(super) struct Chunk {
     start: u64,
     end: u64,
 }
 
-/// How many halves a thread takes at once.
+/// How many numbers a thread takes at once.
 const MOST: u64 = 1 << 12;
 const FEWEST: u64 = 96;
 
-/// The size of a chunk is a multiple of this: of two, since threads shall not share words, and of
-/// three, since further transitions take as many.
-const UNIT: u64 = 6;
+/// The size of a chunk is a multiple of this, since further transitions take as many.
+const UNIT: u64 = 3;
 
 impl Chunk {
-    /// The first of so many halves in a row that no other thread uses; a new chunk is taken if
+    /// The first of so many numbers in a row that no other thread uses; a new chunk is taken if
     /// the present one has not that many. `None` if there is no room.
     #[inline]
-    pub(super) fn take(&mut self, list: &Words, used: &AtomicU64, halves: u64) -> Option<u64> {
-        if self.end - self.start < halves {
-            self.refill(list, used, halves)?;
+    pub(super) fn take(&mut self, list: &NumberList, used: &AtomicU64, count: u64) -> Option<u64> {
+        if self.end - self.start < count {
+            self.refill(list, used, count)?;
         }
         let start = self.start;
-        self.start += halves;
+        self.start += count;
         Some(start)
     }
 
     #[cold]
-    fn refill(&mut self, list: &Words, used: &AtomicU64, halves: u64) -> Option<()> {
+    fn refill(&mut self, list: &NumberList, used: &AtomicU64, count: u64) -> Option<()> {
         // Little while there is little.
         let end = |start: u64| {
-            let size = halves.max((start / 4).clamp(FEWEST, MOST));
+            let size = count.max((start / 4).clamp(FEWEST, MOST));
             start + size.next_multiple_of(UNIT)
         };
         let more = |start: u64| {
-            let fits = end(start) <= u64::from(u32::MAX) && list.has_room(end(start) as usize / 2);
+            let fits = end(start) <= u64::from(u32::MAX) && list.has_room(end(start) as usize);
             fits.then(|| end(start))
         };
         let start = used.fetch_update(Relaxed, Relaxed, more).ok()?;

@@ -181,16 +181,21 @@ impl<'a> Judge<'a> {
     /// Judges all components that can be reached from a state through states `inside`, which the
     /// property allows. Answers the states of one that holds a bad cycle that counts. Components
     /// that hold none and from which no state can be reached that `may_grow` are settled: their
-    /// numbers tell later judges that they need not be judged again.
+    /// numbers tell later judges that they need not be judged again. Nor is one judged of which
+    /// nothing `has_changed`, which holds none since it was judged before.
     pub(crate) fn from(
         &mut self,
         start: Node,
         inside: impl Fn(Node) -> bool,
         may_grow: impl Fn(Node) -> bool,
+        has_changed: impl Fn(Node) -> bool,
     ) -> Option<Vec<Node>> {
         let Judge { graph, property, fairness, components, owed, parts } = self;
         let (graph, property, numbers) = (*graph, *property, components.numbers);
         components.from(start, graph, &inside, may_grow, |component| {
+            if !component.iter().any(|&node| has_changed(node)) {
+                return None;
+            }
             let number = numbers.get(component[0]);
             let joins = |other: Node| numbers.get(other) == number && inside(other);
             if !is_bad(graph, property, component, joins) {

@@ -4,7 +4,7 @@
 mod known;
 mod logging;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ impl CycleSearch {
     pub(crate) fn bytes(&self) -> u64 {
         let known = lock(&self.known).clone();
         let own = match &known.algorithm {
-            Algorithm::Nested(nested) => lock(nested).bytes_a_state(known.graph.len()),
+            Algorithm::Nested { nested, .. } => lock(nested).bytes_a_state(known.graph.len()),
             Algorithm::Map(maps) => {
                 let rounds = self.visits.load(Relaxed) != 0;
                 let rounds = if rounds { refinement::ROUNDS_BYTES } else { 0 };
@@ -122,7 +122,7 @@ impl CycleSearch {
         }
         let clock = Stopwatch::start();
         match &known.algorithm {
-            Algorithm::Nested(nested) => {
+            Algorithm::Nested { nested, .. } => {
                 let mut nested = lock(nested);
                 // A candidate of which not everything is known is not judged under strong
                 // fairness, and others of its component were not candidates because it was.
@@ -136,7 +136,9 @@ impl CycleSearch {
             Algorithm::Map(maps) => {
                 let sought = maps.all().filter(|map| self.is_sought(map.property()));
                 for map in sought {
-                    let bad = refinement::bad_component(&known.graph, map, self.fairness, threads);
+                    let (graph, mut numbers) = (&known.graph, lock(&maps.numbers));
+                    let bad =
+                        refinement::bad_component(graph, map, self.fairness, threads, &mut numbers);
                     if let Some(component) = bad {
                         self.found(&known.graph, map.property(), &component);
                     }
@@ -178,9 +180,25 @@ impl CycleSearch {
         *lock(&self.refining)
     }
 
+    /// A transition from this state leads back to the stack, and these monitors are hot in both; or
+    /// there are so many states that it may be time to judge.
+    fn consider(
+        &self,
+        graph: &Graph,
+        nested: &mut NestedSearch,
+        from: Node,
+        hot: u64,
+        judge_at: &AtomicUsize,
+    ) {
+        nested.came_back(graph, from, hot);
+        if nested.is_due(graph) {
+            self.judge(graph, nested, judge_at);
+        }
+    }
+
     /// Judges the candidates of a nested search.
     #[cold]
-    fn consider(&self, graph: &Graph, nested: &mut NestedSearch) {
+    fn judge(&self, graph: &Graph, nested: &mut NestedSearch, judge_at: &AtomicUsize) {
         if self.is_done() {
             return;
         }
@@ -190,6 +208,7 @@ impl CycleSearch {
         {
             self.found(graph, property, &component);
         }
+        judge_at.store(nested.judge_at(), Relaxed);
         *lock(&self.refining) += clock.elapsed();
     }
 

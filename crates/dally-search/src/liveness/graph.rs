@@ -7,6 +7,7 @@
 mod edges;
 mod marks;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,14 +16,15 @@ use rustc_hash::FxHashMap;
 
 use super::chunk::Chunk;
 use super::fairness::Fairness;
-pub(crate) use super::index::Guess;
-use super::index::Index;
+use super::index::{self, Index};
 use super::labels::{Label, Labels, Lately, Look};
-use crate::strata::Words;
+use crate::strata::NumberList;
 use edges::IS_FURTHER;
 pub(crate) use edges::{Connected, Cursor, Edge};
+pub(crate) use marks::MARK_BYTES;
+use marks::Marks;
 
-/// The number of a state, in the order in which states were come to.
+/// The number of a state, in the order in which a thread came to its states.
 pub(crate) type Node = u32;
 
 /// States and transitions, with all that decides whether a cycle of them counts.
@@ -30,17 +32,19 @@ pub(crate) struct Graph {
     /// Whether several threads use it.
     shared: bool,
     index: Index,
-    /// How many states there are.
+    /// How many numbers of states are taken.
     len: OwnLine<AtomicU32>,
-    /// [`RECORD`] halves for each state.
-    states: Words,
+    /// [`RECORD`] numbers for each state.
+    states: NumberList,
+    marks: Marks,
     /// In how many places the search still has transitions of each state to take, if that is kept.
-    open: Option<Words>,
-    /// For each state as many halves as workers are enabled: where each leads, see [`edges::Target`].
-    targets: Words,
+    open: Option<NumberList>,
+    /// For each state as many numbers as workers are enabled: where each leads, see
+    /// [`edges::Target`].
+    targets: NumberList,
     targets_used: OwnLine<AtomicU64>,
-    /// Transitions of which more is to be known than the worker: [`edges::FURTHER`] halves each.
-    further: Words,
+    /// Transitions of which more is to be known than the worker: [`edges::FURTHER`] numbers each.
+    further: NumberList,
     further_used: OwnLine<AtomicU64>,
     /// Whether a cycle may go through faults. If not, they are kept apart from the edges.
     faulty_cycles: bool,
@@ -49,12 +53,10 @@ pub(crate) struct Graph {
     labels: Labels,
 }
 
-/// The halves of a state: two of its identity, its look, where its targets are, and a
-/// [`marks::Mark`].
-const RECORD: usize = 5;
-const LOOK: usize = 2;
-const TARGETS: usize = 3;
-const MARK: usize = 4;
+/// The numbers of a state: its look, and where its targets are.
+const RECORD: usize = 2;
+const LOOK: usize = 0;
+const TARGETS: usize = 1;
 
 /// The most states: their numbers fit in a [`edges::Target`].
 const MOST: u32 = IS_FURTHER - 2;
@@ -77,10 +79,16 @@ struct OwnLine<T>(T);
 #[derive(Default)]
 pub(crate) struct Writer {
     looks: Lately,
-    /// Halves that it alone uses.
+    /// The numbers of states that it alone gives.
+    nodes: Range<Node>,
+    /// Places in the lists that it alone uses.
     targets: Chunk,
     further: Chunk,
 }
+
+/// How many numbers of states a thread takes at once, if there are several: neighbours are written
+/// into the same cache lines.
+const NODES: Node = 64;
 
 impl Graph {
     /// An empty graph that so many threads use, within so many bytes. For strong fairness it keeps
@@ -90,11 +98,12 @@ impl Graph {
             shared: threads > 1,
             index: Index::new(memory, threads),
             len: OwnLine::default(),
-            states: Words::new(memory),
-            open: (fairness == Fairness::Strong).then(|| Words::new(memory)),
-            targets: Words::new(memory),
+            states: NumberList::new(memory),
+            marks: Marks::new(memory),
+            open: (fairness == Fairness::Strong).then(|| NumberList::new(memory)),
+            targets: NumberList::new(memory),
             targets_used: OwnLine::default(),
-            further: Words::new(memory),
+            further: NumberList::new(memory),
             further_used: OwnLine::default(),
             faulty_cycles: fairness == Fairness::None,
             apart: Mutex::default(),
@@ -107,7 +116,9 @@ impl Graph {
         self.shared
     }
 
-    /// How many states there are.
+    /// All states have numbers below this. If several threads use the graph, some of these are of no
+    /// state: nothing is hot in it, and no transition leads to it or out of it.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len.0.load(Relaxed) as usize
     }
@@ -116,9 +127,9 @@ impl Graph {
     pub(crate) fn bytes(&self) -> u64 {
         let apart = self.apart();
         let apart = 32 * (apart.faults.len() + apart.failed.len());
-        let state = 4 * (RECORD + usize::from(self.open.is_some()));
+        let state = 4 * (RECORD + usize::from(self.open.is_some())) + index::BYTES;
         let own = self.len() * state + self.labels.bytes() + apart;
-        self.index.bytes() + own as u64 + self.edge_bytes()
+        self.index.table_bytes() + own as u64 + self.edge_bytes()
     }
 
     /// Finds or adds a state. `None` if there is no room.
@@ -130,63 +141,60 @@ impl Graph {
         enabled: &[WorkerId],
         acceptance: Acceptance,
     ) -> Option<(Node, bool)> {
-        self.index.find_or_add(
-            identity,
-            |node| self.identity(node),
-            || self.add(writer, identity, enabled, acceptance.waiting()),
-        )
+        self.index.find_or_add(identity, || self.add(writer, enabled, acceptance.waiting()))
     }
 
     /// Adds a state where these monitors are hot.
-    fn add(
-        &self,
-        writer: &mut Writer,
-        identity: u64,
-        enabled: &[WorkerId],
-        hot: u64,
-    ) -> Option<Node> {
+    fn add(&self, writer: &mut Writer, enabled: &[WorkerId], hot: u64) -> Option<Node> {
         let targets =
             writer.targets.take(&self.targets, &self.targets_used.0, enabled.len() as u64)?;
-        let has_room =
-            |node: Node| node < MOST && self.states.has_room((node as usize + 2) * RECORD / 2);
-        let more = |len: Node| has_room(len).then_some(len + 1);
-        let node = self.len.0.fetch_update(Relaxed, Relaxed, more).ok()?;
-        let look = self.labels.look(&mut writer.looks, enabled, hot);
-        let halves = [identity as u32, (identity >> 32) as u32, look, targets as u32];
-        for (place, half) in halves.into_iter().enumerate() {
-            self.states.replace(node as usize * RECORD + place, 0, half, self.shared);
-        }
+        let look = self.labels.look(&mut writer.looks, enabled, hot)?;
+        let node = match writer.nodes.next() {
+            Some(node) => node,
+            None => self.more_nodes(writer)?,
+        };
+        let at = node as usize * RECORD;
+        self.states.set(at + LOOK, look);
+        self.states.set(at + TARGETS, targets as u32);
         if let Some(open) = &self.open {
-            open.replace(node as usize, 0, 1, self.shared);
+            open.set(node as usize, 1);
         }
         Some(node)
+    }
+
+    /// The first of more numbers. A single thread takes one at a time, so that none is left over.
+    fn more_nodes(&self, writer: &mut Writer) -> Option<Node> {
+        let count = if self.shared { NODES } else { 1 };
+        let has_room = |end: usize| {
+            end <= MOST as usize
+                && self.index.has_room(end)
+                && self.states.has_room(end * RECORD)
+                && self.marks.has_room(end)
+                && self.open.as_ref().is_none_or(|open| open.has_room(end))
+        };
+        let more = |len: Node| has_room((len + count) as usize).then_some(len + count);
+        let first = if self.shared {
+            self.len.0.fetch_update(Relaxed, Relaxed, more).ok()?
+        } else {
+            let first = self.len.0.load(Relaxed);
+            self.len.0.store(more(first)?, Relaxed);
+            first
+        };
+        writer.nodes = first + 1..first + count;
+        Some(first)
     }
 
     /// The state of this identity, if there is one; it may be hidden from a thread that asks while
     /// others add.
     #[inline]
-    pub(crate) fn find(&self, identity: u64, guess: Guess) -> Option<Node> {
-        match guess {
-            Guess::Absent => None,
-            Guess::Perhaps(node) if self.identity(node) == identity => Some(node),
-            _ => self.index.find(identity, |node| self.identity(node)),
-        }
+    pub(crate) fn find(&self, identity: u64) -> Option<Node> {
+        self.index.find(identity)
     }
 
-    /// This identity will be looked for soon: has the memory brought where its number is.
+    /// This identity will be looked for soon.
     #[inline]
     pub(crate) fn prefetch(&self, identity: u64) {
         self.index.prefetch(identity);
-    }
-
-    /// The same for what is kept of the state, which is where its number says.
-    #[inline]
-    pub(crate) fn guess(&self, identity: u64) -> Guess {
-        let guess = self.index.guess(identity);
-        if let Guess::Perhaps(node) = guess {
-            self.states.prefetch(node as usize * RECORD / 2);
-        }
-        guess
     }
 
     fn apart(&self) -> MutexGuard<'_, Apart> {
@@ -202,7 +210,7 @@ impl Graph {
     /// The number of a state's look: states with the same look alike.
     #[inline]
     pub(crate) fn look_number(&self, node: Node) -> u32 {
-        self.states.half(node as usize * RECORD + LOOK)
+        self.states.at(node as usize * RECORD + LOOK).load(Relaxed)
     }
 
     #[inline]
@@ -218,11 +226,5 @@ impl Graph {
     /// How many actions strong fairness tells apart.
     pub(crate) fn action_count(&self) -> usize {
         self.labels.action_count()
-    }
-
-    #[inline]
-    fn identity(&self, node: Node) -> u64 {
-        let at = node as usize * RECORD;
-        u64::from(self.states.half(at + 1)) << 32 | u64::from(self.states.half(at))
     }
 }

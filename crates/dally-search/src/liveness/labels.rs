@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use dally_core::{Choice, Tag, WorkerId, fingerprint};
 
 use super::interner::Interner;
-use crate::strata::{Value, Words};
+use crate::strata::{NumberList, Value};
 
 /// What fairness and monitors want to know of a state. Many states look alike.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,14 +46,21 @@ pub(crate) struct Transition<'a> {
 /// The looks of states and the labels of transitions, by their numbers.
 pub(super) struct Labels {
     looks: Interner<Look>,
-    /// Two words for each look, which are asked for far more often than all else: the monitors
-    /// that are hot, and how many workers are enabled.
-    brief: Words,
+    /// [`BRIEF`] numbers for each look, which are asked for far more often than all else: the
+    /// monitors that are hot, in two halves, and how many workers are enabled.
+    brief: NumberList,
     labels: Interner<Label>,
     actions: Interner<u64>,
 }
 
-/// The looks that a thread came to lately: the number of one, plus 1, by the low bits of its hash.
+const BRIEF: usize = 4;
+const ENABLED: usize = 2;
+
+/// The look of a state that is none: a number that a thread has taken and not used. No monitor is hot
+/// in it, and no worker enabled.
+pub(super) const NONE: u32 = 0;
+
+/// The looks that a thread came to lately, by the low bits of their hashes.
 #[derive(Default)]
 pub(super) struct Lately(Vec<u32>);
 
@@ -64,7 +71,7 @@ impl Labels {
     pub(super) fn new(memory: u64) -> Labels {
         Labels {
             looks: Interner::default(),
-            brief: Words::new(memory),
+            brief: NumberList::new(memory),
             labels: Interner::default(),
             actions: Interner::default(),
         }
@@ -74,22 +81,23 @@ impl Labels {
         self.looks.bytes() + self.labels.bytes() + self.actions.bytes()
     }
 
-    /// The look of this number.
+    /// The look of this number, which is not [`NONE`].
     #[inline]
     pub(super) fn look_of(&self, look: u32) -> &Look {
-        self.looks.get(look)
+        self.looks.get(look - 1)
     }
 
     /// The monitors that are hot where states look like this.
     #[inline]
     pub(super) fn hot(&self, look: u32) -> u64 {
-        self.brief.word(2 * look as usize).load(Relaxed)
+        let half = |at: usize| u64::from(self.brief.at(BRIEF * look as usize + at).load(Relaxed));
+        half(0) | half(1) << 32
     }
 
     /// How many workers are enabled where states look like this.
     #[inline]
     pub(super) fn enabled(&self, look: u32) -> u32 {
-        self.brief.word(2 * look as usize + 1).load(Relaxed) as u32
+        self.brief.at(BRIEF * look as usize + ENABLED).load(Relaxed)
     }
 
     /// The label of this number.
@@ -103,8 +111,9 @@ impl Labels {
         self.actions.len()
     }
 
-    /// The number of the look of a state where these workers are enabled and these monitors hot.
-    pub(super) fn look(&self, lately: &mut Lately, enabled: &[WorkerId], hot: u64) -> u32 {
+    /// The number of the look of a state where these workers are enabled and these monitors hot;
+    /// `None` if there is no room.
+    pub(super) fn look(&self, lately: &mut Lately, enabled: &[WorkerId], hot: u64) -> Option<u32> {
         // Asked for each new state. Looks of the same hash are told apart.
         let mix = |hash: u64, id: &WorkerId| {
             (hash.rotate_left(23) ^ id.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -112,24 +121,29 @@ impl Labels {
         let hash = enabled.iter().fold(hot, mix);
         let same = |look: &Look| look.hot == hot && *look.enabled == *enabled;
         let place = (hash >> 32) as usize % MOST;
-        if let Some(known) = lately.0.get(place).and_then(|known| known.checked_sub(1))
-            && same(self.looks.get(known))
+        if let Some(&known) = lately.0.get(place)
+            && known != NONE
+            && same(self.look_of(known))
         {
-            return known;
+            return Some(known);
         }
-        let look = self.looks.number(hash, same, || {
+        let look = 1 + self.looks.number(hash, same, || {
             let label = |&worker: &WorkerId| {
                 self.number(Transition { worker, values: &[], choices: &[], places: 0, visits: 0 })
             };
             let labels = enabled.iter().map(label).collect();
             (Look { enabled: enabled.into(), labels, hot }, size_of_val(enabled) * 3 / 2 + 16)
         });
+        let at = BRIEF * look as usize;
+        if !self.brief.has_room(at + BRIEF) {
+            return None;
+        }
         // Every thread that comes to this writes the same.
-        self.brief.word(2 * look as usize).store(hot, Relaxed);
-        self.brief.word(2 * look as usize + 1).store(enabled.len() as u64, Relaxed);
-        lately.0.resize(MOST, 0);
-        lately.0[place] = look + 1;
-        look
+        let brief = [hot as u32, (hot >> 32) as u32, enabled.len() as u32];
+        brief.iter().zip(at..).for_each(|(&number, at)| self.brief.set(at, number));
+        lately.0.resize(MOST, NONE);
+        lately.0[place] = look;
+        Some(look)
     }
 
     /// The number of the label of a transition.

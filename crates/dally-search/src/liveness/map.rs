@@ -10,9 +10,9 @@
 //! its source; another raises that value and then reads the transitions; each access takes its
 //! place in one order of all, so at least one of the two sees what the other did.
 
-use super::graph::{Edge, Graph, Node};
+use super::graph::{Graph, MARK_BYTES, Node};
 use super::property::Property;
-use crate::strata::Words;
+use crate::strata::NumberList;
 
 /// The greatest accepting predecessor of a state, by its place in the order; 0 is `null` of the
 /// paper.
@@ -31,12 +31,13 @@ pub(crate) fn at_rank(rank: Rank) -> Node {
 /// The maximal accepting predecessors of one property, of all states that are known.
 pub(crate) struct Map {
     property: Property,
-    /// The values of all states, unless they are kept with the states.
-    values: Option<Words>,
+    /// The values of all states, unless they are kept in the graph.
+    values: Option<NumberList>,
 }
 
-/// The bytes that a state takes for each map whose values are not kept with the states.
+/// The bytes that a state takes for each map.
 pub(crate) const BYTES: usize = size_of::<Rank>();
+const _: () = assert!(BYTES == MARK_BYTES);
 
 /// An accepting transition from a state to its own accepting predecessor: it is on a cycle.
 #[derive(Clone, Copy, Debug)]
@@ -53,11 +54,16 @@ impl Map {
 
     /// A map with values of its own, of at most so many bytes.
     pub(crate) fn apart(property: Property, memory: u64) -> Map {
-        Map { property, values: Some(Words::new(memory)) }
+        Map { property, values: Some(NumberList::new(memory)) }
     }
 
     pub(crate) fn property(&self) -> Property {
         self.property
+    }
+
+    /// Whether it has room for the states before this number.
+    pub(crate) fn has_room(&self, end: usize) -> bool {
+        self.values.as_ref().is_none_or(|values| values.has_room(end))
     }
 
     /// The greatest accepting predecessor of a state that is known.
@@ -65,46 +71,55 @@ impl Map {
     pub(crate) fn value(&self, graph: &Graph, node: Node) -> Rank {
         match &self.values {
             None => graph.value(node),
-            Some(values) => values.half(node as usize),
+            Some(values) if self.has_room(node as usize + 1) => values.get(node as usize),
+            // The search is about to end for want of room.
+            Some(_) => 0,
         }
     }
 
     /// Raises the value of a state; whether it was less.
     #[inline]
     fn raise(&self, graph: &Graph, node: Node, to: Rank) -> bool {
-        loop {
-            let now = self.value(graph, node);
-            if now >= to {
-                return false;
+        if self.value(graph, node) >= to {
+            return false;
+        }
+        match &self.values {
+            None => graph.raise_value(node, to) < to,
+            Some(values) if self.has_room(node as usize + 1) => {
+                graph.touch(node);
+                values.raise(node as usize, to, graph.is_shared()) < to
             }
-            let raised = match &self.values {
-                None => graph.replace_value(node, now, to),
-                Some(values) => {
-                    graph.touch(node);
-                    values.replace(node as usize, now, to, graph.is_shared())
-                }
-            };
-            if raised {
-                return true;
-            }
+            Some(_) => false,
         }
     }
 
-    /// A transition was added to the graph: passes on what follows from it (Fig. 4,
+    /// A transition that `visits` this was added to the graph: passes on what follows from it (Fig. 4,
     /// `CalculateMap`, over stored edges). Answers a transition that closes an accepting cycle, if
     /// one shows. `raised` is empty, before and after.
     #[inline]
     pub(crate) fn calculate(
         &self,
         graph: &Graph,
-        from: Node,
-        edge: Edge,
+        (from, to): (Node, Node),
+        visits: u64,
         raised: &mut Vec<Node>,
     ) -> Option<Closing> {
-        let mut found = self.pass(graph, from, edge, raised);
+        let found = self.pass(graph, from, to, self.property.accepts_visits(visits), raised);
+        if raised.is_empty() { found } else { self.pass_on(graph, raised, found) }
+    }
+
+    /// Passes on the values of the states that were raised.
+    fn pass_on(
+        &self,
+        graph: &Graph,
+        raised: &mut Vec<Node>,
+        mut found: Option<Closing>,
+    ) -> Option<Closing> {
         while let Some(node) = raised.pop() {
-            for edge in graph.edges(node) {
-                found = found.or(self.pass(graph, node, edge, raised));
+            let mut cursor = graph.cursor(node);
+            while let Some((to, visits)) = graph.next_visits(&mut cursor) {
+                let accepting = self.property.accepts_visits(visits);
+                found = found.or(self.pass(graph, node, to, accepting, raised));
             }
         }
         found
@@ -116,16 +131,19 @@ impl Map {
         &self,
         graph: &Graph,
         from: Node,
-        edge: Edge,
+        to: Node,
+        accepting: bool,
         raised: &mut Vec<Node>,
     ) -> Option<Closing> {
-        let (property, to) = (self.property, edge.to);
-        if !property.allows(graph, from) || !property.allows(graph, to) {
+        let property = self.property;
+        let (passed, closes) = passed(self.value(graph, from), from, to, accepting);
+        // Mostly the values tell that there is nothing to do: what the property does not allow has
+        // none, and is not looked at before it would get one.
+        let is_less = self.value(graph, to) < passed;
+        if !(is_less || closes) || !property.allows(graph, from) || !property.allows(graph, to) {
             return None;
         }
-        let known = self.value(graph, from);
-        let (passed, closes) = passed(known, from, to, property.accepts(graph, edge));
-        if self.raise(graph, to, passed) {
+        if is_less && self.raise(graph, to, passed) {
             raised.push(to);
         }
         closes.then_some(Closing { from, to })

@@ -28,7 +28,7 @@ mod refinement;
 pub use accepting::{Accepting, Related};
 pub(crate) use cycle_search::{CycleSearch, LogWriter};
 pub use fairness::Fairness;
-pub(crate) use graph::{Guess, Node};
+pub(crate) use graph::Node;
 pub(crate) use labels::Transition;
 pub(crate) use lasso::Cycle;
 pub(crate) use loop_detector::{Loop, LoopDetector, Loops};

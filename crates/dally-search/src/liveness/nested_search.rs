@@ -49,9 +49,14 @@ impl NestedSearch {
         certain
     }
 
+    /// How many states there must be for candidates to be judged.
+    pub(crate) fn judge_at(&self) -> usize {
+        FEW.max(self.judged * GROWTH)
+    }
+
     /// Whether it is time to judge.
     pub(crate) fn is_due(&self, graph: &Graph) -> bool {
-        graph.len() >= FEW.max(self.judged * GROWTH) && !self.candidates.is_empty()
+        graph.len() >= self.judge_at() && !self.candidates.is_empty()
     }
 
     /// Judges the components that the candidates lead to, or `all` there are, for properties that
@@ -73,7 +78,8 @@ impl NestedSearch {
             numbers.renew(graph.len());
             let mut judge = Judge::new(property, fairness, graph, numbers);
             let inside = |node| fairness.admits(graph, property, node);
-            let mut from = |node| judge.from(node, inside, |node| graph.is_on_stack(node));
+            let may_grow = |node| graph.is_on_stack(node);
+            let mut from = |node| judge.from(node, inside, may_grow, |_| true);
             let bad = match &self.candidates[&property] {
                 Some(candidates) if !all => candidates.iter().find_map(|&node| from(node)),
                 _ => (0..graph.len() as Node).find_map(from),

@@ -40,7 +40,16 @@ impl Property {
     pub(crate) fn accepts(self, graph: &Graph, edge: Edge) -> bool {
         match self {
             Property::Hot(_) => true,
-            Property::Visits(monitor) => graph.label_of(edge).visits >> monitor & 1 == 1,
+            Property::Visits(_) => self.accepts_visits(graph.label_of(edge).visits),
+        }
+    }
+
+    /// The same of a transition that these monitors allow only finitely often.
+    #[inline]
+    pub(crate) fn accepts_visits(self, visits: u64) -> bool {
+        match self {
+            Property::Hot(_) => true,
+            Property::Visits(monitor) => visits >> monitor & 1 == 1,
         }
     }
 

@@ -19,7 +19,8 @@ use super::graph::{Cursor, Graph, Node};
 use super::map::{Map, Rank, at_rank, passed};
 use super::property::Property;
 
-/// The states with the same maximal accepting predecessor, in the order of their ages.
+/// The states with the same maximal accepting predecessor, in the order of their ages; if they are
+/// judged and not split, only those that were touched.
 struct Partition {
     root: Rank,
     states: Vec<Node>,
@@ -38,13 +39,18 @@ pub(crate) const ROUNDS_BYTES: usize = 8;
 /// Refines the map of a property, and judges what that leaves: the states of a component that holds
 /// a bad cycle that counts, if there is one. What was not touched since the graph was
 /// [seen](Graph::seen) is passed over.
+///
+/// `numbers` are memory.
 pub(crate) fn bad_component(
     graph: &Graph,
     map: &Map,
     fairness: Fairness,
     threads: usize,
+    numbers: &mut Numbers,
 ) -> Option<Vec<Node>> {
-    Refinement::new(graph, map, fairness).bad_component(threads)
+    numbers.renew(graph.len());
+    let rounds = [Vec::new(), Vec::new()];
+    Refinement { graph, map, fairness, rounds, round: 0, numbers }.bad_component(threads)
 }
 
 struct Refinement<'a> {
@@ -55,15 +61,11 @@ struct Refinement<'a> {
     /// round is needed: at first partitions go by the map itself.
     rounds: [Vec<AtomicU32>; 2],
     round: u32,
-    numbers: Numbers,
+    /// All 0 at first.
+    numbers: &'a Numbers,
 }
 
-impl<'a> Refinement<'a> {
-    fn new(graph: &'a Graph, map: &'a Map, fairness: Fairness) -> Refinement<'a> {
-        let numbers = Numbers::new(graph.len());
-        Refinement { graph, map, fairness, rounds: [Vec::new(), Vec::new()], round: 0, numbers }
-    }
-
+impl Refinement<'_> {
     fn bad_component(&mut self, threads: usize) -> Option<Vec<Node>> {
         let mut partitions = self.partitions();
         partitions.retain(|partition| self.touched(partition).next().is_some());
@@ -104,15 +106,20 @@ impl<'a> Refinement<'a> {
 
     /// The partitions of the map.
     fn partitions(&self) -> Vec<Partition> {
-        let nodes = 0..self.graph.len() as Node;
-        by_root(nodes.filter(|&node| self.admits(node)), |node| self.value(node))
+        let all = self.splits();
+        let is_wanted = |&node: &Node| (all || self.graph.is_touched(node)) && self.admits(node);
+        by_root((0..self.graph.len() as Node).filter(is_wanted), |node| self.value(node))
+    }
+
+    /// Whether partitions may be split: where every transition is accepting, so is every cycle.
+    fn splits(&self) -> bool {
+        matches!(self.property(), Property::Visits(_))
     }
 
     /// Whether it has to be found out by a round whether a partition holds an accepting cycle.
     fn may_be_split(&self, partition: &Partition) -> bool {
         let holds_root = self.is_in(partition.root, at_rank(partition.root));
-        // Where every transition is accepting, so is every cycle.
-        !holds_root && matches!(self.property(), Property::Visits(_)) && self.round < ROUNDS
+        !holds_root && self.splits() && self.round < ROUNDS
     }
 
     #[inline]
@@ -179,9 +186,10 @@ impl<'a> Refinement<'a> {
 
     /// Judges the components of a partition.
     fn judge(&self, partition: &Partition) -> Option<Vec<Node>> {
-        let mut judge = Judge::new(self.property(), self.fairness, self.graph, &self.numbers);
+        let mut judge = Judge::new(self.property(), self.fairness, self.graph, self.numbers);
         let inside = |node: Node| self.is_in(partition.root, node);
-        self.touched(partition).find_map(|node| judge.from(node, inside, |_| true))
+        let has_changed = |node: Node| self.graph.is_touched(node);
+        self.touched(partition).find_map(|node| judge.from(node, inside, |_| true, has_changed))
     }
 
     /// Whether a search through a partition comes back to its own stack. If not it has no cycle, and
@@ -190,13 +198,14 @@ impl<'a> Refinement<'a> {
     fn has_back_edge(&self, partition: &Partition) -> bool {
         const ON_STACK: u32 = 1;
         const LEFT: u32 = 2;
-        let mut path: Vec<(Node, Cursor)> = Vec::new();
+        let (mut path, mut entered): (Vec<(Node, Cursor)>, Vec<Node>) = (Vec::new(), Vec::new());
         let mut found = false;
         'states: for start in self.touched(partition) {
             if self.numbers.get(start) != 0 {
                 continue;
             }
             self.numbers.set(start, ON_STACK);
+            entered.push(start);
             path.push((start, self.graph.cursor(start)));
             while let Some((node, cursor)) = path.last_mut() {
                 let Some(to) = self.graph.next_target(cursor) else {
@@ -210,6 +219,7 @@ impl<'a> Refinement<'a> {
                 match self.numbers.get(to) {
                     0 => {
                         self.numbers.set(to, ON_STACK);
+                        entered.push(to);
                         path.push((to, self.graph.cursor(to)));
                     }
                     ON_STACK => {
@@ -220,7 +230,7 @@ impl<'a> Refinement<'a> {
                 }
             }
         }
-        partition.states.iter().for_each(|&node| self.numbers.set(node, 0));
+        entered.iter().for_each(|&node| self.numbers.set(node, 0));
         found
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use dally_core::{Bug, System};
 use rustc_hash::FxHashSet;
 
-use super::entry::{Entry, NextTransition, Offered, OpenState, Value};
+use super::entry::{Entry, NextTransition, OpenState, Value};
 use super::explorer_on_path::StepSummary;
 use super::frame::Frame;
 use super::identity::identity_of;
@@ -46,12 +46,15 @@ pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
     pub(super) log_writer: LogWriter,
     /// Where the last step chose its values, as one hash.
     pub(super) places: u64,
-    /// Completed states, kept for their memory.
+    /// Completed states, kept for their memory, and how many bytes they take.
     pub(super) spare: Vec<Entry<S, O>>,
+    pub(super) spare_bytes: u64,
     /// Entries that were taken from the frontier, for later.
     taken: VecDeque<Entry<S, O>>,
     /// The entries for the next stratum.
     pub(super) frontier: Vec<Entry<S, O>>,
+    /// By how many bytes the frontier has become larger, since all threads were told.
+    pub(super) frontier_change: i64,
     pub(super) counters: ThreadCounters,
     /// The states that samples start from.
     pub(super) starts: Vec<SampleStart<S, O>>,
@@ -70,8 +73,9 @@ const SHARE_EVERY: u64 = 64;
 /// The transitions between unasked progress reports, which all threads write to one cache line.
 const TELL_EVERY: u64 = 1024;
 
-/// How many completed states are kept for their memory: states are new and completed in bursts.
-const SPARE: usize = 1 << 14;
+/// Which part of the memory completed states may take that are kept for theirs: many states of a
+/// stratum are completed before others become new.
+const SPARE: u64 = 32;
 
 /// How many entries a thread takes from the frontier at once.
 const BATCH: usize = 8;
@@ -100,8 +104,10 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             log_writer: LogWriter::default(),
             places: 0,
             spare: Vec::new(),
+            spare_bytes: 0,
             taken: VecDeque::new(),
             frontier: Vec::new(),
+            frontier_change: 0,
             counters: ThreadCounters::default(),
             starts: Vec::new(),
         };
@@ -144,7 +150,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         let shared_state = self.shared_state.clone();
         self.keeps_states = bound < u32::MAX;
         while let Some(entry) = self.next_entry() {
-            shared_state.frontier_bytes.fetch_sub(entry.bytes as u64, Ordering::Relaxed);
+            self.frontier_change -= entry.bytes as i64;
             self.resume(entry, i64::from(bound));
             self.writer.now(Activity::Stepping);
             self.descend(i64::from(bound));
@@ -152,6 +158,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.writer.now(Activity::Nothing);
             shared_state.frontier.done();
         }
+        self.tell_frontier_bytes();
     }
 
     /// The next entry of the frontier. Several are taken at once, so that memory is brought before it
@@ -223,6 +230,9 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         if self.counters.untold() >= TELL_EVERY {
             self.shared_state.progress(&mut self.counters);
         }
+        if self.frontier_change != 0 {
+            self.tell_frontier_bytes();
+        }
         if self.shared_state.frontier.has_idle_threads() {
             self.share_work(bound);
         }
@@ -241,8 +251,11 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.frames.push(frame);
         } else {
             let Frame { mut state, .. } = std::mem::replace(&mut self.frames[0], frame);
-            if self.spare.len() < SPARE {
+            state.bytes = state.bytes.max(size_of::<OpenState<S, O>>());
+            let bytes = self.spare_bytes + state.bytes as u64;
+            if bytes <= self.shared_state.memory / SPARE {
                 state.prefix = None;
+                self.spare_bytes = bytes;
                 self.spare.push(state);
             }
         }
@@ -354,7 +367,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         child.enabled.clear();
         child.enabled.extend_from_slice(system.enabled());
         child.sealed = self.shared_state.is_sealed(system, &self.writer);
-        child.offered = Offered::default();
+        child.forget_offers();
         child.ahead.clear();
         let looks_at_once = self.looks_at_once(depth);
         if looks_at_once {

@@ -38,6 +38,9 @@ pub(crate) struct OpenState<S: StateSpace, O: TransitionOrder> {
     pub(crate) cost: u32,
     /// The positions of the enabled workers that were offered.
     pub(crate) offered: Offered,
+    /// The transition for which the order was asked last, and the place of its worker: it is asked for
+    /// one after the other, and for most of them twice.
+    pub(crate) peeked: Option<(u32, u32)>,
     pub(crate) ahead: LookAhead,
     /// Whether the program has sealed the state, so that only the first choice is taken.
     pub(crate) sealed: bool,
@@ -61,6 +64,7 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
             enabled: Vec::new(),
             cost: 0,
             offered: Offered::default(),
+            peeked: None,
             ahead: LookAhead::default(),
             sealed: false,
             path: 0,
@@ -69,6 +73,12 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
             node: 0,
             bytes: 0,
         }
+    }
+
+    /// The order is that of another state now, and has offered nobody.
+    #[inline]
+    pub(super) fn forget_offers(&mut self) {
+        (self.offered, self.peeked) = (Offered::default(), None);
     }
 
     /// A copy with this next transition and without what was looked ahead; `None` of a blank state.
@@ -115,13 +125,25 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
     /// The same, and the offer does not count as made: the place of its worker among the enabled.
     #[inline]
     pub(super) fn peek(&mut self, index: u32) -> Result<usize, Option<WorkerId>> {
-        let worker = self.order.offer(index, &self.enabled).ok_or(None)?;
-        let place = match self.enabled.get(index as usize) {
-            // Most orders offer workers nearly in the order of ids.
-            Some(&same) if same == worker => index as usize,
-            _ => worker.place_in(&self.enabled).map_err(|_| Some(worker))?,
+        let place = match self.peeked {
+            Some((same, place)) if same == index => place as usize,
+            _ => {
+                let place = self.ask(index)?;
+                self.peeked = Some((index, place as u32));
+                place
+            }
         };
-        if self.offered.has(place) { Err(Some(worker)) } else { Ok(place) }
+        if self.offered.has(place) { Err(Some(self.enabled[place])) } else { Ok(place) }
+    }
+
+    #[inline]
+    fn ask(&mut self, index: u32) -> Result<usize, Option<WorkerId>> {
+        let worker = self.order.offer(index, &self.enabled).ok_or(None)?;
+        match self.enabled.get(index as usize) {
+            // Most orders offer workers nearly in the order of ids.
+            Some(&same) if same == worker => Ok(index as usize),
+            _ => worker.place_in(&self.enabled).map_err(|_| Some(worker)),
+        }
     }
 
     /// The cost of the path up to and including the next transition.

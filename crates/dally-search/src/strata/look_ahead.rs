@@ -15,11 +15,9 @@ use super::depth_first::DepthFirstWorker;
 use super::entry::{OpenState, Value};
 use super::frame::Frame;
 use super::state_space::StateSpace;
-use super::transition_log::{Logged, Source};
 use super::transition_order::TransitionOrder;
 use super::visited::Visited;
-use crate::choice_log::Activity;
-use crate::liveness::{Guess, bits};
+use crate::liveness::bits;
 use crate::prefetch::prefetch;
 
 /// What is known of the transitions out of a state, by the places of their workers.
@@ -49,6 +47,11 @@ impl LookAhead {
     #[inline]
     pub(super) fn is_visited(&self, place: usize) -> bool {
         place < 64 && self.visited >> place & 1 == 1
+    }
+
+    /// Where the transitions lead, as far as that is foreseen.
+    pub(super) fn targets(&self) -> &[u64] {
+        &self.targets
     }
 
     /// It will be asked soon: has its memory brought.
@@ -154,7 +157,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
                 // A target that was new when it was asked for may have been visited since.
                 let target = ahead.targets[place];
                 let is_visited = match logs {
-                    true => self.log_foreseen(at, place, target),
+                    true => self.log_foreseen(at, 1 << place) != 0,
                     false => self.shared_state.visited.holds(target),
                 };
                 if !is_visited {
@@ -242,30 +245,14 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Has the transitions of a frame logged that are foreseen to lead to states in the log.
     #[inline]
     pub(super) fn log_visited(&mut self, at: usize) {
-        let Some(log) = &self.shared_state.log else { return };
-        let OpenState { ahead, offered, enabled, node, .. } = &mut *self.frames[at].state;
-        let open = ahead.foreseen & !ahead.visited & !offered.few();
-        let mut guesses = [Guess::Absent; 64];
-        // Each waits for memory; asked for together, the waits overlap.
-        for place in bits(open) {
-            guesses[place as usize] = log.guess(&self.log_writer, ahead.targets[place as usize]);
-        }
-        self.writer.now(Activity::Nothing);
-        let mut all = Logged::Known;
-        for place in bits(open) {
-            let at = place as usize;
-            let Some(to) = log.find(&mut self.log_writer, ahead.targets[at], guesses[at]) else {
-                continue;
-            };
-            ahead.visited |= 1 << place;
-            let from = Source { node: *node, place: at };
-            let logged = log.foreseen(&mut self.log_writer, from, enabled[at], to);
-            if logged == Logged::NoRoom {
-                all = logged;
+        if self.shared_state.log.is_some() {
+            let OpenState { ahead, offered, .. } = &*self.frames[at].state;
+            let open = ahead.foreseen & !ahead.visited & !offered.few();
+            if open != 0 {
+                let visited = self.log_foreseen(at, open);
+                self.frames[at].state.ahead.visited |= visited;
             }
         }
-        self.writer.now(Activity::Stepping);
-        self.logged(all);
     }
 
     #[inline]

@@ -48,6 +48,6 @@ pub(crate) use replaying::Replaying;
 pub use search::explore;
 pub(crate) use state_space::{ReturnError, StateSpace};
 pub(crate) use transition_log::{Arrival, Logged, Source};
-pub(crate) use visited::{Lookup, Numbered, Table, Words};
+pub(crate) use visited::{Lookup, NumberList, Numbered, Table};
 pub use visited::{ThreadSlot, Visit, Visited, VisitedStates};
 pub use written_entry::{WrittenEntry, WrittenEntryError};

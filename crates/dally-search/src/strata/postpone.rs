@@ -59,23 +59,36 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             // The entry gets what was looked ahead of these transitions.
             entry.ahead = std::mem::take(&mut frame.state.ahead);
             self.count_bytes(&mut entry);
+            // Whoever takes it takes its bytes off.
+            self.tell_frontier_bytes();
             self.log_gap(entry.node);
             self.shared_state.frontier.push(entry);
         }
     }
 
-    pub(super) fn count_bytes(&self, state: &mut OpenState<S, O>) {
+    pub(super) fn count_bytes(&mut self, state: &mut OpenState<S, O>) {
         if state.bytes == 0 {
             state.bytes = self.space.snapshot_bytes() + state.bytes_but_for_snapshot();
         }
-        self.shared_state.frontier_bytes.fetch_add(state.bytes as u64, Ordering::Relaxed);
+        self.frontier_change += state.bytes as i64;
+    }
+
+    /// Adds to what all threads know of the size of the frontier.
+    pub(super) fn tell_frontier_bytes(&mut self) {
+        let change = std::mem::take(&mut self.frontier_change);
+        self.shared_state.frontier_bytes.fetch_add(change as u64, Ordering::Relaxed);
     }
 
     fn take_state(&mut self, at: usize, next: NextTransition) -> Option<Entry<S, O>> {
         let state = &mut self.frames[at].state;
         state.snapshot.as_ref()?;
-        let blank = || Box::new(OpenState::blank(state.order.clone()));
-        let blank = self.spare.pop().unwrap_or_else(blank);
+        let blank = match self.spare.pop() {
+            Some(spare) => {
+                self.spare_bytes -= spare.bytes as u64;
+                spare
+            }
+            None => Box::new(OpenState::blank(state.order.clone())),
+        };
         let mut taken = std::mem::replace(state, blank);
         // The transition log still needs these when the frame is left.
         (state.identity, state.node) = (taken.identity, taken.node);

@@ -14,7 +14,7 @@ use dally_core::report::{Ended, Samples, States};
 use dally_core::{Program, System, WorkerId, fingerprint};
 
 use super::depth_first::DepthFirstWorker;
-use super::entry::{Entry, NextTransition, Offered, OpenState, Value};
+use super::entry::{Entry, NextTransition, OpenState, Value};
 use super::plan::Plan;
 use super::search_pool::SearchPool;
 use super::shared_state::ThreadCounters;
@@ -210,6 +210,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         if start.first {
             position.state.order.begin(self.space.system(), seed);
+            position.state.peeked = None;
         }
         match &start.entry.next {
             NextTransition::Worker(index) => {
@@ -326,7 +327,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         state.enabled.extend_from_slice(enabled);
         state.sealed = self.shared_state.is_sealed(system, &self.writer);
         self.space.snapshot_in(&self.writer, &mut state.snapshot, false);
-        (state.offered, state.path) = (Offered::default(), path);
+        state.forget_offers();
+        state.path = path;
         next.values.clear();
         next.index = 0;
         self.offer(&mut next).then_some(next)

@@ -38,7 +38,7 @@ pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
     pub(crate) frontier: Box<dyn Frontier<Entry<S, O>>>,
     pub(crate) frontier_bytes: AtomicU64,
     stack_bytes: AtomicU64,
-    memory: u64,
+    pub(crate) memory: u64,
     budget: MemoryBudget,
     /// The growth of the process when it became too large.
     overgrown: AtomicU64,

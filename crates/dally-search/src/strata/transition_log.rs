@@ -3,11 +3,12 @@
 use dally_core::{Choice, System, WorkerId};
 
 use super::depth_first::DepthFirstWorker;
+use super::entry::OpenState;
 use super::frame::Frame;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use crate::choice_log::Activity;
-use crate::liveness::{Guess, Node, Transition};
+use crate::liveness::{Node, Transition};
 
 /// Where a step was taken: the state, and the place of the worker among the enabled.
 #[derive(Clone, Copy, Debug)]
@@ -73,20 +74,18 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         log.failed(&mut self.log_writer, from.node, transition);
     }
 
-    /// Has the transition of the worker at this place of a frame logged, which is foreseen to lead to
-    /// a state of this identity, if that is in the log.
+    /// Has the transitions of the workers at these places of a frame logged, of which it is foreseen
+    /// where they lead: those that lead to states in the log. Answers their places.
     #[inline]
-    pub(super) fn log_foreseen(&mut self, at: usize, place: usize, identity: u64) -> bool {
-        let Some(log) = &self.shared_state.log else { return false };
-        let guess = Guess::Unknown;
-        let Some(to) = log.find(&mut self.log_writer, identity, guess) else { return false };
-        let state = &self.frames[at].state;
-        let (worker, from) = (state.enabled[place], Source { node: state.node, place });
+    pub(super) fn log_foreseen(&mut self, at: usize, places: u64) -> u64 {
+        let Some(log) = &self.shared_state.log else { return 0 };
+        let OpenState { node, enabled, ahead, .. } = &*self.frames[at].state;
         self.writer.now(Activity::Nothing);
-        let logged = log.foreseen(&mut self.log_writer, from, worker, to);
+        let (known, logged) =
+            log.foreseen(&mut self.log_writer, *node, enabled, ahead.targets(), places);
         self.writer.now(Activity::Stepping);
         self.logged(logged);
-        true
+        known
     }
 
     /// The choices of the last step from the top of the stack, if there are values.

@@ -5,16 +5,16 @@ mod exact;
 mod fingerprints;
 mod growth_lock;
 mod memory;
+mod numbers;
 mod table;
-mod words;
 
 use dally_core::report::CachePolicy;
 use exact::Exact;
 pub(crate) use exact::Numbered;
 use fingerprints::Fingerprints;
+pub(crate) use numbers::NumberList;
 use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use table::{Lookup, Table};
-pub(crate) use words::Words;
 
 /// A set of visited states that many threads insert into.
 ///

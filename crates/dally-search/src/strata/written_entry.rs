@@ -248,6 +248,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         });
         offer_again(&mut state)?;
         self.count_bytes(&mut state);
+        self.tell_frontier_bytes();
         Ok(state)
     }
 

@@ -1,6 +1,7 @@
 //! What a search for cycles knows of states.
 
 use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
 
 use dally_core::fingerprint;
 
@@ -20,7 +21,11 @@ pub(super) struct Known {
 }
 
 pub(super) enum Algorithm {
-    Nested(Mutex<NestedSearch>),
+    Nested {
+        nested: Mutex<NestedSearch>,
+        /// How many states there will be when candidates are judged next.
+        judge_at: AtomicUsize,
+    },
     Map(Maps),
 }
 
@@ -36,7 +41,11 @@ impl Known {
             graph: Graph::new(memory, threads, fairness),
             whole: exact.then(|| Mutex::new(Numbered::new(memory))),
             algorithm: match kind {
-                Kind::Nested => Algorithm::Nested(Mutex::default()),
+                Kind::Nested => {
+                    let nested = NestedSearch::default();
+                    let judge_at = nested.judge_at().into();
+                    Algorithm::Nested { nested: Mutex::new(nested), judge_at }
+                }
                 Kind::Map => Algorithm::Map(Maps::new(memory)),
             },
         }

@@ -8,9 +8,10 @@ use dally_core::WorkerId;
 use super::known::{Algorithm, Known};
 use super::{CycleSearch, lock};
 use crate::liveness::fairness::Fairness;
-use crate::liveness::graph::{Connected, Edge, Guess, Node, Writer};
+use crate::liveness::graph::{Connected, Node, Writer};
 use crate::liveness::labels::Transition;
 use crate::liveness::lasso::closed;
+use crate::liveness::property::bits;
 use crate::strata::{Arrival, Logged, Source};
 
 /// What one thread keeps to write to the log.
@@ -46,8 +47,10 @@ impl CycleSearch {
         let enabled = arrival.system.enabled();
         let state = known.graph.state(writer, identity, enabled, acceptance);
         let Some((to, new)) = state else { return Logged::NoRoom };
-        if new && let Algorithm::Nested(_) = &known.algorithm {
-            known.graph.set_on_stack(to, true);
+        match &known.algorithm {
+            Algorithm::Nested { .. } if new => known.graph.set_on_stack(to, true),
+            Algorithm::Map(maps) if !maps.have_room(to as usize + 1) => return Logged::NoRoom,
+            _ => {}
         }
         if let Some(Source { node: from, place }) = from {
             let visits = acceptance.visits;
@@ -56,7 +59,10 @@ impl CycleSearch {
             }
             let transition = Transition { visits, ..arrival.transition };
             match known.graph.connect(writer, from, place, to, transition) {
-                Connected::By(edge) => self.connected(known, raised, from, edge, new),
+                Connected::Added => {
+                    let hot = self.hot_from(known, from);
+                    self.connected(known, raised, (from, to), hot, visits, new);
+                }
                 Connected::Apart => {}
                 Connected::NoRoom => return Logged::NoRoom,
             }
@@ -64,34 +70,36 @@ impl CycleSearch {
         if new { Logged::New(to) } else { Logged::Known }
     }
 
-    /// The state of this identity, which no monitor is relieved in coming to, if it is known; with
-    /// what was guessed of it.
-    #[inline]
-    pub(crate) fn find(&self, own: &mut LogWriter, identity: u64, guess: Guess) -> Option<Node> {
-        self.refresh(own);
-        own.known.as_ref()?.graph.find(identity, guess)
-    }
-
-    /// A step that was not taken leads to this state. It chooses no values, and no monitor minds it
-    /// or is relieved in it.
+    /// Steps were not taken that lead to states of these identities, from the workers at these
+    /// `places` among the enabled: logs those that lead to states that are known. They choose no values,
+    /// and no monitor minds them or is relieved in them. Answers their places.
     #[inline]
     pub(crate) fn foreseen(
         &self,
         own: &mut LogWriter,
-        from: Source,
-        worker: WorkerId,
-        to: Node,
-    ) -> Logged {
+        from: Node,
+        enabled: &[WorkerId],
+        identities: &[u64],
+        places: u64,
+    ) -> (u64, Logged) {
+        self.refresh(own);
         let LogWriter { known: Some(known), writer, raised, .. } = own else {
-            return Logged::NoRoom;
+            return (0, Logged::NoRoom);
         };
-        let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
-        match known.graph.connect(writer, from.node, from.place, to, transition) {
-            Connected::By(edge) => self.connected(known, raised, from.node, edge, false),
-            Connected::Apart => {}
-            Connected::NoRoom => return Logged::NoRoom,
+        let (mut found, hot) = (0, self.hot_from(known, from));
+        for place in bits(places) {
+            let at = place as usize;
+            let Some(to) = known.graph.find(identities[at]) else { continue };
+            found |= 1 << place;
+            let worker = enabled[at];
+            let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
+            match known.graph.connect(writer, from, at, to, transition) {
+                Connected::Added => self.connected(known, raised, (from, to), hot, 0, false),
+                Connected::Apart => {}
+                Connected::NoRoom => return (found, Logged::NoRoom),
+            }
         }
-        Logged::Known
+        (found, Logged::Known)
     }
 
     /// This identity will be looked for soon.
@@ -102,35 +110,46 @@ impl CycleSearch {
         }
     }
 
-    /// It was said before that this identity will be looked for, and now it will: what shows of it
-    /// at once.
+    /// The monitors that are hot in a state, as far as that is of interest for each of its transitions.
     #[inline]
-    pub(crate) fn guess(&self, own: &LogWriter, identity: u64) -> Guess {
-        own.known.as_ref().map_or(Guess::Unknown, |known| known.graph.guess(identity))
+    fn hot_from(&self, known: &Known, from: Node) -> u64 {
+        match &known.algorithm {
+            Algorithm::Nested { .. } => 0,
+            Algorithm::Map(_) => known.graph.hot(from),
+        }
     }
 
-    /// A transition was added.
+    /// A transition that `visits` this was added, from a state where these monitors are `hot`.
     #[inline]
-    fn connected(&self, known: &Known, raised: &mut Vec<Node>, from: Node, edge: Edge, new: bool) {
+    fn connected(
+        &self,
+        known: &Known,
+        raised: &mut Vec<Node>,
+        (from, to): (Node, Node),
+        hot: u64,
+        visits: u64,
+        new: bool,
+    ) {
         let graph = &known.graph;
         match &known.algorithm {
-            Algorithm::Nested(nested) => {
+            Algorithm::Nested { nested, judge_at } => {
                 let mut hot = 0;
-                if !new && graph.is_on_stack(edge.to) {
-                    hot = graph.hot(from) & graph.hot(edge.to);
+                if !new && graph.is_on_stack(to) {
+                    hot = graph.hot(from) & graph.hot(to);
                 }
-                if new || hot != 0 {
-                    let mut nested = lock(nested);
-                    nested.came_back(graph, from, hot);
-                    if nested.is_due(graph) {
-                        self.consider(graph, &mut nested);
-                    }
+                if hot != 0 || new && graph.len() >= judge_at.load(Relaxed) {
+                    self.consider(graph, &mut lock(nested), from, hot, judge_at);
                 }
             }
             Algorithm::Map(maps) => {
-                let hot = graph.hot(from) & graph.hot(edge.to);
-                for property in self.sought(hot, self.visits.load(SeqCst)) {
-                    let closing = maps.of(property).calculate(graph, from, edge, raised);
+                graph.touch(from);
+                let visited = self.visits.load(SeqCst);
+                if hot | visited == 0 {
+                    return;
+                }
+                for property in self.sought(hot, visited) {
+                    let map = maps.of(property);
+                    let closing = map.calculate(graph, (from, to), visits, raised);
                     if let Some(closing) = closing
                         && self.fairness == Fairness::None
                     {
@@ -166,7 +185,7 @@ impl CycleSearch {
         }
         let Some(known) = &own.known else { return };
         known.graph.closed(node);
-        if let Algorithm::Nested(nested) = &known.algorithm {
+        if let Algorithm::Nested { nested, judge_at } = &known.algorithm {
             let visits = self.visits.load(Relaxed);
             if visits != 0 {
                 let mut nested = lock(nested);
@@ -174,7 +193,7 @@ impl CycleSearch {
                 // A cycle that visits and avoids what it should counts, however much the graph will
                 // grow, if no fairness is asked for.
                 if certain && self.fairness == Fairness::None {
-                    self.consider(&known.graph, &mut nested);
+                    self.judge(&known.graph, &mut nested, judge_at);
                 }
             }
             known.graph.set_on_stack(node, false);

@@ -1,6 +1,5 @@
 //! The transitions of a graph: how they are added, and how the lists of them are read.
 
-use std::iter;
 use std::sync::atomic::Ordering::Relaxed;
 
 use dally_core::WorkerId;
@@ -17,16 +16,16 @@ pub(crate) struct Edge {
 
 /// What became of a transition.
 pub(crate) enum Connected {
-    /// It is this edge.
-    By(Edge),
+    /// It is an edge.
+    Added,
     /// No cycle can go through it, since it is a fault: of these there are finitely many in an
     /// execution.
     Apart,
     NoRoom,
 }
 
-/// The halves of a further transition: its target, its label, and the [`Target`] that was there
-/// before.
+/// The numbers of a further transition: its target plus 1, its label, and the [`Target`] that was
+/// there before.
 pub(super) const FURTHER: u64 = 3;
 
 /// Where a worker leads: 0 if that is not known; the number of a state plus 1, for a step without
@@ -37,11 +36,15 @@ pub(super) const IS_FURTHER: Target = 1 << 31;
 impl Graph {
     /// How many edges there are, counted.
     pub(crate) fn edge_count(&self) -> u64 {
-        let count = |node| {
-            let mut cursor = self.cursor(node);
-            iter::from_fn(|| self.next_target(&mut cursor)).count() as u64
-        };
-        (0..self.len() as Node).map(count).sum()
+        let is_edge = |target: Target| u64::from(target != 0 && target & IS_FURTHER == 0);
+        let targets = 0..self.targets_used.0.load(Relaxed) as usize;
+        let further = (0..self.further_used.0.load(Relaxed) as usize).step_by(FURTHER as usize);
+        let of_workers = targets.map(|at| is_edge(self.targets.get(at))).sum::<u64>();
+        let others = further.map(|at| match self.further.get(at) {
+            0 => 0,
+            _ => 1 + is_edge(self.further.get(at + 2)),
+        });
+        of_workers + others.sum::<u64>()
     }
 
     /// The bytes of all edges.
@@ -59,8 +62,7 @@ impl Graph {
         to: Node,
         transition: Transition<'_>,
     ) -> Connected {
-        self.touch(from);
-        let at = self.states.half(from as usize * RECORD + TARGETS) as usize + place;
+        let at = self.targets_of(from) as usize + place;
         let Transition { values, choices, visits, .. } = transition;
         let owed = transition.worker != WorkerId::FAULTS || self.faulty_cycles;
         if values.is_empty()
@@ -69,7 +71,7 @@ impl Graph {
             && owed
             && self.targets.replace(at, 0, to + 1, self.shared)
         {
-            return Connected::By(Edge { to, label: self.look_of(from).labels[place] });
+            return Connected::Added;
         }
         let label = self.labels.number(transition);
         if !self.faulty_cycles && self.labels.get(label).action.is_none() {
@@ -77,7 +79,7 @@ impl Graph {
             return Connected::Apart;
         }
         let edge = Edge { to, label };
-        self.connect_further(writer, at, edge).map_or(Connected::NoRoom, |()| Connected::By(edge))
+        self.connect_further(writer, at, edge).map_or(Connected::NoRoom, |()| Connected::Added)
     }
 
     /// Puts a further transition before the target at this place; `None` if there is no room.
@@ -86,16 +88,14 @@ impl Graph {
         let number = writer.further.take(&self.further, &self.further_used.0, FURTHER)?;
         let start = number as usize;
         let target = IS_FURTHER | Target::try_from(number / FURTHER).ok().filter(|&n| n < MOST)?;
-        self.further.replace(start, 0, to, self.shared);
-        self.further.replace(start + 1, 0, label, self.shared);
-        let mut before = 0;
+        self.further.set(start, to + 1);
+        self.further.set(start + 1, label);
         loop {
-            let now = self.targets.half(at);
-            self.further.replace(start + 2, before, now, self.shared);
+            let now = self.targets.get(at);
+            self.further.set(start + 2, now);
             if self.targets.replace(at, now, target, self.shared) {
                 return Some(());
             }
-            before = now;
         }
     }
 
@@ -134,15 +134,29 @@ impl Graph {
     /// The beginning of the list of a state's edges.
     #[inline]
     pub(crate) fn cursor(&self, from: Node) -> Cursor {
-        let next = self.states.half(from as usize * RECORD + TARGETS);
+        let next = self.targets_of(from);
         let enabled = self.labels.enabled(self.look_number(from));
         Cursor { next, end: next + enabled, rest: 0 }
+    }
+
+    /// Where the targets of a state's workers are.
+    #[inline]
+    fn targets_of(&self, node: Node) -> u32 {
+        self.states.at(node as usize * RECORD + TARGETS).load(Relaxed)
     }
 
     /// Where the next edge of a state's list leads.
     #[inline]
     pub(crate) fn next_target(&self, at: &mut Cursor) -> Option<Node> {
         Some(self.next(at)?.0)
+    }
+
+    /// The same, with the monitors that allow the transition only finitely often.
+    #[inline]
+    pub(crate) fn next_visits(&self, at: &mut Cursor) -> Option<(Node, u64)> {
+        let (to, label) = self.next(at)?;
+        // A transition of a worker that is no further one visits nothing.
+        Some((to, label.map_or(0, |label| self.labels.get(label).visits)))
     }
 
     /// Where the next edge leads, and its label if it is a further one.
@@ -154,14 +168,14 @@ impl Graph {
                     return None;
                 }
                 at.next += 1;
-                self.targets.half(at.next as usize - 1)
+                self.targets.get(at.next as usize - 1)
             } else {
                 std::mem::take(&mut at.rest)
             };
             if target & IS_FURTHER != 0 {
                 let start = (target ^ IS_FURTHER) as usize * FURTHER as usize;
-                at.rest = self.further.half(start + 2);
-                return Some((self.further.half(start), Some(self.further.half(start + 1))));
+                at.rest = self.further.get(start + 2);
+                return Some((self.further.get(start) - 1, Some(self.further.get(start + 1))));
             }
             if target != 0 {
                 return Some((target - 1, None));

@@ -19,8 +19,7 @@ impl RoundRobin {
         let bit =
             |worker: &WorkerId| 1 << (worker.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
         let bits = enabled.iter().fold(0_u64, |bits, worker| bits | bit(worker));
-        let is_enabled =
-            |worker: &WorkerId| bits & bit(worker) != 0 && worker.place_in(enabled).is_ok();
+        let is_enabled = |worker: &WorkerId| bits & bit(worker) != 0 && enabled.contains(worker);
         self.queue.iter().position(is_enabled)
     }
 }

@@ -2,8 +2,9 @@
 #![allow(unsafe_code)]
 
 use memmap2::{MmapOptions, MmapRaw};
+use std::marker::PhantomData;
 use std::ops::Deref;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The slots of a bucket: one cache line, so that most lookups miss the cache once.
 pub(super) const SLOTS: usize = 8;
@@ -14,6 +15,20 @@ pub(super) const BUCKET: usize = 64;
 #[repr(C, align(64))]
 pub(super) struct Bucket(pub(super) [AtomicU64; SLOTS]);
 
+/// What memory can be a list of.
+///
+/// # Safety
+///
+/// The type is nothing but atomic numbers without padding, of at most [`BUCKET`] bytes, a power of
+/// two, and so is its alignment.
+pub(super) unsafe trait Element {}
+
+// SAFETY: it is an array of atomic numbers; its size and alignment are asserted below.
+unsafe impl Element for Bucket {}
+
+// SAFETY: it is an atomic number of four bytes.
+unsafe impl Element for AtomicU32 {}
+
 /// The bytes of a huge page. Those before the first huge page are small: most of the many tables
 /// are, and none shall take much more than it uses.
 #[cfg(any(target_os = "linux", test))]
@@ -22,23 +37,25 @@ const HUGE: usize = 1 << 21;
 /// The least number of buckets: a system without a page of them has no room at all.
 const LEAST: usize = 64;
 
-/// A fixed number of buckets. Those that were never written take no memory.
+/// A fixed number of buckets, or of other elements that fill as many. Those that were never written
+/// take no memory.
 ///
 /// All but the first lie in huge pages, if the system has some: a table is read at random, and with
 /// small pages most reads would also wait for the translation of the address.
-pub(super) struct Memory {
+pub(super) struct Memory<T = Bucket> {
     map: MmapRaw,
-    buckets: usize,
+    bytes: usize,
+    elements: PhantomData<T>,
 }
 
-impl Memory {
+impl<T: Element> Memory<T> {
     /// Reserves this many buckets, or half as many if the system lacks the addresses, and so on.
-    pub(super) fn reserve(buckets: usize) -> Option<Memory> {
+    pub(super) fn reserve(buckets: usize) -> Option<Memory<T>> {
         let half = |&more: &usize| Some(more / 2).filter(|&fewer| fewer >= LEAST);
         std::iter::successors(Some(buckets), half).find_map(Memory::exactly)
     }
 
-    fn exactly(buckets: usize) -> Option<Memory> {
+    fn exactly(buckets: usize) -> Option<Memory<T>> {
         let bytes = buckets.checked_mul(BUCKET)?;
         // No swap is set aside for what may never be touched.
         let map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?;
@@ -53,22 +70,23 @@ impl Memory {
             is_aligned && map.len() >= bytes,
             "a mapping begins a page and is as long as asked"
         );
-        Some(Memory { map, buckets })
+        Some(Memory { map, bytes, elements: PhantomData })
     }
 }
 
-impl Deref for Memory {
-    type Target = [Bucket];
+impl<T: Element> Deref for Memory<T> {
+    type Target = [T];
 
     #[inline]
-    fn deref(&self) -> &[Bucket] {
-        // SAFETY: by the assertion in `exactly`, the one place where a `Memory` is made, the
-        // buckets lie within the mapping and are aligned. The mapping is as long as `self`, can be
-        // read and written, and belongs to no file, so nobody else changes it; its length is at
-        // most `isize::MAX`, or it would not have been made. A bucket is nothing but `SLOTS`
-        // atomic numbers without padding, for which all bytes are valid, and the system gives
-        // zeroes. All access is through shared references to atomics.
-        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.buckets) }
+    fn deref(&self) -> &[T] {
+        // SAFETY: by the assertion in `exactly`, the one place where a `Memory` is made, `bytes`
+        // from its start lie within the mapping and are aligned for a bucket, and so for every
+        // `Element`. The mapping is as long as `self`, can be read and written, and belongs to no
+        // file, so nobody else changes it; its length is at most `isize::MAX`, or it would not have
+        // been made. An element is nothing but atomic numbers without padding, for which all bytes
+        // are valid, and the system gives zeroes. All access is through shared references to
+        // atomics, and all of one size, since a memory has one type of elements.
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.bytes / size_of::<T>()) }
     }
 }
 
@@ -82,7 +100,7 @@ mod tests {
     #[test]
     fn all_slots_are_zero_at_first_and_keep_what_is_written() {
         for buckets in [1, 63, 1024, 2 * HUGE / BUCKET - 1, 3 * HUGE / BUCKET + 5] {
-            let memory = Memory::reserve(buckets).unwrap();
+            let memory = Memory::<Bucket>::reserve(buckets).unwrap();
             assert_eq!(memory.len(), buckets);
             let slots = || memory.iter().flat_map(|bucket| &bucket.0);
             assert!(slots().all(|slot| slot.load(Relaxed) == 0));
@@ -97,9 +115,17 @@ mod tests {
     }
 
     #[test]
+    fn numbers_fill_as_many_buckets() {
+        let memory = Memory::<AtomicU32>::reserve(100).unwrap();
+        assert_eq!(memory.len(), 100 * BUCKET / 4);
+        memory.iter().zip(1..).for_each(|(number, n)| number.store(n, Relaxed));
+        assert!(memory.iter().zip(1..).all(|(number, n)| number.load(Relaxed) == n));
+    }
+
+    #[test]
     fn more_than_there_are_addresses_is_halved_until_it_fits() {
         for buckets in [usize::MAX, usize::MAX / BUCKET] {
-            let memory = Memory::reserve(buckets).unwrap();
+            let memory = Memory::<Bucket>::reserve(buckets).unwrap();
             assert!(memory.len() < buckets && memory.len() >= LEAST);
             memory[memory.len() - 1].0[SLOTS - 1].store(1, Relaxed);
         }

@@ -101,6 +101,33 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
         Lookup::Full
     }
 
+    /// A word with this key for which `same` holds, if it is there; the same as [`Table::find`] for
+    /// who adds nothing. A word that another thread moves meanwhile may not be found.
+    #[inline]
+    pub(crate) fn get(&self, key: u64, mut same: impl FnMut(u64) -> bool) -> Option<u64> {
+        let table = self.in_use();
+        let mut at = home(key, table.len());
+        for _ in 0..table.len() {
+            let bucket = &table[at];
+            let mut hits = 0_u32;
+            for (place, slot) in bucket.0.iter().enumerate() {
+                hits |= u32::from((slot.load(Relaxed) ^ key) >> PAYLOAD == 0) << place;
+            }
+            while hits != 0 {
+                let word = bucket.0[hits.trailing_zeros() as usize].load(Relaxed);
+                if word != 0 && same(word) {
+                    return Some(word);
+                }
+                hits &= hits - 1;
+            }
+            if bucket.0[SLOTS - 1].load(Relaxed) == 0 {
+                return None;
+            }
+            at = next(at, table.len());
+        }
+        None
+    }
+
     /// Whether this word is there. A word that another thread moves meanwhile may not be found.
     #[inline]
     pub(super) fn holds(&self, word: u64) -> bool {
