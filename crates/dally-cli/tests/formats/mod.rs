@@ -50,8 +50,8 @@ fn a_p_project_has_a_case_for_each_test_and_its_finding_can_be_seen_by_peasy() {
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.out.contains("<testcase classname=\"dally\" name=\"tcSilentOnTimeout\""));
     let files = std::fs::read_dir(scratch.0.join(".dally")).unwrap();
-    let saved = files.map(|file| file.unwrap().path());
-    let schedule = saved.filter(|file| file.extension().unwrap() == "schedule").next().unwrap();
+    let mut saved = files.map(|file| file.unwrap().path());
+    let schedule = saved.find(|file| file.extension().unwrap() == "schedule").unwrap();
     let ran = dally(&["export", schedule.to_str().unwrap(), "--as", "p"], &scratch);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let log: Value = serde_json::from_str(&ran.out).unwrap();

@@ -39,8 +39,9 @@ pub(crate) struct Chains {
     places: FxHashMap<WorkerId, usize>,
     /// Those of this schedule are as many as `places`; more are kept for their memory.
     standings: Vec<Standing>,
-    /// The places of the enabled workers, in their order.
-    enabled: Vec<usize>,
+    /// The enabled workers with their places, and those of the step before.
+    enabled: Vec<(WorkerId, usize)>,
+    before: Vec<(WorkerId, usize)>,
     stepping: Option<Stepping>,
     /// What the step under way has sent and, in `started`, created or set.
     sent: Vec<(MessageId, WorkerId)>,
@@ -103,6 +104,7 @@ impl Chains {
         self.mailbox = self.learnt;
         self.partition.clear();
         self.places.clear();
+        self.enabled.clear();
         self.stepping = None;
         self.sent.clear();
         self.started.clear();
@@ -132,8 +134,8 @@ impl Chains {
     ) -> Result<WorkerId, EndSchedule> {
         self.catch_up(point, rng);
         loop {
-            let places = point.enabled.iter().zip(&self.enabled);
-            let steps = places.filter_map(|(&w, &place)| Some((w, place, self.next(place)?)));
+            let places = self.enabled.iter();
+            let steps = places.filter_map(|&(w, place)| Some((w, place, self.next(place)?)));
             let highest = steps.max_by_key(|(.., step)| self.partition.priority(step));
             let (worker, place, &Pending { chain, number: turn, past }) =
                 highest.ok_or(EndSchedule::Cut)?;
@@ -193,10 +195,19 @@ impl Chains {
             }
             self.started.clear();
         }
+        std::mem::swap(&mut self.enabled, &mut self.before);
         self.enabled.clear();
+        // Both are sorted, and most workers were enabled before.
+        let mut at = 0;
         for &worker in point.enabled {
-            let place = self.place(worker);
-            self.enabled.push(place);
+            while self.before.get(at).is_some_and(|before| before.0 < worker) {
+                at += 1;
+            }
+            let place = match self.before.get(at) {
+                Some(&(known, place)) if known == worker => place,
+                _ => self.place(worker),
+            };
+            self.enabled.push((worker, place));
             self.bring_up(worker, place, point, rng);
         }
     }

@@ -31,16 +31,35 @@ impl Pos {
         if worker == WorkerId::FAULTS && rng.u8(..8) != 0 { 0 } else { priority }
     }
 
-    /// The place of a worker in the list of priorities, to which it is added if it is new.
-    pub(super) fn place(
+    /// Finds the places of these workers, which are sorted, in the list of priorities; new ones are added.
+    pub(super) fn places(
         priorities: &mut Vec<(WorkerId, u64)>,
-        worker: WorkerId,
+        enabled: &[WorkerId],
+        places: &mut Vec<usize>,
         rng: &mut Rng,
-    ) -> usize {
-        priorities.binary_search_by_key(&worker, |entry| entry.0).unwrap_or_else(|place| {
-            priorities.insert(place, (worker, Pos::fresh(worker, rng)));
-            place
-        })
+    ) {
+        places.clear();
+        for &worker in enabled {
+            let place = Pos::known(priorities, worker, places).unwrap_or_else(|place| {
+                priorities.insert(place, (worker, Pos::fresh(worker, rng)));
+                place
+            });
+            places.push(place);
+        }
+    }
+
+    /// The place of a worker that comes after those with these places, or where it would be.
+    pub(super) fn known(
+        priorities: &[(WorkerId, u64)],
+        worker: WorkerId,
+        places: &[usize],
+    ) -> Result<usize, usize> {
+        // Most workers come right after the one before.
+        let next = places.last().map_or(0, |place| place + 1);
+        match priorities.get(next) {
+            Some(entry) if entry.0 == worker => Ok(next),
+            _ => priorities.binary_search_by_key(&worker, |entry| entry.0),
+        }
     }
 }
 
@@ -51,16 +70,7 @@ impl Sampler for Pos {
 
     fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
         let Pos { priorities, places, touched: [taken, other] } = self;
-        places.clear();
-        for &worker in point.enabled {
-            // Most workers come right after the one before.
-            let next = places.last().map_or(0, |place| place + 1);
-            let place = match priorities.get(next) {
-                Some(entry) if entry.0 == worker => next,
-                _ => Pos::place(priorities, worker, rng),
-            };
-            places.push(place);
-        }
+        Pos::places(priorities, point.enabled, places, rng);
         let picked = (0..places.len()).max_by_key(|&at| priorities[places[at]].1);
         let picked = picked.map(|at| point.enabled[at]).ok_or(EndSchedule::Cut)?;
         point.system.pending(picked, taken);

@@ -32,19 +32,30 @@ pub struct Surw {
     held: Vec<WorkerId>,
     /// Sorted by worker.
     priorities: Vec<(WorkerId, u64)>,
+    /// The places of the enabled workers among them. Kept for its memory.
+    places: Vec<usize>,
     touched: Footprint,
 }
 
 impl Surw {
-    fn highest(&mut self, enabled: &[WorkerId], rng: &mut Rng) -> Option<WorkerId> {
-        let mut best = None;
+    /// The worker of the highest priority that is not held back, and its place.
+    fn highest(&self, enabled: &[WorkerId]) -> Option<(WorkerId, usize)> {
+        let free =
+            enabled.iter().zip(&self.places).filter(|(worker, _)| !self.held.contains(worker));
+        let highest = free.max_by_key(|&(_, &place)| self.priorities[place].1);
+        highest.map(|(&worker, &place)| (worker, place))
+    }
+
+    /// Finds the places of the enabled workers, unless one of them is new in this schedule.
+    fn all_known(&mut self, enabled: &[WorkerId]) -> bool {
+        self.places.clear();
         for &worker in enabled {
-            let place = Pos::place(&mut self.priorities, worker, rng);
-            if !self.held.contains(&worker) {
-                best = best.max(Some((self.priorities[place].1, worker)));
-            }
+            let Ok(place) = Pos::known(&self.priorities, worker, &self.places) else {
+                return false;
+            };
+            self.places.push(place);
         }
-        best.map(|(_, worker)| worker)
+        true
     }
 
     fn counts(&mut self, worker: WorkerId, point: &Point<'_>) -> bool {
@@ -53,8 +64,7 @@ impl Surw {
         Spot::of(&self.touched).any(|spot| spot == about)
     }
 
-    fn picked(&mut self, worker: WorkerId, rng: &mut Rng) -> WorkerId {
-        let place = Pos::place(&mut self.priorities, worker, rng);
+    fn picked(&mut self, worker: WorkerId, place: usize, rng: &mut Rng) -> WorkerId {
         self.priorities[place].1 = Pos::fresh(worker, rng);
         worker
     }
@@ -77,19 +87,25 @@ impl Sampler for Surw {
         if let Some(worker) = self.profiles.pick(point, rng) {
             return Ok(worker);
         }
-        for &worker in point.enabled {
-            if let Some((creator, chance)) = self.weights.meet(worker)
-                && self.intended == Some(creator)
-                && rng.f64() < chance
-            {
-                self.intended = Some(worker);
+        let all_known = self.all_known(point.enabled);
+        if !all_known {
+            for &worker in point.enabled {
+                if let Some((creator, chance)) = self.weights.meet(worker)
+                    && self.intended == Some(creator)
+                    && rng.f64() < chance
+                {
+                    self.intended = Some(worker);
+                }
             }
         }
         if self.intended.is_none() {
             self.intended = draw(self.weights.here(), rng);
         }
+        if !all_known {
+            Pos::places(&mut self.priorities, point.enabled, &mut self.places, rng);
+        }
         loop {
-            let Some(worker) = self.highest(point.enabled, rng) else {
+            let Some((worker, place)) = self.highest(point.enabled) else {
                 self.held.clear();
                 let weights = &self.weights;
                 let here = point.enabled.iter().map(|&w| (w, weights.left(w).max(1)));
@@ -97,13 +113,13 @@ impl Sampler for Surw {
                 continue;
             };
             if !self.counts(worker, point) {
-                return Ok(self.picked(worker, rng));
+                return Ok(self.picked(worker, place, rng));
             }
             if self.intended.is_none_or(|intended| intended == worker) {
                 self.weights.done(worker);
                 self.held.clear();
                 self.intended = None;
-                return Ok(self.picked(worker, rng));
+                return Ok(self.picked(worker, place, rng));
             }
             self.held.push(worker);
         }
