@@ -46,6 +46,13 @@ fn message(progress: &Progress) -> String {
     let per_second =
         |n: u64| HumanCount(if seconds > 0.0 { (n as f64 / seconds) as u64 } else { 0 });
     let mut text = match &progress.reached {
+        _ if let Some(expected) = progress.expected => format!(
+            "{} of about {} classes (give or take {}), {} steps/s",
+            HumanCount(progress.schedules),
+            HumanCount(expected.classes.max(progress.schedules)),
+            HumanCount(expected.spread),
+            per_second(progress.steps),
+        ),
         Some(reached) if reached.states > 0 => format!(
             "bound {}: {} states, {} transitions/s, {} entries from the frontier, {}",
             reached.bound,
@@ -75,7 +82,7 @@ fn message(progress: &Progress) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dally::search::Reached;
+    use dally::search::{Expected, Reached};
     use std::time::Duration;
 
     #[test]
@@ -87,12 +94,19 @@ mod tests {
             observations: 1_812,
             findings: 1,
             reached: None,
+            expected: None,
             phase: Phase::Shrinking,
             elapsed: Duration::from_secs(2),
         };
         insta::assert_snapshot!(
             message(&schedules),
             @"1,200,000 steps/s, 1,812 distinct observations, 1 found, shrinking"
+        );
+        let expected = Some(Expected { classes: 1_260, spread: 80 });
+        let classes = Progress { findings: 0, expected, phase: Phase::Searching, ..schedules };
+        insta::assert_snapshot!(
+            message(&classes),
+            @"500 of about 1,260 classes (give or take 80), 1,200,000 steps/s"
         );
         let (states, transitions, bound) = (1_000_000, 3_000_000, 2);
         let reached =

@@ -21,7 +21,7 @@ impl MachineSystem {
             Some(Place::Timer(slot, timer)) => {
                 let owner = &self.slots[slot].worker;
                 let number = owner.timers.get(timer).map_or(0, |timer| timer.ticks);
-                out.sends(MessageId { sender: worker, number }, owner.id);
+                self.sends(MessageId { sender: worker, number }, owner.id, out);
                 if self.can_handle_at_once() {
                     out.add(Access::update(Resource::Worker(owner.id)));
                 }
@@ -31,6 +31,13 @@ impl MachineSystem {
             None if worker == WorkerId::FAULTS => {}
             None => out.leave_open(),
         }
+    }
+
+    fn sends(&self, message: MessageId, to: WorkerId, out: &mut Footprint) {
+        if self.rules.mailbox != Mailbox::Fifo {
+            out.add(Access::read(Resource::Inbox(to)));
+        }
+        out.sends(message, to);
     }
 
     fn handler(&self, worker: &Worker, out: &mut Footprint) {
@@ -58,7 +65,7 @@ impl MachineSystem {
             }
             match effect {
                 Effect::Send { to, .. } => {
-                    out.sends(MessageId { sender: worker.id, number }, *to);
+                    self.sends(MessageId { sender: worker.id, number }, *to, out);
                     number = number.wrapping_add(1);
                     // The network may drop it, or the machine itself may ignore it at once.
                     if *to == worker.id || self.budget.lose | self.budget.duplicate != 0 {

@@ -89,7 +89,8 @@ impl MachineSystem {
                 _ => readies = true,
             }
         }
-        env.count(1)?;
+        // A mailbox that is no queue is an event of its own.
+        env.count(1 + u32::from(self.rules.mailbox != Mailbox::Fifo))?;
         let at = receiver.inbox.len() as u32;
         let id = sender.next_message();
         if let Some(Effect::Send { message, .. }) = sender.effects.last_mut() {

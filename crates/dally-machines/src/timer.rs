@@ -148,8 +148,7 @@ impl MachineSystem {
         fired.ticks = number.wrapping_add(1);
         fired.relist(&mut self.enabled);
         let message_id = MessageId { sender: fired.id, number };
-        let payload = Text::Debug(message.payload());
-        env.tell(|| Event::Sent { message: message_id, to, payload })?;
+        self.tell_sent(message_id, to, &message, env)?;
         let timer = Some(timer as u32);
         if self.can_handle_at_once() || self.drops_at_once(slot, event) {
             let access = Access::update(Resource::Worker(to));

@@ -18,5 +18,6 @@ fn p_machines_are_executed_once_for_each_class() {
         let source = generate::program(seed);
         compare(driver::program(&source), whole, 400, &mut tally, &|| format!("{seed}\n{source}"));
     }
+    println!("{tally:?}");
     assert!(tally.programs > 150 && tally.classes > 500, "{tally:?}");
 }

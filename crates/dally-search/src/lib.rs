@@ -37,7 +37,7 @@ mod supervisor;
 pub use dally_core::report::{Batch, Ended, Novelty, Report};
 pub use dally_settings::UnknownName;
 pub use kind::{ChosenStrategy, IntoStrategy, StrategyKind};
-pub use options::{Clocks, Options, Phase, Progress, Reached, Sink};
+pub use options::{Clocks, Expected, Options, Phase, Progress, Reached, Sink};
 pub use process_end::exit;
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, first_schedule, replay};
 pub use runner::{NotIndependent, run, run_batch};

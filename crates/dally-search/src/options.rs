@@ -197,6 +197,8 @@ pub struct Progress {
     pub findings: usize,
     /// How far a search of states is.
     pub reached: Option<Reached>,
+    /// How many classes of schedules a search with partial-order reduction is expected to find.
+    pub expected: Option<Expected>,
     /// What the run does at the moment.
     pub phase: Phase,
     /// How long the run has taken.
@@ -216,6 +218,15 @@ pub struct Reached {
     pub frontier: u64,
     /// Bytes of visited states, frontier and stacks.
     pub bytes: u64,
+}
+
+/// How many classes of schedules there are, by what was seen so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Expected {
+    /// The estimate.
+    pub classes: u64,
+    /// Its standard deviation.
+    pub spread: u64,
 }
 
 /// What a run does at the moment.

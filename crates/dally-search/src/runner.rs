@@ -12,7 +12,7 @@ use crate::batch::Shared;
 use crate::deadline::Stopwatch;
 use crate::executor::Limits;
 use crate::learning::file;
-use crate::options::{Options, Phase, Progress, Reached, Sink};
+use crate::options::{Expected, Options, Phase, Progress, Reached, Sink};
 use crate::record::RunDescription;
 
 mod findings;
@@ -105,6 +105,8 @@ pub(crate) struct Run<P: Program + 'static> {
     pub(crate) ended: Option<Ended>,
     /// The progress of a search of states.
     pub(crate) reached: Option<Reached>,
+    /// What a search with partial-order reduction expects.
+    pub(crate) expected: Option<Expected>,
 }
 
 impl<P: Program + 'static> Run<P> {
@@ -144,8 +146,8 @@ impl<P: Program + 'static> Run<P> {
         report.max_steps = options.max_steps;
         let shown = Stopwatch::start();
         let groups = BTreeMap::new();
-        let (ended, reached) = (None, None);
-        Run { program, options, shared, report, clock, shown, groups, ended, reached }
+        let (ended, reached, expected) = (None, None, None);
+        Run { program, options, shared, report, clock, shown, groups, ended, reached, expected }
     }
 
     /// Ends the run for this reason, unless it has ended for another.
@@ -180,6 +182,7 @@ impl<P: Program + 'static> Run<P> {
             observations: self.report.observations,
             findings: self.report.findings.len(),
             reached: self.reached,
+            expected: self.expected,
             phase,
             elapsed: self.clock.elapsed(),
         }

@@ -106,6 +106,22 @@ pub const SEARCHES: Names = Names {
     ],
 };
 
+/// The rules by which dpor leaves out schedules.
+pub const REDUCTIONS: Names = Names {
+    what: "reduction",
+    all: &[
+        name("optimal", "one schedule for each class, by wakeup trees"),
+        name("source", "one for each class by source sets and sleep sets; for comparison"),
+        name(
+            "needs-delay",
+            "the next worker only where a step of the one before has a race; for comparison",
+        ),
+        name("preemptions", "within `delays` preemptions, the switches away from who could go on"),
+        name("delays", "within `delays` workers passed over, where each goes on as long as it can"),
+        name("none", "all schedules; for comparison"),
+    ],
+};
+
 /// The explorers.
 pub const EXPLORERS: Names = Names {
     what: "explorer",

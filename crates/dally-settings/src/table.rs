@@ -1,8 +1,8 @@
 //! The table of settings.
 
 use crate::{
-    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Group, Kind, POINTS, SEARCHES, Setting,
-    TASK_PANICS, TIMERS,
+    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Group, Kind, POINTS, REDUCTIONS, SEARCHES,
+    Setting, TASK_PANICS, TIMERS,
 };
 
 /// Passes the table to a macro: a row is `/// text`, then the group, the name and the type of the
@@ -124,6 +124,9 @@ macro_rules! with_settings {
             /// search, findings are told in its delays.
             Search explorer: ExplorerKind;
 
+            /// By which rule the search dpor leaves out schedules.
+            Search reduction: Reduction = "optimal";
+
             /// The last stratum of the search: so many delays (preemptions, levels).
             Search delays: u32;
 
@@ -200,6 +203,9 @@ macro_rules! kind {
     };
     (ExplorerKind) => {
         Kind::Name(&EXPLORERS)
+    };
+    (Reduction) => {
+        Kind::Name(&REDUCTIONS)
     };
     (CachePolicy) => {
         Kind::Name(&CACHES)

@@ -8,7 +8,7 @@ mod programs;
 use std::future::pending;
 use std::sync::Arc;
 
-use classes::{Tally, compare, seen};
+use classes::{Tally, compare, compare_rules, seen};
 use dally_tasks::sync::Mutex;
 use dally_tasks::{TaskProgram, spawn};
 use programs::{Outcomes, generate};
@@ -21,7 +21,20 @@ fn tasks_are_executed_once_for_each_class() {
         let program = generated.program(&Outcomes::default());
         compare(program, seen, 400, &mut tally, &|| format!("{seed}: {generated:?}"));
     }
+    println!("{tally:?}");
     assert!(tally.programs > 100 && tally.classes > 300, "{tally:?}");
+}
+
+#[test]
+fn other_rules_miss_no_class_of_tasks_within_their_bounds() {
+    let mut tally = Tally::default();
+    for seed in 0..classes::programs(60) {
+        let generated = generate(seed, 2);
+        let program = generated.program(&Outcomes::default());
+        compare_rules(program, seen, 200, &mut tally, &|| format!("{seed}: {generated:?}"));
+    }
+    println!("{tally:?}");
+    assert!(tally.programs > 30 && tally.classes > 100, "{tally:?}");
 }
 
 /// The classes of two tasks that add to a counter under a lock so many times each.
@@ -46,4 +59,163 @@ fn counters(times: u32) -> (u64, u64) {
 #[test]
 fn two_tasks_and_a_lock_have_as_many_classes_as_orders_in_which_it_is_taken() {
     assert_eq!([1, 2, 3].map(counters), [(2, 0), (6, 0), (20, 0)]);
+}
+
+/// The classes of two or three tasks that each do something with one primitive. The main task makes them and
+/// waits in vain, so that its end does not end the others.
+fn classes_of<F: Future<Output = ()> + 'static>(
+    what: &str,
+    main: impl Fn() -> F + Send + Sync + 'static,
+) -> String {
+    let program = move || {
+        let main = main();
+        async move {
+            main.await;
+            pending::<()>().await;
+        }
+    };
+    let mut tally = Tally::default();
+    let named = || what.to_owned();
+    compare(TaskProgram::new("litmus", program), seen, 4_000, &mut tally, &named);
+    assert_eq!(tally.programs, 1, "{what} is too large to be enumerated");
+    format!("{what}: {} of {} schedules\n", tally.classes, tally.executions)
+}
+
+/// Each number is compared with enumeration.
+#[test]
+fn every_primitive_has_as_many_classes_as_orders_that_make_a_difference() {
+    use dally_tasks::sync::{
+        Barrier, Notify, OnceCell, RwLock, Semaphore, broadcast, mpsc, oneshot, watch,
+    };
+    use dally_tasks::time::sleep;
+    use std::time::Duration;
+
+    let mut table = String::new();
+    table += &classes_of("mutex, 2 tasks", || async {
+        let shared = Arc::new(Mutex::new(0));
+        for _ in 0..2 {
+            let shared = shared.clone();
+            spawn(async move { *shared.lock().await += 1 });
+        }
+    });
+    table += &classes_of("rwlock, 2 readers and a writer", || async {
+        let shared = Arc::new(RwLock::new(0));
+        for _ in 0..2 {
+            let shared = shared.clone();
+            spawn(async move { assert!(*shared.read().await < 2) });
+        }
+        spawn(async move { *shared.write().await += 1 });
+    });
+    table += &classes_of("semaphore, 2 tasks and 1 permit", || async {
+        let permits = Arc::new(Semaphore::new(1));
+        for _ in 0..2 {
+            let permits = permits.clone();
+            spawn(async move { drop(permits.acquire().await) });
+        }
+    });
+    table += &classes_of("notify, 1 waits and 1 notifies", || async {
+        let notify = Arc::new(Notify::new());
+        let waits = notify.clone();
+        spawn(async move { waits.notified().await });
+        spawn(async move { notify.notify_one() });
+    });
+    table += &classes_of("notify, 1 waits and 1 notifies all", || async {
+        let notify = Arc::new(Notify::new());
+        let waits = notify.clone();
+        spawn(async move { waits.notified().await });
+        spawn(async move { notify.notify_waiters() });
+    });
+    table += &classes_of("mpsc unbounded, 2 senders and 2 receipts", || async {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        for sent in 0..2 {
+            let sender = sender.clone();
+            spawn(async move {
+                sender.send(sent).unwrap();
+                pending::<()>().await;
+            });
+        }
+        receiver.recv().await;
+        receiver.recv().await;
+    });
+    table += &classes_of("mpsc bounded by 1, 2 senders and 2 receipts", || async {
+        let (sender, mut receiver) = mpsc::channel(1);
+        for sent in 0..2 {
+            let sender = sender.clone();
+            spawn(async move {
+                sender.send(sent).await.unwrap();
+                pending::<()>().await;
+            });
+        }
+        receiver.recv().await;
+        receiver.recv().await;
+    });
+    table += &classes_of("oneshot, sent and received", || async {
+        let (sender, receiver) = oneshot::channel();
+        spawn(async move { sender.send(1).unwrap() });
+        spawn(async move { assert_eq!(receiver.await, Ok(1)) });
+    });
+    table += &classes_of("watch, 1 change and 1 look", || async {
+        let (sender, receiver) = watch::channel(0);
+        spawn(async move {
+            sender.send(1).unwrap();
+            pending::<()>().await;
+        });
+        spawn(async move {
+            let seen = *receiver.borrow();
+            pending::<()>().await;
+            drop((seen, receiver));
+        });
+    });
+    table += &classes_of("broadcast, 1 send and 2 receivers", || async {
+        let (sender, _) = broadcast::channel(4);
+        for _ in 0..2 {
+            let mut receiver = sender.subscribe();
+            spawn(async move { assert_eq!(receiver.recv().await, Ok(1)) });
+        }
+        spawn(async move {
+            sender.send(1).unwrap();
+            pending::<()>().await;
+        });
+    });
+    table += &classes_of("barrier of 2", || async {
+        let barrier = Arc::new(Barrier::new(2));
+        for _ in 0..2 {
+            let barrier = barrier.clone();
+            spawn(async move { _ = barrier.wait().await });
+        }
+    });
+    table += &classes_of("oncecell, 2 that set it", || async {
+        let cell = Arc::new(OnceCell::new());
+        for of in 0..2 {
+            let cell = cell.clone();
+            spawn(async move { _ = cell.get_or_init(|| async move { of }).await });
+        }
+    });
+    table += &classes_of("join of 2 tasks that share nothing", || async {
+        let tasks = [(); 2].map(|()| spawn(async {}));
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    table += &classes_of("2 timers", || async {
+        for seconds in [1, 2] {
+            spawn(async move { sleep(Duration::from_secs(seconds)).await });
+        }
+    });
+    insta::assert_snapshot!(table, @"
+    mutex, 2 tasks: 2 of 6 schedules
+    rwlock, 2 readers and a writer: 6 of 90 schedules
+    semaphore, 2 tasks and 1 permit: 2 of 6 schedules
+    notify, 1 waits and 1 notifies: 3 of 3 schedules
+    notify, 1 waits and 1 notifies all: 3 of 3 schedules
+    mpsc unbounded, 2 senders and 2 receipts: 4 of 4 schedules
+    mpsc bounded by 1, 2 senders and 2 receipts: 4 of 14 schedules
+    oneshot, sent and received: 2 of 2 schedules
+    watch, 1 change and 1 look: 2 of 2 schedules
+    broadcast, 1 send and 2 receivers: 12 of 16 schedules
+    barrier of 2: 2 of 6 schedules
+    oncecell, 2 that set it: 4 of 6 schedules
+    join of 2 tasks that share nothing: 2 of 3 schedules
+    2 timers: 8 of 20 schedules
+    ");
 }

@@ -8,7 +8,6 @@ const PREFIX: &str = "DALLY_";
 
 /// Variables that only Dally's own commands and tests set.
 const OF_DALLY: &[&str] = &[
-    "DALLY_CLASSES",
     "DALLY_COMMAND",
     "DALLY_EXPLORE",
     "DALLY_FEWER",

@@ -184,6 +184,73 @@ pub fn senders_of_machines() -> MachineProgram {
     })
 }
 
+/// So many senders of so many messages each to one collector.
+pub fn many_senders_of_machines(senders: u32, messages: u32) -> MachineProgram {
+    MachineProgram::new("senders", move |setup: &mut Setup| {
+        let to = setup.create(Collector { received: 0 });
+        for id in 0..senders {
+            setup.create(Burst { id, messages, to });
+        }
+    })
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Burst {
+    id: u32,
+    messages: u32,
+    to: Addr<Collector>,
+}
+
+#[machine(states(Sending))]
+impl Burst {
+    #[entry(Sending)]
+    fn send(&mut self, cx: &mut Cx<Self>) {
+        for number in 0..self.messages {
+            cx.send(self.to, Value { from: self.id, number });
+        }
+    }
+}
+
+/// So many tasks that send so many messages each to the main task.
+pub fn many_senders_of_tasks(senders: u32, messages: u32) -> TaskProgram {
+    TaskProgram::new("senders", move || async move {
+        let (sender, mut receiver) = mpsc::channel(16);
+        for id in 0..senders {
+            let sender = sender.clone();
+            drop(spawn(async move {
+                for message in 0..messages {
+                    sender.send((id, message)).await.unwrap();
+                }
+                // Its last step ends it, and so the channel stays open for as long as it lives.
+                std::mem::forget(sender);
+            }));
+        }
+        for _ in 0..senders * messages {
+            receiver.recv().await.unwrap();
+        }
+    })
+}
+
+/// So many tasks that take a lock so often each.
+pub fn locks_of_tasks(tasks: u32, times: u32) -> TaskProgram {
+    TaskProgram::new("locks", move || async move {
+        let count = Arc::new(Mutex::new(0u32));
+        let tasks: Vec<_> = (0..tasks)
+            .map(|_| {
+                let count = Arc::clone(&count);
+                spawn(async move {
+                    for _ in 0..times {
+                        *count.lock().await += 1;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    })
+}
+
 /// Runs `schedules` schedules of a shape.
 pub fn run<P: Program + 'static>(
     shape: &Arc<P>,

@@ -6,17 +6,21 @@
 //! - `cargo run --release -- states [ROUNDS [TEXT]]`: exhaustive search of states, against
 //!   stateright, and against SPIN where it is installed;
 //! - `cargo run --release -- cycles [ROUNDS [TEXT]]`: search for cycles under weak fairness,
-//!   against SPIN where it is installed.
+//!   against SPIN where it is installed;
+//! - `cargo run --release -- classes [ROUNDS [MILLISECONDS [TEXT]]]`: one execution for each class of
+//!   schedules, against TraceForge.
 //!
 //! With a text, only the rows with it. The exit code is 1 if a ratio is below what is promised.
 
 mod as_machines;
 mod by_hand;
+mod classes;
 mod cycles;
 mod in_dally;
 mod in_shuttle;
 mod in_spin;
 mod in_stateright;
+mod in_traceforge;
 mod measure;
 mod schedules;
 mod states;
@@ -30,6 +34,7 @@ fn main() -> ExitCode {
     let kept = match arguments[..] {
         ["states", ref rest @ ..] => by_states(rest),
         ["cycles", ref rest @ ..] => by_cycles(rest),
+        ["classes", ref rest @ ..] => by_classes(rest),
         ref rest => by_schedules(rest),
     };
     match kept {
@@ -38,7 +43,8 @@ fn main() -> ExitCode {
         Err(why) => {
             eprintln!(
                 "{why}\nusage: dally-peers [ROUNDS [MILLISECONDS [TEXT]]]\n       \
-                 dally-peers states [ROUNDS [TEXT]]\n       dally-peers cycles [ROUNDS [TEXT]]"
+                 dally-peers states [ROUNDS [TEXT]]\n       dally-peers cycles [ROUNDS [TEXT]]\n       \
+                 dally-peers classes [ROUNDS [MILLISECONDS [TEXT]]]"
             );
             ExitCode::from(2)
         }
@@ -59,6 +65,12 @@ fn by_states(arguments: &[&str]) -> Result<bool, String> {
 fn by_cycles(arguments: &[&str]) -> Result<bool, String> {
     let rounds = number(arguments, 0, 1)?;
     Ok(cycles::compare(rounds, text(arguments, 1)?))
+}
+
+fn by_classes(arguments: &[&str]) -> Result<bool, String> {
+    let rounds = number(arguments, 0, 5)?;
+    let budget = Duration::from_millis(number(arguments, 1, 300)?);
+    Ok(classes::compare(rounds, budget, text(arguments, 2)?))
 }
 
 /// The positive number at a place, or else this one.

@@ -19,10 +19,6 @@ pub struct Classes {
     /// Steps that asked for something else when they were taken in another order with steps that
     /// they do not depend on: what the front end tells of its steps is wrong if there is any.
     pub astray: u64,
-    /// Whether timers or faults took steps. Then no claim is made that these are all classes: orders of a
-    /// timer and those whom it concerns are known to be missed in rare programs.
-    #[serde(default)]
-    pub environment: bool,
     /// How many classes there are, by what was seen of the tree of executions.
     pub estimate: f64,
     /// The standard deviation of the estimate.
@@ -32,6 +28,6 @@ pub struct Classes {
 impl Classes {
     /// Whether an exhausted search has seen all classes for certain.
     pub fn are_all(&self) -> bool {
-        self.astray == 0 && self.abandoned == 0 && !self.environment
+        self.astray == 0 && self.abandoned == 0
     }
 }

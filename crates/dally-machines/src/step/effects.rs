@@ -1,6 +1,6 @@
 //! What each effect does when it is released.
 
-use dally_core::{Bug, Discard, Event, EventSink, Stop, Text};
+use dally_core::{Access, Bug, Discard, Event, EventSink, Resource, Stop, Text, WorkerId};
 
 use crate::effect::Effect;
 use crate::system::{MachineSystem, Stamp};
@@ -80,6 +80,11 @@ impl MachineSystem {
         env.tell(|| Event::Halted { worker: id })?;
         self.disarm_all(slot, env)?;
         let mortal = self.slots[slot].worker.cell().can_crash();
+        if mortal && self.budget.crash > 0 {
+            // Machines that end together may leave none that could crash, so their order counts.
+            let access = Access::update(Resource::Worker(WorkerId::FAULTS));
+            env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
+        }
         let MachineSystem { slots, pool, .. } = self;
         let worker = slots[slot].unshared(pool)?;
         for lost in worker.inbox.iter() {

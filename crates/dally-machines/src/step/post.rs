@@ -1,6 +1,8 @@
 //! Messages on their way from a sender into an inbox.
 
-use dally_core::{Discard, Env, Event, EventSink, MessageId, Stop, Tag, Text, WorkerId};
+use dally_core::{
+    Access, Discard, Env, Event, EventSink, MessageId, Resource, Stop, Tag, Text, WorkerId,
+};
 
 use crate::inbox::{Envelope, Mailbox};
 use crate::machine::Reaction;
@@ -18,8 +20,7 @@ impl MachineSystem {
         message: Message,
         env: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
-        let payload = || Text::Debug(message.payload());
-        env.tell(|| Event::Sent { message: id, to, payload: payload() })?;
+        self.tell_sent(id, to, &message, env)?;
         let there = match self.machine(to) {
             Some(there) if self.slots[there].worker.is_there() => there,
             gone => {
@@ -35,6 +36,24 @@ impl MachineSystem {
             return self.put_in_noted(there, id, event, message, env);
         }
         self.put_in(there, id, event, None, message, env)
+    }
+
+    /// Tells that a message is sent, and before that if the inbox does not remember its place among
+    /// those of other senders.
+    #[inline(always)]
+    pub(crate) fn tell_sent(
+        &self,
+        message: MessageId,
+        to: WorkerId,
+        content: &Message,
+        env: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
+        if self.rules.mailbox != Mailbox::Fifo {
+            let access = Access::read(Resource::Inbox(to));
+            env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
+        }
+        env.tell(|| Event::Sent { message, to, payload: Text::Debug(content.payload()) })?;
+        Ok(())
     }
 
     /// Puts a message into the inbox of a machine that is up or new.

@@ -191,6 +191,14 @@ pub fn small(seed: u64) -> MachineProgram {
     of_size(seed, 2..=3, 3, strength, false)
 }
 
+/// A small random program with faults of some kinds.
+pub fn faulty(seed: u64) -> MachineProgram {
+    let kinds = 1 + seed % 7;
+    let fault = |kind: u64| u32::from(kinds >> kind & 1 == 1);
+    let faults = Faults { lose: fault(0), duplicate: fault(1), crash: fault(2) };
+    of_size(seed, 1..=2, 3, 1, false).faults(faults)
+}
+
 fn of_size(
     seed: u64,
     clerks: RangeInclusive<usize>,

@@ -134,12 +134,16 @@ fn of_classes(report: &Report, classes: &Classes) -> String {
         Ended::Exhausted if report.cut == 0 && classes.are_all() => {
             format!("exhausted: all {all}")
         }
+        Ended::Bound => format!("{all} within the bound"),
         Ended::Exhausted | Ended::Bug => all,
         _ => {
             let [estimate, spread] = [classes.estimate, classes.spread].map(|n| grouped(n as u64));
             format!("{all}, of an estimated {estimate} (standard deviation {spread})")
         }
     };
+    if report.schedules > classes.classes {
+        text += &format!(", in {} schedules", grouped(report.schedules));
+    }
     if report.cut > 0 {
         let bound = grouped(report.max_steps as u64);
         let cut = count(report.cut, "execution");
@@ -151,9 +155,6 @@ fn of_classes(report: &Report, classes: &Classes) -> String {
     if classes.abandoned > 0 {
         let some = count(classes.abandoned, "execution");
         text += &format!(" ({some} while others could step, so classes may be missing)");
-    }
-    if classes.environment && report.ended == Ended::Exhausted {
-        text += ", with timers or faults, of which some orders may be missing";
     }
     if classes.astray > 0 {
         text += ", and steps that differed in another order: the front end does not tell all that \
@@ -290,13 +291,10 @@ mod tests {
              missing"
         );
         report.cut = 0;
-        report.classes.as_mut().unwrap().environment = true;
-        assert_eq!(
-            coverage(&report),
-            "90 classes of schedules, with timers or faults, of which some orders may be missing"
-        );
+        (report.schedules, report.ended) = (120, Ended::Bound);
+        assert_eq!(coverage(&report), "90 classes of schedules within the bound, in 120 schedules");
         assert!(!report.is_exhausted());
-        (report.redundant, report.ended) = (1, Ended::Time);
+        (report.redundant, report.schedules, report.ended) = (1, 90, Ended::Time);
         assert_eq!(
             coverage(&report),
             "90 classes of schedules, of an estimated 340 (standard deviation 25), 1 beginning given \

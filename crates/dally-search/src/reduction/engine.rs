@@ -10,11 +10,12 @@
 //! step is taken that depends on it. So no class is executed twice. A wakeup tree leads to where
 //! nothing sleeps any more, and only there steps are picked freely.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dally_core::bug::Uncontrolled;
+use rustc_hash::FxHashSet;
+
 use dally_core::{
     Access, Bug, Choice, EventBudget, Footprint, Problem, Resource, Stop, System, WorkerId,
 };
@@ -24,6 +25,7 @@ use super::estimate::{Estimate, Leaves};
 use super::inputs::InputDriver;
 use super::node::{Node, Seats};
 use super::races::Race;
+use super::rule::Reduction;
 use super::shared::Results;
 use super::step::Step;
 use super::wakeup::{Branch, Next};
@@ -44,6 +46,11 @@ pub(crate) struct Engine<S: StateSpace, D: InputDriver> {
     /// The races of the execution that have not been reversed.
     pub(super) races: Vec<Race>,
     footprint: Footprint,
+    pub(super) rule: Reduction,
+    /// What the choices of a schedule may cost, by the rule.
+    bound: u32,
+    /// The classes executed, where one may be executed again.
+    classes: FxHashSet<u64>,
 }
 
 /// What came of a step.
@@ -63,8 +70,12 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         writer: ChoiceWriter,
         results: Arc<Results>,
         limits: Limits,
+        (rule, bound): (Reduction, u32),
     ) -> Engine<S, D> {
         Engine {
+            rule,
+            bound,
+            classes: FxHashSet::default(),
             space,
             driver,
             writer,
@@ -88,11 +99,14 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             match self.forward() {
                 Taken::Deeper => continue,
                 Taken::Ended => self.reverse_races(),
-                Taken::Nothing => {}
+                Taken::Nothing => self.reverse_races_of_part(),
             }
             if !self.back() {
                 self.results.finished();
                 break;
+            }
+            if self.results.is_asked() {
+                self.results.estimated(self.estimate());
             }
         }
         self.writer.now(Activity::Nothing);
@@ -111,19 +125,26 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         node.asleep.clear();
         if let Some(parent) = before.last()
             && let Some(step) = &parent.step
+            && self.rule.sleeps()
         {
-            let sleeps = |asleep: &&Rc<Step>| !asleep.depends(step);
+            let sleeps = |asleep: &&Arc<Step>| !asleep.depends(step);
             node.asleep.extend(parent.asleep.iter().filter(sleeps).cloned());
         }
         node.wakeup = then;
         (node.step, node.any) = (None, false);
+        node.taken = false;
+        node.tried.clear();
         node.leaves = Leaves::default();
         node.path = self.writer.len();
         node.enabled.clear();
         node.enabled.extend_from_slice(self.space.system().enabled());
+        node.cost = before.last().map_or(0, |parent| parent.next_cost);
         self.results.deepest(node.path);
         if !node.enabled.is_empty() {
             self.space.snapshot_in(&self.writer, &mut node.snapshot, false);
+        }
+        if self.rule == Reduction::None {
+            self.add_all(depth);
         }
     }
 
@@ -133,11 +154,6 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         if node.enabled.is_empty() {
             return self.at_the_end();
         }
-        if node.wakeup.is_empty() && node.asleep.iter().any(|asleep| !asleep.had_options) {
-            // What can follow is covered by executions that begin with the step asleep.
-            self.results.redundant();
-            return Taken::Nothing;
-        }
         if self.writer.len() >= self.limits.max_steps {
             return self.at_the_bound();
         }
@@ -146,18 +162,45 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             node.asked.clear();
             return self.take(branch);
         }
-        node.asked.clear();
-        if let Some(asleep) = node.asleep.first() {
-            // What it picked is covered, and nothing else that it could pick here.
-            let worker = asleep.worker;
-            return self.take(Branch::any(worker));
+        match self.anyone() {
+            Some(worker) => self.take(Branch::any(worker)),
+            None => {
+                // All that can follow is covered by executions that begin with steps asleep.
+                self.results.redundant();
+                Taken::Nothing
+            }
         }
-        // Taking turns, so that an execution that the step bound cuts has steps of all workers.
+    }
+
+    /// A worker to step from the live node, from which nothing was explored and nothing need be
+    /// explored first. It is noted as tried.
+    fn anyone(&mut self) -> Option<WorkerId> {
         let last = self.depth.checked_sub(1).map(|before| self.nodes[before].worker);
-        let node = &self.nodes[self.depth];
-        let after = node.enabled.iter().find(|&&worker| last.is_some_and(|last| worker > last));
-        let worker = *after.unwrap_or(&node.enabled[0]);
-        self.take(Branch::any(worker))
+        let node = &mut self.nodes[self.depth];
+        node.asked.clear();
+        let untried = |worker: &WorkerId| !node.tried.contains(worker);
+        // What a step asleep has picked is covered, and nothing else that it could pick here.
+        let picks = node.asleep.iter().filter(|asleep| asleep.may_differ());
+        let other_picks = picks.map(|asleep| asleep.worker).find(untried);
+        let awake = |worker: &&WorkerId| {
+            untried(worker) && node.asleep.iter().all(|asleep| asleep.worker != **worker)
+        };
+        // Taking turns, so that an execution that the step bound cuts has steps of all workers. Where the
+        // rule wants an order, it is that of ids, from the last worker on if turns cost.
+        let rule = self.rule;
+        let after = |worker: &&WorkerId| match rule {
+            Reduction::NeedsDelay => true,
+            rule if rule.is_bounded() => last.is_none_or(|last| **worker >= last),
+            _ => last.is_some_and(|last| **worker > last),
+        };
+        let in_turn = || {
+            let mut enabled = node.enabled.iter().filter(awake);
+            let first = enabled.clone().next();
+            enabled.find(after).or(first).copied()
+        };
+        let worker = other_picks.or_else(in_turn)?;
+        node.tried.push(worker);
+        Some(worker)
     }
 
     /// Goes back to the deepest node with something left to explore, and takes a step from it;
@@ -178,7 +221,15 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
                 // No step of the worker was explored.
                 node.uncover();
                 continue;
-            } else if node.wakeup.is_empty() {
+            } else if !node.tried.is_empty()
+                && !node.taken
+                && let Some(worker) = self.anyone()
+            {
+                // Whoever was tried can pick nothing here that is not asleep.
+                Branch::any(worker)
+            } else if let node = &self.nodes[self.depth]
+                && node.wakeup.is_empty()
+            {
                 if self.depth == 0 {
                     return false;
                 }
@@ -191,6 +242,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
                 }
                 continue;
             } else {
+                let node = &mut self.nodes[self.depth];
                 let mut branch = node.wakeup.remove(0);
                 node.asked.clear();
                 inputs = branch.inputs.take();
@@ -202,7 +254,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             match self.take(branch) {
                 Taken::Deeper => return true,
                 Taken::Ended => self.reverse_races(),
-                Taken::Nothing => {}
+                Taken::Nothing => self.reverse_races_of_part(),
             }
         }
     }
@@ -233,6 +285,14 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         if !again {
             node.covers = covers;
         }
+        let cost = if self.rule.is_bounded() { self.price(worker) } else { 0 };
+        let node = &mut self.nodes[self.depth];
+        node.next_cost = node.cost.saturating_add(cost);
+        if node.next_cost > self.bound {
+            self.results.bounded();
+            node.any = false;
+            return Taken::Nothing;
+        }
         if !node.enabled.contains(&worker) {
             self.results.redundant();
             node.any = false;
@@ -240,9 +300,6 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             return Taken::Nothing;
         }
         self.results.stepped();
-        if worker.is_environment() {
-            self.results.environment.store(true, Ordering::Relaxed);
-        }
         self.writer.write(Choice::Worker(worker));
         self.driver.begin_step(self.depth, worker);
         let chooses = node.any && {
@@ -299,7 +356,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         }
         let step = match next {
             Next::Exactly(step) if bug.is_none() => step,
-            _ => Rc::new(Step::new(self.footprint.clone(), picks, had_options, chooses)),
+            _ => Arc::new(Step::new(self.footprint.clone(), picks, had_options, chooses)),
         };
         let node = &mut self.nodes[self.depth];
         if node.asleep.iter().any(|asleep| asleep.is(&step)) {
@@ -310,7 +367,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             // Another outcome of a branch may be feasible here that was not where the step comes from.
             node.ask_branches_of(&step);
         }
-        node.step = Some(step);
+        (node.step, node.taken) = (Some(step), true);
         self.order();
         match bug {
             None => {
@@ -359,6 +416,10 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     }
 
     fn executed(&mut self) {
+        if !self.rule.repeats_nothing() {
+            self.classes.insert(self.class());
+            self.results.distinct(self.classes.len());
+        }
         self.nodes[self.depth].leaves.found(1);
         self.results.executed(&self.writer);
     }

@@ -1,6 +1,6 @@
 //! The environment of the steps of a reduced search.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use dally_core::{
     Choice, Cut, Env, Event, EventBudget, Footprint, Input, MessageId, Resource, Tag, Text,
@@ -36,7 +36,7 @@ pub(crate) enum Answers<'a> {
     Exactly(&'a [Pick], usize),
     /// What is in the list, and after that the first option that no step asleep has picked; what is
     /// picked is added to the list.
-    Any { asked: &'a mut Vec<Asked>, asleep: &'a [Rc<Step>] },
+    Any { asked: &'a mut Vec<Asked>, asleep: &'a [Arc<Step>] },
 }
 
 pub(crate) struct StepEnv<'a, D> {
@@ -139,7 +139,12 @@ impl<D: InputDriver> StepEnv<'_, D> {
 }
 
 /// Whether a step with these picks and this one after them is asleep.
-pub(crate) fn is_asleep(asleep: &[Rc<Step>], worker: WorkerId, picks: &[Pick], last: Pick) -> bool {
+pub(crate) fn is_asleep(
+    asleep: &[Arc<Step>],
+    worker: WorkerId,
+    picks: &[Pick],
+    last: Pick,
+) -> bool {
     asleep
         .iter()
         .any(|step| step.worker == worker && step.picks.split_last() == Some((&last, picks)))

@@ -5,17 +5,20 @@
 //! [`SearchKind::Dpor`](crate::strata::SearchKind) of [`explore`](crate::strata::explore) runs it;
 //! [`explore_inputs`] runs it with a driver of inputs, for concolic execution.
 
+mod backtrack;
 mod engine;
 mod env;
 mod estimate;
 mod inputs;
 mod node;
 mod races;
+mod rule;
 mod search;
 mod shared;
 mod step;
 mod wakeup;
 
 pub use inputs::{GivenInputs, InputDriver};
+pub use rule::Reduction;
 pub use search::explore_inputs;
-pub(crate) use search::reduced;
+pub(crate) use search::{By, reduced};

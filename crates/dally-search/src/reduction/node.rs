@@ -1,7 +1,7 @@
 //! The execution under way: its states, the steps between them, and what is left to explore from
 //! each state.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use dally_core::WorkerId;
 use rustc_hash::FxHashMap;
@@ -17,19 +17,26 @@ pub(crate) struct Node<Snapshot, A> {
     pub(crate) snapshot: Option<Snapshot>,
     /// The number of choices that lead here.
     pub(crate) path: usize,
+    /// What they cost of a bound, and what they cost with the step under way.
+    pub(crate) cost: u32,
+    pub(crate) next_cost: u32,
     pub(crate) enabled: Vec<WorkerId>,
     /// Steps that need not be taken from here: all that they begin was explored. Those that were
     /// taken from here come last.
-    pub(crate) asleep: Vec<Rc<Step>>,
+    pub(crate) asleep: Vec<Arc<Step>>,
     /// What must still be explored from here, besides the step under way.
     pub(crate) wakeup: Vec<Branch<A>>,
     /// The step under way, and the worker that took it last.
-    pub(crate) step: Option<Rc<Step>>,
+    pub(crate) step: Option<Arc<Step>>,
     pub(crate) worker: WorkerId,
     /// What need not be explored if a step of the worker is.
     pub(crate) covers: Covered<A>,
     /// Whether the step under way is explored.
     pub(crate) explored: bool,
+    /// Whether a step was taken from here, and the workers of whom any step was or is to be taken
+    /// because nothing else was to be explored, or a rule says so.
+    pub(crate) taken: bool,
+    pub(crate) tried: Vec<WorkerId>,
     /// Whether all picks of the worker are to be explored.
     pub(crate) any: bool,
     /// What the step picked and could have picked, if others are to be explored.
@@ -45,6 +52,8 @@ impl<Snapshot, A> Node<Snapshot, A> {
         Node {
             snapshot: None,
             path: 0,
+            cost: 0,
+            next_cost: 0,
             enabled: Vec::new(),
             asleep: Vec::new(),
             wakeup: Vec::new(),
@@ -52,6 +61,8 @@ impl<Snapshot, A> Node<Snapshot, A> {
             worker: WorkerId::FAULTS,
             covers: Vec::new(),
             explored: true,
+            taken: false,
+            tried: Vec::new(),
             any: false,
             asked: Vec::new(),
             clock: Vec::new(),
@@ -161,6 +172,7 @@ impl<Snapshot, A> Node<Snapshot, A> {
 #[derive(Default)]
 pub(crate) struct Seats {
     seats: FxHashMap<WorkerId, usize>,
+    workers: Vec<WorkerId>,
     /// The nodes from which each worker has stepped in the execution under way.
     pub(crate) steps: Vec<Vec<usize>>,
 }
@@ -171,11 +183,17 @@ impl Seats {
         self.seats.get(&worker).copied()
     }
 
+    /// The workers, by seats.
+    pub(crate) fn workers(&self) -> &[WorkerId] {
+        &self.workers
+    }
+
     pub(crate) fn of(&mut self, worker: WorkerId) -> usize {
         let next = self.steps.len();
         let seat = *self.seats.entry(worker).or_insert(next);
         if seat == next {
             self.steps.push(Vec::new());
+            self.workers.push(worker);
         }
         seat
     }

@@ -4,17 +4,18 @@ use dally_core::WorkerId;
 
 use super::engine::Engine;
 use super::inputs::InputDriver;
+use super::rule::Reduction;
 use super::wakeup::{Next, Sequence};
 use crate::strata::StateSpace;
 
 /// Two steps whose order is to be reversed.
 pub(crate) struct Race {
     /// The node of the first.
-    first: usize,
-    second: Second,
+    pub(super) first: usize,
+    pub(super) second: Second,
 }
 
-enum Second {
+pub(super) enum Second {
     /// The step from this node: it is dependent, and nothing lies between the two.
     Step(usize),
     /// A step that this worker could take before the first, and could not take after it.
@@ -108,6 +109,9 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     /// own. Races of its beginning have been looked at when executions with another end were explored,
     /// and are again: what does not happen after their first steps is different.
     pub(super) fn reverse_races(&mut self) {
+        if self.rule != Reduction::Optimal {
+            return self.backtrack();
+        }
         let inputs = D::BRANCHES.then(|| self.driver.assignment());
         let races = std::mem::take(&mut self.races);
         for race in &races {
@@ -121,27 +125,28 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     }
 
     /// How an execution begins, from the node of the first step of the race, in which the second comes
-    /// first: with all that does not happen after the first.
+    /// first: with all that does not happen after the first. All of it matters where the second sleeps:
+    /// what of it depends on the second wakes it.
     fn reversed(&self, race: &Race) -> Option<Sequence> {
-        let second = match race.second {
-            Second::Disabled(worker) => return Some(Sequence(vec![Next::Any(worker, None)])),
-            Second::Step(second) if !self.is_reversible(race.first, second) => return None,
-            Second::Step(second) => &self.nodes[second],
-            // The worker takes another message, since there is one.
-            Second::Arrival(_) => &self.nodes[race.first],
-        };
         let first = &self.nodes[race.first];
+        let (worker, like) = match race.second {
+            Second::Disabled(worker) => (worker, None),
+            Second::Step(second) if !self.is_reversible(race.first, second) => return None,
+            Second::Step(second) => (self.nodes[second].worker, self.nodes[second].step.clone()),
+            // The worker takes another message, since there is one.
+            Second::Arrival(_) => (first.worker, first.step.clone()),
+        };
         let end = self.nodes.len().min(self.depth + 1);
         let besides = self.nodes[race.first + 1..end].iter().filter(|node| !first.is_before(node));
         let mut sequence: Vec<Next> =
             besides.filter_map(|node| node.step.clone().map(Next::Exactly)).collect();
-        sequence.push(Next::Any(second.worker, second.step.clone()));
+        sequence.push(Next::Any(worker, like));
         Some(Sequence(sequence))
     }
 
     /// Whether the worker of the second step could have stepped without the first, as far as that can
     /// be told.
-    fn is_reversible(&self, first: usize, second: usize) -> bool {
+    pub(super) fn is_reversible(&self, first: usize, second: usize) -> bool {
         let (one, other) = (&self.nodes[first], &self.nodes[second]);
         let (Some(before), Some(after)) = (&one.step, &other.step) else { return false };
         if before.footprint.only_passes_message(&after.footprint) {

@@ -8,9 +8,10 @@ use dally_core::{Bug, Program};
 
 use super::engine::Engine;
 use super::inputs::{GivenInputs, InputDriver};
+use super::rule::Reduction;
 use super::shared::Results;
 use crate::confirm::RawFinding;
-use crate::options::{Options, Sink};
+use crate::options::{Expected, Options, Sink};
 use crate::runner::{Run, count_bug};
 use crate::strata::{Replaying, StateSpace};
 use crate::supervisor::LeaveBehind;
@@ -29,24 +30,44 @@ where
 {
     let options = options.naming(&*program);
     let make = |program| Ok(Replaying::unidentified(program));
-    search(program, "concolic", driver, options, sink, make, None)
+    search(program, driver, By::default(), options, sink, make, None)
 }
 
 /// Explores one execution for each class of schedules, with the inputs as given.
 pub(crate) fn reduced<P: Program + 'static, S: StateSpace>(
     program: Arc<P>,
+    by: By,
     options: Options,
     sink: Arc<dyn Sink>,
     make: fn(Arc<P>) -> Result<S, Bug>,
     note: Option<String>,
 ) -> Report {
-    search(program, "dpor", || GivenInputs, options, sink, make, note)
+    search(program, || GivenInputs, by, options, sink, make, note)
+}
+
+/// The rule of a reduced search, and its bound.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct By {
+    pub(crate) rule: Reduction,
+    pub(crate) bound: Option<u32>,
+}
+
+impl By {
+    /// The name of a search that takes inputs as given, or varies them.
+    fn name(self, varies_inputs: bool) -> String {
+        match (self.rule, self.bound) {
+            _ if varies_inputs => "concolic".to_owned(),
+            (Reduction::Optimal, _) => "dpor".to_owned(),
+            (rule, Some(bound)) if rule.is_bounded() => format!("dpor({rule}, {bound})"),
+            (rule, _) => format!("dpor({rule})"),
+        }
+    }
 }
 
 fn search<P, S, D>(
     program: Arc<P>,
-    name: &str,
     driver: impl FnOnce() -> D + Send + 'static,
+    by: By,
     options: Options,
     sink: Arc<dyn Sink>,
     make: impl FnOnce(Arc<P>) -> Result<S, Bug> + Send + 'static,
@@ -57,7 +78,7 @@ where
     S: StateSpace,
     D: InputDriver + 'static,
 {
-    let mut run = Run::new(program, options, name.to_owned(), sink);
+    let mut run = Run::new(program, options, by.name(D::BRANCHES), sink);
     // A branch is found by what was explored before it, so subtrees are not independent.
     run.report.threads = 1;
     run.report.notes.extend(note);
@@ -67,8 +88,10 @@ where
     let shared = results.clone();
     let started = threads.spawn(move |writer, supervised| {
         if supervised.command().is_some() {
-            let explored = make(program)
-                .and_then(|space| Engine::new(space, driver(), writer, shared, limits).explore());
+            let by = (by.rule, by.bound.filter(|_| by.rule.is_bounded()).unwrap_or(u32::MAX));
+            let explored = make(program).and_then(|space| {
+                Engine::new(space, driver(), writer, shared, limits, by).explore()
+            });
             supervised.answer(explored.map_err(Box::new));
         }
     });
@@ -81,7 +104,11 @@ where
     run.supervise(
         &mut threads,
         LeaveBehind::InsideProgram,
-        |_| {},
+        |run| {
+            let estimate = results.ask();
+            let [classes, spread] = [estimate.mean, estimate.variance.sqrt()].map(|n| n as u64);
+            run.expected = Some(Expected { classes, spread });
+        },
         |_, explored| {
             failed = explored.err();
         },
@@ -98,7 +125,8 @@ where
     if !bugs.is_empty() && !run.options.keep_going {
         run.ended = run.ended.or(Some(Ended::Bug));
     } else if results.finished.load(Ordering::Relaxed) {
-        run.ended = run.ended.or(Some(Ended::Exhausted));
+        let all = results.bounded.load(Ordering::Relaxed) == 0;
+        run.ended = run.ended.or(Some(if all { Ended::Exhausted } else { Ended::Bound }));
     }
     let mut confirming = run.supervisor();
     for (cause, raw) in bugs {
@@ -116,11 +144,11 @@ where
     report.redundant = count(&results.redundant);
     report.given_inputs = results.inputs.load(Ordering::Relaxed);
     let mut classes = Classes::default();
-    classes.classes = report.schedules;
+    let repeats = !by.rule.repeats_nothing();
+    classes.classes = if repeats { count(&results.distinct) } else { report.schedules };
     classes.irrelevant = count(&results.irrelevant);
     classes.abandoned = count(&results.abandoned);
     classes.astray = count(&results.astray);
-    classes.environment = results.environment.load(Ordering::Relaxed);
     (classes.estimate, classes.spread) = (estimate.mean, estimate.variance.sqrt());
     report.classes = Some(classes);
     run.finish()

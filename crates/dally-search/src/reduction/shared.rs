@@ -18,13 +18,17 @@ pub(crate) struct Results {
     pub(crate) irrelevant: AtomicU64,
     pub(crate) abandoned: AtomicU64,
     pub(crate) astray: AtomicU64,
+    /// Choices that were left out since they cost more than the bound.
+    pub(crate) bounded: AtomicU64,
+    /// The classes executed, where one may be executed again.
+    pub(crate) distinct: AtomicU64,
     pub(crate) deepest: AtomicUsize,
     pub(crate) inputs: AtomicBool,
-    /// Whether timers or faults took steps.
-    pub(crate) environment: AtomicBool,
     /// Whether nothing is left to explore.
     pub(crate) finished: AtomicBool,
     pub(crate) estimate: Mutex<Estimate>,
+    /// Whether an estimate is wanted.
+    asked: AtomicBool,
     pub(crate) bugs: Mutex<Vec<(Cause, Option<Box<RawFinding>>)>>,
 }
 
@@ -37,11 +41,13 @@ impl Results {
             irrelevant: AtomicU64::new(0),
             abandoned: AtomicU64::new(0),
             astray: AtomicU64::new(0),
+            bounded: AtomicU64::new(0),
+            distinct: AtomicU64::new(0),
             deepest: AtomicUsize::new(0),
             inputs: AtomicBool::new(false),
-            environment: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             estimate: Mutex::default(),
+            asked: AtomicBool::new(false),
             bugs: Mutex::default(),
         }
     }
@@ -91,6 +97,16 @@ impl Results {
         add(&self.astray);
     }
 
+    /// A choice costs more than the bound.
+    pub(crate) fn bounded(&self) {
+        add(&self.bounded);
+    }
+
+    /// So many classes have been executed.
+    pub(crate) fn distinct(&self, classes: usize) {
+        self.distinct.store(classes as u64, Ordering::Relaxed);
+    }
+
     #[inline]
     pub(crate) fn deepest(&self, path: usize) {
         if path > self.deepest.load(Ordering::Relaxed) {
@@ -100,6 +116,18 @@ impl Results {
 
     pub(crate) fn finished(&self) {
         self.finished.store(true, Ordering::Relaxed);
+    }
+
+    /// The latest estimate; the next one is asked for, and can be had later.
+    pub(crate) fn ask(&self) -> Estimate {
+        self.asked.store(true, Ordering::Relaxed);
+        *self.estimate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an estimate is wanted, and has not been since the last time.
+    #[inline]
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) && self.asked.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn estimated(&self, estimate: Estimate) {

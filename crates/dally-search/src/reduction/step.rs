@@ -1,6 +1,6 @@
 //! Steps as the reduction knows them: who stepped, what was chosen inside, and what was touched.
 
-use dally_core::{Footprint, MessageId, Resource, Tag, WorkerId};
+use dally_core::{Access, Footprint, MessageId, Resource, Tag, WorkerId};
 
 /// Something that was decided inside a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +61,18 @@ impl Step {
     /// Whether it is the same step: taken in another order with independent ones, it is the same.
     pub(crate) fn is(&self, other: &Step) -> bool {
         self.worker == other.worker && self.picks == other.picks
+    }
+
+    /// Whether its worker may be able to do something else after steps that it does not depend on, or
+    /// in its place.
+    pub(crate) fn may_differ(&self) -> bool {
+        self.had_options || self.chose_message
+    }
+
+    /// Whether it sends or takes messages.
+    pub(crate) fn passes_messages(&self) -> bool {
+        let passes = |access: &Access| matches!(access.resource, Resource::Message(_));
+        self.footprint.accesses().iter().any(passes)
     }
 
     /// Those that it sends to.

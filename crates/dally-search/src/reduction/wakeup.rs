@@ -1,7 +1,7 @@
 //! Wakeup trees: how executions that must still be explored from a node begin (Abdulla, Aronis,
 //! Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction").
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use dally_core::WorkerId;
 
@@ -26,10 +26,10 @@ pub(crate) type Covered<A> = Vec<(Sequence, Option<A>)>;
 #[derive(Clone, Debug)]
 pub(crate) enum Next {
     /// This very step.
-    Exactly(Rc<Step>),
+    Exactly(Arc<Step>),
     /// Whatever the worker does there, with all that it can pick. In another order the worker took
     /// this step, if it is known.
-    Any(WorkerId, Option<Rc<Step>>),
+    Any(WorkerId, Option<Arc<Step>>),
 }
 
 /// The beginning of an execution that must be explored: steps of an execution and, at the end, one
@@ -107,7 +107,7 @@ impl Sequence {
     }
 
     /// Whether everything that begins with the sequence was explored when this step was.
-    pub(crate) fn is_covered_by(&self, asleep: &[Rc<Step>]) -> bool {
+    pub(crate) fn is_covered_by(&self, asleep: &[Arc<Step>]) -> bool {
         asleep.iter().any(|step| {
             match self.begins_with(&Next::Exactly(step.clone())) {
                 None => false,

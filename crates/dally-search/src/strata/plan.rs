@@ -5,6 +5,7 @@ use dally_settings::SEARCHES;
 use thiserror::Error;
 
 use crate::named::named;
+use crate::reduction::Reduction;
 
 use super::written_entry::WrittenEntry;
 
@@ -51,6 +52,8 @@ pub struct Plan {
     pub search: SearchKind,
     /// The last stratum, in delays (preemptions, levels of depth); `None` for all there are.
     pub delays: Option<u32>,
+    /// By which rule `Dpor` leaves out schedules.
+    pub reduction: Reduction,
     /// By how much the bound rises with each stratum, at least 1; `None` for what suits the search.
     pub delta: Option<u32>,
     /// The bytes of visited states and frontier together; a cache that forgets states gets half.
@@ -77,6 +80,7 @@ impl Default for Plan {
         Plan {
             search: SearchKind::Ses,
             delays: None,
+            reduction: Reduction::Optimal,
             delta: None,
             memory: 2 << 30,
             cache: CachePolicy::All,
@@ -109,6 +113,12 @@ impl Plan {
             );
         if (self.keep_frontier || !self.resume.is_empty()) && !has_frontier {
             return Err(PlanError::NoFrontier { search });
+        }
+        if self.reduction != Reduction::Optimal && search != SearchKind::Dpor {
+            return Err(PlanError::NotReduced { search, reduction: self.reduction });
+        }
+        if search == SearchKind::Dpor && self.delays.is_some() && !self.reduction.is_bounded() {
+            return Err(PlanError::NotBounded { reduction: self.reduction });
         }
         if !search.finds_cycles() {
             Ok(())
@@ -150,6 +160,26 @@ pub enum PlanError {
     NoFrontier {
         /// The search.
         search: SearchKind,
+    },
+    /// A search that does not leave out schedules is told by which rule to do so.
+    #[error(
+        "{search} does not leave out schedules by {reduction}: leave out the reduction, or search by \
+         dpor, which looks at every order and not for cycles"
+    )]
+    NotReduced {
+        /// The search.
+        search: SearchKind,
+        /// The rule.
+        reduction: Reduction,
+    },
+    /// Partial-order reduction with a bound by a rule that knows none.
+    #[error(
+        "the search dpor has no bound with the reduction {reduction}: leave out the delays, or name \
+         what they bound, with the reduction preemptions or delays"
+    )]
+    NotBounded {
+        /// The rule.
+        reduction: Reduction,
     },
 }
 

@@ -14,6 +14,7 @@ use dally_core::{
     Captured, Choice, Cut, Env, Event, Footprint, MessageId, Observe, Program, Status, Stop,
     System, Tag, Text, WorkerId,
 };
+use dally_search::reduction::Reduction;
 use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
 use dally_search::{Ended, Options, Report, Sink};
 
@@ -27,6 +28,8 @@ struct Taken {
     /// What it was given; a message that it took without a choice is here too.
     given: Vec<Given>,
     footprint: Footprint,
+    /// Those that could step.
+    enabled: Vec<WorkerId>,
 }
 
 /// A step as executions of one class share it.
@@ -47,6 +50,26 @@ struct Execution {
 impl Execution {
     fn word(&self) -> Vec<Label> {
         self.steps.iter().map(|step| (step.worker, step.given.clone())).collect()
+    }
+
+    /// How many preemptions or delays its choices of workers are.
+    fn cost(&self, reduction: Reduction) -> u32 {
+        let mut last: Option<WorkerId> = None;
+        let mut cost = 0;
+        for Taken { worker, enabled, .. } in &self.steps {
+            let goes_on = last.filter(|last| enabled.contains(last));
+            cost += match reduction {
+                Reduction::Preemptions => u32::from(goes_on.is_some_and(|last| last != *worker)),
+                Reduction::Delays => {
+                    let later = enabled.iter().filter(|&&one| last.is_none_or(|last| one >= last));
+                    let sooner = enabled.iter().filter(|&&one| last.is_some_and(|last| one < last));
+                    later.chain(sooner).position(|one| one == worker).unwrap() as u32
+                }
+                _ => 0,
+            };
+            last = Some(*worker);
+        }
+        cost
     }
 }
 
@@ -92,7 +115,7 @@ fn enumerate<P: Program>(
             let worker = enabled[pick(&mut path, &mut at, enabled.len())];
             let mut footprint = Footprint::default();
             footprint.begin(worker);
-            let taken = Taken { worker, given: Vec::new(), footprint };
+            let taken = Taken { worker, given: Vec::new(), footprint, enabled };
             let mut asking = Asking { path: &mut path, at: &mut at, taken, events: 0 };
             let stepped = system.step(worker, &mut asking);
             let mut taken = asking.taken;
@@ -175,6 +198,8 @@ pub struct Oracle {
     classes: BTreeMap<Vec<Label>, usize>,
     /// How many classes there are.
     pub count: usize,
+    /// How many preemptions and delays the cheapest execution of each class takes.
+    costs: BTreeMap<usize, [u32; 2]>,
     /// All executions.
     pub executions: usize,
     /// The ends of all executions.
@@ -226,14 +251,21 @@ pub fn oracle<P: Program>(
     }
     let mut classes = BTreeMap::new();
     let mut roots = BTreeSet::new();
+    let mut costs = BTreeMap::new();
     for (word, place) in places {
         let root = root(&mut class, place);
         roots.insert(root);
+        let cheapest = costs.entry(root).or_insert([u32::MAX; 2]);
+        for (cheapest, reduction) in cheapest.iter_mut().zip(BOUNDED) {
+            *cheapest = all[place].cost(reduction).min(*cheapest);
+        }
         classes.insert(word, root);
     }
     let ends = all.iter().map(|execution| execution.end.clone()).collect();
-    Some(Oracle { classes, count: roots.len(), executions: all.len(), ends, exchanges })
+    Some(Oracle { classes, count: roots.len(), costs, executions: all.len(), ends, exchanges })
 }
+
+const BOUNDED: [Reduction; 2] = [Reduction::Preemptions, Reduction::Delays];
 
 fn root(class: &mut [usize], mut place: usize) -> usize {
     while class[place] != place {
@@ -259,8 +291,17 @@ impl Sink for Executed {
 
 /// Runs a reduced search to its end.
 pub fn reduce<P: Program + 'static>(program: Arc<P>) -> (Report, Vec<Vec<Choice>>) {
+    reduce_by(program, Reduction::Optimal, None)
+}
+
+/// As [`reduce`], by this rule and with this bound.
+pub fn reduce_by<P: Program + 'static>(
+    program: Arc<P>,
+    reduction: Reduction,
+    delays: Option<u32>,
+) -> (Report, Vec<Vec<Choice>>) {
     let sink = Arc::new(Executed::default());
-    let plan = Plan { search: SearchKind::Dpor, ..Plan::default() };
+    let plan = Plan { search: SearchKind::Dpor, reduction, delays, ..Plan::default() };
     let options =
         Options { keep_going: true, shrink: false, repeat_check: false, ..Options::default() };
     let report = explore(program, RoundRobin::default(), plan, options, sink.clone());
@@ -268,7 +309,7 @@ pub fn reduce<P: Program + 'static>(program: Arc<P>) -> (Report, Vec<Vec<Choice>
     (report, executed)
 }
 
-/// How much was compared.
+/// How much was compared. Tests print it.
 #[derive(Default, Debug)]
 pub struct Tally {
     pub programs: usize,
@@ -277,6 +318,8 @@ pub struct Tally {
     pub exchanges: usize,
     /// Beginnings of executions that the reduction gave up.
     pub redundant: u64,
+    /// The executions of the other rules.
+    pub by_rule: BTreeMap<String, u64>,
 }
 
 /// Compares the reduction with the oracle, unless the program is too large.
@@ -313,8 +356,29 @@ pub fn compare<P: Program + 'static>(
             .filter(|(_, class)| !seen.contains_key(class))
             .map(|(word, class)| (*class, word))
             .collect();
-        let one = missed.values().next();
-        panic!("{} of {} classes, not {one:?}\n{}", seen.len(), oracle.count, what());
+        let all = enumerate(&*program, state, most, 60).unwrap_or_default();
+        let shown = |words: &mut dyn Iterator<Item = &Vec<Label>>| {
+            let of = |word: &&Vec<Label>| all.iter().find(|execution| execution.word() == **word);
+            let steps = |execution: &Execution| {
+                let step = |step: &Taken| {
+                    let touched = step.footprint.accesses().iter();
+                    let touched: Vec<String> = touched
+                        .map(|access| format!("{:?} {}", access.mode, access.resource))
+                        .collect();
+                    format!("  {} {:?} {}", step.worker, step.given, touched.join(", "))
+                };
+                execution.steps.iter().map(step).collect::<Vec<_>>().join("\n")
+            };
+            words.filter_map(|word| of(&word)).map(steps).collect::<Vec<_>>().join("\n\n")
+        };
+        panic!(
+            "{} of {} classes, not\n{}\n\nbut\n{}\n{}",
+            seen.len(),
+            oracle.count,
+            shown(&mut missed.values().copied()),
+            shown(&mut seen.values()),
+            what()
+        );
     }
     assert_eq!(ends, oracle.ends, "{}", what());
     assert_eq!(report.classes.as_ref().map(|classes| classes.astray), Some(0), "{}", what());
@@ -323,6 +387,59 @@ pub fn compare<P: Program + 'static>(
     tally.classes += oracle.count;
     tally.exchanges += oracle.exchanges;
     tally.redundant += report.redundant;
+}
+
+/// Compares the other rules of reduction with the oracle, unless the program is too large. Returns how
+/// many executions each rule took, without the bounded ones.
+///
+/// # Panics
+/// If a rule misses a class, a bounded one one with an execution within the bound, or counts wrong.
+pub fn compare_rules<P: Program + 'static>(
+    program: P,
+    state: fn(&P::System) -> String,
+    most: usize,
+    tally: &mut Tally,
+    what: &dyn Fn() -> String,
+) {
+    let Some(oracle) = oracle(&program, state, most, what) else { return };
+    let program = Arc::new(program);
+    let all = [Reduction::Source, Reduction::NeedsDelay, Reduction::None];
+    let within = |bound| BOUNDED.map(|reduction| (reduction, Some(bound)));
+    let rules = all.map(|reduction| (reduction, None)).into_iter();
+    for (reduction, bound) in rules.chain((0..3).flat_map(within)) {
+        let what = || format!("{reduction} {bound:?}: {}", what());
+        let (report, executed) = reduce_by(program.clone(), reduction, bound);
+        assert!(matches!(report.ended, Ended::Exhausted | Ended::Bound), "{}", what());
+        let mut seen = BTreeMap::new();
+        for choices in &executed {
+            let (word, _) = follow(&*program, state, choices, &what);
+            let Some(&class) = oracle.classes.get(&word) else {
+                panic!("there is no such execution: {word:?} {}", what());
+            };
+            if seen.insert(class, word).is_some() && reduction == Reduction::Source {
+                panic!("one class twice: {}", what());
+            }
+        }
+        assert_eq!(report.classes.unwrap().classes, seen.len() as u64, "{}", what());
+        let wanted = |(class, costs): (&usize, &[u32; 2])| {
+            let at = BOUNDED.iter().position(|&bounded| bounded == reduction);
+            at.is_none_or(|at| costs[at] <= bound.unwrap()).then_some(*class)
+        };
+        let wanted: BTreeSet<usize> = oracle.costs.iter().filter_map(wanted).collect();
+        let seen: BTreeSet<usize> = seen.into_keys().collect();
+        let missed = |class: usize| oracle.classes.iter().find(|entry| *entry.1 == class);
+        let first = wanted.difference(&seen).next().and_then(|&class| missed(class));
+        assert_eq!(first, None, "{} of {} classes, {}", seen.len(), wanted.len(), what());
+        if reduction == Reduction::None {
+            assert_eq!(report.schedules, oracle.executions as u64, "{}", what());
+        }
+        assert_eq!(seen, wanted, "{}", what());
+        *tally.by_rule.entry(format!("{reduction} {}", bound.unwrap_or_default())).or_default() +=
+            report.schedules;
+    }
+    tally.programs += 1;
+    tally.executions += oracle.executions;
+    tally.classes += oracle.count;
 }
 
 /// Makes these choices, and says what happened as the oracle does.
@@ -382,7 +499,7 @@ impl Env for Following<'_> {
     }
 }
 
-/// How many programs to compare: `by_default`, or what `DALLY_CLASSES` says.
+/// How many programs to compare: `by_default`, or what `DALLY_PROGRAMS` says.
 pub fn programs(by_default: u64) -> u64 {
-    std::env::var("DALLY_CLASSES").ok().and_then(|text| text.parse().ok()).unwrap_or(by_default)
+    std::env::var("DALLY_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(by_default)
 }
