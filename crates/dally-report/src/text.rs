@@ -261,7 +261,13 @@ fn happened(
     let story = story(trace, finding);
     let total = trace.steps.len();
     // Of choices alone it is not known which led to the bug.
-    let (past, idle) = (finding.past(), finding.idle());
+    let (past, mut idle) = (finding.past(), finding.idle());
+    // What an explorer was late with is told.
+    for late in finding.delays.iter().flat_map(|delays| &delays.at) {
+        if let Some(idle) = idle.get_mut(late.step.saturating_sub(1)) {
+            *idle = false;
+        }
+    }
     let all = about.steps_shown.is_none();
     let is_past = |at: usize| all || past.get(at).copied().unwrap_or(true);
     let is_idle = |at: usize| !all && idle.get(at).copied().unwrap_or(false);

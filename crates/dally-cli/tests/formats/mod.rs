@@ -18,9 +18,9 @@ fn junit_sarif_and_github_hold_the_finding() {
     let junit = in_form("junit");
     assert!(junit.starts_with("<?xml") && junit.ends_with("</testsuites>\n"), "{junit}");
     assert!(junit.contains("name=\"two-phase-commit-vote-before-persist\""), "{junit}");
-    assert!(junit.contains("failures=\"1\"") && junit.contains("<failure type=\"monitor\""));
+    assert!(junit.contains("failures=\"1\"") && junit.contains("<failure type=\"panic\""));
     let sarif: Value = serde_json::from_str(&in_form("sarif")).unwrap();
-    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "monitor");
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "panic");
     let github = in_form("github");
     assert!(github.starts_with("::error file=") && github.lines().count() == 1, "{github}");
 }
