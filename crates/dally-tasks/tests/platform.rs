@@ -3,7 +3,6 @@
 
 mod driver;
 
-use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -14,7 +13,7 @@ use driver::explore;
 /// The order of a map with the seeds of the standard library.
 #[expect(clippy::disallowed_types, reason = "its order is what is tested")]
 fn order() -> String {
-    let map: HashMap<u32, ()> = (0..20).map(|key| (key, ())).collect();
+    let map: std::collections::HashMap<u32, ()> = (0..20).map(|key| (key, ())).collect();
     map.keys().map(|key| format!("{key} ")).collect()
 }
 

@@ -143,7 +143,8 @@ fn a_file_that_is_dropped_before_it_was_flushed_is_written_later() {
                     let _ = tx.unwrap().send(left().await);
                 }
             });
-            seen.lock().unwrap().insert(rx.await.unwrap());
+            let left = rx.await.unwrap();
+            seen.lock().unwrap().insert(left);
         }
     });
     assert_eq!(first_finding(&random(program, 100)), "nothing was found");

@@ -39,13 +39,15 @@
 //! feature `concolic` has integers whose comparisons are explored, `mpil` a small language with such
 //! inputs; `host` runs machines in production. A front end of one's own implements [`contract`].
 //!
-//! [`monitor`]s state what must always hold and what must happen eventually. The guide is in
+//! [`monitor`]s state what must always hold and what must happen eventually; [`linearizable`] is one that judges
+//! the answers that clients get. The guide is in
 //! `docs/` of the repository.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod checking;
 #[cfg(feature = "concolic")]
 mod inputs;
+pub mod linearizable;
 pub mod settings;
 pub mod testing;
 pub mod variables;
@@ -68,6 +70,8 @@ pub use dally_report as report;
 pub use dally_search as search;
 #[cfg(feature = "tasks")]
 pub use dally_tasks as tasks;
+#[cfg(feature = "tasks")]
+pub use dally_tasks::hosts;
 #[cfg(all(feature = "concolic", feature = "machines"))]
 pub use inputs::IntInputs;
 #[cfg(all(feature = "concolic", feature = "tasks"))]

@@ -116,10 +116,11 @@ impl OpenOptions {
     fn open_simulated(&self, path: PathBuf) -> io::Result<Entry> {
         let writes = self.write || self.append;
         let makes = self.create || self.create_new;
-        if !(self.read || writes)
-            || ((makes || self.truncate) && !writes)
-            || (self.truncate && self.append && !self.create_new)
-        {
+        let possible = match writes {
+            true => !(self.truncate && self.append && !self.create_new),
+            false => self.read && !makes && !self.truncate,
+        };
+        if !possible {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         disk::with(Host::here(), |disk| match disk.entry(&path) {
