@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn a_replay_has_the_model_of_time_that_its_schedule_was_made_with() {
         let made = with("DALLY_TIMERS", "idle").unwrap();
-        let settings = made.of_program().map(|(name, value)| (name.into(), value.into()));
+        let settings = made.of_program().map(|(name, value)| (name.into(), value));
         let recorded = Schedule { settings: settings.collect(), ..Schedule::default() };
         let mut replayed = with("DALLY_TIMERS", "any").unwrap();
         replayed.restore(&recorded);
