@@ -9,7 +9,7 @@ use serde::Deserialize;
 ///
 /// let plan = Plan::read(r#"
 ///     time = "10m"
-///     strategies = ["random", "pct:3"]
+///     strategies = ["random", "pos"]
 ///
 ///     [[program]]
 ///     name = "raft-v1"
@@ -18,10 +18,10 @@ use serde::Deserialize;
 ///     [[program]]
 ///     name = "models/Lock.pproj"
 ///     test = "tcSingle"
-///     strategies = ["pos"]
+///     strategies = ["random"]
 /// "#)?;
 /// assert_eq!(plan.programs[1].label(), "models/Lock.pproj:tcSingle");
-/// assert_eq!(plan.strategies_of(&plan.programs[0]), ["random", "pct:3"]);
+/// assert_eq!(plan.strategies_of(&plan.programs[0]), ["random", "pos"]);
 /// # Ok::<(), dally_campaign::PlanError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -75,8 +75,8 @@ pub enum PlanError {
     Twice(String),
 }
 
-/// The strategies of a plan that names none: random, and two that are far from it.
-const STRATEGIES: [&str; 3] = ["random", "pct:3", "pos"];
+/// The strategies of a plan that names none: random, and one that draws orders of what races alike.
+const STRATEGIES: [&str; 2] = ["random", "pos"];
 
 impl Plan {
     /// Reads a plan.

@@ -54,10 +54,9 @@ pub fn findings_text(findings: &[KnownFinding]) -> String {
     for finding in findings {
         let state = if finding.state == State::Open { "open" } else { "fixed" };
         out += &format!(
-            "{} {} bug[{}]: {}\n  {state}, in {}, found by {}\n  {}\n",
+            "{} {} {}\n  {state}, in {}, found by {}\n  {}\n",
             finding.program,
             finding.cause,
-            finding.kind,
             finding.bug,
             count(finding.times, "schedule"),
             finding.strategy,
@@ -120,10 +119,9 @@ pub fn page(store: &Store) -> Result<String, StoreError> {
     for finding in &findings {
         let state = if finding.state == State::Open { "open" } else { "fixed" };
         body += &format!(
-            "<details open><summary class=\"{state}\">{} <b>bug[{}]</b> {}</summary>\n<p>{state}, in {}, found by \
+            "<details open><summary class=\"{state}\">{} <b>{}</b></summary>\n<p>{state}, in {}, found by \
              {}; <code>{}</code></p>\n<ul>\n",
             escaped(&finding.program),
-            escaped(&finding.kind),
             escaped(&finding.bug),
             count(finding.times, "schedule"),
             escaped(&finding.strategy),

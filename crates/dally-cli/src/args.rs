@@ -320,7 +320,7 @@ pub struct CampaignReplayArgs {
 const CAMPAIGN_EXAMPLES: &str = "\
 Examples:
   dally campaign run night.toml --time 8h
-  dally campaign run raft-v1:duplicate-votes paxos --strategies random,pct:3 --time 10m
+  dally campaign run raft-v1:duplicate-votes paxos --strategies random,pos --time 10m
   dally campaign run Model.pproj --dir model-campaign --time 1h
   dally campaign report
 

@@ -60,6 +60,21 @@ impl ConcolicInputs {
     }
 }
 
+impl ConcolicInputs {
+    /// The next input of the worker that steps: what the assignment has for it, as one that it can have.
+    fn answer(&mut self, possible: impl FnOnce(Option<i64>) -> i64) -> i64 {
+        let number = self.numbers.entry(self.worker).or_default();
+        let key = (self.worker, *number);
+        *number += 1;
+        let known = self.assignment.get(&key).copied();
+        let value = possible(known);
+        if known != Some(value) {
+            Arc::make_mut(&mut self.assignment).insert(key, value);
+        }
+        value
+    }
+}
+
 fn with<R>(body: impl FnOnce(&mut Recorder) -> R) -> R {
     let mut body = Some(body);
     let done = recorder::with(|recorder| body.take().map(|body| body(recorder)));
@@ -98,21 +113,24 @@ impl InputDriver for ConcolicInputs {
     }
 
     fn input(&mut self, asked: Input<'_>) -> i64 {
-        let number = self.numbers.entry(self.worker).or_default();
-        let key = (self.worker, *number);
-        *number += 1;
-        let value = match self.assignment.get(&key) {
-            Some(&known) => asked.clamp(known),
-            None => asked.given,
-        };
-        if self.assignment.get(&key) != Some(&value) {
-            Arc::make_mut(&mut self.assignment).insert(key, value);
-        }
+        let value = self.answer(|known| known.map_or(asked.given, |known| asked.clamp(known)));
+        let worker = self.worker;
         with(|recorder| {
-            let variable = recorder.next_input(key.0, asked.least, asked.most);
-            recorder.answered(key.0, asked.name, variable, value);
+            let variable = recorder.next_input(worker, asked.least, asked.most);
+            recorder.answered(worker, asked.name, variable, value);
         });
         value
+    }
+
+    fn value(&mut self, of: u32) -> Option<u32> {
+        let offer = with(Recorder::offered).filter(|offer| offer.count() == u64::from(of))?;
+        let mut chosen = 0;
+        let value = self.answer(|known| {
+            chosen = known.map_or(0, |known| offer.place_of(known));
+            offer.at(chosen)
+        });
+        with(|recorder| recorder.accept(self.worker, &offer, value));
+        Some(chosen)
     }
 
     fn branches(&mut self) -> &[bool] {

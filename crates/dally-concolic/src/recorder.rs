@@ -3,43 +3,22 @@
 //! A recorder is put in place on the thread that runs an execution ([`enter`]) and taken away after it
 //! ([`leave`]). Terms and what the solver has learnt stay from one execution to the next.
 
-use std::cell::RefCell;
+mod implied;
+mod offer;
+mod place;
+
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::Location;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use crate::solver::{Answer, Bounds, Solver};
-use crate::terms::{
-    Atom, Compared, Form, Linear, Op, Origin, Relation, Sign, Term, Terms, Variable,
-};
-
-/// A place of the program under test.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Place {
-    /// The file; `None` for the one file of a program in a language of its own.
-    pub file: Option<&'static str>,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
-}
-
-impl From<&'static Location<'static>> for Place {
-    fn from(at: &'static Location<'static>) -> Place {
-        Place { file: Some(at.file()), line: at.line(), column: at.column() }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.file {
-            Some(file) => write!(f, "{file}:{}", self.line),
-            None => write!(f, "line {}", self.line),
-        }
-    }
-}
+use self::implied::Implied;
+pub use self::offer::Offer;
+pub use self::place::Place;
+use crate::int::Comparison;
+use crate::solver::{Answer, Solver};
+use crate::terms::{Atom, Compared, Linear, Op, Origin, Sign, Term, Terms, Variable};
 
 /// A constraint that the execution put on its inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,11 +96,16 @@ impl Covered {
     }
 }
 
+/// A comparison, and for each side its term, or the number that it is.
+type Sides = (Comparison, (Term, i64), (Term, i64));
+
 /// Records one execution after another.
 #[derive(Debug, Default)]
 pub struct Recorder {
     pub(crate) terms: Terms,
     solver: Solver,
+    /// What comparisons have come to.
+    comparisons: FxHashMap<Sides, Option<Compared>>,
     stamp: u32,
     recording: bool,
     /// The values of all variables in the present execution.
@@ -135,6 +119,10 @@ pub struct Recorder {
     /// Where the inputs of the present step begin.
     step_from: usize,
     numbers: FxHashMap<u64, u32>,
+    /// What the program is about to choose from.
+    offered: Option<Offer>,
+    /// The input that was made of it.
+    accepted: Option<Variable>,
     /// What was covered by all executions so far.
     pub covered: Covered,
 }
@@ -152,6 +140,7 @@ impl Recorder {
         self.asked.clear();
         self.step_from = 0;
         self.numbers.clear();
+        (self.offered, self.accepted) = (None, None);
     }
 
     /// From here on nothing is recorded: the execution is torn down.
@@ -188,6 +177,39 @@ impl Recorder {
         *self.numbers.entry(worker).or_default() += 1;
         self.set(variable, value);
         self.asked.push(Asked { name: name.to_owned(), variable, value, taken: false });
+    }
+
+    /// What the program is about to choose from, if it follows what it gets.
+    pub fn offered(&mut self) -> Option<Offer> {
+        self.offered.take()
+    }
+
+    /// A number of an offer was chosen, as this input of the worker.
+    pub fn accept(&mut self, worker: u64, offer: &Offer, value: i64) {
+        let variable = self.next_input(worker, offer.least, offer.most);
+        self.answered(worker, &offer.name, variable, value);
+        if let Some(asked) = self.asked.last_mut() {
+            asked.taken = true;
+        }
+        for hole in offer.holes() {
+            let difference = Linear::variable(variable).plus(-1, &Linear::constant(hole.into()));
+            let compared = difference.map(|linear| self.terms.compare(&linear, Sign::Zero));
+            if let Some(Compared::Where(atom)) = compared {
+                self.add(atom.negated(), None);
+            }
+        }
+        self.accepted = Some(variable);
+    }
+
+    pub(crate) fn offer(&mut self, offer: Offer) {
+        (self.offered, self.accepted) = (self.recording.then_some(offer), None);
+    }
+
+    /// The term of what was chosen from the offer, if it was made an input.
+    pub(crate) fn accepted(&mut self) -> Option<Term> {
+        self.offered = None;
+        let variable = self.accepted.take()?;
+        Some(self.terms.term(Linear::variable(variable)))
     }
 
     /// The inputs of the present execution, in the order in which they were asked for.
@@ -251,7 +273,32 @@ impl Recorder {
         if !self.recording {
             return;
         }
-        let atom = match self.terms.compare(linear, sign) {
+        let compared = self.terms.compare(linear, sign);
+        self.decided(compared, outcome, place);
+    }
+
+    /// What a comparison of two sides comes to; `None` if they are beyond what terms can have.
+    pub(crate) fn comparison(&mut self, sides: Sides) -> Option<Compared> {
+        if let Some(&known) = self.comparisons.get(&sides) {
+            return known;
+        }
+        let (how, left, right) = sides;
+        let linear = |(term, value)| self.terms.linear(term, value);
+        let compared = linear(left).plus(-1, &linear(right)).map(|mut difference| {
+            difference.constant += i128::from(how == Comparison::Less);
+            let sign = if how == Comparison::Equal { Sign::Zero } else { Sign::AtMostZero };
+            self.terms.compare(&difference, sign)
+        });
+        self.comparisons.insert(sides, compared);
+        compared
+    }
+
+    /// The program has compared, with this outcome.
+    pub(crate) fn decided(&mut self, compared: Compared, outcome: bool, place: Place) {
+        if !self.recording {
+            return;
+        }
+        let atom = match compared {
             Compared::Always(_) => return,
             Compared::Where(atom) if outcome => atom,
             Compared::Where(atom) => atom.negated(),
@@ -305,44 +352,26 @@ impl Recorder {
     }
 }
 
-/// What follows from constraints, form by form.
-#[derive(Debug, Default)]
-struct Implied {
-    bounds: FxHashMap<Form, Bounds>,
-    differs: FxHashSet<Atom>,
-}
-
-impl Implied {
-    fn clear(&mut self) {
-        self.bounds.clear();
-        self.differs.clear();
-    }
-
-    /// Adds a constraint; `false` if it followed already.
-    fn add(&mut self, atom: Atom, (least, most): (i128, i128)) -> bool {
-        let bounds = self.bounds.entry(atom.form).or_insert(Bounds { least, most });
-        if bounds.decides(atom).is_some() || self.differs.contains(&atom) {
-            return false;
-        }
-        bounds.restrict(atom);
-        if atom.relation == Relation::Differs {
-            self.differs.insert(atom);
-        }
-        true
-    }
-}
-
 thread_local! {
     static CURRENT: RefCell<Option<Box<Recorder>>> = const { RefCell::new(None) };
+    static IS_PRESENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether there is a recorder on this thread: whether numbers can have terms.
+#[inline]
+pub fn is_present() -> bool {
+    IS_PRESENT.get()
 }
 
 /// Puts a recorder in place on this thread; answers the one that was there.
 pub fn enter(recorder: Box<Recorder>) -> Option<Box<Recorder>> {
+    IS_PRESENT.set(true);
     CURRENT.replace(Some(recorder))
 }
 
 /// Takes the recorder of this thread away.
 pub fn leave() -> Option<Box<Recorder>> {
+    IS_PRESENT.set(false);
     CURRENT.take()
 }
 

@@ -178,3 +178,16 @@ fn the_solver_is_asked_only_for_what_can_be() {
     assert_eq!(recorder.path().len(), 1);
     assert_eq!(recorder.flip(0), Answer::Inputs(vec![(variable, 4)]));
 }
+
+#[test]
+fn a_term_that_grows_without_end_is_kept_at_its_value() {
+    // 2^200 times the number: the wraps are branches, and beyond what terms can have it is kept.
+    let doubled = paths(&[("x", 0, 3)], |x| {
+        let mut y = x[0];
+        for _ in 0..200 {
+            y = y.wrapping_add(y);
+        }
+        y == 0
+    });
+    assert!(doubled.iter().all(|zero| *zero) && (1..=4).contains(&doubled.len()), "{doubled:?}");
+}

@@ -2,6 +2,7 @@
 
 use dally_concolic::Place;
 use dally_concolic::int::{Arithmetic, Comparison};
+use dally_core::WorkerId;
 
 /// A compiled program.
 #[derive(Clone, Debug)]
@@ -14,8 +15,42 @@ pub struct Code {
     pub(crate) families: Vec<Family>,
     /// For each process its family and its index in it.
     pub(crate) processes: Vec<(usize, i64)>,
+    /// The name of each process.
+    pub(crate) names: Vec<String>,
+    /// The worker of each process, in order.
+    pub(crate) workers: Vec<WorkerId>,
     pub(crate) setup: Body,
     pub(crate) finally: Option<Body>,
+}
+
+impl Code {
+    /// The worker that runs the set-up and the check at the end.
+    pub(crate) fn program() -> WorkerId {
+        WorkerId::root(0)
+    }
+
+    /// Names the processes and gives each its worker.
+    pub(crate) fn with_workers(mut self) -> Code {
+        let name = |&(family, index): &(usize, i64)| {
+            let family = &self.families[family];
+            match family.indexed {
+                true => format!("{}[{index}]", family.name),
+                false => family.name.clone(),
+            }
+        };
+        self.names = self.processes.iter().map(name).collect();
+        let workers = 0..self.processes.len() as u32;
+        self.workers = workers.map(|process| Code::program().child(process)).collect();
+        self
+    }
+
+    pub(crate) fn process_of(&self, worker: WorkerId) -> Option<usize> {
+        self.workers.iter().position(|&known| known == worker)
+    }
+
+    pub(crate) fn body_of(&self, process: usize) -> &Body {
+        &self.families[self.processes[process].0].body
+    }
 }
 
 /// Processes that run the same code: one, or one for each index.

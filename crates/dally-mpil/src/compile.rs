@@ -63,9 +63,12 @@ pub(crate) fn compile(
         fifo: source.fifo,
         families: compiler.families,
         processes,
+        names: Vec::new(),
+        workers: Vec::new(),
         setup,
         finally,
-    })
+    }
+    .with_workers())
 }
 
 #[derive(Default)]

@@ -8,7 +8,7 @@ use dally_core::{
 };
 
 use crate::code::{Body, Code, Condition, Expr, Slot, Statement};
-use crate::system::{Message, Process, Shown, worker_of};
+use crate::system::{Message, Process, Shown};
 
 /// Where a run of statements has come to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,7 +108,7 @@ impl Running<'_, '_> {
         let file = self.code.path.clone();
         let location = Location { file, line: at.line, column: at.column };
         let culprit = match self.process {
-            Some(process) => self.code.name_of(process),
+            Some(process) => self.code.names[process].clone(),
             None => "program".to_owned(),
         };
         Bug::new(Problem::Assertion { message })
@@ -125,7 +125,7 @@ impl Running<'_, '_> {
         at: Place,
     ) -> Result<(), Stop> {
         let mut shown = match self.process {
-            Some(process) => format!("{}.{name}", self.code.name_of(process)),
+            Some(process) => format!("{}.{name}", self.code.names[process]),
             None => name.to_owned(),
         };
         if let Some((_, index)) = &slot.index {
@@ -159,7 +159,7 @@ impl Running<'_, '_> {
         let id = MessageId { sender: self.worker, number: *self.sent };
         *self.sent += 1;
         let message = Message { id, values: values? };
-        let receiver = worker_of(to);
+        let receiver = self.code.workers[to];
         // The mailbox does not remember in which order messages of different senders came.
         self.events.tell(|| Event::Accessed {
             access: Access::read(Resource::Inbox(receiver)),

@@ -10,7 +10,7 @@ use dally_core::{
     Problem, Resource, Status, Stop, System, Text, Wait, Waiting, WorkerId, fingerprint,
 };
 
-use crate::code::{Body, Code, Statement};
+use crate::code::{Code, Statement};
 use crate::execute::{Pause, Running};
 
 /// An execution: the set-up first, then steps of processes from one `receive` to the next, and when
@@ -61,26 +61,6 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// The worker that runs the set-up and the check at the end.
-const PROGRAM: u32 = 0;
-
-/// The worker of a process.
-pub(crate) fn worker_of(process: usize) -> WorkerId {
-    WorkerId::root(PROGRAM).child(process as u32)
-}
-
-impl Code {
-    pub(crate) fn name_of(&self, process: usize) -> String {
-        let (family, index) = self.processes[process];
-        let family = &self.families[family];
-        if family.indexed { format!("{}[{index}]", family.name) } else { family.name.clone() }
-    }
-
-    fn body_of(&self, process: usize) -> &Body {
-        &self.families[self.processes[process].0].body
-    }
-}
-
 impl MpilSystem {
     pub(crate) fn new(code: Arc<Code>) -> MpilSystem {
         let process = |&(family, index): &(usize, i64)| {
@@ -101,13 +81,9 @@ impl MpilSystem {
             processes: code.processes.iter().map(process).collect(),
             shared: triomphe::Arc::new(vec![Int::default(); code.setup.size]),
             phase: Phase::New,
-            enabled: vec![WorkerId::root(PROGRAM)],
+            enabled: vec![Code::program()],
             code,
         }
-    }
-
-    fn process_of(&self, worker: WorkerId) -> Option<usize> {
-        (0..self.processes.len()).find(|&process| worker_of(process) == worker)
     }
 
     /// The messages that a process can take now, by their positions.
@@ -136,9 +112,8 @@ impl MpilSystem {
     fn set_up(&mut self, events: &mut EventSink<'_>) -> Result<(), Stop> {
         let code = self.code.clone();
         for process in 0..self.processes.len() {
-            let name = code.name_of(process);
-            events
-                .tell(|| Event::Created { worker: worker_of(process), name: Text::Str(&name) })?;
+            let (worker, name) = (code.workers[process], Text::Str(&code.names[process]));
+            events.tell(|| Event::Created { worker, name })?;
         }
         let mut outbox = Vec::new();
         let mut sent = 0;
@@ -149,7 +124,7 @@ impl MpilSystem {
             own: &mut shared,
             shared: &[],
             processes: &[],
-            worker: WorkerId::root(PROGRAM),
+            worker: Code::program(),
             process: None,
             sent: &mut sent,
             outbox: &mut outbox,
@@ -181,7 +156,7 @@ impl MpilSystem {
             own: &mut running.variables,
             shared: &self.shared,
             processes: &[],
-            worker: worker_of(process),
+            worker: self.code.workers[process],
             process: Some(process),
             sent: &mut running.sent,
             outbox,
@@ -208,13 +183,13 @@ impl MpilSystem {
         self.enabled.clear();
         for process in 0..self.processes.len() {
             if self.can_step(process) {
-                self.enabled.push(worker_of(process));
+                self.enabled.push(self.code.workers[process]);
             }
         }
         let quiet = self.enabled.is_empty() && self.phase == Phase::Running;
         if quiet && !(0..self.processes.len()).any(|process| self.waits(process)) {
             if self.code.finally.is_some() {
-                self.enabled.push(WorkerId::root(PROGRAM));
+                self.enabled.push(Code::program());
             } else {
                 self.phase = Phase::Ended;
             }
@@ -223,8 +198,8 @@ impl MpilSystem {
 
     fn finish(&mut self, events: &mut EventSink<'_>) -> Result<(), Stop> {
         // What it finds is left by the last steps of all processes, and it cannot come before them.
-        for (process, known) in self.processes.iter().enumerate() {
-            let access = Access::write(last_step(process, known));
+        for (&worker, known) in self.code.workers.iter().zip(&self.processes) {
+            let access = Access::write(last_step(worker, known));
             events.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         }
         self.phase = Phase::Ended;
@@ -237,7 +212,7 @@ impl MpilSystem {
             own: &mut vec![Int::default(); body.size],
             shared: &self.shared,
             processes: &self.processes,
-            worker: WorkerId::root(PROGRAM),
+            worker: Code::program(),
             process: None,
             sent: &mut 0,
             outbox: &mut Vec::new(),
@@ -268,7 +243,7 @@ impl MpilSystem {
         let running = triomphe::Arc::make_mut(&mut self.processes[process]);
         running.steps += 1;
         if self.code.finally.is_some() {
-            let access = Access::read(last_step(process, running));
+            let access = Access::read(last_step(self.code.workers[process], running));
             events.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         }
         self.deliver(outbox);
@@ -278,9 +253,9 @@ impl MpilSystem {
 
 /// What orders the check at the end after the last step of a process. It is like a message from one
 /// to the other, so there is no other order to try.
-fn last_step(process: usize, known: &Process) -> Resource {
+fn last_step(worker: WorkerId, known: &Process) -> Resource {
     let number = u32::MAX - known.steps;
-    Resource::Message(MessageId { sender: worker_of(process), number })
+    Resource::Message(MessageId { sender: worker, number })
 }
 
 impl System for MpilSystem {
@@ -294,7 +269,7 @@ impl System for MpilSystem {
             let problem = Problem::Uncontrolled(Uncontrolled::NotEnabled);
             return Err(Bug::new(problem).in_step_of(worker).into());
         }
-        match (self.process_of(worker), self.phase) {
+        match (self.code.process_of(worker), self.phase) {
             (Some(process), _) => self.macro_step(process, events),
             (None, Phase::New) => self.set_up(events),
             (None, _) => self.finish(events),
@@ -308,8 +283,8 @@ impl System for MpilSystem {
         let waiting: Vec<Waiting> = (0..self.processes.len())
             .filter(|&process| self.waits(process))
             .map(|process| Waiting {
-                worker: worker_of(process),
-                name: self.code.name_of(process),
+                worker: self.code.workers[process],
+                name: self.code.names[process].clone(),
                 on: vec![Wait {
                     operation: "receive".to_owned(),
                     payload: Vec::new(),
@@ -325,7 +300,7 @@ impl System for MpilSystem {
     /// A process looks at its mailbox first; what follows is not known.
     fn pending(&self, worker: WorkerId, out: &mut Footprint) {
         out.begin_unknown(worker);
-        out.add(match self.process_of(worker) {
+        out.add(match self.code.process_of(worker) {
             Some(_) => Access::read(Resource::Inbox(worker)),
             None => Access::update(Resource::Execution),
         });
@@ -356,8 +331,8 @@ impl System for MpilSystem {
     }
 
     fn name(&self, worker: WorkerId) -> String {
-        match self.process_of(worker) {
-            Some(process) => self.code.name_of(process),
+        match self.code.process_of(worker) {
+            Some(process) => self.code.names[process].clone(),
             None => "program".to_owned(),
         }
     }

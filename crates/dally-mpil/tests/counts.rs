@@ -84,3 +84,15 @@ fn classes_are_found_that_need_other_picks_beside_a_reversed_race() {
     // p0 takes two of three messages in four ways, p2 one of two.
     assert_eq!(explored(program).0, 8);
 }
+
+/// A program that asks for inputs without end is stopped, and told.
+#[test]
+fn inputs_without_end_are_a_finding() {
+    let text = "
+        process p { var x again: input x in 0..=1 goto again }
+        setup { send p, 0 }";
+    let program = MpilProgram::compile("endless.mpil", text, &[]).unwrap();
+    let options = Options { shrink: false, step_items: 500, ..Options::default() };
+    let (report, _) = dally_concolic::explore(Arc::new(program), options, Arc::new(()));
+    assert_eq!(report.findings.len(), 1, "{report:?}");
+}

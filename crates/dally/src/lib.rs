@@ -75,7 +75,7 @@ pub use dally_tasks::hosts;
 #[cfg(all(feature = "concolic", feature = "machines"))]
 pub use inputs::IntInputs;
 #[cfg(all(feature = "concolic", feature = "tasks"))]
-pub use inputs::{assume, input, input_in};
+pub use inputs::{assume, input, input_bool, input_in, input_of};
 
 /// Projects in the language P: to open and compile them, and to run their tests.
 #[cfg(feature = "p")]

@@ -305,6 +305,17 @@ mod tests {
     }
 
     #[test]
+    fn a_replay_has_the_model_of_time_that_its_schedule_was_made_with() {
+        let made = with("DALLY_TIMERS", "idle").unwrap();
+        let settings = made.of_program().map(|(name, value)| (name.into(), value));
+        let recorded = Schedule { settings: settings.collect(), ..Schedule::default() };
+        let mut replayed = with("DALLY_TIMERS", "any").unwrap();
+        replayed.restore(&recorded);
+        assert_eq!(replayed.timers, made.timers);
+        assert_eq!(replayed.points, None);
+    }
+
+    #[test]
     fn a_time_alone_lifts_the_number_of_schedules() {
         assert_eq!(Settings::default().schedules(), 1_000);
         assert_eq!(with("DALLY_TIME", "2m").unwrap().schedules(), u64::MAX);

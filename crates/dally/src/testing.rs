@@ -578,3 +578,22 @@ static TEST_OF_MACHINES: fn(Test, dally_machines::MachineProgram) = Test::run;
 #[cfg(feature = "tasks")]
 #[used]
 static TEST_OF_TASKS: fn(Test, dally_tasks::TaskProgram) = Test::run;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_is_called_as_its_test_was() {
+        let called = |variables: &'static [(&str, &str)]| {
+            cargo_as_called("cargo test", |name| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value))
+            })
+        };
+        assert_eq!(called(&[]), "cargo test");
+        assert_eq!(called(&[("RUSTFLAGS", "--cfg dally")]), "RUSTFLAGS='--cfg dally' cargo test");
+        let told = &[("DALLY_COMMAND", "cargo dally test --features fast"), ("RUSTFLAGS", "-O")];
+        assert_eq!(called(told), "cargo dally test --features fast");
+    }
+}

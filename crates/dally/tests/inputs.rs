@@ -49,6 +49,19 @@ fn a_strategy_runs_the_same_test_with_inputs_of_its_own() {
     assert!(report.findings.len() <= 1);
 }
 
+#[test]
+fn booleans_and_enumerated_inputs_are_explored_one_by_one() {
+    let program = TaskProgram::new("modes", || async {
+        let mode = dally::input_of("mode", &["fast", "safe", "off"]);
+        let in_use = dally::input_bool("in use");
+        assert!(mode != "off" || !in_use, "switched off");
+    });
+    let report = checked(program, Some(SearchKind::Concolic)).report;
+    assert_eq!(report.schedules, 6);
+    let [finding] = &report.findings[..] else { panic!("{report:?}") };
+    assert_eq!(finding.bug.message(), "switched off");
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Port(Int);
 

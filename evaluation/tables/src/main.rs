@@ -1,6 +1,7 @@
 //! Regenerates the tables of the papers from the bundled protocols.
 
 mod bugs;
+mod concolic;
 mod counters;
 mod cycles;
 mod huge;
@@ -66,6 +67,9 @@ enum Table {
     /// The same for Q-learning with one learning rate and discount or another (Mukherjee et al.,
     /// "Learning-Based Controlled Concurrency Testing", section 6.2).
     Rates(learning::Arguments),
+    /// How many executions distributed programs with inputs need until all is explored (Sen and Agha,
+    /// "Automated Systematic Testing of Open Distributed Programs", Table 1).
+    Concolic(concolic::Arguments),
     /// Who finds the bug of SafeStack, and at what cost.
     SafeStack(learning::safe_stack::Arguments),
 }
@@ -95,6 +99,7 @@ fn print(table: Table) -> Result<(), Problem> {
         Table::Times(arguments) => learning::times(&arguments)?,
         Table::EqualTime(arguments) => learning::equal_time(&arguments)?,
         Table::Rates(arguments) => learning::rates(&arguments)?,
+        Table::Concolic(arguments) => concolic::print(&arguments)?,
         Table::SafeStack(arguments) => learning::safe_stack::print(&arguments)?,
     }
     Ok(())

@@ -4,7 +4,6 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use dally_campaign::Store;
-use insta::assert_snapshot;
 
 use crate::command::{Scratch, command, dally};
 
@@ -19,7 +18,7 @@ const CAMPAIGN: [&str; 8] = [
     "stale-cache:stale-read",
     "calculator",
     "--strategies",
-    "random,pct:3",
+    "random,pos",
     "--threads",
     "2",
 ];
@@ -96,11 +95,12 @@ fn what_cannot_be_run_is_refused_before_anything_is_written() {
         assert_eq!((ran.code, &*ran.out), (2, ""));
         ran.err
     };
-    assert_snapshot!(told(&["show"]), @"error: there is no campaign in `campaign`: `dally campaign run --dir campaign` begins one");
-    assert_snapshot!(told(&["run", "stale-cache", "--strategies", "ql"]));
-    assert_snapshot!(told(&["run", "stale-cache", "stale-cache"]), @"error: the plan names `stale-cache` twice");
+    assert!(told(&["show"]).contains("there is no campaign in `campaign`"));
+    let learning = told(&["run", "stale-cache", "--strategies", "ql"]);
+    assert!(learning.contains("stale-cache cannot be run under ql: "), "{learning}");
+    assert!(told(&["run", "stale-cache", "stale-cache"]).contains("names `stale-cache` twice"));
     std::fs::write(scratch.0.join("plan.toml"), "time = \"1s\"\nprogramm = []\n").unwrap();
-    assert_snapshot!(told(&["run", "plan.toml"]));
+    assert!(told(&["run", "plan.toml"]).contains("unknown field `programm`"));
     std::fs::write(scratch.0.join("plan.toml"), "time = \"soon\"\n[[program]]\nname = \"paxos\"\n")
         .unwrap();
     assert!(told(&["run", "plan.toml"]).contains("in the plan, time is `soon`: "));

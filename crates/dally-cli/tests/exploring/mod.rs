@@ -4,8 +4,6 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-use insta::assert_snapshot;
-
 use crate::command::{Ran, Scratch, command, ran};
 
 fn typed(arguments: &[&str], commands: &str, scratch: &Scratch) -> Ran {
@@ -22,7 +20,12 @@ fn a_protocol_is_explored_in_the_terminal_and_its_schedule_replayed() {
     let commands = "1\nstep 2\nback\nforward\nsearch random\nsave found.schedule\n";
     let shown = typed(&["stale-cache", "--bug", "stale-read"], commands, &scratch);
     assert_eq!((shown.code, &*shown.err), (0, ""), "{}", shown.out);
-    assert_snapshot!("explored", shown.out);
+    assert!(
+        shown.out.starts_with("\nstale-cache, after 0 steps\n\ncan step\n  1  main 0 "),
+        "{}",
+        shown.out
+    );
+    assert!(shown.out.contains("found a bug, ") && shown.out.contains("saved in found.schedule"));
     let replayed = crate::dally(&["replay", "found.schedule"], &scratch);
     assert_eq!(replayed.code, 1, "{replayed:?}");
 
@@ -53,10 +56,7 @@ fn what_is_not_there_is_told() {
         assert_eq!((shown.code, &*shown.out), (2, ""));
         shown.err
     };
-    assert_snapshot!(told(&["raft-v1", "paxos"]), @r"
-    error: several things were named, and one program is explored at a time
-      only a P project can have several paths
-    ");
+    assert!(told(&["raft-v1", "paxos"]).contains("one program is explored at a time"));
     assert!(told(&["raft-v1", "--bug", "none"]).contains("`raft-v1` has no bug `none`; it has: "));
     assert!(told(&["nothing.schedule"]).contains("`nothing.schedule` cannot be read"));
     assert!(told(&["no-such-thing"]).contains("`no-such-thing` is no protocol, no P project"));

@@ -116,7 +116,6 @@
       diagram.draw();
     };
     const diagram = new Diagram(drawing.model, texts, select);
-    diagram.onlyPast = false;
     const panel = new Panel(diagram);
     const panes = element("div", { class: "panes" });
     panes.append(diagram.scroll, panel.aside);

@@ -10,9 +10,6 @@ use crate::program::{EventId, Expr, ExprKind, Type, UnaryOp};
 use crate::source::Span;
 use crate::syntax::ast;
 
-/// The greatest number of outcomes of `choose`.
-const CHOICES: i64 = 10_000;
-
 impl<'a> Body<'_, 'a> {
     pub fn expr(&mut self, expr: &'a ast::Expr) -> Option<Expr> {
         let span = expr.span;
@@ -136,14 +133,6 @@ impl<'a> Body<'_, 'a> {
                 return self.not_a("number or collection to choose from", &other, from.span);
             }
         };
-        if let ExprKind::Int(value) = from.kind
-            && value > CHOICES
-        {
-            return self.report.refuse(
-                error(from.span, format!("`choose` among {value} numbers"))
-                    .label(format!("at most {CHOICES} are possible")),
-            );
-        }
         Some(Expr { kind: ExprKind::Choose(Box::new(from)), ty, span })
     }
 

@@ -28,9 +28,9 @@ pub(crate) fn fits(code: &Code, value: &Value, ty: &Type) -> bool {
         (Type::Event | Type::Machine | Type::Interface(_) | Type::Permission(..), Value::Null) => {
             true
         }
-        (Type::Int | Type::Enum(_), Value::Int(_)) => true,
+        (Type::Int | Type::Enum(_), Value::Int(_) | Value::Followed(false, ..)) => true,
         (Type::Float, Value::Float(_)) => true,
-        (Type::Bool, Value::Bool(_)) => true,
+        (Type::Bool, Value::Bool(_) | Value::Followed(true, ..)) => true,
         (Type::String, Value::Str(_)) => true,
         (Type::Event, Value::Event(_)) => true,
         // Permissions are checked by sends.

@@ -18,6 +18,7 @@ impl Value {
                 | Value::Float(_)
                 | Value::Event(_)
                 | Value::Machine(..)
+                | Value::Followed(..)
         )
     }
 

@@ -3,17 +3,19 @@
 //! Frequent operations are written out in the loop. Rare ones are calls, because code in the loop
 //! costs the others processor registers.
 
+use dally_concolic::recorder;
 use dally_core::{Env, Event, Stop, Tag, Text};
 
 use super::access::{drop_row, look, put_tuple};
-use super::blame::{broken, divided, forbidden, ill_typed, misfit, too_deep};
+use super::blame::{broken, divided, forbidden, misfit, too_deep};
 use super::casts::{conformed, fits, to_int};
+use super::followed;
 use super::machine::{Frame, Machine, Phase};
 use super::operations::{
     Refused, arith, at_position, call_foreign, choose, concat, element, elements, float, formatted,
     holds, keys, negate, size, to_float, to_interface, values,
 };
-use super::places::change;
+use super::places::{Trouble, change};
 use super::print::{Carried, Printed, Shown, UNWRITTEN};
 use super::run::{Cx, this};
 use super::value::Value;
@@ -39,9 +41,11 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
     let (mut pc, mut base) = (frame.pc as usize, frame.base as usize);
 
     macro_rules! wrong_type {
-        () => {
-            return Err(ill_typed(cx, machine, pc).into())
-        };
+        () => {{
+            // A value that is followed is of no type that is expected here.
+            pc = followed::resume(cx, machine, pc, base)?;
+            continue;
+        }};
     }
     macro_rules! get {
         ($src:expr) => {
@@ -179,6 +183,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let (collection, key) = (get!(collection), get!(key));
                 match element(collection, key) {
                     Ok(found) => set!(dst, found.clone()),
+                    Err(Trouble::Type) => wrong_type!(),
                     Err(trouble) => {
                         let what = trouble.in_words(code, std::slice::from_ref(key));
                         fail!("{what}");
@@ -209,15 +214,19 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             Inst::This(dst) => set!(dst, this(code, machine)),
             Inst::Nondet(dst) => {
                 cx.chooses(machine, pc)?;
-                let value = cx.env.value(2, Tag::Program)? == 1;
+                let value = match recorder::is_present() {
+                    false => Value::Bool(cx.env.value(2, Tag::Program)? == 1),
+                    true => followed::flip(code, code.spans[pc - 1], cx.env)?,
+                };
+                let is_true = matches!(value, Value::Bool(true) | Value::Followed(_, _, 1));
                 cx.env.tell(|| Event::Chosen {
-                    value: Text::Str(if value { "true" } else { "false" }),
+                    value: Text::Str(if is_true { "true" } else { "false" }),
                 })?;
-                set!(dst, Value::Bool(value));
+                set!(dst, value);
             }
             Inst::Choose(dst, from) => {
                 cx.chooses(machine, pc)?;
-                set!(dst, done!(choose(code, cx.env, get!(from))));
+                set!(dst, done!(choose(code, cx.env, code.spans[pc - 1], get!(from))));
             }
             Inst::Next(dst, first, by) => {
                 let first = base + usize::from(first);
@@ -259,7 +268,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let foreign = &code.foreign[usize::from(fun)];
                 let first = base + usize::from(first);
                 let values = &machine.regs[first..first + usize::from(foreign.params)];
-                set!(dst, done!(call_foreign(code, foreign, values)));
+                set!(dst, done!(call_foreign(code, code.spans[pc - 1], foreign, values)));
             }
             Inst::Return(_) | Inst::ReturnNothing => {
                 let value = match inst {
@@ -375,7 +384,10 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
             Inst::Format(dst, format, first) => {
                 let first = base + usize::from(first);
                 let format = &code.formats[usize::from(format)];
-                set!(dst, done!(formatted(code, format, &machine.regs[first..])));
+                set!(
+                    dst,
+                    done!(formatted(code, code.spans[pc - 1], format, &machine.regs[first..]))
+                );
             }
             Inst::Unwritten(dst, format, row) => {
                 let row = &code.rows[usize::from(row)];
@@ -394,7 +406,14 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let first = base + usize::from(first);
                 let (below, keys) = machine.regs.split_at_mut(first);
                 let path = &code.paths[usize::from(path)];
-                if let Err(trouble) = change(&mut below[root], path, keys, 0, what) {
+                let changed = match recorder::is_present() {
+                    false => change(&mut below[root], path, keys, 0, what),
+                    true => {
+                        let span = code.spans[pc - 1];
+                        followed::changed(code, span, &mut below[root], path, keys, what)
+                    }
+                };
+                if let Err(trouble) = changed {
                     let what = trouble.in_words(code, &machine.regs[first..]);
                     fail!("{what}");
                 }

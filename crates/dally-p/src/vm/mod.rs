@@ -6,7 +6,7 @@
 //!      step.rs      a step: what the machine was about to do, then on to its next scheduling point
 //!        run.rs       reactions to events: exit, transition and entry functions, raise, goto, specs
 //!          execute.rs   the instructions of one function and those it calls; access.rs, operations.rs,
-//!                       blame.rs
+//!                       blame.rs; followed.rs where chosen numbers are followed
 //!    machine.rs   variables, frames and queue of one machine: the unit of copying and hashing; identity.rs
 //!      value.rs     values; head.rs, copy.rs, collections.rs, places.rs, casts.rs, print.rs, foreign.rs
 //! ```
@@ -23,6 +23,7 @@ mod copy;
 mod coverage;
 mod digest;
 mod execute;
+mod followed;
 mod foreign;
 mod head;
 mod identity;

@@ -1,6 +1,8 @@
+use dally_concolic::recorder;
 use dally_core::{Cut, Env, Event, EventSink, Stop, Tag, Text as EventText};
 
 use super::casts::fits;
+use super::followed;
 use super::head::MAX_TEXT;
 use super::places::{Trouble, index, too_large};
 use super::print::{Bounded, ForReader, Shown, write_template};
@@ -8,6 +10,7 @@ use super::value::Value;
 use crate::lower::code::{Code, ForeignCode};
 use crate::lower::inst::{Arith, Test};
 use crate::program::{Template, Type};
+use crate::source::Span;
 
 pub(super) enum Refused {
     /// An operand has the wrong type.
@@ -31,7 +34,9 @@ impl From<Stop> for Refused {
 
 type Done = Result<Value, Refused>;
 
-const MAX_CHOICES: usize = 10_000;
+/// The reference implementation refuses more than 10,000, which it would try one by one. Here they may
+/// be followed (`--search concolic`).
+const MAX_CHOICES: usize = u32::MAX as usize;
 
 #[inline(always)]
 pub(super) fn at_position(tuple: &Value, position: u16) -> Option<&Value> {
@@ -104,8 +109,8 @@ fn other_is_less(a: &Value, b: &Value, or_equal: bool) -> Option<bool> {
 #[inline(always)]
 pub(super) fn holds(test: Test, a: &Value, b: &Value) -> Option<bool> {
     match test {
-        Test::Equal => Some(a.equals(b)),
-        Test::NotEqual => Some(!a.equals(b)),
+        Test::Equal => same(a, b),
+        Test::NotEqual => same(a, b).map(|same| !same),
         Test::In => contains(b, a),
         Test::NotIn => contains(b, a).map(|found| !found),
         Test::Less | Test::LessEqual => less(a, b, test == Test::LessEqual),
@@ -115,8 +120,26 @@ pub(super) fn holds(test: Test, a: &Value, b: &Value) -> Option<bool> {
     }
 }
 
+#[inline(always)]
+fn same(a: &Value, b: &Value) -> Option<bool> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a == b),
+        (Value::Machine(_, _, a), Value::Machine(_, _, b)) => Some(a == b),
+        _ => others_are_same(a, b),
+    }
+}
+
 #[inline(never)]
-pub(super) fn contains(collection: &Value, value: &Value) -> Option<bool> {
+fn others_are_same(a: &Value, b: &Value) -> Option<bool> {
+    if followed::is_elsewhere() { None } else { Some(a.equals_another(b)) }
+}
+
+fn contains(collection: &Value, value: &Value) -> Option<bool> {
+    if followed::is_elsewhere() { None } else { contains_here(collection, value) }
+}
+
+#[inline(never)]
+pub(super) fn contains_here(collection: &Value, value: &Value) -> Option<bool> {
     Some(match collection {
         Value::Set(set) => set.contains(value),
         Value::Map(map) => map.get(value).is_some(),
@@ -131,6 +154,7 @@ pub(super) fn element<'v>(collection: &'v Value, key: &Value) -> Result<&'v Valu
     match collection {
         Value::Seq(seq) => index(key, seq.len()).map(|at| &seq[at]),
         Value::Set(set) => index(key, set.items().len()).map(|at| &set.items()[at]),
+        Value::Map(_) if followed::is_elsewhere() => Err(Trouble::Type),
         Value::Map(map) => map.get(key).ok_or(Trouble::NoKey(0)),
         _ => Err(Trouble::Type),
     }
@@ -184,7 +208,7 @@ pub(super) fn to_interface(value: &Value, interface: u16) -> Done {
 
 /// A chosen number below this one, or a chosen element of this collection.
 #[inline(never)]
-pub(super) fn choose(code: &Code, env: &mut EventSink<'_>, from: &Value) -> Done {
+pub(super) fn choose(code: &Code, env: &mut EventSink<'_>, span: Span, from: &Value) -> Done {
     let refused = |what: String| Err(Refused::Because(what));
     let of = match from {
         Value::Int(n) if *n < 0 => {
@@ -200,10 +224,19 @@ pub(super) fn choose(code: &Code, env: &mut EventSink<'_>, from: &Value) -> Done
     if of > MAX_CHOICES {
         return refused(format!("choose among {of} values: there may be {MAX_CHOICES}"));
     }
-    let at = if of == 0 { 0 } else { env.value(of as u32, Tag::Program)? as usize };
-    let chosen = match elements(from) {
-        Some(elements) => elements[at].clone(),
-        None => Value::Int(at as i64),
+    let followed = match recorder::is_present() {
+        true => followed::chosen(code, span, env, from)?,
+        false => None,
+    };
+    let chosen = match followed {
+        Some(followed) => followed,
+        None => {
+            let at = if of == 0 { 0 } else { env.value(of as u32, Tag::Program)? as usize };
+            match elements(from) {
+                Some(elements) => elements[at].clone(),
+                None => Value::Int(at as i64),
+            }
+        }
     };
     let told = ForReader(code, &chosen, &Type::Any);
     env.tell(|| Event::Chosen { value: EventText::Display(&told) })?;
@@ -211,8 +244,20 @@ pub(super) fn choose(code: &Code, env: &mut EventSink<'_>, from: &Value) -> Done
 }
 
 #[inline(never)]
-pub(super) fn call_foreign(code: &Code, foreign: &ForeignCode, values: &[Value]) -> Done {
+pub(super) fn call_foreign(
+    code: &Code,
+    span: Span,
+    foreign: &ForeignCode,
+    values: &[Value],
+) -> Done {
     let name = &foreign.name;
+    let pinned;
+    let values = if recorder::is_present() {
+        pinned = followed::all_pinned(code, span, values);
+        &pinned
+    } else {
+        values
+    };
     match dally_core::panics::catch(|| (foreign.fun)(values))? {
         Ok(value) if foreign.returns.as_ref().is_none_or(|ty| fits(code, &value, ty)) => Ok(value),
         Ok(value) => Err(Refused::Because(format!(
@@ -224,8 +269,16 @@ pub(super) fn call_foreign(code: &Code, foreign: &ForeignCode, values: &[Value])
 }
 
 #[inline(never)]
-pub(super) fn formatted(code: &Code, template: &Template, values: &[Value]) -> Done {
+pub(super) fn formatted(code: &Code, span: Span, template: &Template, values: &[Value]) -> Done {
     let mut text = Bounded::default();
+    let pinned;
+    let values = if recorder::is_present() {
+        let used = template.pieces.iter().map(|(_, argument)| argument + 1).max().unwrap_or(0);
+        pinned = followed::all_pinned(code, span, &values[..used]);
+        &pinned
+    } else {
+        values
+    };
     match write_template(&mut text, code, template, values) {
         Ok(()) => Ok(Value::text(text.0)),
         Err(_) => Err(Refused::Because(too_large())),

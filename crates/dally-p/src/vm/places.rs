@@ -2,6 +2,7 @@
 
 use triomphe::Arc;
 
+use super::followed;
 use super::head::{MAX_DEPTH, MAX_WEIGHT, TooLarge};
 use super::print::Shown;
 use super::value::Value;
@@ -134,6 +135,9 @@ fn apply(value: &mut Value, keys: &mut [Value], used: usize, what: Change) -> Re
 }
 
 pub(crate) fn index(key: &Value, length: usize) -> Result<usize, Trouble> {
-    let Value::Int(at) = *key else { return Err(Trouble::Type) };
+    let at = match *key {
+        Value::Int(at) => at,
+        _ => followed::index(key, length).ok_or(Trouble::Type)?,
+    };
     usize::try_from(at).ok().filter(|at| *at < length).ok_or(Trouble::Index(at, length))
 }

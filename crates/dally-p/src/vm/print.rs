@@ -15,9 +15,9 @@ impl fmt::Display for Shown<'_> {
         let Shown(code, value) = *self;
         match value {
             Value::Null => Ok(()),
-            Value::Bool(true) => f.write_str("True"),
-            Value::Bool(false) => f.write_str("False"),
-            Value::Int(n) => write!(f, "{n}"),
+            Value::Bool(true) | Value::Followed(true, _, 1) => f.write_str("True"),
+            Value::Bool(false) | Value::Followed(true, ..) => f.write_str("False"),
+            Value::Int(n) | Value::Followed(false, _, n) => write!(f, "{n}"),
             Value::Float(x) => write!(f, "{x}"),
             Value::Event(event) => f.write_str(name_of(code, *event)),
             Value::Machine(kind, _, id) => {
@@ -120,7 +120,7 @@ impl fmt::Display for ForReader<'_> {
         match (value, ty) {
             (Value::Null, _) => f.write_str("null"),
             (Value::Str(text), _) => write!(f, "{:?}", text.as_str()),
-            (Value::Int(n), Type::Enum(id)) => {
+            (Value::Int(n) | Value::Followed(false, _, n), Type::Enum(id)) => {
                 match code.enums[id.index()].iter().find(|element| element.1 == *n) {
                     Some((name, _)) => f.write_str(name),
                     None => write!(f, "{n}"),

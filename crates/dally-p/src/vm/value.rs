@@ -10,6 +10,7 @@ use triomphe::Arc;
 
 use super::collections::{Map, Seq, Set};
 use super::digest::Digest;
+use super::followed;
 use super::foreign::ForeignValue;
 use super::head::{Head, Size};
 use super::tuple::Tuple;
@@ -44,6 +45,9 @@ pub enum Value {
     Map(Arc<Map>),
     /// A value of a foreign type.
     Foreign(Arc<Box<dyn ForeignValue>>),
+    /// A number or, if this is set, a boolean that is followed: its term, and its value in the
+    /// present execution. Foreign functions never see one.
+    Followed(bool, u32, i64),
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -64,7 +68,7 @@ impl Text {
 
 /// The kinds of values in hashes and encodings; far apart, so that a number rarely collides with an
 /// event.
-const TAGS: [u64; 12] = [
+const TAGS: [u64; 13] = [
     0x243f_6a88_85a3_08d3,
     0x1319_8a2e_0370_7344,
     0xa409_3822_299f_31d0,
@@ -77,6 +81,7 @@ const TAGS: [u64; 12] = [
     0xd131_0ba6_98df_b5ac,
     0x2ffd_72db_d01a_dfb7,
     0xb8e1_afed_6a26_7e96,
+    0x9a88_3f21_c4be_0d57,
 ];
 
 impl Value {
@@ -152,7 +157,7 @@ impl Value {
     }
 
     #[inline(never)]
-    fn equals_another(&self, other: &Value) -> bool {
+    pub(super) fn equals_another(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
             (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -168,6 +173,7 @@ impl Value {
             (Value::Set(a), Value::Set(b)) => Arc::ptr_eq(a, b) || a.equals(b),
             (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b) || a.equals(b),
             (Value::Foreign(a), Value::Foreign(b)) => a.equals(&***b),
+            (Value::Followed(..), _) | (_, Value::Followed(..)) => followed::equal(self, other),
             _ => false,
         }
     }
@@ -188,6 +194,7 @@ impl Value {
                 digest.word(value.equality_hash());
                 sum.wrapping_add(digest.value())
             }),
+            Value::Followed(..) => followed::hashed(self).identity(),
             _ => self.identity(),
         }
     }
@@ -229,6 +236,10 @@ impl Value {
                 digest.value() ^ TAGS[10]
             }),
             Value::Foreign(value) => value.digest() ^ TAGS[11],
+            Value::Followed(is_bool, term, value) => {
+                let beside = u64::from(*term) << 1 | u64::from(*is_bool);
+                *value as u64 ^ TAGS[12] ^ beside.wrapping_mul(TAGS[4] | 1)
+            }
             _ => self.identity(),
         }
     }
@@ -236,6 +247,8 @@ impl Value {
     pub(crate) fn is_same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+            (Value::Followed(a, s, x), Value::Followed(b, t, y)) => (a, s, x) == (b, t, y),
+            (Value::Followed(..), _) | (_, Value::Followed(..)) => false,
             (Value::Machine(a, p, x), Value::Machine(b, q, y)) => (a, p, x) == (b, q, y),
             (Value::Tuple(a), Value::Tuple(b)) => {
                 std::ptr::eq(a.items(), b.items())
@@ -297,6 +310,11 @@ impl Value {
             Value::Foreign(value) => {
                 put(11, &[]);
                 with_length(out, |out| value.encode(out));
+            }
+            Value::Followed(is_bool, term, value) => {
+                put(12, &term.to_le_bytes());
+                out.push(u8::from(*is_bool));
+                out.extend_from_slice(&value.to_le_bytes());
             }
         }
     }

@@ -210,7 +210,7 @@ fn choices_are_made_in_order_and_checked() {
             "machine Main {{
                  start state S {{ entry {{
                      var s: seq[int]; var t: set[int]; var m: map[string, int]; var z: seq[int]; var n: int;
-                     n = 10001;
+                     n = 65536 * 65536;
                      s += (0, 7); s += (1, 8); t += (5); m[\"k\"] = 1;
                      assert false, format(\"chose {{0}}\", {what});
                  }} }}
@@ -240,7 +240,7 @@ fn choices_are_made_in_order_and_checked() {
     assert_snapshot!(choose("choose(0)"), @"chose 0");
     assert_snapshot!(choose("choose(-1)"), @"assertion: choose(-1): there is no number from 0 to below -1");
     assert_snapshot!(choose("choose(z)"), @"assertion: choose from an empty collection");
-    assert_snapshot!(choose("choose(n)"), @"assertion: choose among 10001 values: there may be 10000");
+    assert_snapshot!(choose("choose(n)"), @"assertion: choose among 4294967296 values: there may be 4294967295");
 }
 
 #[test]

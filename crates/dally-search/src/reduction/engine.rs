@@ -265,8 +265,9 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         if let Some(step) = node.step.take() {
             self.seats.steps[node.seat].pop();
             if node.explored {
+                // What begins with other picks of the worker is covered by those, if they are.
+                node.covers.retain(|(sequence, _)| sequence.picks_other_than(&step));
                 node.asleep.push(step);
-                node.covers.clear();
             }
             node.leaves.end_branch();
             self.forget_races();

@@ -152,6 +152,14 @@ pub(crate) fn is_asleep(
 
 impl<D: InputDriver> Env for StepEnv<'_, D> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
+        if D::BRANCHES
+            && tag == Tag::Program
+            && let Some(index) = self.driver.value(of)
+        {
+            self.item(1)?;
+            self.writer.write(Choice::Value { index, of, tag });
+            return Ok(index);
+        }
         let option = |index: usize| Pick::Value { index: index as u32, of, tag };
         let index = self.pick(of as usize, option, || Options::Values)? as u32;
         self.writer.write(Choice::Value { index, of, tag });

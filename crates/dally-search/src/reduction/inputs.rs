@@ -102,6 +102,12 @@ pub trait InputDriver {
     /// The number for this input; one that is out of range becomes the nearest.
     fn input(&mut self, asked: Input<'_>) -> i64;
 
+    /// One of so many values, if the program follows what it gets by the branches that it decides:
+    /// the value is then an input, and not explored value by value.
+    fn value(&mut self, _of: u32) -> Option<u32> {
+        None
+    }
+
     /// The outcomes of the branches so far of the step under way, or of the latest one.
     fn branches(&mut self) -> &[bool];
 

@@ -118,6 +118,12 @@ impl Sequence {
         })
     }
 
+    /// Whether the worker of this step picks something else in the sequence.
+    pub(crate) fn picks_other_than(&self, step: &Step) -> bool {
+        let first = self.0.iter().find(|element| element.worker() == step.worker);
+        matches!(first, Some(Next::Exactly(wanted)) if !wanted.is(step))
+    }
+
     /// Puts the sequence into a tree, unless a branch covers it.
     pub(crate) fn insert<A: Clone>(mut self, mut tree: &mut Vec<Branch<A>>, inputs: Option<&A>) {
         loop {

@@ -108,6 +108,7 @@ fn block_thread<F: Future>(future: F) -> F::Output {
         }
     }
 
+    #[allow(clippy::disallowed_methods, reason = "nobody schedules what runs outside")]
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);
     loop {

@@ -132,6 +132,23 @@ impl Source {
         }
     }
 
+    /// The body of a macro, and of those that it calls.
+    pub fn bodies(&self, called: &str) -> Vec<&str> {
+        let mut names = vec![called.to_owned()];
+        let mut bodies = Vec::new();
+        while let Some(body) = names.get(bodies.len()).and_then(|name| self.macros.get(name)) {
+            let tokens: Vec<&str> = body.split_whitespace().collect();
+            for call in tokens.windows(2).filter(|pair| pair[1] == "!") {
+                let known = self.macros.contains_key(call[0]);
+                if known && !names.iter().any(|name| name == call[0]) {
+                    names.push(call[0].to_owned());
+                }
+            }
+            bodies.push(body.as_str());
+        }
+        bodies
+    }
+
     fn module(&mut self, path: &str) -> &mut Module {
         self.modules.get_mut(path).expect("a module is made before what is in it")
     }
@@ -142,10 +159,9 @@ pub fn methods(block: &syn::ItemImpl) -> Vec<syn::ImplItemFn> {
     let mut found = Vec::new();
     for item in &block.items {
         match item {
-            ImplItem::Fn(method) if is_on(&method.attrs) && !is_hidden(&method.attrs) => {
-                if is_public(&method.vis) {
-                    found.push(method.clone());
-                }
+            ImplItem::Fn(method) => {
+                let seen = is_on(&method.attrs) && !is_hidden(&method.attrs);
+                found.extend(Some(method.clone()).filter(|it| seen && is_public(&it.vis)));
             }
             ImplItem::Macro(invocation) => {
                 let called = invocation.mac.path.segments.last().expect("a path has a name");

@@ -79,6 +79,18 @@ impl Crates {
             found
                 .extend(of.variants.iter().map(|variant| join(public, &variant.ident.to_string())));
         }
+        // Another name has the methods of the type that it stands for.
+        if let Some(Item::Type(alias)) = defined.map(|defined| &defined.item)
+            && let Type::Path(path) = &*alias.ty
+        {
+            let path: Vec<String> =
+                path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            if let Some(Found::Item(krate, inner, item)) = self.resolve(krate, module, &path, 0)
+                && item != name
+            {
+                self.item(krate, &inner, &item, public, found);
+            }
+        }
         for (place, block) in &source.impls {
             if self.is_of(krate, place, &block.self_ty, module, name) {
                 let own = methods(block).into_iter().map(|method| method.sig.ident.to_string());
@@ -87,12 +99,18 @@ impl Crates {
         }
         let made = source.calls.iter().filter(|(place, ..)| place == module);
         for (_, called, with) in made {
-            let Some(body) = source.macros.get(called) else { continue };
             let named = |text: &str| words(text).any(|word| word == name);
-            if named(with) || named(body) {
-                let (text, names) = (body, words(with).collect::<Vec<_>>());
-                let made = made_by(text, &names);
+            let given: Vec<&str> = words(with).collect();
+            for body in source.bodies(called).into_iter().filter(|body| named(with) || named(body))
+            {
+                let made = made_by(body, &given);
                 found.extend(made.into_iter().map(|method| join(public, &method)));
+                let path = alias_in(body, name);
+                if let Some(Found::Item(krate, inner, item)) = self.resolve(krate, module, &path, 0)
+                    && inner != module
+                {
+                    self.item(krate, &inner, &item, public, found);
+                }
             }
         }
     }
@@ -169,8 +187,12 @@ impl Crates {
         if of.modules.iter().any(|(inner, _)| inner == name) {
             return Some(Found::Module(krate, join(module, name)));
         }
-        let mut calls = self.named[krate].calls.iter().filter(|(place, ..)| place == module);
-        if calls.any(|(.., with)| words(with).any(|word| word == name)) {
+        let source = &self.named[krate];
+        let mut calls = source.calls.iter().filter(|(place, ..)| place == module);
+        let makes = |body: &str| format!(" {body} ").contains(&format!(" type {name} "));
+        if calls.any(|(_, called, with)| {
+            words(with).any(|word| word == name) || source.bodies(called).into_iter().any(makes)
+        }) {
             return Some(Found::Item(krate, module.to_owned(), name.to_owned()));
         }
         of.uses.iter().filter(|import| import.name == "*").find_map(|import| {
@@ -203,4 +225,18 @@ fn made_by(body: &str, given: &[&str]) -> Vec<String> {
         }
     }
     made
+}
+
+/// The path that `type NAME .. = path<..>;` in the body of a macro stands for.
+fn alias_in(body: &str, name: &str) -> Vec<String> {
+    let tokens: Vec<&str> = body.split_whitespace().collect();
+    let alias =
+        tokens.windows(2).position(|pair| pair[0] == "type" && words(pair[1]).any(|it| it == name));
+    let after = alias.and_then(|alias| {
+        tokens[alias..].iter().position(|token| *token == "=").map(|at| alias + at + 1)
+    });
+    let Some(after) = after else { return Vec::new() };
+    let path = tokens[after..].join("");
+    let path = path.split(['<', ';']).next().unwrap_or_default().replace("$crate", "crate");
+    path.split("::").map(str::to_owned).collect()
 }

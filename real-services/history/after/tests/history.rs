@@ -1,0 +1,2 @@
+#[path = "../../tests.rs"]
+mod tests;
