@@ -259,7 +259,11 @@ fn what_is_no_whole_database_of_a_campaign_that_is_known_is_refused_and_left_as_
     let page = 4_096;
     damaged[page..].iter_mut().for_each(|byte| *byte = 0x55);
     try_with(damaged);
-    insta::assert_snapshot!("refused", texts.join("\n---\n"));
+    // Which page SQLite complains of first depends on where it has put what.
+    let page = |line: &&str| line.starts_with("Freelist: ") || line.starts_with("Tree ");
+    let texts = texts.join("\n---\n");
+    let texts: Vec<&str> = texts.lines().filter(|line| !page(line)).collect();
+    insta::assert_snapshot!("refused", texts.join("\n"));
     std::fs::write(&path, good).unwrap();
     assert_eq!(Store::open(&scratch.0).unwrap().findings().unwrap().len(), 1);
 }

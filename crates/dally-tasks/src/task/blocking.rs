@@ -108,7 +108,10 @@ fn block_thread<F: Future>(future: F) -> F::Output {
         }
     }
 
-    #[allow(clippy::disallowed_methods, reason = "nobody schedules what runs outside")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the thread is woken, and nobody sees which it is"
+    )]
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);
     loop {
