@@ -1,7 +1,7 @@
 //! Faults: what the network and the machines' hosts do to a program, within a budget.
 
 use dally_core::fingerprint::{self, Encoder};
-use dally_core::{Discard, Env, Event, EventSink, Stop, Tag, WorkerId};
+use dally_core::{Env, Event, EventSink, Stop, Tag, WorkerId};
 
 use crate::place::Place;
 use crate::slot::list;
@@ -94,13 +94,13 @@ impl MachineSystem {
         env.tell(|| Event::Crashed { worker: id })?;
         self.disarm_all(slot, env)?;
         let keep = self.rules.keep_inbox;
+        if !keep {
+            self.tell_lost(slot, env)?;
+        }
         let MachineSystem { slots, pool, .. } = self;
         let worker = slots[slot].unshared(pool)?;
         worker.drop_effects(pool);
         if !keep {
-            for lost in worker.inbox.iter() {
-                env.tell(|| Event::Discarded { message: lost.id, why: Discard::Gone })?;
-            }
             worker.drop_inbox(pool);
         }
         (worker.ready, worker.idles) = (None, false);

@@ -45,8 +45,12 @@ impl MachineSystem {
         match first {
             _ if worker.life == Life::New => out.add(Access::read(Resource::Life(worker.id))),
             Some(first) => {
-                out.takes(first.id);
-                if self.rules.mailbox != Mailbox::Fifo {
+                let chooses = self.rules.mailbox != Mailbox::Fifo;
+                // Which of several is chosen is not known, and which came first is no part of the state.
+                if !chooses || worker.inbox.len() == 1 {
+                    out.takes(first.id);
+                }
+                if chooses {
                     // The choice among the messages reads the inbox.
                     out.add(Access::read(Resource::Inbox(worker.id)));
                 }

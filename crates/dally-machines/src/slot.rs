@@ -75,8 +75,8 @@ impl Slot {
     }
 
     #[inline(always)]
-    pub(crate) fn observed(&self, how: Observe) -> u64 {
-        known_or(&self.observed, || self.worker.observation(how))
+    pub(crate) fn observed(&self, how: Observe, mailbox: Mailbox) -> u64 {
+        known_or(&self.observed, || self.worker.observation(how, mailbox))
     }
 
     /// Called when another kind of observation is asked for.

@@ -131,7 +131,9 @@ impl System for MachineSystem {
             self.observed.store(kind, Relaxed);
         }
         let faults = self.faults_observed(how);
-        Some(self.slots.iter().fold(faults, |sum: u64, slot| sum.wrapping_add(slot.observed(how))))
+        let mailbox = self.rules.mailbox;
+        let workers = self.slots.iter().map(|slot| slot.observed(how, mailbox));
+        Some(workers.fold(faults, u64::wrapping_add))
     }
 
     #[inline]
@@ -279,7 +281,8 @@ impl MachineSystem {
     /// Recomputes [`System::observe`], which must equal this, from scratch.
     #[doc(hidden)]
     pub fn observe_from_scratch(&self, how: Observe) -> Option<u64> {
-        let workers = self.slots.iter().map(|slot| slot.worker.observation(how));
+        let workers =
+            self.slots.iter().map(|slot| slot.worker.observation(how, self.rules.mailbox));
         Some(workers.fold(self.faults_observed(how), u64::wrapping_add))
     }
 

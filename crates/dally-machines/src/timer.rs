@@ -156,7 +156,10 @@ impl MachineSystem {
         }
         if self.handles_at_once(slot, event) {
             self.receive(slot, message_id, event, timer, message, env)?;
-            return self.release(slot, env);
+            self.release(slot, env)?;
+            // The machine may have been idle, and a failure after what it sent is a step of its own.
+            self.relist(slot);
+            return Ok(());
         }
         self.deliver(slot, Envelope { id: message_id, event, timer, message }, env)
     }

@@ -341,11 +341,16 @@ impl Worker {
     /// The worker's share in an observation: its type and the names of the events in its inbox, unless
     /// a machine shows itself without them; then, for control, its stack of states, its life, its next
     /// operation and the timers that can fire, and otherwise what the machine shows, unless it has ended.
-    pub(crate) fn observation(&self, how: Observe) -> u64 {
+    pub(crate) fn observation(&self, how: Observe, mailbox: Mailbox) -> u64 {
         let mut digest = Digest::new(self.kind);
         if how != Observe::Custom || self.cell.shows_inbox() {
-            for envelope in self.inbox.iter() {
-                digest.word(u64::from(envelope.event) + 1);
+            let events = self.inbox.iter().map(|envelope| u64::from(envelope.event) + 1);
+            if mailbox == Mailbox::Fifo {
+                events.for_each(|event| digest.word(event));
+            } else if !self.inbox.is_empty() {
+                // The order in which messages came makes no difference.
+                let events = events.map(|event| fingerprint::mix(1, event));
+                digest.word(events.fold(0, u64::wrapping_add));
             }
         }
         match how {

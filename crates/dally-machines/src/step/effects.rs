@@ -1,6 +1,6 @@
 //! What each effect does when it is released.
 
-use dally_core::{Access, Bug, Discard, Event, EventSink, Resource, Stop, Text, WorkerId};
+use dally_core::{Access, Bug, Event, EventSink, Resource, Stop, Text, WorkerId};
 
 use crate::effect::Effect;
 use crate::system::{MachineSystem, Stamp};
@@ -85,11 +85,9 @@ impl MachineSystem {
             let access = Access::update(Resource::Worker(WorkerId::FAULTS));
             env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
         }
+        self.tell_lost(slot, env)?;
         let MachineSystem { slots, pool, .. } = self;
         let worker = slots[slot].unshared(pool)?;
-        for lost in worker.inbox.iter() {
-            env.tell(|| Event::Discarded { message: lost.id, why: Discard::Gone })?;
-        }
         worker.drop_inbox(pool);
         worker.drop_effects(pool);
         worker.life = Life::Halted;

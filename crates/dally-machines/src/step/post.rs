@@ -140,6 +140,20 @@ impl MachineSystem {
         Ok(())
     }
 
+    /// Tells of the messages of an inbox that nobody will take: in the order of their ids where the mailbox
+    /// does not remember in which order they came.
+    pub(crate) fn tell_lost(&self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
+        let inbox = &self.slots[slot].worker.inbox;
+        let mut lost: Vec<MessageId> = inbox.iter().map(|envelope| envelope.id).collect();
+        if self.rules.mailbox != Mailbox::Fifo {
+            lost.sort_unstable();
+        }
+        for message in lost {
+            env.tell(|| Event::Discarded { message, why: Discard::Gone })?;
+        }
+        Ok(())
+    }
+
     /// [`MachineSystem::put_in`] with a note for the transition cache.
     #[inline(never)]
     fn put_in_noted(
