@@ -225,7 +225,7 @@ schedules = 100
 "#;
 
     fn read(text: &str) -> Result<SettingsFile, FileError> {
-        SettingsFile::parse(Path::new("/work/dally.toml"), text)
+        SettingsFile::parse(Path::new("/project/dally.toml"), text)
     }
 
     fn of_test(test: &str, given: &[&str]) -> (u64, bool, String, Option<PathBuf>) {
@@ -238,7 +238,7 @@ schedules = 100
 
     #[test]
     fn the_longest_name_counts_then_the_code_then_what_is_said_of_all() {
-        let out = || Some(PathBuf::from("/work/findings"));
+        let out = || Some(PathBuf::from("/project/findings"));
         let default = Settings::default().strategy.to_string();
         let pct = "pct:3".to_owned();
         assert_eq!(of_test("bank::tests::fast", &[]), (5_000, false, default.clone(), out()));
@@ -258,40 +258,40 @@ schedules = 100
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         insta::assert_snapshot!(told("# tests\nshedules = 5"), @"
-        /work/dally.toml:2:1: there is no setting `shedules`: did you mean `schedules`?
+        /project/dally.toml:2:1: there is no setting `shedules`: did you mean `schedules`?
           docs/settings.md of Dally has them all
         ");
         insta::assert_snapshot!(told("[test.slow]\nschedules = \"many\""), @"
-        /work/dally.toml:2:13: `schedules` takes a whole number: `many` is not a whole number that fits
+        /project/dally.toml:2:13: `schedules` takes a whole number: `many` is not a whole number that fits
           schedules: How many schedules to run.
         ");
         insta::assert_snapshot!(told("time = 30"), @"
-        /work/dally.toml:1:8: `time` takes a time, such as `30s`: a time is a number with a unit, such as 500ms, 30s, 5m or 2h
+        /project/dally.toml:1:8: `time` takes a time, such as `30s`: a time is a number with a unit, such as 500ms, 30s, 5m or 2h
           time: How long to run; with `schedules`, whichever comes first.
         ");
         insta::assert_snapshot!(told("schedules = 1.5"), @"
-        /work/dally.toml:1:13: `schedules` takes a whole number
+        /project/dally.toml:1:13: `schedules` takes a whole number
           schedules: How many schedules to run.
         ");
         insta::assert_snapshot!(told("schedules = 0"), @"
-        /work/dally.toml:1:13: `schedules` takes a whole number: with schedules set to 0 nothing would be checked
+        /project/dally.toml:1:13: `schedules` takes a whole number: with schedules set to 0 nothing would be checked
           schedules: How many schedules to run.
         ");
         insta::assert_snapshot!(told("timers = \"never\""), @"
-        /work/dally.toml:1:10: `timers` takes `any`, `ordered`, `idle`: no model of time `never`. There are any, ordered, idle
+        /project/dally.toml:1:10: `timers` takes `any`, `ordered`, `idle`: no model of time `never`. There are any, ordered, idle
           timers: When the timers of tasks fire.
         ");
         insta::assert_snapshot!(told("[test]\nschedules = 5"), @r#"
-        /work/dally.toml:2:13: settings of one test, or of all in a module, are a table of their own
+        /project/dally.toml:2:13: settings of one test, or of all in a module, are a table of their own
           for example
             [test."pools::slow"]
             schedules = 100
         "#);
         insta::assert_snapshot!(told("[tests.slow]\nschedules = 5"), @"
-        /work/dally.toml:1:2: there is no setting `tests`: did you mean `test`?
+        /project/dally.toml:1:2: there is no setting `tests`: did you mean `test`?
           docs/settings.md of Dally has them all
         ");
-        insta::assert_snapshot!(told("seed = 1\nseed = 2"), @"/work/dally.toml:2:1: duplicate key");
-        insta::assert_snapshot!(told("seed = 1\n ]"), @"/work/dally.toml:2:2: missing table open, expected `[`");
+        insta::assert_snapshot!(told("seed = 1\nseed = 2"), @"/project/dally.toml:2:1: duplicate key");
+        insta::assert_snapshot!(told("seed = 1\n ]"), @"/project/dally.toml:2:2: missing table open, expected `[`");
     }
 }
