@@ -211,26 +211,6 @@ impl Burst {
     }
 }
 
-/// So many tasks that send so many messages each to the main task.
-pub fn many_senders_of_tasks(senders: u32, messages: u32) -> TaskProgram {
-    TaskProgram::new("senders", move || async move {
-        let (sender, mut receiver) = mpsc::channel(16);
-        for id in 0..senders {
-            let sender = sender.clone();
-            drop(spawn(async move {
-                for message in 0..messages {
-                    sender.send((id, message)).await.unwrap();
-                }
-                // Its last step ends it, and so the channel stays open for as long as it lives.
-                std::mem::forget(sender);
-            }));
-        }
-        for _ in 0..senders * messages {
-            receiver.recv().await.unwrap();
-        }
-    })
-}
-
 /// So many tasks that take a lock so often each.
 pub fn locks_of_tasks(tasks: u32, times: u32) -> TaskProgram {
     TaskProgram::new("locks", move || async move {
