@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dally::search::Clocks;
 use dally::search::liveness::Fairness;
+use dally::search::reduction::Reduction;
 use dally::search::strata::{CachePolicy, SearchKind};
 use dally::settings::{Bytes, Settings};
 use dally::testing::Test;
@@ -80,6 +81,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .clocks("full")
         .out("some/path")
         .search("hybrid")
+        .reduction("needs-delay")
         .delays(7)
         .delta(7)
         .memory("7M")
@@ -89,6 +91,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .task_panics("unobserved")
         .timers("idle")
         .points("operations")
+        .fault_budget(7)
         .settings()
         .clone();
     let by_values = Test::new("crate", "crate::test")
@@ -114,6 +117,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .clocks(Clocks::Full)
         .out(PathBuf::from("some/path"))
         .search(SearchKind::Hybrid)
+        .reduction(Reduction::NeedsDelay)
         .delays(7)
         .delta(7)
         .memory(Bytes(7 << 20))
@@ -123,6 +127,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .task_panics("unobserved")
         .timers("idle")
         .points("operations")
+        .fault_budget(7)
         .settings()
         .clone();
     assert_eq!(format!("{by_texts:?}"), format!("{by_values:?}"));
