@@ -16,6 +16,7 @@ const OF_DALLY: &[&str] = &[
     "DALLY_FIXTURES",
     "DALLY_GAVE_UP",
     "DALLY_KILLS",
+    "DALLY_PAIRS",
     "DALLY_PATIENCE",
     "DALLY_PROGRAMS",
     "DALLY_P_PROGRAMS",

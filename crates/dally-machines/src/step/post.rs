@@ -142,15 +142,18 @@ impl MachineSystem {
 
     /// Tells of the messages of an inbox that nobody will take: in the order of their ids where the mailbox
     /// does not remember in which order they came.
-    pub(crate) fn tell_lost(&self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
-        let inbox = &self.slots[slot].worker.inbox;
-        let mut lost: Vec<MessageId> = inbox.iter().map(|envelope| envelope.id).collect();
+    pub(crate) fn tell_lost(&mut self, slot: usize, env: &mut EventSink<'_>) -> Result<(), Stop> {
+        let mut lost = std::mem::take(&mut self.candidate_ids);
+        lost.clear();
+        lost.extend(self.slots[slot].worker.inbox.iter().map(|envelope| envelope.id));
         if self.rules.mailbox != Mailbox::Fifo {
             lost.sort_unstable();
         }
-        for message in lost {
-            env.tell(|| Event::Discarded { message, why: Discard::Gone })?;
-        }
+        let told = lost
+            .iter()
+            .try_for_each(|&message| env.tell(|| Event::Discarded { message, why: Discard::Gone }));
+        self.candidate_ids = lost;
+        told?;
         Ok(())
     }
 
