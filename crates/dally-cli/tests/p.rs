@@ -427,7 +427,7 @@ fn the_project_of_the_directory_needs_no_path_and_several_files_make_one() {
     // A finding of several files names them all.
     let ran = dally(&["check", "One.p", "Two.p", "-t", "tcTwo"], &scratch);
     assert_eq!(ran.code, 1, "{}", ran.err);
-    let replay = ran.out.lines().find(|line| line.contains("dally replay")).unwrap();
+    let replay = ran.out.lines().find(|line| line.starts_with("  dally replay ")).unwrap();
     let ran = dally(&["replay", replay.split_whitespace().nth(2).unwrap()], &scratch);
     assert_eq!(ran.code, 1, "{}", ran.err);
 }

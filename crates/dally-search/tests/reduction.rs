@@ -65,7 +65,7 @@ fn other_rules_miss_no_class_within_their_bounds() {
         compare_rules(program.clone(), seen, 1_000, &mut tally, &what);
     }
     println!("{tally:?}");
-    assert!(tally.programs > 100 && tally.classes > 500, "{tally:?}");
+    assert!(tally.programs > 100 && tally.classes > 400, "{tally:?}");
 }
 
 /// The classes of programs of scripts.

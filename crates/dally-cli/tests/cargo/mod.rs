@@ -56,6 +56,7 @@ fn settings_become_variables_and_the_rest_is_for_cargo() {
     assert_snapshot!(calls(&scratch), @"
     cargo metadata --format-version 1 --no-deps
     cargo test -p my-bank transfers -- --exact --seed
+      DALLY_COMMAND=cargo dally test
       DALLY_FAIL_ON_MAX_STEPS=1
       DALLY_SCHEDULES=500
       DALLY_SHRINK=false
