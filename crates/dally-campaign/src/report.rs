@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use dally_core::words::{count, grouped, visible};
 use dally_report::charts::{Chart, Scale, Series, Shape};
+use dally_report::page::escaped;
 
 use crate::store::{CellFigures, KnownFinding, State, Store, StoreError};
 
@@ -167,17 +168,3 @@ const STYLE: &str = "body { font: 14px/1.45 system-ui, sans-serif; margin: 20px;
     table { border-spacing: 0; } th, td { text-align: left; padding: 2px 16px 2px 0; } \
     td:nth-child(n+3), th:nth-child(n+3) { text-align: right; } .open b { color: #cf222e; } \
     .fixed { color: #59636e; } figure { margin: 12px 0; } svg { max-width: 100%; }";
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for char in visible(text).chars() {
-        match char {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            _ => out.push(char),
-        }
-    }
-    out
-}

@@ -13,9 +13,7 @@ use dally_core::{Finding, Report, Trace, WorkerId};
 use serde::Serialize;
 
 use self::model::Model;
-use self::parts::{
-    escaped, facts_table, json_in_html, nearest, replay_commands, source_lines, steps_list,
-};
+use self::parts::{facts_table, json_in_html, nearest, replay_commands, source_lines, steps_list};
 use crate::about::About;
 use crate::text;
 
@@ -117,6 +115,26 @@ impl Drawing {
 /// The script of the diagram: `Diagram`, `Order`, and `Panel` for one step of it.
 pub const DIAGRAM: &str =
     concat!(include_str!("page/diagram.js"), "\n", include_str!("page/panel.js"));
+
+/// A text as HTML shows it, whatever is in it.
+///
+/// ```
+/// assert_eq!(dally_report::page::escaped("</script>"), "&lt;/script&gt;");
+/// ```
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in visible(text).chars() {
+        match char {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            _ => out.push(char),
+        }
+    }
+    out
+}
 
 /// The style of the diagram and of all around it.
 pub const STYLE: &str = include_str!("page/page.css");

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use dally_core::Finding;
-use dally_core::words::visible;
 use serde::Serialize;
 
+use super::escaped;
 use crate::about::About;
 use crate::text::{Parts, source};
 
@@ -13,22 +13,6 @@ use crate::text::{Parts, source};
 const AROUND: usize = 3;
 /// The greatest number of characters quoted of a line of the source.
 const WIDEST: usize = 200;
-
-/// A text as HTML shows it, whatever is in it.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for char in visible(text).chars() {
-        match char {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            _ => out.push(char),
-        }
-    }
-    out
-}
 
 /// Data as JSON that can stand in an element of HTML: it has no `<`, so it can neither end the
 /// element nor begin a comment.
